@@ -1,0 +1,36 @@
+import { failWith, ioCodes } from '../errors/index.js'
+import { type ByteSource, checkAborted, checkRange, type ReadOptions } from './source.js'
+
+/** A Blob or File, as a browser hands them out. `siblings` are the other files of the same drop. */
+export class BlobSource implements ByteSource {
+  readonly name: string
+  readonly size: number
+  readonly #blob: Blob
+  readonly #siblings: ReadonlyMap<string, Blob>
+
+  constructor(blob: Blob, name?: string, siblings: ReadonlyMap<string, Blob> = new Map()) {
+    this.name = name ?? ('name' in blob && typeof blob.name === 'string' ? blob.name : 'blob')
+    this.size = blob.size
+    this.#blob = blob
+    this.#siblings = siblings
+  }
+
+  async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
+    checkRange(this, offset, length)
+    checkAborted(options?.signal, this.name)
+    const bytes = new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer())
+    if (bytes.byteLength !== length) {
+      const message = `${length} bytes were asked for, ${bytes.byteLength} came`
+      failWith(ioCodes['short-read'], { file: this.name, offset, length, message })
+    }
+    return bytes
+  }
+
+  async sibling(name: string): Promise<ByteSource> {
+    const blob = this.#siblings.get(name)
+    if (!blob) failWith(ioCodes['not-found'], { file: name, message: 'this file was not given together with the model' })
+    return new BlobSource(blob, name, this.#siblings)
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,44 @@
+// Sizes and offsets are plain numbers up to 2^53-1, and every sum or product that comes from a file is checked. JavaScript's bit
+// operators work on 32 bits, so none of them appear here.
+
+export const maxSafe = Number.MAX_SAFE_INTEGER
+
+/** A u64 as a number, or undefined when no file can hold that much. */
+export function toSafe(value: bigint): number | undefined {
+  return value >= 0n && value <= 9007199254740991n ? Number(value) : undefined
+}
+
+/** The sum, or undefined when it is beyond 2^53-1. */
+export function checkedAdd(a: number, b: number): number | undefined {
+  const sum = a + b
+  return sum <= maxSafe ? sum : undefined
+}
+
+/** The product, or undefined when it is beyond 2^53-1. */
+export function checkedMultiply(a: number, b: number): number | undefined {
+  const product = a * b
+  return product <= maxSafe ? product : undefined
+}
+
+/**
+ * The number of elements of a shape, or undefined on overflow. Multiplies left to right without looking ahead for a zero, as the
+ * safetensors library does: [2^63, 4, 0] overflows, [0, 2^53, 2^53] does not.
+ */
+export function countElements(shape: readonly number[]): number | undefined {
+  let count = 1
+  for (const dim of shape) {
+    count *= dim
+    if (count > maxSafe) return undefined
+  }
+  return count
+}
+
+/** The next multiple of `alignment` (any positive integer). */
+export function alignUp(offset: number, alignment: number): number {
+  const rest = offset % alignment
+  return rest === 0 ? offset : offset + (alignment - rest)
+}
+
+export function isPowerOfTwo(value: number): boolean {
+  return Number.isSafeInteger(value) && value > 0 && Number.isInteger(Math.log2(value))
+}

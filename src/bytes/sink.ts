@@ -1,0 +1,17 @@
+// A sink takes bytes in order. Only `writeLayout` talks to sinks; formats never do.
+
+export interface ByteSink {
+  readonly name: string
+  readonly position: number
+  /** Whether `patch` works; a pipe cannot go back. */
+  readonly canPatch: boolean
+  /** When the promise settles, the caller may use the memory of `bytes` again. */
+  write(bytes: Uint8Array): Promise<void>
+  patch(offset: number, bytes: Uint8Array): Promise<void>
+  /** Another file of the same output; it appears together with this one, or not at all. */
+  sibling?(name: string): Promise<ByteSink>
+  /** Makes the output visible under its name. */
+  close(): Promise<void>
+  /** Leaves no trace. Safe to call at any time, also twice. */
+  abort(reason?: unknown): Promise<void>
+}

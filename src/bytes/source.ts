@@ -1,0 +1,41 @@
+// A source is a size and a ranged read. Everything that can be opened is one: memory, a Blob, a file, an HTTP address.
+import { failWith, ioCodes } from '../errors/index.js'
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ByteSource {
+  /** How the source is called in messages, usually the path as the user gave it. */
+  readonly name: string
+  readonly size: number
+  /** Exactly `length` bytes, or a TareError. The result may be a read-only view: do not write into it. */
+  read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array>
+  /** Fills `target`; sources that can avoid a copy offer this. */
+  readInto?(offset: number, target: Uint8Array, options?: ReadOptions): Promise<void>
+  /** Another file of a multi-file model. `name` is a plain file name, already checked by `siblingName`. */
+  sibling?(name: string): Promise<ByteSource>
+  close(): Promise<void>
+}
+
+/** A part of a source; payloads that travel unchanged are ranges. */
+export interface ByteRange {
+  readonly source: ByteSource
+  readonly offset: number
+  readonly length: number
+}
+
+/** Throws unless [offset, offset + length) lies inside the source. Every source calls this first. */
+export function checkRange(source: { readonly name: string; readonly size: number }, offset: number, length: number): void {
+  if (offset >= 0 && length >= 0 && offset + length <= source.size) return
+  failWith(ioCodes['out-of-range'], {
+    file: source.name,
+    offset,
+    length,
+    message: `bytes ${offset}..${offset + length} were asked for, but the file has ${source.size}`,
+  })
+}
+
+export function checkAborted(signal: AbortSignal | undefined, file: string): void {
+  if (signal?.aborted) failWith(ioCodes.aborted, { file, message: 'cancelled' }, { cause: signal.reason })
+}

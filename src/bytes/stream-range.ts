@@ -1,0 +1,47 @@
+import { type ByteRange, type ByteSource, checkAborted, checkRange } from './source.js'
+import { releaseWindow, takeWindow } from './window.js'
+
+/**
+ * The bytes of a range, window by window, reading one window ahead. Every chunk but the last has exactly `window` bytes. A chunk is
+ * valid only until the next one is asked for: its memory is used again.
+ */
+export async function* streamRange(range: ByteRange, window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const { source, offset, length } = range
+  checkRange(source, offset, length)
+  if (length === 0) return
+  if (!source.readInto || length <= window) {
+    for (let done = 0; done < length; done += window) {
+      checkAborted(signal, source.name)
+      yield await source.read(offset + done, Math.min(window, length - done), { signal })
+    }
+    return
+  }
+  yield* streamAhead(source as Required<ByteSource>, offset, length, window, signal)
+}
+
+async function* streamAhead(
+  source: Pick<Required<ByteSource>, 'name' | 'readInto'>,
+  offset: number,
+  length: number,
+  window: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const windows = [takeWindow(window), takeWindow(window)] as const
+  const fill = (done: number): Promise<Uint8Array> => {
+    const target = windows[(done / window) % 2 === 0 ? 0 : 1].subarray(0, Math.min(window, length - done))
+    return source.readInto(offset + done, target, { signal }).then(() => target)
+  }
+  let next: Promise<Uint8Array> | undefined = fill(0)
+  try {
+    for (let done = 0; done < length; done += window) {
+      checkAborted(signal, source.name)
+      const chunk: Uint8Array = await next!
+      next = done + window < length ? fill(done + window) : undefined
+      next?.catch(() => {}) // a consumer that stops early must not leave an unhandled rejection
+      yield chunk
+    }
+  } finally {
+    await next?.catch(() => {}) // the read-ahead still writes into its window
+    for (const each of windows) releaseWindow(each)
+  }
+}

@@ -1,0 +1,113 @@
+// A struct declares the fixed fields of a record once. From that one declaration it reads and writes the record, knows its size and
+// every field's offset, and names fields in errors and in the byte map. Variable parts (strings, lists) are read with the cursor.
+import type { Cursor } from './cursor.js'
+
+export interface Field<T> {
+  readonly size: number
+  read(cursor: Cursor, name: string): T
+  write(view: DataView, offset: number, value: T, littleEndian: boolean): void
+}
+
+export const u8: Field<number> = {
+  size: 1,
+  read: (cursor, name) => cursor.u8(name),
+  write: (view, offset, value) => view.setUint8(offset, value),
+}
+
+export const u16: Field<number> = {
+  size: 2,
+  read: (cursor, name) => cursor.u16(name),
+  write: (view, offset, value, le) => view.setUint16(offset, value, le),
+}
+
+export const u32: Field<number> = {
+  size: 4,
+  read: (cursor, name) => cursor.u32(name),
+  write: (view, offset, value, le) => view.setUint32(offset, value, le),
+}
+
+export const i32: Field<number> = {
+  size: 4,
+  read: (cursor, name) => cursor.i32(name),
+  write: (view, offset, value, le) => view.setInt32(offset, value, le),
+}
+
+export const f32: Field<number> = {
+  size: 4,
+  read: (cursor, name) => cursor.f32(name),
+  write: (view, offset, value, le) => view.setFloat32(offset, value, le),
+}
+
+/** All 64 bits, as a bigint. */
+export const u64: Field<bigint> = {
+  size: 8,
+  read: (cursor, name) => cursor.u64(name),
+  write: (view, offset, value, le) => view.setBigUint64(offset, value, le),
+}
+
+/** A u64 that counts bytes or items: a number, and an error in the file when it is beyond 2^53-1. */
+export const size: Field<number> = {
+  size: 8,
+  read: (cursor, name) => cursor.size(name),
+  write: (view, offset, value, le) => view.setBigUint64(offset, BigInt(value), le),
+}
+
+/** `length` raw bytes: magic numbers, digests, reserved space. */
+export function raw(length: number): Field<Uint8Array> {
+  return {
+    size: length,
+    read: (cursor, name) => cursor.raw(length, name, (bytes) => toHex(bytes.subarray(0, 32))),
+    write: (view, offset, value) => {
+      new Uint8Array(view.buffer, view.byteOffset + offset, length).set(value)
+    },
+  }
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+type Values<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+
+export interface Struct<V> {
+  readonly size: number
+  offsetOf(field: keyof V & string): number
+  /** Reads the record at the cursor. */
+  read(cursor: Cursor): V
+  write(values: V, littleEndian?: boolean): Uint8Array
+  writeInto(view: DataView, offset: number, values: V, littleEndian?: boolean): void
+}
+
+export type StructValues<S> = S extends Struct<infer V> ? V : never
+
+/** Field names are camelCase in code and snake_case in paths, as most format documents write them. */
+export function struct<F extends Record<string, Field<any>>>(fields: F): Struct<Values<F>> {
+  type V = Values<F>
+  const rows: { key: keyof V & string; name: string; offset: number; field: Field<any> }[] = []
+  let length = 0
+  for (const [key, field] of Object.entries(fields)) {
+    const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    rows.push({ key: key as keyof V & string, name, offset: length, field })
+    length += field.size
+  }
+  const offsets = new Map(rows.map((row) => [row.key, row.offset]))
+  return {
+    size: length,
+    offsetOf: (key) => offsets.get(key)!,
+    read(cursor) {
+      const values = {} as V
+      for (const row of rows) values[row.key] = row.field.read(cursor, row.name)
+      return values
+    },
+    write(values, littleEndian = true) {
+      const bytes = new Uint8Array(length)
+      this.writeInto(new DataView(bytes.buffer), 0, values, littleEndian)
+      return bytes
+    },
+    writeInto(view, offset, values, littleEndian = true) {
+      for (const row of rows) row.field.write(view, offset + row.offset, values[row.key] as never, littleEndian)
+    },
+  }
+}

@@ -1,0 +1,64 @@
+// UTF-8 both ways, strict, with the byte position of what is wrong.
+
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const lossyDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const encoder = new TextEncoder()
+
+export const encodeUtf8 = (text: string): Uint8Array => encoder.encode(text)
+
+/** The text, or undefined when the bytes are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Always a text; what is not UTF-8 becomes U+FFFD. Only for showing. */
+export const decodeLossy = (bytes: Uint8Array): string => lossyDecoder.decode(bytes)
+
+/** The position of the first byte that is not part of valid UTF-8, or -1. */
+export function findInvalidUtf8(bytes: Uint8Array): number {
+  let low = 0
+  let high = bytes.byteLength
+  if (decodeUtf8(bytes) !== undefined) return -1
+  // The longest valid prefix, by bisection: a prefix counts as valid when only its last character is incomplete.
+  const isValidPrefix = (length: number): boolean => {
+    for (let cut = 0; cut <= 3 && cut <= length; cut++) if (decodeUtf8(bytes.subarray(0, length - cut)) !== undefined) return true
+    return false
+  }
+  while (low < high) {
+    const middle = Math.floor((low + high + 1) / 2)
+    if (isValidPrefix(middle)) low = middle
+    else high = middle - 1
+  }
+  while (low > 0 && decodeUtf8(bytes.subarray(0, low)) === undefined) low--
+  return low
+}
+
+/** Orders two strings by their UTF-8 bytes, which differs from JavaScript's order for characters beyond U+FFFF. */
+export function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return surrogatesLast(x) - surrogatesLast(y)
+  }
+  return a.length - b.length
+}
+
+// Surrogates stand for U+10000 and up, so they sort after U+E000..U+FFFF although their code units are smaller.
+function surrogatesLast(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}
+
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.byteLength, b.byteLength)
+  for (let i = 0; i < length; i++) {
+    const difference = a[i]! - b[i]!
+    if (difference !== 0) return difference
+  }
+  return a.byteLength - b.byteLength
+}

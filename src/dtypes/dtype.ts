@@ -1,0 +1,44 @@
+// What an element type is. A type knows how many bytes a shape takes and, where its values can be understood, has a codec.
+
+export type DTypeKind = 'float' | 'int' | 'uint' | 'bool' | 'complex' | 'block' | 'opaque'
+
+export interface Complex {
+  readonly re: number
+  readonly im: number
+}
+
+/** One element, exactly: 64-bit integers are bigints. */
+export type Scalar = number | bigint | boolean | Complex
+
+/**
+ * Reads and writes whole groups of elements. `source` starts at a group boundary and holds at least the elements that the target has
+ * room for; what is left of the last group is ignored when decoding and written as zero bits when encoding.
+ */
+export interface Codec {
+  /** Bit-exact where the value is a float of 32 bits or fewer, NaN payloads included; otherwise rounded once, to nearest even. */
+  toF32(source: Uint8Array, target: Float32Array): void
+  /** Exact for everything but 64-bit integers beyond 2^53. Complex numbers have no place here and are not decoded. */
+  toF64(source: Uint8Array, target: Float64Array): void
+  /**
+   * Encodes values, each rounded once to nearest even. Returns the index of the first value that the type cannot hold (an integer out
+   * of range or not whole, NaN for an integer), or -1. Floats overflow to infinity where the type has one.
+   */
+  fromF64?(source: Float64Array, target: Uint8Array): number
+  /** The element at `index`, exactly. */
+  element(source: Uint8Array, index: number): Scalar
+}
+
+export interface DType {
+  /** The name used on the command line and in JSON: `f32`, `f8_e4m3`, `ggml.q4_0`. */
+  readonly id: string
+  readonly kind: DTypeKind
+  /** The smallest run of elements that takes whole bytes: 1 in 4 for f32, 2 in 1 for i4, 32 in 18 for ggml.q4_0. */
+  readonly group: { readonly elements: number; readonly bytes: number }
+  /**
+   * Bytes that a tensor of this shape takes, or undefined when the shape is impossible for the type (a product beyond 2^53-1, a row that
+   * is no whole number of blocks).
+   */
+  byteLength(shape: readonly number[]): number | undefined
+  /** Absent when the values cannot be decoded, or only with the help of the container that holds them. */
+  readonly codec?: Codec
+}

@@ -1,0 +1,66 @@
+// Codes that do not belong to one format: input and output, opening, numbers and shared wire encodings.
+import { defineCodes, error, note, warning } from './codes.js'
+
+export const ioCodes = defineCodes('io', {
+  'short-read': error('The source gave fewer bytes than it promised. The file was cut or changed while it was read.'),
+  'out-of-range': error('A read beyond the end of the file was asked for.'),
+  'not-found': error('There is no such file.'),
+  denied: error('The system does not allow reading or writing this file.'),
+  failed: error('The system reported a read or write error.'),
+  'not-a-file': error('The input is neither a file nor a directory that holds one model.'),
+  'ambiguous-directory': error('The directory holds more than one model; name the one that is meant.'),
+  'empty-directory': error('The directory holds no model that tare knows.'),
+  exists: error('The output is there already and --no-overwrite was given, or it is the input itself.'),
+  'no-space': error('The disk is full. The old file was left as it was.'),
+  'needs-seek': error('This output has checksums in front of the data and cannot go to a pipe. Write to a file.'),
+  'needs-folder': error('This output has several files and cannot go to a pipe. Write to a file.'),
+  'unsafe-path': error('A name inside the model leads out of its own directory. It was not followed.'),
+  aborted: error('The work was cancelled. Nothing was written.'),
+})
+
+export const openCodes = defineCodes('open', {
+  empty: error('The file has no bytes.'),
+  'unknown-format': error('No format recognises these bytes. If you know what it is, say so with --from.'),
+  'git-lfs-pointer': error('This is a Git LFS pointer, not the file it stands for. Run `git lfs pull`.'),
+  html: error('This is an HTML page, most likely an error page saved in place of the model. Download it again.'),
+  'unknown-format-id': error('There is no format with this name.'),
+  'format-by-name': warning('The bytes do not say what they are; the format was taken from the file name.'),
+})
+
+export const numberCodes = defineCodes('number', {
+  'too-large': error('A number is larger than 2^53-1, which no file here can hold.'),
+  truncated: error('The data ends in the middle of a field.'),
+})
+
+export const jsonCodes = defineCodes('json', {
+  syntax: error('The text is not valid JSON.'),
+  utf8: error('The text is not valid UTF-8.'),
+  depth: error('The JSON is nested deeper than any honest file.'),
+  'duplicate-key': error('The same key stands twice in one object; readers disagree on which one counts.'),
+  'lone-surrogate': error('A string holds half of a surrogate pair, which no UTF-8 text can.'),
+})
+
+export const verifyCodes = defineCodes('verify', {
+  'no-checksums': note('The format stores no checksums: the structure was checked, damage inside the weights cannot be seen.'),
+  'not-checked': warning('A check could not be done; the message says which and why.'),
+  'nothing-checked': error('There was nothing that could be checked, so nothing is proven.'),
+  'bool-value': warning('A boolean is neither 0 nor 1.'),
+  'name-control': warning('A name holds control, bidirectional or zero-width characters, which can deceive a reader.'),
+  internal: error('tare itself failed on this file. That is a bug worth reporting; the file may be fine.'),
+})
+
+export const writeCodes = defineCodes('write', {
+  'dtype-unsupported': error('The target format has no such element type. Cast, or choose another format.'),
+  'name-unsupported': error('The target format cannot hold this name.'),
+  'value-range': error('A value does not fit the type it should be stored as.'),
+  'layout-mismatch': error('A payload gave another number of bytes than it declared.'),
+  'loss-refused': error('The conversion would lose something and that was not allowed.'),
+  'not-writable': error('tare can read this format but not write it.'),
+  'duplicate-name': error('Two tensors would have the same name in the output.'),
+})
+
+export const usageCodes = defineCodes('usage', {
+  option: error('An option has a value that cannot be used.'),
+  'no-such-tensor': error('No tensor of the model has this name.'),
+  'no-codec': error('The values of this element type cannot be decoded.'),
+})

@@ -1,0 +1,5 @@
+export * from './codes.js'
+export * from './core-codes.js'
+export * from './finding.js'
+export * from './report.js'
+export * from './tare-error.js'

@@ -1,0 +1,51 @@
+// One parser, two attitudes. A parser says `report` for what it can live with and `fail` where it cannot go on. Opening is strict:
+// the first error is thrown. Verifying collects everything and goes on where it safely can.
+import type { Code, Details, Finding } from './finding.js'
+import { findingOf, TareError } from './tare-error.js'
+
+export interface Report {
+  /** The file that findings belong to unless they say otherwise. */
+  readonly file: string
+  report(code: Code, details: Details): void
+  fail(code: Code, details: Details): never
+  /** The same report, for another file of the same model. */
+  forFile(file: string): Report
+}
+
+/** Throws the first error; hands warnings and notes to `onFinding`. */
+export function strictReport(file: string, onFinding?: (finding: Finding) => void): Report {
+  const report = (code: Code, details: Details): void => {
+    const finding = findingOf(code, details, file)
+    if (finding.severity === 'error') throw new TareError(finding)
+    onFinding?.(finding)
+  }
+  return {
+    file,
+    report,
+    fail(code, details): never {
+      throw new TareError(findingOf(code, details, file))
+    },
+    forFile: (other) => strictReport(other, onFinding),
+  }
+}
+
+/** The most findings that one file is allowed to produce; a hostile index must not fill the memory with complaints. */
+export const maxFindings = 10_000
+
+/** Keeps everything it is told. `fail` still throws, since the parser cannot go on; the finding is kept as well. */
+export function collectingReport(file: string, findings: Finding[], limit = maxFindings): Report {
+  const keep = (code: Code, details: Details): Finding => {
+    const finding = findingOf(code, details, file)
+    const room = finding.severity === 'error' ? 2 * limit : limit // a flood of warnings must not hide an error
+    if (findings.length < room) findings.push(finding)
+    return finding
+  }
+  return {
+    file,
+    report: keep,
+    fail(code, details): never {
+      throw new TareError(keep(code, details))
+    },
+    forFile: (other) => collectingReport(other, findings, limit),
+  }
+}

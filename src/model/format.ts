@@ -1,0 +1,85 @@
+// What a format is. Everything outside a format's folder works through this contract and asks capabilities, never ids.
+import type { ByteSource, ExtentRecorder } from '../bytes/index.js'
+import type { CodeTable, Report } from '../errors/index.js'
+import type { Layout } from './layout.js'
+import type { MetaValue } from './metadata.js'
+import type { Model, Part, Tensor } from './model.js'
+
+/** What stops a parser from taking memory or time that no honest file needs. All can be raised by the caller. */
+export interface Limits {
+  /** The most bytes of index (header, tables, metadata) that are read into memory. */
+  readonly indexBytes: number
+  /** The most levels of nested metadata. */
+  readonly depth: number
+}
+
+export const defaultLimits: Limits = { indexBytes: 1 << 30, depth: 128 }
+
+export interface ReadContext {
+  readonly report: Report
+  readonly extents?: ExtentRecorder | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly limits: Limits
+  /** Accept what the format's own readers accept beyond the document, with a warning. */
+  readonly lenient: boolean
+}
+
+export interface CheckContext extends ReadContext {
+  /** Counts bytes that a check has looked at. */
+  checked(bytes: number): void
+}
+
+export interface WriteOptions {
+  /** The file name of the output, for formats that write several files. */
+  readonly name: string
+  /** The same input gives the same bytes: no random ids, no times. */
+  readonly deterministic?: boolean
+  readonly shardSize?: number | undefined
+  readonly align?: number | undefined
+  /** Options that only the target format knows, as given: `layout`, `uuid`, `pageHashes`. */
+  readonly extra?: Readonly<Record<string, string | number | boolean>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A statement of the target about one thing that it is asked to hold. `as` is absent when it fits as it is. */
+export interface Fit<T> {
+  readonly fits: boolean
+  readonly reason?: string
+  readonly as?: T
+}
+
+/** What a format can hold, as answers to questions. Conversion is planned from these alone. */
+export interface WriteCapabilities {
+  /** Whether the element type has a place here; where not, the reason. */
+  tensor(tensor: Tensor): Fit<Tensor>
+  metadata(key: string, value: MetaValue): Fit<MetaValue>
+  part(part: Part): Fit<Part>
+  readonly order: 'row' | 'column' | 'both'
+  readonly shards: boolean
+}
+
+export interface Capabilities {
+  /** How much the format's own checksums cover. */
+  readonly checksums: 'none' | 'index' | 'all'
+  readonly write?: WriteCapabilities
+}
+
+export interface Format {
+  readonly id: string
+  /** What people call it. */
+  readonly title: string
+  /** With the dot, lower case, most usual first; the first one is used for output names. */
+  readonly extensions: readonly string[]
+  readonly capabilities: Capabilities
+  readonly codes: CodeTable
+  /** Looks at the first bytes (64 KiB at most, or the whole file) and the name. `maybe` wins only when nobody says `yes`. */
+  detect(head: Uint8Array, name: string, size: number): 'yes' | 'maybe' | 'no'
+  /** In a directory of one model, the file to open; undefined when none of the names is this format's. */
+  mainFile?(names: readonly string[]): string | undefined
+  /** Reads the index only. Reports everything that is wrong with the structure. */
+  read(source: ByteSource, context: ReadContext): Promise<Model>
+  /** Checks that need the payloads: checksums, page hashes, values. Called after `read`, unless a quick look was asked for. */
+  check?(model: Model, context: CheckContext): Promise<void>
+  /** The file(s) to write. The model fits: capabilities were asked before. */
+  layout?(model: Model, options: WriteOptions): Promise<Layout>
+}

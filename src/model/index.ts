@@ -1,0 +1,6 @@
+export * from './format.js'
+export * from './layout.js'
+export * from './metadata.js'
+export * from './model.js'
+export * from './payload.js'
+export * from './write-layout.js'

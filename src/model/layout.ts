@@ -1,0 +1,60 @@
+// A layout is a file before it is written: an ordered list of slots, each with a known length. Formats make layouts and never touch a
+// sink, so the exact size and the byte map are known before the first byte goes out.
+import type { Algorithm } from '../digest/index.js'
+import type { Payload } from './payload.js'
+
+interface SlotBase {
+  /** The path of what these bytes are, as in the byte map of a file that was read. */
+  readonly path: string
+}
+
+export interface BytesSlot extends SlotBase {
+  readonly kind: 'bytes'
+  readonly bytes: Uint8Array
+}
+
+export interface PayloadSlot extends SlotBase {
+  readonly kind: 'payload'
+  readonly payload: Payload
+}
+
+export interface ZerosSlot extends SlotBase {
+  readonly kind: 'zeros'
+  readonly length: number
+}
+
+/**
+ * A digest of other bytes of the same file. When all of them come before the slot it is written in passing; otherwise it is patched
+ * in at the end. Bytes inside `masked` ranges count as zeros.
+ */
+export interface DigestSlot extends SlotBase {
+  readonly kind: 'digest'
+  readonly algorithm: Algorithm
+  readonly length: number
+  /** Ranges of file offsets, ascending, [start, end). */
+  readonly covers: readonly (readonly [start: number, end: number])[]
+  readonly masked?: readonly (readonly [start: number, end: number])[]
+  /** How the digest is stored; default: its bytes as they are. */
+  encode?(digest: Uint8Array): Uint8Array
+}
+
+export type Slot = BytesSlot | PayloadSlot | ZerosSlot | DigestSlot
+
+export interface FileLayout {
+  /** A plain file name. */
+  readonly name: string
+  readonly slots: readonly Slot[]
+}
+
+/** The first file is the one that stands for the model; it appears last, when all others are complete. */
+export interface Layout {
+  readonly files: readonly FileLayout[]
+}
+
+export function slotLength(slot: Slot): number {
+  if (slot.kind === 'bytes') return slot.bytes.byteLength
+  return slot.kind === 'payload' ? slot.payload.byteLength : slot.length
+}
+
+export const fileLength = (file: FileLayout): number => file.slots.reduce((sum, slot) => sum + slotLength(slot), 0)
+export const layoutSize = (layout: Layout): number => layout.files.reduce((sum, file) => sum + fileLength(file), 0)

@@ -1,0 +1,39 @@
+// Typed metadata. Formats differ in what they can say about a value; the model keeps the type that the file gave it, so that a round
+// trip loses nothing and a conversion can name what it must change. Keys live in a Map: `__proto__` is an ordinary key.
+import type { DType } from '../dtypes/dtype.js'
+
+export type IntegerType = 'u8' | 'u16' | 'u32' | 'u64' | 'i8' | 'i16' | 'i32' | 'i64' | 'u4' | 'u2' | 'u1' | 'i4' | 'i2' | 'i1' | 't2' | 't1'
+export type FloatType = 'f16' | 'bf16' | 'f8_e5m2' | 'f32' | 'f64'
+
+/** A list whose items stay undecoded until somebody asks: opening a file must not decode 150,000 tokens. */
+export interface MetaList {
+  readonly type: 'array'
+  /** The type that all items share; `mixed` where the format allows any. */
+  readonly item: MetaValue['type'] | 'mixed'
+  readonly length: number
+  /** All items, decoded now. */
+  values(): readonly MetaValue[]
+}
+
+export type MetaValue =
+  | { readonly type: IntegerType; readonly value: number | bigint }
+  | { readonly type: FloatType; readonly value: number; /** set where the exact bits matter, e.g. a NaN */ readonly bits?: bigint }
+  | { readonly type: 'bool'; readonly value: boolean }
+  | { readonly type: 'str'; readonly value: string; /** set when the bytes are not UTF-8; `value` is then for showing only */ readonly bytes?: Uint8Array }
+  | { readonly type: 'bytes'; readonly value: Uint8Array }
+  | { readonly type: 'bitset'; readonly bits: number; readonly value: Uint8Array }
+  | { readonly type: 'ndarray'; readonly dtype: DType; readonly shape: readonly number[]; readonly value: Uint8Array }
+  | { readonly type: 'json'; readonly value: JsonValue }
+  | { readonly type: 'null' }
+  | MetaList
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+
+/** In file order. */
+export type Metadata = ReadonlyMap<string, MetaValue>
+
+export const text = (value: string): MetaValue => ({ type: 'str', value })
+
+export function listOf(item: MetaList['item'], values: readonly MetaValue[]): MetaList {
+  return { type: 'array', item, length: values.length, values: () => values }
+}

@@ -1,0 +1,74 @@
+// A model is an index: names, types, shapes and where the bytes are. Nothing in it holds a tensor's data.
+import type { ByteSource } from '../bytes/index.js'
+import type { DType } from '../dtypes/dtype.js'
+import type { JsonValue, Metadata } from './metadata.js'
+import type { Payload } from './payload.js'
+
+/** Affine quantization that a container states beside the tensor: real = scale · (stored − zero point). */
+export interface QuantParams {
+  readonly scheme: 'symmetric' | 'asymmetric'
+  /** The dimension that scales run along; undefined when one scale serves the whole tensor. */
+  readonly axis?: number | undefined
+  readonly scales: readonly number[]
+  readonly zeroPoints?: readonly number[] | undefined
+}
+
+export interface Tensor {
+  readonly name: string
+  /** In hierarchical formats, the names from the root down; `name` is their join. */
+  readonly path?: readonly string[] | undefined
+  /** The name's bytes where they are not UTF-8, one entry per segment of `path` (or one for `name`). */
+  readonly rawName?: readonly Uint8Array[] | undefined
+  readonly dtype: DType
+  /** The type inside a `packed` tensor, where its codec is known. */
+  readonly encoding?: DType | undefined
+  /** Logical dimensions, outermost first, whatever the order of the stored bytes. */
+  readonly shape: readonly number[]
+  readonly order: 'row' | 'column'
+  /** `state` is what an optimizer keeps beside the weights. */
+  readonly role: 'weight' | 'state'
+  /** The statistic's name, for optimizer moments that belong to a parameter. */
+  readonly stat?: string | undefined
+  /** null: declared, but without data. */
+  readonly data: Payload | null
+  readonly quant?: QuantParams | undefined
+  /** What only the owner format says about this tensor, for `inspect` and for writing it back. */
+  readonly extra?: Readonly<Record<string, JsonValue>> | undefined
+}
+
+/**
+ * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer
+ * file); private parts are bytes that only their owner understands; derived parts are computed anew when the file is written.
+ */
+export interface Part {
+  readonly kind: string
+  readonly sharing: 'shared' | 'private' | 'derived'
+  /** Tells several parts of a kind apart: a file name, a chunk name. */
+  readonly name?: string | undefined
+  /** What `inspect` shows: small, and safe to print as JSON. */
+  readonly value: JsonValue
+  /** The content, where the value above is only a summary. */
+  readonly data?: Payload | undefined
+  /** The content in the form that code works with; its type goes with the kind. */
+  readonly content?: unknown
+}
+
+export interface Model {
+  /** The id of the format it was read from. */
+  readonly format: string
+  readonly version?: string | undefined
+  /** Which of a format's layouts it has, where there is more than one. */
+  readonly variant?: string | undefined
+  readonly metadata: Metadata
+  readonly tensors: readonly Tensor[]
+  readonly parts: readonly Part[]
+  /** Every file that the model consists of, the one that was opened first. */
+  readonly files: readonly ByteSource[]
+}
+
+export const totalSize = (model: Model): number => model.files.reduce((sum, file) => sum + file.size, 0)
+
+/** Closes every file of a model. */
+export async function closeModel(model: Model): Promise<void> {
+  await Promise.all(model.files.map((file) => file.close()))
+}

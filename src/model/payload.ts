@@ -1,0 +1,93 @@
+// A payload is bytes that are somewhere else: a range of a source, or the result of a transform that runs when somebody reads it.
+import { type ByteRange, type ByteSource, checkRange, streamRange } from '../bytes/index.js'
+import { failWith, writeCodes } from '../errors/index.js'
+
+export interface Payload {
+  readonly byteLength: number
+  /** Set when these are the untouched bytes of a source: tells shared storage apart, and allows copying without recoding. */
+  readonly origin?: ByteRange
+  /** Any part, where the payload can be read out of order. */
+  read?(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>
+  /**
+   * All bytes in order. Every chunk but the last has exactly `window` bytes. A chunk is valid only until the next one is asked for.
+   */
+  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array>
+}
+
+/** The bytes of a source, as they are. The range is checked here: a reader cannot hand out a payload that lies outside its file. */
+export function rangePayload(source: ByteSource, offset: number, length: number): Payload {
+  checkRange(source, offset, length)
+  const origin: ByteRange = { source, offset, length }
+  return {
+    byteLength: length,
+    origin,
+    read(at, count, signal) {
+      checkRange({ name: source.name, size: length }, at, count)
+      return source.read(offset + at, count, { signal })
+    },
+    chunks: (window, signal) => streamRange(origin, window, signal),
+  }
+}
+
+export function bytesPayload(bytes: Uint8Array): Payload {
+  return {
+    byteLength: bytes.byteLength,
+    async read(at, count) {
+      checkRange({ name: 'memory', size: bytes.byteLength }, at, count)
+      return bytes.subarray(at, at + count)
+    },
+    async *chunks(window) {
+      for (let at = 0; at < bytes.byteLength; at += window) yield bytes.subarray(at, Math.min(at + window, bytes.byteLength))
+    },
+  }
+}
+
+/** All bytes of a payload in one buffer of their own. For small things only: parts, previews, tests. */
+export async function readPayload(payload: Payload, signal?: AbortSignal): Promise<Uint8Array> {
+  const bytes = new Uint8Array(payload.byteLength)
+  let at = 0
+  for await (const chunk of payload.chunks(1 << 20, signal)) {
+    if (at + chunk.byteLength > bytes.byteLength) break
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  if (at !== bytes.byteLength) {
+    const message = `a payload of ${payload.byteLength} bytes gave ${at}`
+    failWith(writeCodes['layout-mismatch'], { file: payload.origin?.source.name ?? 'payload', message })
+  }
+  return bytes
+}
+
+/**
+ * A payload made on the fly: `produce` yields pieces of any size and `rechunked` cuts them to windows. Each piece may be overwritten
+ * as soon as the next one is asked for.
+ */
+export function lazyPayload(byteLength: number, produce: (signal?: AbortSignal) => AsyncIterable<Uint8Array>): Payload {
+  return { byteLength, chunks: (window, signal) => rechunked(produce(signal), window) }
+}
+
+export async function* rechunked(pieces: AsyncIterable<Uint8Array>, window: number): AsyncGenerator<Uint8Array, void, void> {
+  let kept: Uint8Array | undefined
+  let filled = 0
+  for await (let piece of pieces) {
+    if (filled > 0) {
+      const part = piece.subarray(0, window - filled)
+      kept!.set(part, filled)
+      filled += part.byteLength
+      piece = piece.subarray(part.byteLength)
+      if (filled < window) continue
+      yield kept!
+      filled = 0
+    }
+    while (piece.byteLength >= window) {
+      yield piece.subarray(0, window)
+      piece = piece.subarray(window)
+    }
+    if (piece.byteLength > 0) {
+      kept ??= new Uint8Array(window)
+      kept.set(piece)
+      filled = piece.byteLength
+    }
+  }
+  if (filled > 0) yield kept!.subarray(0, filled)
+}
