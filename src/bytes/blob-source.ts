@@ -28,7 +28,8 @@ export class BlobSource implements ByteSource {
 
   async sibling(name: string): Promise<ByteSource> {
     const blob = this.#siblings.get(name)
-    if (!blob) failWith(ioCodes['not-found'], { file: name, message: 'this file was not given together with the model' })
+    if (!blob)
+      failWith(ioCodes['not-found'], { file: name, message: 'this file was not given together with the model' })
     return new BlobSource(blob, name, this.#siblings)
   }
 

@@ -26,7 +26,11 @@ export interface ByteRange {
 }
 
 /** Throws unless [offset, offset + length) lies inside the source. Every source calls this first. */
-export function checkRange(source: { readonly name: string; readonly size: number }, offset: number, length: number): void {
+export function checkRange(
+  source: { readonly name: string; readonly size: number },
+  offset: number,
+  length: number,
+): void {
   if (offset >= 0 && length >= 0 && offset + length <= source.size) return
   failWith(ioCodes['out-of-range'], {
     file: source.name,

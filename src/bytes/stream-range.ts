@@ -5,7 +5,11 @@ import { releaseWindow, takeWindow } from './window.js'
  * The bytes of a range, window by window, reading one window ahead. Every chunk but the last has exactly `window` bytes. A chunk is
  * valid only until the next one is asked for: its memory is used again.
  */
-export async function* streamRange(range: ByteRange, window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+export async function* streamRange(
+  range: ByteRange,
+  window: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
   const { source, offset, length } = range
   checkRange(source, offset, length)
   if (length === 0) return

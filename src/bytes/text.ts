@@ -25,7 +25,8 @@ export function findInvalidUtf8(bytes: Uint8Array): number {
   if (decodeUtf8(bytes) !== undefined) return -1
   // The longest valid prefix, by bisection: a prefix counts as valid when only its last character is incomplete.
   const isValidPrefix = (length: number): boolean => {
-    for (let cut = 0; cut <= 3 && cut <= length; cut++) if (decodeUtf8(bytes.subarray(0, length - cut)) !== undefined) return true
+    for (let cut = 0; cut <= 3 && cut <= length; cut++)
+      if (decodeUtf8(bytes.subarray(0, length - cut)) !== undefined) return true
     return false
   }
   while (low < high) {

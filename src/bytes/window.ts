@@ -14,7 +14,8 @@ function pagesFor(size: number): number {
 /** A page-aligned buffer of at least `size` bytes, cut to `size`. Give it back with `releaseWindow`. */
 export function takeWindow(size: number): Uint8Array {
   const pages = pagesFor(size)
-  const memory = free.get(pages)?.pop() ?? new Uint8Array(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer)
+  const memory =
+    free.get(pages)?.pop() ?? new Uint8Array(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer)
   return memory.subarray(0, size)
 }
 

@@ -1,21 +1,7 @@
 // One face for all digests. The portable ones run everywhere; an environment with something faster (Node's crypto, a native package)
 // registers it, and everything that hashes gets it.
 
-export type Algorithm = 'sha256' | 'blake3' | 'crc32'
-
-export const algorithms: readonly Algorithm[] = ['blake3', 'sha256', 'crc32']
-
-export interface Hasher {
-  update(bytes: Uint8Array): void
-  /** Big-endian for crc32, as it is usually printed. */
-  digest(): Uint8Array
-}
-
-export interface DigestProvider {
-  /** What it runs on, for `tare --version --verbose`. */
-  readonly name: string
-  create(): Hasher | Promise<Hasher>
-}
+import type { Algorithm, DigestProvider, Hasher } from './types.js'
 
 const registered = new Map<Algorithm, DigestProvider>()
 

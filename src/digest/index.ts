@@ -1,1 +1,2 @@
 export * from './hasher.js'
+export * from './types.js'

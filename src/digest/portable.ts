@@ -1,6 +1,6 @@
 // WebAssembly digests that run in Node, workers and browsers alike.
 import { createBLAKE3, createCRC32, createSHA256, type IHasher } from 'hash-wasm'
-import type { Algorithm, DigestProvider, Hasher } from './hasher.js'
+import type { Algorithm, DigestProvider, Hasher } from './types.js'
 
 function wrap(inner: IHasher): Hasher {
   inner.init()

@@ -24,8 +24,29 @@ export interface Codec {
    * of range or not whole, NaN for an integer), or -1. Floats overflow to infinity where the type has one.
    */
   fromF64?(source: Float64Array, target: Uint8Array): number
+  /**
+   * The same from f32, for float types. Works on bit patterns: the sign and the leading payload bits of a NaN are kept, where
+   * `fromF64` writes one NaN for all (what arithmetic leaves in a NaN differs between machines).
+   */
+  fromF32?(source: Float32Array, target: Uint8Array): number
   /** The element at `index`, exactly. */
   element(source: Uint8Array, index: number): Scalar
+}
+
+/**
+ * Which numbers a type can hold, precisely enough to tell whether one type can take every value of another: whole multiples of
+ * 2^`step` with at most `precision` significant bits, from `lowest` to `highest`.
+ */
+export interface ValueSet {
+  readonly lowest: number
+  readonly highest: number
+  readonly step: number
+  readonly precision: number
+  /** Absent means that zero is among the values. */
+  readonly zero?: false
+  readonly negativeZero?: boolean
+  readonly infinity?: boolean
+  readonly nan?: boolean
 }
 
 export interface DType {
@@ -41,4 +62,6 @@ export interface DType {
   byteLength(shape: readonly number[]): number | undefined
   /** Absent when the values cannot be decoded, or only with the help of the container that holds them. */
   readonly codec?: Codec
+  /** Absent for blocks, whose values depend on each other, for complex numbers and for bytes that nobody understands. */
+  readonly values?: ValueSet
 }

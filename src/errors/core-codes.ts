@@ -41,7 +41,9 @@ export const jsonCodes = defineCodes('json', {
 })
 
 export const verifyCodes = defineCodes('verify', {
-  'no-checksums': note('The format stores no checksums: the structure was checked, damage inside the weights cannot be seen.'),
+  'no-checksums': note(
+    'The format stores no checksums: the structure was checked, damage inside the weights cannot be seen.',
+  ),
   'not-checked': warning('A check could not be done; the message says which and why.'),
   'nothing-checked': error('There was nothing that could be checked, so nothing is proven.'),
   'bool-value': warning('A boolean is neither 0 nor 1.'),

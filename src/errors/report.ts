@@ -6,6 +6,8 @@ import { findingOf, TareError } from './tare-error.js'
 export interface Report {
   /** The file that findings belong to unless they say otherwise. */
   readonly file: string
+  /** Whether the first error ends the work. */
+  readonly strict: boolean
   report(code: Code, details: Details): void
   fail(code: Code, details: Details): never
   /** The same report, for another file of the same model. */
@@ -21,6 +23,7 @@ export function strictReport(file: string, onFinding?: (finding: Finding) => voi
   }
   return {
     file,
+    strict: true,
     report,
     fail(code, details): never {
       throw new TareError(findingOf(code, details, file))
@@ -42,6 +45,7 @@ export function collectingReport(file: string, findings: Finding[], limit = maxF
   }
   return {
     file,
+    strict: false,
     report: keep,
     fail(code, details): never {
       throw new TareError(keep(code, details))

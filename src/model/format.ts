@@ -25,6 +25,8 @@ export interface ReadContext {
 }
 
 export interface CheckContext extends ReadContext {
+  /** Values of the options that the format declares for checking. */
+  readonly extra: OptionValues
   /** Counts bytes that a check has looked at. */
   checked(bytes: number): void
 }
@@ -36,8 +38,8 @@ export interface WriteOptions {
   readonly deterministic?: boolean
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
-  /** Options that only the target format knows, as given: `layout`, `uuid`, `pageHashes`. */
-  readonly extra?: Readonly<Record<string, string | number | boolean>>
+  /** Values of the options that the target format declares. */
+  readonly extra?: OptionValues | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -64,6 +66,29 @@ export interface Capabilities {
   readonly write?: WriteCapabilities
 }
 
+/** A flag that only one format knows; the command line and its help are made from these. */
+export interface FormatOption {
+  /** kebab-case, without dashes: `page-hashes` is `--page-hashes`. The value arrives under this name. */
+  readonly name: string
+  /** How the value is called in help (`SIZE`, `sectioned|stream`); in brackets when it may be left out. Absent for a switch. */
+  readonly argument?: string
+  readonly description: string
+  /** How the value is read: as it is, as a whole number, as a size such as 64K. Default: as it is. */
+  readonly kind?: 'text' | 'integer' | 'size'
+  readonly choices?: readonly string[]
+}
+
+/** Values of format options, by name. */
+export type OptionValues = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** What `repair` can do about a damaged file. */
+export interface Repair {
+  /** The mended file(s). */
+  readonly layout: Layout
+  readonly mended: readonly string[]
+  readonly lost: readonly string[]
+}
+
 export interface Format {
   readonly id: string
   /** What people call it. */
@@ -82,4 +107,8 @@ export interface Format {
   check?(model: Model, context: CheckContext): Promise<void>
   /** The file(s) to write. The model fits: capabilities were asked before. */
   layout?(model: Model, options: WriteOptions): Promise<Layout>
+  /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */
+  repair?(source: ByteSource, context: ReadContext, options: WriteOptions): Promise<Repair | undefined>
+  /** Flags of this format for converting and for verifying. */
+  readonly options?: { readonly write?: readonly FormatOption[]; readonly check?: readonly FormatOption[] }
 }

@@ -2,7 +2,23 @@
 // trip loses nothing and a conversion can name what it must change. Keys live in a Map: `__proto__` is an ordinary key.
 import type { DType } from '../dtypes/dtype.js'
 
-export type IntegerType = 'u8' | 'u16' | 'u32' | 'u64' | 'i8' | 'i16' | 'i32' | 'i64' | 'u4' | 'u2' | 'u1' | 'i4' | 'i2' | 'i1' | 't2' | 't1'
+export type IntegerType =
+  | 'u8'
+  | 'u16'
+  | 'u32'
+  | 'u64'
+  | 'i8'
+  | 'i16'
+  | 'i32'
+  | 'i64'
+  | 'u4'
+  | 'u2'
+  | 'u1'
+  | 'i4'
+  | 'i2'
+  | 'i1'
+  | 't2'
+  | 't1'
 export type FloatType = 'f16' | 'bf16' | 'f8_e5m2' | 'f32' | 'f64'
 
 /** A list whose items stay undecoded until somebody asks: opening a file must not decode 150,000 tokens. */
@@ -17,9 +33,17 @@ export interface MetaList {
 
 export type MetaValue =
   | { readonly type: IntegerType; readonly value: number | bigint }
-  | { readonly type: FloatType; readonly value: number; /** set where the exact bits matter, e.g. a NaN */ readonly bits?: bigint }
+  | {
+      readonly type: FloatType
+      readonly value: number /** set where the exact bits matter, e.g. a NaN */
+      readonly bits?: bigint
+    }
   | { readonly type: 'bool'; readonly value: boolean }
-  | { readonly type: 'str'; readonly value: string; /** set when the bytes are not UTF-8; `value` is then for showing only */ readonly bytes?: Uint8Array }
+  | {
+      readonly type: 'str'
+      readonly value: string /** set when the bytes are not UTF-8; `value` is then for showing only */
+      readonly bytes?: Uint8Array
+    }
   | { readonly type: 'bytes'; readonly value: Uint8Array }
   | { readonly type: 'bitset'; readonly bits: number; readonly value: Uint8Array }
   | { readonly type: 'ndarray'; readonly dtype: DType; readonly shape: readonly number[]; readonly value: Uint8Array }

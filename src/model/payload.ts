@@ -14,19 +14,36 @@ export interface Payload {
   chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array>
 }
 
-/** The bytes of a source, as they are. The range is checked here: a reader cannot hand out a payload that lies outside its file. */
+/** The bytes of a source, as they are. A class, because a model can have a million of them. */
+class RangePayload implements Payload {
+  readonly byteLength: number
+  private readonly source: ByteSource
+  private readonly offset: number
+
+  constructor(source: ByteSource, offset: number, length: number) {
+    this.source = source
+    this.offset = offset
+    this.byteLength = length
+  }
+
+  get origin(): ByteRange {
+    return { source: this.source, offset: this.offset, length: this.byteLength }
+  }
+
+  async read(at: number, count: number, signal?: AbortSignal): Promise<Uint8Array> {
+    checkRange({ name: this.source.name, size: this.byteLength }, at, count)
+    return this.source.read(this.offset + at, count, { signal })
+  }
+
+  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return streamRange(this.origin, window, signal)
+  }
+}
+
+/** The range is checked here: a reader cannot hand out a payload that lies outside its file. */
 export function rangePayload(source: ByteSource, offset: number, length: number): Payload {
   checkRange(source, offset, length)
-  const origin: ByteRange = { source, offset, length }
-  return {
-    byteLength: length,
-    origin,
-    read(at, count, signal) {
-      checkRange({ name: source.name, size: length }, at, count)
-      return source.read(offset + at, count, { signal })
-    },
-    chunks: (window, signal) => streamRange(origin, window, signal),
-  }
+  return new RangePayload(source, offset, length)
 }
 
 export function bytesPayload(bytes: Uint8Array): Payload {
@@ -37,7 +54,8 @@ export function bytesPayload(bytes: Uint8Array): Payload {
       return bytes.subarray(at, at + count)
     },
     async *chunks(window) {
-      for (let at = 0; at < bytes.byteLength; at += window) yield bytes.subarray(at, Math.min(at + window, bytes.byteLength))
+      for (let at = 0; at < bytes.byteLength; at += window)
+        yield bytes.subarray(at, Math.min(at + window, bytes.byteLength))
     },
   }
 }
@@ -66,7 +84,10 @@ export function lazyPayload(byteLength: number, produce: (signal?: AbortSignal) 
   return { byteLength, chunks: (window, signal) => rechunked(produce(signal), window) }
 }
 
-export async function* rechunked(pieces: AsyncIterable<Uint8Array>, window: number): AsyncGenerator<Uint8Array, void, void> {
+export async function* rechunked(
+  pieces: AsyncIterable<Uint8Array>,
+  window: number,
+): AsyncGenerator<Uint8Array, void, void> {
   let kept: Uint8Array | undefined
   let filled = 0
   for await (let piece of pieces) {

@@ -43,7 +43,11 @@ export async function writeLayout(
   try {
     const written: WrittenFile[] = []
     for (const file of others) {
-      if (!sink.sibling) failWith(ioCodes['needs-folder'], { file: sink.name, message: `${layout.files.length} files are to be written` })
+      if (!sink.sibling)
+        failWith(ioCodes['needs-folder'], {
+          file: sink.name,
+          message: `${layout.files.length} files are to be written`,
+        })
       const sibling = await sink.sibling(file.name)
       written.push(await writeFile(file, sibling, options, advance))
       await sibling.close()
@@ -89,7 +93,8 @@ async function writeFile(
 
 async function putZeros(length: number, window: number, put: (bytes: Uint8Array) => Promise<void>): Promise<void> {
   const zeros = new Uint8Array(Math.min(length, window))
-  for (let left = length; left > 0; left -= zeros.byteLength) await put(zeros.subarray(0, Math.min(left, zeros.byteLength)))
+  for (let left = length; left > 0; left -= zeros.byteLength)
+    await put(zeros.subarray(0, Math.min(left, zeros.byteLength)))
 }
 
 async function putPayload(
@@ -136,7 +141,8 @@ class DigestPass {
       const end = active.slot.covers.at(-1)?.[1] ?? 0
       if (end > active.offset) pass.#late.push(active)
     }
-    if (pass.#late.some((late) => coversAnother(late, file.slots))) throw new Error('a late digest covers another late digest')
+    if (pass.#late.some((late) => coversAnother(late, file.slots)))
+      throw new Error('a late digest covers another late digest')
     for (const algorithm of whole) pass.#whole.set(algorithm, await createHasher(algorithm))
     return pass
   }
@@ -182,7 +188,8 @@ function coversAnother(late: ActiveDigest, slots: readonly Slot[]): boolean {
   for (const slot of slots) {
     const end = offset + slotLength(slot)
     const isLateDigest = slot.kind === 'digest' && (slot.covers.at(-1)?.[1] ?? 0) > offset
-    if (isLateDigest && touches(late.slot.covers, offset, end) && !touches(late.slot.masked ?? [], offset, end)) return true
+    if (isLateDigest && touches(late.slot.covers, offset, end) && !touches(late.slot.masked ?? [], offset, end))
+      return true
     offset = end
   }
   return false

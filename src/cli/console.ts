@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import pc from 'picocolors'
+import type { Finding } from '../node.js'
+import { escapeText } from './escape-name.js'
+import { toJsonLine } from './json.js'
+import { Progress } from './progress.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Colour is for people at a terminal who have not said no. */
+export function wantsColor(stream: { readonly isTTY?: boolean }, env: Environment = process.env): boolean {
+  if (env.NO_COLOR) return false
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
+  return stream.isTTY === true && env.TERM !== 'dumb'
+}
+
+/** Where everything is printed: data on standard output, words on standard error. */
+export class Console {
+  readonly progress = new Progress()
+  readonly color = pc.createColors(wantsColor(process.stdout))
+  readonly errorColor = pc.createColors(wantsColor(process.stderr))
+  #quiet = false
+
+  configure(options: Readonly<Record<string, unknown>>): void {
+    this.#quiet = options.quiet === true
+    this.progress.quiet = this.#quiet
+  }
+
+  get isTerminal(): boolean {
+    return process.stdout.isTTY === true
+  }
+
+  get width(): number {
+    return process.stdout.columns ?? 120
+  }
+
+  /** Waits while the reader is slower than we are, so that output does not pile up in memory. */
+  async write(text: string): Promise<void> {
+    if (this.isTerminal) this.progress.finish()
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+  }
+
+  async print(lines: Iterable<string>): Promise<void> {
+    let text = ''
+    for (const line of lines) {
+      text += `${line}\n`
+      if (text.length < 65_536) continue
+      await this.write(text)
+      text = ''
+    }
+    if (text !== '') await this.write(text)
+  }
+
+  json(value: unknown): Promise<void> {
+    return this.write(toJsonLine(value))
+  }
+
+  /** Something worth knowing that is no data. */
+  remark(text: string): void {
+    if (!this.#quiet) this.#say(text)
+  }
+
+  /** Something went wrong; always shown. */
+  complain(text: string): void {
+    this.#say(`${this.errorColor.red('tare:')} ${escapeText(text)}`)
+  }
+
+  /** An input that could not be used, and exactly where it went wrong. */
+  complainOf(finding: Finding): void {
+    const at = finding.offset === undefined ? '' : ` @ 0x${finding.offset.toString(16)}`
+    const path = finding.path ? ` ${finding.path}` : ''
+    this.complain(`${finding.file}${at}${path}: ${finding.message} (${finding.code})`)
+  }
+
+  #say(text: string): void {
+    this.progress.finish()
+    process.stderr.write(`${text}\n`)
+  }
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { type Algorithm, type HashResult, hashModel } from '../node.js'
+import type { Context } from './context.js'
+import { escapeName } from './escape-name.js'
+import { plural } from './format-values.js'
+import { type Difference, differences, type HashRecord, parseHashes, recordFor } from './hash-check.js'
+import { forEachModel } from './run-inputs.js'
+import { type Status, UsageError } from './status.js'
+
+interface HashFlags {
+  readonly algorithm?: Algorithm
+  readonly decoded?: boolean
+  readonly check?: string
+}
+
+export default async function hash(context: Context, inputs: readonly string[], flags: HashFlags): Promise<Status> {
+  const { console, signal } = context
+  const records = flags.check === undefined ? undefined : await readRecords(flags.check)
+  return forEachModel(context, inputs, async (model, input) => {
+    const record = records && recordFor(records, input, flags)
+    if (records && !record) throw new UsageError(`${flags.check} has no digests for ${input}`)
+    const algorithm = record?.algorithm ?? flags.algorithm ?? 'blake3'
+    const decoded = record?.decoded ?? flags.decoded
+    const hashed = await hashModel(model, { algorithm, decoded, signal, onProgress: console.progress.update })
+    const result: HashResult = { ...hashed, file: input }
+    if (!record) {
+      await (context.json ? console.json(result) : console.print(describe(result)))
+      return 0
+    }
+    const found = differences(record, result)
+    if (context.json)
+      await console.json({ ...result, check: { file: flags.check, same: found.length === 0, differences: found } })
+    else await console.print(describeCheck(context, result, found))
+    return found.length === 0 ? 0 : 1
+  })
+}
+
+async function readRecords(file: string): Promise<HashRecord[]> {
+  let text: string
+  try {
+    text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
+  }
+  const records = parseHashes(text)
+  if (records.length === 0) throw new UsageError(`${file} does not look like the output of \`tare hash\``)
+  return records
+}
+
+/** The form that `parseHashes` reads back. */
+export function* describe(result: HashResult): Generator<string> {
+  yield `# ${escapeName(result.file)} ${result.format} ${result.algorithm}${result.decoded ? ' decoded' : ''}`
+  for (const { digest, name } of result.tensors) yield `${digest ?? '-'}  ${escapeName(name)}`
+  yield `# fingerprint ${result.fingerprint}`
+}
+
+function* describeCheck({ console }: Context, result: HashResult, found: readonly Difference[]): Generator<string> {
+  const { color } = console
+  for (const { name, what } of found) yield `${color.red(what)}  ${escapeName(name)}`
+  const verdict = found.length === 0 ? color.green('same') : color.red(plural(found.length, 'difference'))
+  yield `${color.bold(escapeName(result.file))}: ${verdict} — ${plural(result.tensors.length, 'tensor')}, ${result.algorithm}${result.decoded ? ' of decoded values' : ''}`
+}

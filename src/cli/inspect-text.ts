@@ -1,0 +1,155 @@
+import { basename } from 'node:path'
+import { countElements, type Inspection, type JsonValue, type Model } from '../node.js'
+import type { Console } from './console.js'
+import { escapeName, escapeText } from './escape-name.js'
+import {
+  formatAmount,
+  formatBytes,
+  formatInteger,
+  formatOffset,
+  formatShape,
+  formatSize,
+  formatValue,
+  plural,
+} from './format-values.js'
+import type { Row } from './inspect.js'
+import { type Column, formatTable, shorten } from './table.js'
+import { treeRows } from './tensor-tree.js'
+
+export interface InspectFlags {
+  readonly tensors?: readonly string[]
+  readonly tree?: boolean
+  readonly metadata?: boolean
+  readonly limit?: number
+  readonly sort?: 'size' | 'name' | 'offset'
+  readonly stats?: boolean
+}
+
+const rowsOnTerminal = 100
+
+export function* describeModel(
+  model: Model,
+  inspection: Inspection,
+  rows: readonly Row[],
+  flags: InspectFlags,
+  console: Console,
+): Generator<string> {
+  const { color } = console
+  const limit = flags.limit ?? (console.isTerminal ? rowsOnTerminal : Number.POSITIVE_INFINITY)
+  yield color.bold(escapeName(inspection.file))
+  yield* formatTable([{ title: '', paint: color.dim }, { title: '' }], headRows(model, inspection))
+  yield* section('metadata', Object.entries(inspection.metadata).map(metadataRow(valueWidth(console))), limit, console)
+  if (flags.metadata) return
+  yield* section('parts', inspection.parts.map(partRow(valueWidth(console))), limit, console)
+  if (rows.length === 0) return
+  yield color.bold('tensors')
+  const all = flags.tree ? treeRows(rows) : rows.map((row) => tensorRow(row, flags.stats ?? false))
+  yield* formatTable(flags.tree ? treeColumns : tensorColumns(flags), all.slice(0, limit), { head: color.underline })
+  if (all.length > limit) yield color.dim(`  … and ${formatInteger(all.length - limit)} more (--limit)`)
+}
+
+const valueWidth = (console: Console): number => (console.isTerminal ? Math.max(30, console.width - 50) : 400)
+
+function headRows(model: Model, { format, version, variant, size }: Inspection): string[][] {
+  const rows = [
+    ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
+    ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
+    ['tensors', tensorSummary(model)],
+  ]
+  if (model.tensors.length > 0) rows.push(['types', dtypeSummary(model)])
+  return rows
+}
+
+function tensorSummary({ tensors }: Model): string {
+  const weights = tensors.filter(({ role }) => role === 'weight')
+  const parameters = weights.reduce((sum, { shape }) => sum + (countElements(shape) ?? 0), 0)
+  const states = tensors.length - weights.length
+  return `${formatInteger(tensors.length)} with ${formatAmount(parameters)} parameters${states > 0 ? `, ${plural(states, 'optimizer state')}` : ''}`
+}
+
+/** `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, the most bytes first. */
+function dtypeSummary({ tensors }: Model): string {
+  const sums = new Map<string, { count: number; bytes: number }>()
+  for (const { dtype, encoding, data } of tensors) {
+    const id = (encoding ?? dtype).id
+    const { count = 0, bytes = 0 } = sums.get(id) ?? {}
+    sums.set(id, { count: count + 1, bytes: bytes + (data?.byteLength ?? 0) })
+  }
+  const sorted = [...sums].sort(([, a], [, b]) => b.bytes - a.bytes)
+  return sorted.map(([id, { count, bytes }]) => `${id} ${formatInteger(count)} (${formatSize(bytes)})`).join(' · ')
+}
+
+function* section(title: string, rows: readonly string[][], limit: number, { color }: Console): Generator<string> {
+  if (rows.length === 0) return
+  yield color.bold(title)
+  yield* formatTable([{ title: '' }, { title: '', paint: color.dim }, { title: '' }], rows.slice(0, limit))
+  if (rows.length > limit) yield color.dim(`  … and ${formatInteger(rows.length - limit)} more`)
+}
+
+function metadataRow(width: number) {
+  return ([key, entry]: [string, JsonValue]): string[] => {
+    const { type, value, length, item } = entry as { type: string; value?: JsonValue; length?: number; item?: string }
+    const shownType = type === 'array' ? `${item}[${length}]` : type
+    return [escapeName(key), shownType, shorten(escapeText(plainValue(value, length)), width)]
+  }
+}
+
+/** A list is shown without the types of its items, which are in the column before. */
+function plainValue(value: JsonValue | undefined, length?: number): string {
+  if (!Array.isArray(value)) return JSON.stringify(value ?? null)
+  const items = value.map((item) => JSON.stringify(isTyped(item) ? item.value : item))
+  return `[${items.join(', ')}${length !== undefined && length > items.length ? ', …' : ''}]`
+}
+
+const isTyped = (value: JsonValue): value is { type: string; value: JsonValue } =>
+  typeof value === 'object' && value !== null && 'type' in value && 'value' in value
+
+function partRow(width: number) {
+  return (part: JsonValue): string[] => {
+    const { kind, name, value, bytes } = part as { kind: string; name?: string; value: JsonValue; bytes?: number }
+    const label = name === undefined || name === kind ? kind : `${kind} ${name}`
+    return [
+      escapeName(label),
+      bytes === undefined ? '' : formatSize(bytes),
+      shorten(escapeText(JSON.stringify(value)), width),
+    ]
+  }
+}
+
+function tensorColumns({ stats }: InspectFlags): Column[] {
+  const right = (title: string): Column => ({ title, align: 'right' })
+  return [
+    { title: 'name' },
+    { title: 'type' },
+    { title: 'shape' },
+    right('size'),
+    right('offset'),
+    ...(stats ? ['min', 'max', 'mean', 'std'].map(right) : []),
+    { title: 'note' },
+  ]
+}
+
+function tensorRow(row: Row, withStats: boolean): string[] {
+  const stats = row.stats?.reason === undefined ? row.stats : undefined
+  const notes = [row.order === 'column' && 'column-major', row.role, row.file && escapeName(basename(row.file))]
+  return [
+    escapeName(row.name),
+    typeOf(row),
+    formatShape(row.shape),
+    row.bytes === null ? 'no data' : formatSize(row.bytes),
+    row.offset === null ? '' : formatOffset(row.offset),
+    ...(withStats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(formatValue) : []),
+    notes.filter(Boolean).join(', '),
+  ]
+}
+
+export const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>
+  encoding === undefined ? dtype : `${dtype}:${encoding}`
+
+const treeColumns: readonly Column[] = [
+  { title: 'name' },
+  { title: 'type' },
+  { title: 'shape' },
+  { title: 'parameters', align: 'right' },
+  { title: 'size', align: 'right' },
+]

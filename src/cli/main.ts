@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// The way to `--version` loads nothing but Node itself: programs ask it often, and it is the measure of the start-up time.
+import { readFileSync } from 'node:fs'
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}
+
+const args = process.argv.slice(2)
+if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) console.log(version())
+else {
+  const { run } = await import('./run.js')
+  await run(args, version())
+}

@@ -1,0 +1,50 @@
+// Outputs that are made from an input.
+import { stat } from 'node:fs/promises'
+import {
+  type ByteSink,
+  type ByteSource,
+  type FileSinkOptions,
+  FileSource,
+  findingOf,
+  ioCodes,
+  type Model,
+  openOutput,
+  TareError,
+} from '../node.js'
+
+/** The output cannot be written, as opposed to an input that cannot be read. */
+export class OutputError extends TareError {}
+
+/** Opens the output. When the input changed while it was read, nothing becomes visible. */
+export function openGuarded(output: string, input: ByteSource, options: FileSinkOptions): Promise<ByteSink> {
+  const beforeCommit = async (): Promise<void> => {
+    if (input instanceof FileSource) await input.assertUnchanged()
+  }
+  return openOutput(output, { ...options, beforeCommit })
+}
+
+/** A model is not written over itself: its old file, perhaps the only copy, would be gone as soon as the new one is there. */
+export async function assertNotInput(output: string, input: ByteSource): Promise<void> {
+  const there = await stat(output).catch(() => undefined)
+  if (!there || !(input instanceof FileSource)) return
+  for (const path of await input.openPaths()) {
+    const { dev, ino } = await stat(path)
+    if (dev !== there.dev || ino !== there.ino) continue
+    throw new OutputError(
+      findingOf(ioCodes.exists, { file: output, message: 'this is the input itself; choose another name' }),
+    )
+  }
+}
+
+/** Runs what reads a model and writes an output, and tells the two sides' errors apart. */
+export async function markOutputErrors<T>(model: Model, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    const isOutput =
+      error instanceof TareError &&
+      error.code.startsWith('io/') &&
+      model.files.every((file) => file.name !== error.finding.file)
+    throw isOutput ? new OutputError(error.finding, { cause: error.cause }) : error
+  }
+}

@@ -1,0 +1,54 @@
+import { UsageError } from './status.js'
+
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  k: 1024,
+  kib: 1024,
+  kb: 1000,
+  m: 1024 ** 2,
+  mib: 1024 ** 2,
+  mb: 1000 ** 2,
+  g: 1024 ** 3,
+  gib: 1024 ** 3,
+  gb: 1000 ** 3,
+  t: 1024 ** 4,
+  tib: 1024 ** 4,
+  tb: 1000 ** 4,
+}
+
+/** `2GB` is 2·10^9, `64K` and `64KiB` are 65536, as in the core utilities. */
+export function parseSize(text: string): number {
+  const match = /^([0-9]+(?:\.[0-9]+)?) ?([a-z]*)$/i.exec(text.trim())
+  const unit = match && units[match[2]!.toLowerCase()]
+  const size = unit ? Number(match[1]) * unit : Number.NaN
+  if (!Number.isSafeInteger(Math.round(size)) || size < 1)
+    throw new UsageError('A size is wanted, such as 2GB, 64K or 1MiB.')
+  return Math.round(size)
+}
+
+export function parseCount(text: string): number {
+  const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value)) throw new UsageError('A whole number is wanted.')
+  return value
+}
+
+export function parsePositive(text: string): number {
+  const value = parseCount(text)
+  if (value === 0) throw new UsageError('A whole number above 0 is wanted.')
+  return value
+}
+
+/** Decimal, or hexadecimal after `0x`. */
+export function parseOffset(text: string): number {
+  const value = /^(0x[0-9a-f]+|[0-9]+)$/i.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value)) throw new UsageError('A byte offset is wanted, such as 456 or 0x1c8.')
+  return value
+}
+
+/** `key=value`; the value may hold further equals signs. */
+export function parseAssignment(text: string): [key: string, value: string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new UsageError('key=value is wanted.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}

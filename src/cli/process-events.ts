@@ -1,0 +1,59 @@
+// What can happen to the process from outside: a signal, a reader that goes away, a mistake of ours.
+import type { Console } from './console.js'
+import { UsageError } from './status.js'
+
+const exitStatus = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+
+let cleanUp: () => void = () => {}
+
+/** What to do before the process ends early; known only once the library is loaded. */
+export function onEarlyExit(action: () => void): void {
+  cleanUp = action
+}
+
+/** A signal cancels the work, removes unfinished output and ends the process with the status that shells expect. */
+export function installSignals(): AbortSignal {
+  const controller = new AbortController()
+  for (const [name, status] of Object.entries(exitStatus)) {
+    process.on(name, () => {
+      controller.abort()
+      cleanUp()
+      process.exit(status)
+    })
+  }
+  return controller.signal
+}
+
+/** Nobody should see a stack trace unless they asked for one. */
+export function installLastResort(console: Console): void {
+  const end = (error: unknown): void => {
+    cleanUp()
+    if (isClosedPipe(error)) process.exit(0)
+    console.complain(describeFailure(error))
+    process.exit(2)
+  }
+  process.on('uncaughtException', end)
+  process.on('unhandledRejection', end)
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      cleanUp()
+      process.exit(isClosedPipe(error) ? 0 : 2)
+    })
+  }
+}
+
+/** The reader of our output has seen enough: that is fine. */
+export function isClosedPipe(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const code = (each as NodeJS.ErrnoException).code
+    if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return true
+  }
+  return false
+}
+
+export function describeFailure(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  const message = error instanceof Error ? error.message : String(error)
+  if (process.env.TARE_DEBUG === '1' && error instanceof Error) return error.stack ?? message
+  return `${message} (unexpected; TARE_DEBUG=1 shows where)`
+}

@@ -1,0 +1,111 @@
+// The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
+import {
+  type ByteSource,
+  collectingReport,
+  type Finding,
+  formats,
+  type Model,
+  openInput,
+  openModel,
+  recognise,
+  removeOpenTemps,
+  requireFormat,
+  TareError,
+  verifyCodes,
+  writeCodes,
+} from '../node.js'
+import type { Context } from './context.js'
+import { formatFindingLine } from './finding-line.js'
+import { OutputError } from './open-guarded.js'
+import { describeFailure, isClosedPipe, onEarlyExit } from './process-events.js'
+import { type Status, UsageError, worst } from './status.js'
+
+export type Work = (source: ByteSource, input: string) => Promise<Status>
+
+/** Runs `work` for each input; the result is the worst status of all. */
+export async function forEachInput(context: Context, inputs: readonly string[], work: Work): Promise<Status> {
+  onEarlyExit(removeOpenTemps)
+  if (context.from !== undefined) checkFormatId(context.from, '--from')
+  if (inputs.filter((input) => input === '-').length > 1) throw new UsageError('standard input can be read only once')
+  let status: Status = 0
+  for (const input of inputs) status = worst(status, await runOne(context, input, work))
+  return status
+}
+
+/** The same for verbs that need an open model. Remarks of the parser go to standard error. */
+export function forEachModel(
+  context: Context,
+  inputs: readonly string[],
+  work: (model: Model, input: string, source: ByteSource) => Promise<Status>,
+): Promise<Status> {
+  return forEachInput(context, inputs, async (source, input) => {
+    const model = await openModel(source, {
+      ...openOptions(context),
+      onFinding: (finding) => remarkOn(context, finding),
+    })
+    return work(model, input, source)
+  })
+}
+
+export const openOptions = ({ from, lenient, signal }: Context) => ({ from, lenient, signal })
+
+function remarkOn(context: Context, finding: Finding): void {
+  if (!context.json && finding.severity !== 'note')
+    context.console.remark(formatFindingLine(finding, context.console.errorColor, true))
+}
+
+export function checkFormatId(id: string, option: string): void {
+  if (formats.some((format) => format.id === id)) return
+  try {
+    requireFormat(id)
+  } catch (error) {
+    throw new UsageError(`${option}: ${(error as TareError).finding.message}`)
+  }
+}
+
+async function runOne(context: Context, input: string, work: Work): Promise<Status> {
+  let source: ByteSource | undefined
+  context.console.progress.start()
+  try {
+    source = await openInput(input, { signal: context.signal })
+    return await work(source, input)
+  } catch (error) {
+    if (error instanceof UsageError || isClosedPipe(error)) throw error
+    const format = source ? await guessFormat(source, context) : (context.from ?? null)
+    await reportFailure(context, input, format, error)
+    return statusOf(error)
+  } finally {
+    context.console.progress.finish()
+    await source?.close()
+  }
+}
+
+/** What the input would have been, for the report that it did not open. */
+async function guessFormat(source: ByteSource, { from, signal }: Context): Promise<string | null> {
+  try {
+    const recognised = await recognise(source, { from, signal, report: collectingReport(source.name, []) })
+    return recognised.format.id
+  } catch {
+    return from ?? null
+  }
+}
+
+async function reportFailure(context: Context, input: string, format: string | null, error: unknown): Promise<void> {
+  const finding = error instanceof TareError ? error.finding : internalFinding(input, error)
+  if (context.json) {
+    const { code, message, offset = null, path = null } = finding
+    await context.console.json({ file: input, format, error: { code, message, offset, path } })
+  } else context.console.complainOf(finding)
+}
+
+function internalFinding(file: string, error: unknown): Finding {
+  return { code: verifyCodes.internal.code, severity: 'error', file, message: describeFailure(error) }
+}
+
+/** An input that is not as it should be is the answer "no"; a wrong option or a mistake of ours means that there is no answer. */
+function statusOf(error: unknown): Status {
+  if (!(error instanceof TareError)) return 2
+  const isUnusable =
+    error instanceof OutputError || error.code.startsWith('usage/') || error.code === writeCodes['not-writable'].code
+  return isUnusable ? 2 : 1
+}

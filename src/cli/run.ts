@@ -1,0 +1,108 @@
+// From the words on the command line to a verb and an exit status. The parser and all help come from the table of verbs.
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Console } from './console.js'
+import { describeFailure, installLastResort, installSignals, isClosedPipe } from './process-events.js'
+import { type Status, UsageError } from './status.js'
+import { commonOptions, type OptionRow, type Verb, verbs } from './verbs.js'
+import { printVersions } from './versions.js'
+
+/** Does what the arguments say and sets the exit status of the process. */
+export async function run(args: readonly string[], version: string): Promise<void> {
+  const console = new Console()
+  installLastResort(console)
+  const signal = installSignals()
+  let status: Status = 0
+  const program = buildProgram(version, async (verb, words, options) => {
+    console.configure(options)
+    const { default: act } = await verb.load()
+    status = await act({ console, signal, verb, ...readCommon(options) }, words, options)
+  })
+  try {
+    if (args.includes('--version') && !args.some((arg) => verbs.some((verb) => verb.name === arg)))
+      await printVersions(console, version)
+    else await program.parseAsync(withDefaults(args), { from: 'user' })
+  } catch (error) {
+    status = statusOfFailure(error, console)
+  }
+  console.progress.finish()
+  process.exitCode = status
+}
+
+function statusOfFailure(error: unknown, console: Console): Status {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (isClosedPipe(error)) return 0
+  console.complain(describeFailure(error))
+  return 2
+}
+
+const readCommon = (options: Readonly<Record<string, unknown>>) => ({
+  json: options.json === true,
+  from: options.from as string | undefined,
+  lenient: options.lenient === true,
+})
+
+type Action = (verb: Verb, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>
+
+export function buildProgram(version: string, action: Action): Command {
+  const program = new Command('tare')
+    .usage('VERB [options] INPUT...')
+    .description(
+      'Opens the containers that model weights travel in: shows, checks, hashes and converts them.\n\n' +
+        'An INPUT is a path, a directory that holds one model, or - for standard input.',
+    )
+    .option('-V, --version', 'print the version; with --verbose also what it runs on')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [verb]', 'the same as tare VERB --help')
+    .configureHelp({ subcommandTerm: (verb) => verb.name() })
+    .commandsGroup('Verbs:')
+    .exitOverride()
+    .configureOutput({
+      outputError: (text, write) =>
+        write(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb')),
+    })
+    .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
+  for (const verb of verbs) program.addCommand(buildVerb(program, verb, action))
+  return program
+}
+
+function buildVerb(program: Command, verb: Verb, action: Action): Command {
+  const command = new Command(verb.name)
+    .copyInheritedSettings(program)
+    .summary(verb.summary)
+    .description(verb.description ?? verb.summary)
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText('after', `\nExamples:\n${verb.examples.map(([line, what]) => `  ${line}\n      ${what}`).join('\n')}`)
+    .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
+  for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
+  for (const row of [...verb.options, ...commonOptions]) command.addOption(buildOption(row))
+  command.action(async () => action(verb, command.args, command.opts()))
+  return command
+}
+
+function buildOption(row: OptionRow): Option {
+  const option = new Option(row.flags, row.description)
+  if (row.default !== undefined) option.default(row.default)
+  const parse = (value: string): unknown => {
+    if (row.choices && !row.choices.includes(value))
+      throw new InvalidArgumentError(`Allowed are ${row.choices.join(', ')}.`)
+    try {
+      return row.parse ? row.parse(value) : value
+    } catch (error) {
+      throw error instanceof UsageError ? new InvalidArgumentError(error.message) : error
+    }
+  }
+  if (row.repeat) return option.argParser((value, before: unknown[] | undefined) => [...(before ?? []), parse(value)])
+  return /[<[]/.test(row.flags) ? option.argParser(parse) : option
+}
+
+/**
+ * An option whose value may be left out must not swallow the input that follows it: `--allow-loss model.gguf`. It takes the next word
+ * only when that is one of its choices.
+ */
+export function withDefaults(args: readonly string[]): string[] {
+  const loose = verbs.flatMap((verb) => verb.options.filter((row) => row.bare !== undefined))
+  return args.map((arg, index) => {
+    const row = loose.find((each) => each.flags.split(/[ ,]+/).includes(arg))
+    return row && !row.choices?.includes(args[index + 1] ?? '') ? `${arg}=${row.bare}` : arg
+  })
+}

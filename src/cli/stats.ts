@@ -1,0 +1,91 @@
+import { type HistogramBin, type NoStats, selector, type Tensor, type TensorStats, tensorStats } from '../node.js'
+import type { Context } from './context.js'
+import { escapeName } from './escape-name.js'
+import { formatInteger, formatShape, formatValue } from './format-values.js'
+import { forEachModel } from './run-inputs.js'
+import type { Status } from './status.js'
+import { type Column, formatTable } from './table.js'
+
+interface StatsFlags {
+  readonly tensors?: readonly string[]
+  readonly bins?: number
+  readonly exact?: boolean
+}
+
+interface Measured {
+  readonly tensor: Tensor
+  readonly stats: TensorStats | NoStats
+}
+
+export default function stats(context: Context, inputs: readonly string[], flags: StatsFlags): Promise<Status> {
+  const { console } = context
+  return forEachModel(context, inputs, async (model, input) => {
+    const chosen = model.tensors.filter(({ name }) => selector(flags.tensors)(name))
+    const measured = await measureTensors(context, chosen, flags)
+    if (context.json) {
+      const tensors = measured.map(({ tensor, stats: numbers }) => ({
+        name: tensor.name,
+        dtype: tensor.dtype.id,
+        shape: tensor.shape,
+        ...numbers,
+      }))
+      await console.json({ file: input, format: model.format, tensors })
+    } else {
+      await console.print([console.color.bold(escapeName(input))])
+      await console.print(formatTable(columns, measured.map(rowOf), { head: console.color.underline }))
+    }
+    return 0
+  })
+}
+
+/** The statistics of each tensor in turn, with one progress bar over all of them. */
+export async function measureTensors(
+  { console, signal }: Context,
+  tensors: readonly Tensor[],
+  options: { bins?: number; exact?: boolean },
+): Promise<Measured[]> {
+  const sizeOf = ({ data }: Tensor): number => data?.byteLength ?? 0
+  const total = tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0)
+  const measured: Measured[] = []
+  let before = 0
+  for (const tensor of tensors) {
+    const onProgress = (progress: { done: number; total: number }): void => {
+      const share = progress.total > 0 ? progress.done / progress.total : 1
+      console.progress.update({ done: before + Math.round(share * sizeOf(tensor)), total, path: tensor.name })
+    }
+    measured.push({ tensor, stats: await tensorStats(tensor, { ...options, signal, onProgress }) })
+    before += sizeOf(tensor)
+  }
+  return measured
+}
+
+const right = (title: string): Column => ({ title, align: 'right' })
+const columns: readonly Column[] = [
+  { title: 'name' },
+  { title: 'type' },
+  { title: 'shape' },
+  ...['min', 'max', 'mean', 'median', 'std', 'zero', 'nan', 'inf'].map(right),
+  { title: 'histogram' },
+]
+
+function rowOf({ tensor, stats: numbers }: Measured): string[] {
+  const head = [escapeName(tensor.name), (tensor.encoding ?? tensor.dtype).id, formatShape(tensor.shape)]
+  if (numbers.reason !== undefined) return [...head, ...Array<string>(8).fill('-'), numbers.reason]
+  const { min, max, mean, median, std, zero, nan, posInf, negInf, histogram } = numbers
+  return [
+    ...head,
+    ...[min, max, mean, median, std].map(formatValue),
+    ...[zero, nan, posInf + negInf].map(formatInteger),
+    sparkline(histogram),
+  ]
+}
+
+const bars = '▁▂▃▄▅▆▇█'
+
+/** One character per bin; an empty bin is a space, and anything above nothing shows. */
+export function sparkline(histogram: readonly HistogramBin[]): string {
+  const most = histogram.reduce((largest, { count }) => Math.max(largest, count), 0)
+  const bar = (count: number): string =>
+    count === 0 ? ' ' : bars[Math.min(bars.length - 1, Math.floor((count / most) * bars.length))]!
+  return histogram.map(({ count }) => bar(count)).join('')
+}

@@ -1,0 +1,214 @@
+// The one table of verbs and their options. The parser, `--help` and the documentation are made from it.
+import type { Context } from './context.js'
+import { parseAssignment, parseCount, parseOffset, parsePositive, parseSize } from './parse-values.js'
+import type { Status } from './status.js'
+
+export interface OptionRow {
+  /** In the notation of commander: `-o, --output <file>`. */
+  readonly flags: string
+  readonly description: string
+  readonly default?: string | number
+  readonly choices?: readonly string[]
+  /** What the option stands for when its optional value is left out. */
+  readonly bare?: string
+  readonly repeat?: boolean
+  readonly parse?: (text: string) => unknown
+}
+
+export type Act = (
+  context: Context,
+  words: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+) => Promise<Status>
+
+export interface Verb {
+  readonly name: string
+  readonly summary: string
+  readonly description?: string
+  readonly arguments: readonly { readonly name: string; readonly description: string }[]
+  readonly options: readonly OptionRow[]
+  readonly examples: readonly (readonly [line: string, what: string])[]
+  load(): Promise<{ readonly default: Act }>
+}
+
+const inputs = { name: '<input...>', description: 'files or directories, or - for standard input' }
+const input = { name: '<input>', description: 'a file or directory, or - for standard input' }
+const tensors: OptionRow = {
+  flags: '--tensors <glob>',
+  description: 'only tensors whose name matches, such as "blk.*.weight"',
+  repeat: true,
+}
+
+export const commonOptions: readonly OptionRow[] = [
+  { flags: '--json', description: 'one JSON object per input and line, and nothing else on standard output' },
+  { flags: '--from <id>', description: 'the format of the input, instead of finding it from the bytes' },
+  { flags: '--lenient', description: "accept what the format's own readers accept beyond its document" },
+  { flags: '-q, --quiet', description: 'no progress and no remarks' },
+]
+
+export const verbs: readonly Verb[] = [
+  {
+    name: 'inspect',
+    summary: 'show what is inside: header, metadata, parts and tensors',
+    arguments: [inputs],
+    options: [
+      tensors,
+      { flags: '--tree', description: 'group tensors by the parts of their names, with subtotals' },
+      { flags: '--metadata', description: 'metadata only' },
+      { flags: '--limit <n>', description: 'show at most this many rows (on a terminal 100)', parse: parseCount },
+      {
+        flags: '--sort <key>',
+        description: 'order of the tensors: size, name or offset',
+        choices: ['size', 'name', 'offset'],
+      },
+      { flags: '--stats', description: 'read the values too and add minimum, maximum, mean and deviation' },
+    ],
+    examples: [
+      ['tare inspect model.safetensors', 'what it is, its metadata and a table of its tensors'],
+      ['tare inspect --tree --limit 40 model.gguf', 'the same by layer, with sizes added up'],
+      ['tare inspect --json --tensors "*.bias" model.gguf', 'only the biases, for a program'],
+    ],
+    load: () => import('./inspect.js'),
+  },
+  {
+    name: 'verify',
+    summary: 'run every check that the format has and report all findings',
+    description:
+      'Checks structure, ranges, names and every checksum that the format stores. Each finding has a code, a byte offset and the path of the field.',
+    arguments: [inputs],
+    options: [
+      { flags: '--quick', description: 'structure only: do not read the weights' },
+      { flags: '--strict', description: 'treat warnings as errors' },
+    ],
+    examples: [
+      ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
+      ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
+    ],
+    load: () => import('./verify.js'),
+  },
+  {
+    name: 'hash',
+    summary: 'digest of each tensor and a fingerprint that does not depend on the container',
+    arguments: [inputs],
+    options: [
+      {
+        flags: '--algorithm <name>',
+        description: 'blake3 (default), sha256 or crc32',
+        choices: ['blake3', 'sha256', 'crc32'],
+      },
+      {
+        flags: '--decoded',
+        description: 'digest the values as little-endian f32 in row-major order, not the stored bytes',
+      },
+      { flags: '--check <file>', description: 'compare with the output of an earlier run, text or JSON' },
+    ],
+    examples: [
+      ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
+      ['tare hash --check model.hash model.gguf', 'see which tensors differ from them; exit status 1 if any does'],
+    ],
+    load: () => import('./hash.js'),
+  },
+  {
+    name: 'map',
+    summary: 'account for every byte of the file: offset, length, field and value',
+    arguments: [inputs],
+    options: [
+      {
+        flags: '--depth <n>',
+        description: 'join fields that share the first N parts of their path',
+        parse: parsePositive,
+      },
+      { flags: '--hex', description: 'show the first bytes of each field' },
+      { flags: '--at <offset>', description: 'only what lies at this byte (456 or 0x1c8)', parse: parseOffset },
+    ],
+    examples: [
+      ['tare map --depth 2 model.gguf', 'the file as a list of regions'],
+      ['tare map --at 0x1c8 --hex model.oinf', 'the field at one offset, with its bytes'],
+    ],
+    load: () => import('./map.js'),
+  },
+  {
+    name: 'stats',
+    summary: 'minimum, maximum, mean, median, deviation, special values and histogram per tensor',
+    arguments: [inputs],
+    options: [
+      tensors,
+      { flags: '--bins <n>', description: 'how many bars the histogram has', parse: parsePositive },
+      { flags: '--exact', description: 'the exact median, for which the values are read again' },
+    ],
+    examples: [['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram']],
+    load: () => import('./stats.js'),
+  },
+  {
+    name: 'show',
+    summary: 'the model as text, with previews, statistics and histograms',
+    arguments: [inputs],
+    options: [tensors],
+    examples: [['tare show model.oinf | less', 'the whole model to read through']],
+    load: () => import('./show.js'),
+  },
+  {
+    name: 'extract',
+    summary: 'one tensor out, as it is stored or decoded',
+    arguments: [input, { name: '<tensor>', description: 'the name of the tensor' }],
+    options: [
+      {
+        flags: '-o, --output <file>',
+        description: 'where to: FILE.npy, FILE.bin for the bare bytes, or - for standard output',
+      },
+      { flags: '--as <dtype>', description: 'convert the values to this element type, such as f32' },
+      { flags: '--slice <ranges>', description: 'a part of it, such as "0:10,:"' },
+      { flags: '--no-overwrite', description: 'fail when the output is there already' },
+    ],
+    examples: [
+      ['tare extract model.gguf token_embd.weight --as f32 -o embd.npy', 'decode a quantized tensor for NumPy'],
+      [
+        'tare extract model.safetensors lm_head.weight --slice "0:10,:" -o - | xxd | head',
+        'the stored bytes of the first ten rows',
+      ],
+    ],
+    load: () => import('./extract.js'),
+  },
+  {
+    name: 'convert',
+    summary: 'any format to any other, streaming; what would be lost is named first',
+    arguments: [{ name: '<input...>', description: 'files or directories, or -; several need a directory as output' }],
+    options: [
+      { flags: '-o, --output <file>', description: 'the output: a file, a directory, or - for standard output' },
+      { flags: '--to <id>', description: 'the format of the output, instead of taking it from its name' },
+      { flags: '--dry-run', description: 'show the plan and write nothing' },
+      {
+        flags: '--allow-loss [level]',
+        description: 'go on although something is lost: none, precision or all (which is meant when left out)',
+        choices: ['none', 'precision', 'all'],
+        bare: 'all',
+      },
+      { flags: '--cast <dtype>', description: 'store floating point weights as this element type, such as F16' },
+      { flags: '--only <glob>', description: 'only these tensors', repeat: true },
+      { flags: '--exclude <glob>', description: 'all but these tensors', repeat: true },
+      { flags: '--rename <s/a/b/>', description: 'change tensor names', repeat: true },
+      { flags: '--set <key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
+      { flags: '--unset <key>', description: 'remove a metadata entry', repeat: true },
+      {
+        flags: '--shard-size <size>',
+        description: 'split the output into files of at most this size, such as 2GB',
+        parse: parseSize,
+      },
+      {
+        flags: '--align <bytes>',
+        description: 'where the format leaves it open, start tensors at multiples of this',
+        parse: parsePositive,
+      },
+      { flags: '--deterministic', description: 'the same input gives the same bytes: no random ids, no times' },
+      { flags: '--no-overwrite', description: 'fail when the output is there already' },
+    ],
+    examples: [
+      ['tare convert model.safetensors -o model.gguf --cast F16', 'into another container, in half precision'],
+      [
+        'tare convert big.gguf -o out.safetensors --shard-size 2GB --dry-run',
+        'see the plan, its size and its losses first',
+      ],
+    ],
+    load: () => import('./convert.js'),
+  },
+]

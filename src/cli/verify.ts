@@ -1,0 +1,51 @@
+import { type Finding, type VerifyResult, verifySource } from '../node.js'
+import type { Context } from './context.js'
+import { escapeName } from './escape-name.js'
+import { formatFindingLine } from './finding-line.js'
+import { formatBytes, plural } from './format-values.js'
+import { forEachInput, openOptions } from './run-inputs.js'
+import type { Status } from './status.js'
+
+interface VerifyFlags {
+  readonly quick?: boolean
+  readonly strict?: boolean
+}
+
+export default function verify(context: Context, inputs: readonly string[], flags: VerifyFlags): Promise<Status> {
+  const { console } = context
+  return forEachInput(context, inputs, async (source, input) => {
+    const { quick, strict } = flags
+    const result = await verifySource(source, {
+      ...openOptions(context),
+      quick,
+      strict,
+      onProgress: console.progress.update,
+    })
+    if (context.json) await console.json({ ...result, file: input })
+    else await console.print(describe(result, input, context, flags))
+    return result.verdict === 'errors' ? 1 : 0
+  })
+}
+
+function* describe(result: VerifyResult, input: string, { console }: Context, flags: VerifyFlags): Generator<string> {
+  const { color } = console
+  const main = result.findings.find((finding) => finding.file !== '')?.file ?? result.file
+  for (const finding of result.findings) yield formatFindingLine(finding, color, finding.file !== main)
+  const paint = result.verdict === 'errors' ? color.red : result.verdict === 'warnings' ? color.yellow : color.green
+  yield `${color.bold(escapeName(input))}: ${paint(verdictOf(result))} — ${checkedOf(result, flags.quick ?? false)}`
+}
+
+function verdictOf({ verdict, findings }: VerifyResult): string {
+  const count = (severity: Finding['severity']): number =>
+    findings.filter((finding) => finding.severity === severity).length
+  const errors = count('error')
+  const warnings = count('warning')
+  if (verdict === 'ok') return 'ok'
+  return [errors > 0 && plural(errors, 'error'), warnings > 0 && plural(warnings, 'warning')].filter(Boolean).join(', ')
+}
+
+/** A verdict is worth what it rests on, so this is said in every case. */
+function checkedOf({ format, checked }: VerifyResult, quick: boolean): string {
+  const { bytes, tensors } = checked
+  return `${format ?? 'unknown format'}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick ? ', weights not read' : ''}`
+}

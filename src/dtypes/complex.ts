@@ -1,0 +1,37 @@
+// Complex numbers: the real part, then the imaginary part. They can be shown, but have no single real value to decode to.
+import { failWith, usageCodes } from '../errors/index.js'
+import type { DType } from './dtype.js'
+import { f32, f64 } from './floats.js'
+import { plainLayout } from './size.js'
+
+function complex(id: string, part: DType): DType {
+  const refuse = (): never =>
+    failWith(usageCodes['no-codec'], { file: '', message: `${id} is complex and has no real values to decode` })
+  return {
+    id,
+    kind: 'complex',
+    ...plainLayout(part.group.bytes * 2),
+    codec: {
+      toF32: refuse,
+      toF64: refuse,
+      element(source, index) {
+        const [re, im] = [2 * index, 2 * index + 1].map((at) => part.codec!.element(source, at) as number) as [
+          number,
+          number,
+        ]
+        return { re, im }
+      },
+    },
+  }
+}
+
+export const c64 = complex('c64', f32)
+export const c128 = complex('c128', f64)
+
+/** The type of the two parts of a complex type. */
+export function complexPart(dtype: DType): DType | undefined {
+  if (dtype.kind !== 'complex') return undefined
+  return dtype === c64 ? f32 : f64
+}
+
+export const complexes: readonly DType[] = [c64, c128]

@@ -1,0 +1,20 @@
+// How many bytes a shape takes when elements follow each other without gaps.
+import { checkedAdd, checkedMultiply, countElements } from '../bytes/index.js'
+import type { DType } from './dtype.js'
+
+/** Counts over the flattened tensor: rows are not padded, only the last byte is filled up. */
+export function flatByteLength(group: DType['group']): (shape: readonly number[]) => number | undefined {
+  return (shape) => {
+    const count = countElements(shape)
+    if (count === undefined) return undefined
+    const rest = count % group.elements
+    const whole = checkedMultiply((count - rest) / group.elements, group.bytes)
+    return whole === undefined ? undefined : checkedAdd(whole, Math.ceil((rest * group.bytes) / group.elements))
+  }
+}
+
+/** Each element takes `bytes` whole bytes. */
+export function plainLayout(bytes: number): Pick<DType, 'group' | 'byteLength'> {
+  const group = { elements: 1, bytes }
+  return { group, byteLength: flatByteLength(group) }
+}

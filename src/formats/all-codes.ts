@@ -1,0 +1,18 @@
+import {
+  type Code,
+  type CodeTable,
+  ioCodes,
+  jsonCodes,
+  numberCodes,
+  openCodes,
+  usageCodes,
+  verifyCodes,
+  writeCodes,
+} from '../errors/index.js'
+import { formats } from './list.js'
+
+/** Every code that tare can report, in the order of docs/codes.md. */
+export function allCodes(): Code[] {
+  const shared: CodeTable[] = [ioCodes, openCodes, numberCodes, jsonCodes, verifyCodes, writeCodes, usageCodes]
+  return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
+}

@@ -1,0 +1,6 @@
+// The list of formats. Adding one means one folder and one line here; detection, help, the conversion matrix and the contract tests
+// go over this list.
+import type { Format } from '../model/index.js'
+import { safetensors } from './safetensors/index.js'
+
+export const formats: readonly Format[] = [safetensors]

@@ -1,0 +1,227 @@
+// A safetensors file is: a u64 length, that many bytes of JSON, and the tensors' bytes.
+//
+// The JSON maps each tensor's name to {"dtype", "shape", "data_offsets": [begin, end]}, offsets counted from the end of the header.
+// The name `__metadata__` is reserved for a map of strings to strings. The ranges must tile the data section: no holes, no overlap,
+// nothing after the last one. The header may end in spaces, which is how writers align the data.
+import { maxSafe } from '../../bytes/index.js'
+import type { ReadContext } from '../../model/index.js'
+import type { JsonScanner } from '../../wire/index.js'
+import { codes } from './codes.js'
+import { type Tag, tagByName } from './dtypes.js'
+
+export const maxHeaderLength = 100_000_000
+export const metadataKey = '__metadata__'
+
+/** Takes the tensors as they are met; offsets are relative to the data section, `at` is the entry's place in the header text. */
+export type EntryVisitor = (
+  name: string,
+  tag: Tag,
+  shape: readonly number[],
+  begin: number,
+  end: number,
+  at: number,
+) => void
+
+export interface Header {
+  readonly metadata: Map<string, string>
+  /** Text index where the JSON value ends and padding begins. */
+  readonly end: number
+  /** Text index where each member of the top object ends, with its name; only kept for the byte map. */
+  readonly members: { readonly name: string; readonly end: number }[]
+  readonly scanner: JsonScanner
+}
+
+/** Each repeated name is looked up in the text; a file of nothing else must not make that quadratic. */
+const maxRepeats = 100
+
+export const entryPath = (name: string): string => `header[${JSON.stringify(name)}]`
+
+export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: EntryVisitor): Header {
+  const { report } = context
+  const metadata = new Map<string, string>()
+  const members: Header['members'] = []
+  const seen = new Set<string>()
+  let repeats = 0
+  const withMembers = context.extents !== undefined
+  if (scanner.peek('header') !== 'object') scanner.syntax('an object', 'header')
+  if (scanner.index > 0) {
+    report.report(codes['header-start'], {
+      offset: scanner.offsetAt(0),
+      path: 'header',
+      message: 'white space comes before the "{"',
+    })
+  }
+  scanner.beginObject('header')
+  for (;;) {
+    const at = scanner.index
+    const name = scanner.nextKey('header')
+    if (name === undefined) break
+    const known = seen.size
+    seen.add(name)
+    const isRepeated = seen.size === known
+    if (name === metadataKey) readMetadata(scanner, metadata, isRepeated, at, context)
+    else {
+      if (isRepeated && repeats++ < maxRepeats) {
+        complain(scanner, context, 'duplicate-name', entryPath(name), describeRepeat(scanner, name, at), at)
+      }
+      readEntry(scanner, name, at, context, visit)
+    }
+    if (withMembers) members.push({ name, end: scanner.index })
+  }
+  const end = scanner.end('header')
+  checkPadding(scanner, end, context)
+  return { metadata, members, end, scanner }
+}
+
+/** Looks for the first place in the text; names are usually written plainly, and then that is exact. */
+function describeRepeat(scanner: JsonScanner, name: string, at: number): string {
+  const quoted = JSON.stringify(name)
+  const first = scanner.text.indexOf(`${quoted}:`)
+  return `${quoted} was there before${first >= 0 && first < at ? `, at 0x${scanner.offsetAt(first).toString(16)}` : ''}`
+}
+
+function checkPadding(scanner: JsonScanner, end: number, { report }: ReadContext): void {
+  for (let i = end; i < scanner.text.length; i++) {
+    if (scanner.text.charCodeAt(i) === 0x20) continue
+    const message = 'the header is padded with white space that is not a space'
+    report.report(codes['header-padding'], { offset: scanner.offsetAt(i), path: 'header', message })
+    return
+  }
+}
+
+function readMetadata(
+  scanner: JsonScanner,
+  metadata: Map<string, string>,
+  again: boolean,
+  at: number,
+  { report }: ReadContext,
+): void {
+  const path = entryPath(metadataKey)
+  if (again)
+    report.fail(codes['metadata-twice'], { offset: scanner.offsetAt(at), path, message: '__metadata__ stands twice' })
+  const kind = scanner.peek(path)
+  const offset = scanner.offsetAt()
+  if (kind === 'null') {
+    scanner.literal('null', path)
+    report.report(codes['metadata-null'], { offset, path, message: 'null where an object of strings belongs' })
+    return
+  }
+  if (kind !== 'object') {
+    report.report(codes['metadata-type'], { offset, path, message: `an object of strings was expected, ${kind} found` })
+    scanner.skip(path)
+    return
+  }
+  scanner.beginObject(path)
+  for (;;) {
+    const keyAt = scanner.index
+    const key = scanner.nextKey(path)
+    if (key === undefined) return
+    const inside = `${path}[${JSON.stringify(key)}]`
+    const valueKind = scanner.peek(inside)
+    if (metadata.has(key)) {
+      const message = `the key ${JSON.stringify(key)} stands twice`
+      report.report(codes['duplicate-metadata'], { offset: scanner.offsetAt(keyAt), path: inside, message })
+    }
+    if (valueKind === 'string') metadata.set(key, scanner.string(inside))
+    else {
+      const message = `a string was expected, ${valueKind} found`
+      report.report(codes['metadata-type'], { offset: scanner.offsetAt(), path: inside, message })
+      scanner.skip(inside)
+    }
+  }
+}
+
+// This runs once per tensor, a million times in a large file: nothing is allocated here that does not stay.
+function readEntry(scanner: JsonScanner, name: string, at: number, context: ReadContext, visit: EntryVisitor): void {
+  if (scanner.peek('header') !== 'object') {
+    complain(scanner, context, 'entry-type', entryPath(name), `an object was expected, ${scanner.peek('header')} found`)
+    scanner.skip(entryPath(name))
+    return
+  }
+  let tag: Tag | undefined
+  let shape: number[] | undefined
+  let begin = -1
+  let end = -1
+  let given = 0
+  let isGood = true
+  scanner.beginObject('header')
+  for (;;) {
+    const key = usualKey(scanner, given) ?? scanner.nextKey('header')
+    if (key === undefined) break
+    const start = scanner.index
+    const field = fieldBits.get(key) ?? 0
+    if (field !== 0 && Math.floor(given / field) % 2 === 1) {
+      complain(scanner, context, 'field-twice', `${entryPath(name)}.${key}`, `${key} stands twice`, start)
+      isGood = false
+    } else given += field
+    if (field === 1) {
+      if (scanner.peek('header') === 'string') tag = tagByName.get(scanner.string('header'))
+      else scanner.skip('header')
+      if (!tag) {
+        const message = `${scanner.text.slice(start, scanner.index).trim()} is not a safetensors dtype`
+        complain(scanner, context, 'dtype', `${entryPath(name)}.dtype`, message, start)
+      }
+    } else if (field === 2) {
+      const rank = scanner.unsignedList(scratch, 'header')
+      if (rank >= 0) shape = scratch.slice(0, rank)
+      else
+        complain(
+          scanner,
+          context,
+          'shape',
+          `${entryPath(name)}.shape`,
+          'a list of whole unsigned numbers was expected',
+          start,
+        )
+    } else if (field === 4) {
+      if (scanner.unsignedList(scratch, 'header') === 2) {
+        begin = scratch[0]!
+        end = scratch[1]!
+      } else
+        complain(
+          scanner,
+          context,
+          'range',
+          `${entryPath(name)}.data_offsets`,
+          'two whole unsigned offsets were expected',
+          start,
+        )
+    } else {
+      complain(scanner, context, 'field-unknown', `${entryPath(name)}.${key}`, 'no such field is known', start)
+      scanner.skip('header')
+    }
+  }
+  if (given !== 7) {
+    const missing = [...fieldBits].filter(([, bit]) => Math.floor(given / bit) % 2 === 0).map(([key]) => key)
+    complain(scanner, context, 'field-missing', entryPath(name), `${missing.join(' and ')} missing`, at)
+  } else if (isGood && tag && shape && begin >= 0) visit(name, tag, shape, begin, end, at)
+}
+
+const fieldBits: ReadonlyMap<string, number> = new Map([
+  ['dtype', 1],
+  ['shape', 2],
+  ['data_offsets', 4],
+])
+
+function complain(
+  scanner: JsonScanner,
+  { report }: ReadContext,
+  code: keyof typeof codes,
+  path: string,
+  message: string,
+  index = scanner.index,
+): void {
+  report.report(codes[code], { offset: scanner.offsetAt(index), path, message })
+}
+
+/** Writers list the fields in this order; then no string is made for the key. */
+function usualKey(scanner: JsonScanner, given: number): string | undefined {
+  const next = given === 0 ? 'dtype' : given === 1 ? 'shape' : given === 3 ? 'data_offsets' : undefined
+  return next !== undefined && scanner.takeKey(next) ? next : undefined
+}
+
+// Reused for every list, so that each shape is copied at its exact length.
+const scratch: number[] = []
+
+/** Sizes that the text can state but no file can have. */
+export const isTooLarge = (value: number): boolean => value > maxSafe

@@ -1,0 +1,77 @@
+import { decodeLossy } from '../../bytes/index.js'
+import type { Fit, Format, MetaValue, Tensor, WriteCapabilities } from '../../model/index.js'
+import { check } from './check.js'
+import { codes } from './codes.js'
+import { tagByDType } from './dtypes.js'
+import { maxHeaderLength, metadataKey } from './header.js'
+import { layout } from './layout.js'
+import { readFile } from './read.js'
+import { readIndex } from './read-index.js'
+
+/** How far to look for the beginning of an index's weight map. */
+const headSize = 65_536
+const indexSuffix = '.safetensors.index.json'
+
+export const safetensors: Format = {
+  id: 'safetensors',
+  title: 'safetensors',
+  extensions: ['.safetensors', indexSuffix],
+  capabilities: { checksums: 'none', write: writeCapabilities() },
+  codes,
+
+  detect(head, name, size) {
+    if (looksLikeIndex(head)) return 'yes'
+    const lower = name.toLowerCase()
+    const named = lower.endsWith('.safetensors') || lower.endsWith(indexSuffix)
+    if (head.byteLength >= 9) {
+      const length = new DataView(head.buffer, head.byteOffset).getBigUint64(0, true)
+      const plausible = length >= 2n && length <= BigInt(Math.min(maxHeaderLength, size - 8))
+      if (plausible && head[8] === 0x7b)
+        return head.byteLength > 9 && [0x22, 0x7d, 0x20, 0x0a].includes(head[9]!) ? 'yes' : 'maybe'
+    }
+    return named ? 'maybe' : 'no'
+  },
+
+  mainFile(names) {
+    const index = names.filter((name) => name.endsWith(indexSuffix))
+    if (index.length === 1) return index[0]
+    const files = names.filter((name) => name.endsWith('.safetensors'))
+    return files.length === 1 ? files[0] : files.find((name) => name === 'model.safetensors')
+  },
+
+  async read(source, context) {
+    const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
+    return looksLikeIndex(head) ? readIndex(source, context) : readFile(source, context)
+  },
+
+  check,
+  layout,
+}
+
+/** JSON text that mentions a weight map of safetensors files near its beginning, or lists metadata first. */
+function looksLikeIndex(head: Uint8Array): boolean {
+  const text = decodeLossy(head.subarray(0, headSize)).trimStart()
+  // A file whose header is 123 bytes long starts with "{" too, but then zeros follow.
+  if (!text.startsWith('{') || text.startsWith('{\0') || !/"(weight_map|metadata)"\s*:/.test(text)) return false
+  const firstFile = /"weight_map"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"([^"]*)"/.exec(text)?.[1]
+  return firstFile === undefined ? /"weight_map"/.test(text) : !/\.bin$/i.test(firstFile)
+}
+
+function writeCapabilities(): WriteCapabilities {
+  return {
+    order: 'row',
+    shards: true,
+    tensor(tensor: Tensor): Fit<Tensor> {
+      const tag = tagByDType.get(tensor.dtype.id)
+      if (!tag) return { fits: false, reason: `safetensors has no type for ${tensor.dtype.id}` }
+      if (!tensor.data) return { fits: false, reason: 'safetensors cannot declare a tensor without data' }
+      if (tensor.name === metadataKey) return { fits: false, reason: `the name ${metadataKey} is reserved` }
+      return { fits: true }
+    },
+    metadata(_key: string, value: MetaValue): Fit<MetaValue> {
+      if (value.type === 'str' && !value.bytes) return { fits: true }
+      return { fits: false, reason: 'safetensors metadata are strings' }
+    },
+    part: () => ({ fits: false, reason: 'safetensors has no place for it' }),
+  }
+}

@@ -1,0 +1,120 @@
+// Writing, with the same bytes as the reference library: tensors by falling rank of their type and then by name, metadata first and
+// sorted, compact JSON, the header padded with spaces so that the data starts on a multiple of eight.
+import { alignUp, compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
+import { failWith, writeCodes } from '../../errors/index.js'
+import type { FileLayout, JsonValue, Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import { tagByDType } from './dtypes.js'
+import { entryPath, maxHeaderLength, metadataKey } from './header.js'
+
+const prefix = struct({ headerLength: u64 })
+
+export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const tensors = inFileOrder(model.tensors)
+  const shards = options.shardSize === undefined ? [tensors] : splitShards(tensors, options.shardSize)
+  if (shards.length === 1) return { files: [layoutFile(options.name, tensors, model, options)] }
+  const stem = options.name.replace(/\.safetensors(\.index\.json)?$/i, '')
+  const files = shards.map((shard, i) => {
+    const number = String(i + 1).padStart(5, '0')
+    return layoutFile(
+      `${stem}-${number}-of-${String(shards.length).padStart(5, '0')}.safetensors`,
+      shard,
+      model,
+      options,
+    )
+  })
+  return { files: [layoutIndex(`${stem}.safetensors.index.json`, files, shards, model), ...files] }
+}
+
+function inFileOrder(tensors: readonly Tensor[]): Tensor[] {
+  const rank = (tensor: Tensor): number => tagByDType.get(tensor.dtype.id)?.rank ?? -1
+  return tensors.toSorted((a, b) => rank(b) - rank(a) || compareUtf8(a.name, b.name))
+}
+
+/** Fills shards in order; a tensor larger than the limit gets one of its own. */
+function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
+  const shards: Tensor[][] = []
+  let room = 0
+  for (const tensor of tensors) {
+    const size = tensor.data?.byteLength ?? 0
+    if (shards.length === 0 || size > room) {
+      shards.push([])
+      room = limit
+    }
+    shards.at(-1)!.push(tensor)
+    room -= size
+  }
+  return shards.length === 0 ? [[]] : shards
+}
+
+function layoutFile(name: string, tensors: readonly Tensor[], model: Model, options: WriteOptions): FileLayout {
+  const json = encodeUtf8(headerText(tensors, model))
+  const length = alignUp(prefix.size + json.byteLength, options.align ?? 8) - prefix.size
+  if (length > maxHeaderLength) {
+    const message = `the header would take ${length} bytes, readers refuse more than ${maxHeaderLength}; write shards`
+    failWith(writeCodes['name-unsupported'], { file: name, path: 'header', message })
+  }
+  const header = new Uint8Array(length).fill(0x20)
+  header.set(json)
+  const slots: Slot[] = [
+    { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
+    { kind: 'bytes', path: 'header', bytes: header },
+  ]
+  for (const tensor of tensors) {
+    if (tensor.data) slots.push({ kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data })
+  }
+  return { name, slots }
+}
+
+function headerText(tensors: readonly Tensor[], model: Model): string {
+  const members: string[] = []
+  const metadata = [...model.metadata].toSorted(([a], [b]) => compareUtf8(a, b))
+  if (metadata.length > 0) {
+    const pairs = metadata.map(([key, value]) => {
+      if (value.type !== 'str')
+        failWith(writeCodes['name-unsupported'], { file: '', path: key, message: 'metadata must be strings' })
+      return `${JSON.stringify(key)}:${JSON.stringify(value.value)}`
+    })
+    members.push(`${JSON.stringify(metadataKey)}:{${pairs.join(',')}}`)
+  }
+  let offset = 0
+  for (const tensor of tensors) {
+    const tag = tagByDType.get(tensor.dtype.id)
+    const size = tensor.data?.byteLength
+    if (!tag || size === undefined) {
+      const message = tag
+        ? 'a tensor without data has no place in safetensors'
+        : `safetensors has no type for ${tensor.dtype.id}`
+      failWith(writeCodes['dtype-unsupported'], { file: '', path: entryPath(tensor.name), message })
+    }
+    const range = `"data_offsets":[${offset},${offset + size}]`
+    members.push(`${JSON.stringify(tensor.name)}:{"dtype":"${tag.tag}","shape":[${tensor.shape.join(',')}],${range}}`)
+    offset += size
+  }
+  return `{${members.join(',')}}`
+}
+
+function layoutIndex(
+  name: string,
+  files: readonly FileLayout[],
+  shards: readonly Tensor[][],
+  model: Model,
+): FileLayout {
+  const kept = model.parts.find((part) => part.kind === 'safetensors.index-metadata')?.value
+  const weights: [string, string][] = []
+  let total = 0
+  for (const [i, shard] of shards.entries()) {
+    for (const tensor of shard) {
+      weights.push([tensor.name, files[i]!.name])
+      total += tensor.data?.byteLength ?? 0
+    }
+  }
+  weights.sort(([a], [b]) => compareUtf8(a, b))
+  // Built by hand: an object would lose or misuse names such as `__proto__`.
+  const lines = weights.map(([tensor, file]) => `    ${JSON.stringify(tensor)}: ${JSON.stringify(file)}`)
+  const metadata = Object.assign(Object.create(null), kept as Record<string, JsonValue> | undefined, {
+    total_size: total,
+  })
+  const head = JSON.stringify(metadata, null, 2).replaceAll('\n', '\n  ')
+  const text = `{\n  "metadata": ${head},\n  "weight_map": {\n${lines.join(',\n')}\n  }\n}\n`
+  return { name, slots: [{ kind: 'bytes', path: 'index', bytes: encodeUtf8(text) }] }
+}

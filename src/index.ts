@@ -1,0 +1,34 @@
+// The public names. This entry runs in browsers, workers and Node alike; `tare/node` adds files.
+export {
+  BlobSource,
+  type ByteRange,
+  type ByteSink,
+  type ByteSource,
+  CountingSink,
+  countElements,
+  countingSource,
+  type Extent,
+  MemorySink,
+  MemorySource,
+  type ReadCount,
+  type ReadOptions,
+  toHex,
+} from './bytes/index.js'
+export * from './convert/extract.js'
+export * from './convert/plan.js'
+export * from './convert/run.js'
+export * from './digest/index.js'
+export { type Codec, type Complex, type DType, type DTypeKind, dtypeById, dtypes, type Scalar } from './dtypes/index.js'
+export * from './errors/index.js'
+export * from './formats/index.js'
+export * from './inspect/hash.js'
+export * from './inspect/inspect.js'
+export * from './inspect/map.js'
+export * from './inspect/show.js'
+export * from './inspect/stats.js'
+export * from './model/index.js'
+export { castLoss, castTensor } from './transforms/cast.js'
+export { decodedPayload } from './transforms/decode.js'
+export { columnMajor, rowMajor, transposed } from './transforms/reorder.js'
+export { matchesGlob, parseRename, renameTensor, selector } from './transforms/select.js'
+export * from './verify/verify.js'

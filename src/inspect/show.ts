@@ -1,0 +1,179 @@
+// A model as text, in the notation that OINF's own verifier prints: size variables, metadata, then every tensor with a few of its
+// values, statistics and a histogram. Other formats have more types of metadata; they are written in the same spirit.
+import { countElements, toHex } from '../bytes/index.js'
+import type { DType } from '../dtypes/dtype.js'
+import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
+import { formatNumber } from './format-number.js'
+import {
+  endsOf,
+  formatList,
+  formatPreview,
+  formatScalar,
+  planPreview,
+  readElements,
+  typeOf,
+  whyUnreadable,
+} from './preview.js'
+import { type HistogramBin, tensorStats } from './stats.js'
+
+export interface ShowOptions {
+  /** Which tensors are shown, by name; all unless told. */
+  readonly tensors?: ((name: string) => boolean) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The text piece by piece, each with its line ends. */
+export async function* showModel(model: Model, options: ShowOptions = {}): AsyncGenerator<string, void, void> {
+  const sizes = sizeVariables(model)
+  if (sizes.length > 0) yield `${sizes.map(([name, value]) => `${name} := ${value}\n`).join('')}\n`
+  for (const [key, value] of model.metadata) yield `${formatEntry(key, value)}\n`
+  if (model.metadata.size > 0) yield '\n'
+  for (const tensor of model.tensors) {
+    if (options.tensors && !options.tensors(tensor.name)) continue
+    yield `${await showTensor(tensor, options.signal)}\n\n`
+  }
+}
+
+/** In file order where the part keeps a Map; objects move names that look like numbers to the front. */
+function sizeVariables({ parts }: Model): [name: string, value: unknown][] {
+  return parts.flatMap(({ kind, value, content }): [string, unknown][] => {
+    if (kind !== 'size-variables') return []
+    return content instanceof Map ? [...content] : Object.entries(value as object)
+  })
+}
+
+/** Lower case ids as they are, but the one 8-bit float that OINF has is called f8 there. */
+const typeName = (id: string): string => (id === 'f8_e5m2' ? 'f8' : id)
+
+const undecoded = ({ byteLength }: { readonly byteLength: number }): string => `${byteLength} bytes, values not decoded`
+
+const dims = (shape: readonly number[]): string => `[${shape.join(', ')}]`
+
+async function showTensor(tensor: Tensor, signal: AbortSignal | undefined): Promise<string> {
+  const dtype = typeOf(tensor)
+  const type = typeName(dtype.id)
+  const head = `${tensor.name}: ${type}${dims(tensor.shape)}`
+  const quant = tensor.quant ? [formatQuant(tensor.quant)] : []
+  if (!tensor.data || tensor.shape.includes(0)) return [`${head} -- uninitialized`, ...quant].join('\n')
+  if (whyUnreadable(tensor) !== undefined) {
+    return [`${head} -- ${undecoded(tensor.data)}`, ...quant].join('\n')
+  }
+  const count = tensor.shape.reduce((product, dim) => product * dim, 1)
+  if (count === 1) {
+    const [value] = await readElements(tensor, [0], signal)
+    return `${tensor.name}: ${type} = ${formatScalar(value!, dtype.kind)}`
+  }
+  const plan = planPreview(tensor.shape, count)
+  const elements = await readElements(tensor, plan.rows.flat(), signal)
+  const values = elements.map((value) => formatScalar(value, dtype.kind))
+  return [`${head} = ${formatPreview(plan, values)}`, ...(await statsLines(tensor, count, signal)), ...quant].join('\n')
+}
+
+async function statsLines(tensor: Tensor, count: number, signal: AbortSignal | undefined): Promise<string[]> {
+  const size = `nbytes: ${count * decodedSize(typeOf(tensor))}`
+  const stats = await tensorStats(tensor, { signal })
+  if (stats.reason !== undefined) return [`- [${size}]`]
+  const items = [size]
+  for (const key of ['min', 'max', 'mean', 'median', 'std'] as const) {
+    if (stats[key] !== null) items.push(`${key}: ${formatNumber(stats[key])}`)
+  }
+  const inf = stats.posInf + stats.negInf
+  if (stats.nan + inf > 0) items.push(`nan: ${stats.nan}`, `inf: ${inf}`)
+  const bins = stats.histogram.filter((bin) => bin.count > 0 || typeOf(tensor).kind === 'bool')
+  return [`- [${items.join(', ')}]`, `- hist: {${bins.map((bin) => formatBin(bin, typeOf(tensor))).join(', ')}}`]
+}
+
+/** Bins of one whole number are written exactly; edges between bins as any other number. */
+function formatBin({ low, high, count }: HistogramBin, dtype: DType): string {
+  const whole = low === high && dtype.kind !== 'float' && dtype.kind !== 'block'
+  const [from, to] = [low, high].map((edge) => (whole ? BigInt(edge).toString() : formatNumber(edge)))
+  return `([${from}, ${to}], ${count})`
+}
+
+/** Bytes of one element once it is decoded: the short floats become f32, packed integers a byte each. */
+function decodedSize(dtype: DType): number {
+  const { elements, bytes } = dtype.group
+  if (dtype.kind === 'block') return 4
+  if (dtype.kind === 'float') return dtype.id === 'f16' ? 2 : Math.max(4, bytes / elements)
+  return Math.max(1, bytes / elements)
+}
+
+function formatQuant({ scheme, axis, scales, zeroPoints }: QuantParams): string {
+  const each = (values: readonly number[], format: (value: number) => string): string =>
+    axis === undefined ? `per_tensor(${format(values[0]!)})` : `per_channel(axis=${axis}, count=${values.length})`
+  const zeroPoint = zeroPoints?.length ? each(zeroPoints, String) : 'none'
+  return `- quant: scheme=${scheme}, scale=${each(scales, formatNumber)}, zero_point=${zeroPoint}`
+}
+
+function formatEntry(key: string, value: MetaValue): string {
+  switch (value.type) {
+    case 'null':
+      return `${key}: null`
+    case 'bitset':
+      return `${key}: bitset[${value.bits}] = ${firstBytes(value.value, Math.ceil(value.bits / 8))}`
+    case 'bytes':
+      return `${key}: bytes[${value.value.byteLength}] = ${firstBytes(value.value, value.value.byteLength)}`
+    case 'ndarray': {
+      const head = `${key}: ${typeName(value.dtype.id)}${dims(value.shape)}`
+      const values = formatArray(value)
+      return values === undefined ? `${head} -- ${undecoded(value.value)}` : `${head} = ${values}`
+    }
+    case 'array':
+      return `${key}: ${value.item === 'mixed' ? 'array' : typeName(value.item)}[${value.length}] = ${formatValue(value)}`
+    default:
+      return `${key}: ${typeName(value.type)} = ${formatValue(value)}`
+  }
+}
+
+/** A value without its type, as it stands in a list. */
+function formatValue(value: MetaValue): string {
+  switch (value.type) {
+    case 'str':
+      return `"${value.value}"`
+    case 'json':
+      return JSON.stringify(value.value)
+    case 'null':
+      return 'null'
+    case 'bool':
+      return String(value.value)
+    case 'array':
+      return formatItems(value)
+    case 'bytes':
+    case 'bitset':
+      return firstBytes(value.value, value.value.byteLength)
+    case 'ndarray':
+      return formatArray(value) ?? firstBytes(value.value, value.value.byteLength)
+    case 'f16':
+    case 'bf16':
+    case 'f8_e5m2':
+    case 'f32':
+    case 'f64':
+      return formatNumber(value.value)
+    default:
+      return String(value.value)
+  }
+}
+
+function formatItems(list: MetaList): string {
+  const values = list.values()
+  const shown = endsOf(values.length)
+  return formatList(
+    shown.map((index) => formatValue(values[index]!)),
+    shown.length < values.length,
+  )
+}
+
+/** The first four bytes as hex, like `0a ff 00 1b`. */
+function firstBytes(bytes: Uint8Array, count: number): string {
+  return Array.from(bytes.subarray(0, Math.min(4, count)), (byte) => toHex(Uint8Array.of(byte))).join(' ')
+}
+
+/** The values of an array, or undefined when they cannot be decoded. */
+function formatArray({ dtype, shape, value }: Extract<MetaValue, { type: 'ndarray' }>): string | undefined {
+  const { codec } = dtype
+  const count = countElements(shape)
+  if (!codec || count === undefined || dtype.byteLength(shape) !== value.byteLength) return undefined
+  const plan = planPreview(shape, count)
+  const values = plan.rows.flat().map((index) => formatScalar(codec.element(value, index), dtype.kind))
+  return formatPreview(plan, values)
+}

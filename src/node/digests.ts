@@ -1,0 +1,74 @@
+// Node has faster digests than the portable ones: SHA-256 and CRC32 built in, BLAKE3 in an optional native package. Nothing is loaded
+// before the first hasher is asked for.
+
+import type { Hash } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { type DigestProvider, type Hasher, registerDigest } from '../digest/index.js'
+
+const load = createRequire(import.meta.url)
+
+const sha256: DigestProvider = {
+  name: 'node:crypto',
+  create() {
+    const { createHash } = load('node:crypto') as typeof import('node:crypto')
+    const hash: Hash = createHash('sha256')
+    return { update: (bytes) => void hash.update(bytes), digest: () => plainBytes(hash.digest()) }
+  },
+}
+
+const crc32: DigestProvider = {
+  name: 'node:zlib',
+  create() {
+    const { crc32: update } = load('node:zlib') as typeof import('node:zlib')
+    let value = 0
+    return {
+      update(bytes) {
+        value = update(bytes, value)
+      },
+      digest() {
+        const digest = new Uint8Array(4)
+        new DataView(digest.buffer).setUint32(0, value)
+        return digest
+      },
+    }
+  },
+}
+
+interface BlakeHash {
+  readonly Blake3Hasher: new () => { update(bytes: Uint8Array): unknown; digestBuffer(): Uint8Array }
+}
+
+let native: BlakeHash | null | undefined
+
+/** The native package, or null where it is not installed or has no build for this machine. */
+function loadBlake(): BlakeHash | null {
+  if (native !== undefined) return native
+  try {
+    native = load('@napi-rs/blake-hash') as BlakeHash
+  } catch {
+    native = null
+  }
+  return native
+}
+
+const blake3: DigestProvider = {
+  get name() {
+    return loadBlake() ? '@napi-rs/blake-hash' : 'hash-wasm'
+  },
+  async create(): Promise<Hasher> {
+    const package_ = loadBlake()
+    if (!package_) return (await import('../digest/portable.js')).portableDigests.blake3.create()
+    const hasher = new package_.Blake3Hasher()
+    return { update: (bytes) => void hasher.update(bytes), digest: () => plainBytes(hasher.digestBuffer()) }
+  },
+}
+
+/** A Buffer may be a view into a pool; digests are handed out as bytes of their own. */
+const plainBytes = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes)
+
+/** Makes everything in this process hash with what Node offers. */
+export function registerNodeDigests(): void {
+  registerDigest('sha256', sha256)
+  registerDigest('crc32', crc32)
+  registerDigest('blake3', blake3)
+}

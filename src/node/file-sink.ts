@@ -1,0 +1,216 @@
+// Output appears whole or not at all. Bytes go to temporary names beside their targets; when the main file is closed everything is
+// flushed to the disk and renamed, the main file last, since it is the one that refers to the others.
+import { renameSync, type Stats, unlinkSync } from 'node:fs'
+import { type FileHandle, open, realpath, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { type ByteSink, isPlainFileName } from '../bytes/index.js'
+import { failWith, ioCodes } from '../errors/index.js'
+import { ioError, withIoErrors } from './io-error.js'
+import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { WriteBehind } from './write-behind.js'
+
+export interface FileSinkOptions {
+  /** False: an output that is there already is an error. */
+  readonly overwrite?: boolean
+  /** Called when all bytes are on the disk, before anything becomes visible; what it throws undoes the whole output. */
+  readonly beforeCommit?: () => Promise<void>
+}
+
+/** A file of the output, under its temporary name. */
+export class FileSink implements ByteSink {
+  readonly name: string
+  readonly canPatch = true
+  readonly target: string
+  readonly temp: string
+  /** The file that stood at the target's place when this one was opened. */
+  readonly replaced: Stats | undefined
+  readonly #transaction: Transaction
+  readonly #handle: FileHandle
+  readonly #writer: WriteBehind
+  #state: 'open' | 'complete' | 'aborted' = 'open'
+
+  private constructor(
+    name: string,
+    target: string,
+    temp: string,
+    replaced: Stats | undefined,
+    handle: FileHandle,
+    transaction: Transaction,
+  ) {
+    this.name = name
+    this.target = target
+    this.temp = temp
+    this.replaced = replaced
+    this.#handle = handle
+    this.#writer = new WriteBehind(handle)
+    this.#transaction = transaction
+  }
+
+  static async open(path: string, options: FileSinkOptions = {}): Promise<FileSink> {
+    return FileSink.#create(path, new Transaction(options))
+  }
+
+  static async #create(name: string, transaction: Transaction): Promise<FileSink> {
+    try {
+      // A link keeps pointing where it points; the file behind it is replaced.
+      const target = await realpath(name).catch(() => name)
+      const replaced = await stat(target).catch(absent)
+      if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
+      if (replaced && !transaction.options.overwrite)
+        failWith(ioCodes.exists, { file: name, message: 'it is there already' })
+      const temp = tempNameFor(target)
+      const handle = await open(temp, 'wx', 0o666)
+      trackTemp(temp)
+      const sink = new FileSink(name, target, temp, replaced, handle, transaction)
+      transaction.add(sink)
+      if (replaced) await sink.#takeOver(replaced)
+      return sink
+    } catch (error) {
+      throw ioError(error, name)
+    }
+  }
+
+  /** The new file is as open to others as the old one was. */
+  async #takeOver(old: Stats): Promise<void> {
+    const own = await this.#handle.stat()
+    if (own.uid !== old.uid || own.gid !== old.gid) await this.#handle.chown(old.uid, old.gid).catch(() => {})
+    await this.#handle.chmod(old.mode % 0o1000).catch(() => {})
+  }
+
+  get position(): number {
+    return this.#writer.position
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#assertOpen()
+    await withIoErrors(this.name, () => this.#writer.write(bytes))
+  }
+
+  async patch(offset: number, bytes: Uint8Array): Promise<void> {
+    this.#assertOpen()
+    if (offset < 0 || offset + bytes.byteLength > this.position) {
+      const message = `a patch of ${bytes.byteLength} bytes lies outside the ${this.position} that were written`
+      failWith(ioCodes['out-of-range'], { file: this.name, offset, length: bytes.byteLength, message })
+    }
+    await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))
+  }
+
+  async sibling(name: string): Promise<FileSink> {
+    this.#assertOpen()
+    if (!isPlainFileName(name))
+      failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} is not a plain file name` })
+    const path = join(dirname(this.name), name)
+    if (this.#transaction.sinks.some((sink) => basename(sink.name) === name)) {
+      failWith(ioCodes.exists, { file: path, message: 'two files of the output have this name' })
+    }
+    return FileSink.#create(path, this.#transaction)
+  }
+
+  /** The main file makes everything visible; a sibling is then complete and waits for it. */
+  async close(): Promise<void> {
+    this.#assertOpen()
+    if (this === this.#transaction.main) await this.#transaction.commit()
+    else await this.complete()
+  }
+
+  /** Brings all bytes to the disk and lets go of the file. */
+  async complete(): Promise<void> {
+    if (this.#state !== 'open') return
+    await withIoErrors(this.name, async () => {
+      await this.#writer.flush()
+      await this.#handle.sync()
+      await this.#handle.close()
+    })
+    this.#state = 'complete'
+    this.#writer.release()
+  }
+
+  abort(): Promise<void> {
+    return this.#transaction.abort()
+  }
+
+  /** Removes the temporary file; for the transaction, which does so for all of its files. */
+  async discard(): Promise<void> {
+    if (this.#state === 'open') {
+      await this.#writer.flush().catch(() => {})
+      await this.#handle.close().catch(() => {})
+      this.#writer.release()
+    }
+    this.#state = 'aborted'
+    await unlink(this.temp).catch(() => {})
+    forgetTemp(this.temp)
+  }
+
+  #assertOpen(): void {
+    if (this.#state === 'aborted') failWith(ioCodes.aborted, { file: this.name, message: 'this output was given up' })
+    if (this.#state !== 'open') failWith(ioCodes.failed, { file: this.name, message: 'this output is closed already' })
+  }
+}
+
+/** All files of one output. */
+class Transaction {
+  readonly options: FileSinkOptions
+  readonly sinks: FileSink[] = []
+  #ended = false
+
+  constructor(options: FileSinkOptions) {
+    this.options = { overwrite: true, ...options }
+  }
+
+  get main(): FileSink {
+    return this.sinks[0]!
+  }
+
+  add(sink: FileSink): void {
+    this.sinks.push(sink)
+  }
+
+  async commit(): Promise<void> {
+    for (const sink of this.sinks) await sink.complete()
+    await this.options.beforeCommit?.()
+    this.#renameAll()
+    this.#ended = true
+    for (const directory of new Set(this.sinks.map((sink) => dirname(sink.target)))) await syncDirectory(directory)
+  }
+
+  /** Without a pause, so that no signal handler can run between two renames. */
+  #renameAll(): void {
+    const renamed: FileSink[] = []
+    for (const sink of [...this.sinks.slice(1), this.main]) {
+      try {
+        renameSync(sink.temp, sink.target)
+      } catch (error) {
+        for (const each of renamed) if (!each.replaced) removeQuietly(each.target)
+        throw ioError(error, sink.name)
+      }
+      forgetTemp(sink.temp)
+      renamed.push(sink)
+    }
+  }
+
+  async abort(): Promise<void> {
+    if (this.#ended) return
+    this.#ended = true
+    for (const sink of this.sinks) await sink.discard()
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+  return undefined
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // the error that led here matters more
+  }
+}
+
+/** A rename is on the disk only when its directory is. Not every system can do this; none is worse off for the attempt. */
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r').catch(() => undefined)
+  await handle?.sync().catch(() => {})
+  await handle?.close().catch(() => {})
+}

@@ -1,0 +1,165 @@
+import { constants, readSync, type Stats } from 'node:fs'
+import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import { type ByteSource, checkAborted, checkRange, isPlainFileName, type ReadOptions } from '../bytes/index.js'
+import { failWith, ioCodes } from '../errors/index.js'
+import { ioError, withIoErrors } from './io-error.js'
+
+/** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
+const pieceBytes = 16 << 20
+
+/** Up to here a read is done at once: the way to a thread and back takes longer than copying a few pages. */
+const syncBytes = 64 << 10
+
+// Opening a pipe waits for its other end, perhaps for ever; this way it comes back and is refused.
+const openFlags = constants.O_RDONLY + (constants.O_NONBLOCK ?? 0)
+
+/**
+ * A regular file, opened once. Its size and time are remembered, so that `assertUnchanged` can tell whether all that was read belongs
+ * to one state of the file.
+ */
+export class FileSource implements ByteSource {
+  readonly name: string
+  readonly path: string
+  readonly size: number
+  readonly #handle: FileHandle
+  readonly #opened: Stats
+  readonly #siblings = new Map<string, Promise<FileSource>>()
+  #closed: Promise<void> | undefined
+
+  private constructor(name: string, path: string, handle: FileHandle, stats: Stats) {
+    this.name = name
+    this.path = path
+    this.size = stats.size
+    this.#handle = handle
+    this.#opened = stats
+  }
+
+  /** Opens `path`; `name` is what messages call it. */
+  static async open(path: string, name = path): Promise<FileSource> {
+    return FileSource.fromHandle(await withIoErrors(name, () => open(path, openFlags)), path, name)
+  }
+
+  /** Takes over a handle, and closes it when it is not one of a regular file. */
+  static async fromHandle(handle: FileHandle, path: string, name = path): Promise<FileSource> {
+    try {
+      const stats = await handle.stat()
+      if (stats.isFile()) return new FileSource(name, path, handle, stats)
+      failWith(ioCodes['not-a-file'], { file: name, message: `this is ${kindOf(stats)}` })
+    } catch (error) {
+      await handle.close()
+      throw ioError(error, name)
+    }
+  }
+
+  async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
+    checkRange(this, offset, length)
+    const target = length <= syncBytes ? new Uint8Array(length) : alignedBytes(length)
+    await this.#fill(offset, target, options?.signal)
+    return target
+  }
+
+  async readInto(offset: number, target: Uint8Array, options?: ReadOptions): Promise<void> {
+    checkRange(this, offset, target.byteLength)
+    await this.#fill(offset, target, options?.signal)
+  }
+
+  /** The system may give less than it was asked for; only the end of the file makes that final. */
+  async #fill(offset: number, target: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
+    const length = target.byteLength
+    for (let done = 0; done < length; ) {
+      checkAborted(signal, this.name)
+      const got = await this.#readSome(offset + done, target, done, Math.min(length - done, pieceBytes))
+      if (got === 0) {
+        const message = `${length} bytes were asked for, but the file now ends after ${done} of them; it had ${this.size} bytes when it was opened`
+        failWith(ioCodes['short-read'], { file: this.name, offset, length, message })
+      }
+      done += got
+    }
+  }
+
+  async #readSome(position: number, target: Uint8Array, start: number, length: number): Promise<number> {
+    try {
+      if (length <= syncBytes && this.#handle.fd >= 0) return readSync(this.#handle.fd, target, start, length, position)
+      return (await this.#handle.read(target, start, length, position)).bytesRead
+    } catch (error) {
+      throw ioError(error, this.name)
+    }
+  }
+
+  /** Opened once however often it is asked for; closed together with this file. */
+  sibling(name: string): Promise<ByteSource> {
+    const known = this.#siblings.get(name)
+    if (known) return known
+    const opening = this.#openSibling(name)
+    this.#siblings.set(name, opening)
+    opening.catch(() => this.#siblings.delete(name))
+    return opening
+  }
+
+  async #openSibling(name: string): Promise<FileSource> {
+    if (!isPlainFileName(name))
+      failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} is not a plain file name` })
+    const path = join(dirname(this.path), name)
+    const shown = join(dirname(this.name), name)
+    await assertContained(this.path, path, shown)
+    return FileSource.open(path, shown)
+  }
+
+  /** The paths of this file and of all siblings that were opened. */
+  async openPaths(): Promise<string[]> {
+    const siblings = await this.#openSiblings()
+    return [this.path, ...siblings.map((each) => each.path)]
+  }
+
+  /** Throws when this file, or a sibling that was opened, is not what it was at the beginning. */
+  async assertUnchanged(): Promise<void> {
+    const now = await withIoErrors(this.name, () => this.#handle.stat())
+    const { size, mtimeMs } = this.#opened
+    if (now.size !== size || now.mtimeMs !== mtimeMs) {
+      const what = now.size !== size ? `it had ${size} bytes and now has ${now.size}` : 'it was written to'
+      failWith(ioCodes['short-read'], { file: this.name, message: `the file changed while it was read: ${what}` })
+    }
+    for (const sibling of await this.#openSiblings()) await sibling.assertUnchanged()
+  }
+
+  async #openSiblings(): Promise<FileSource[]> {
+    const settled = await Promise.allSettled(this.#siblings.values())
+    return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      for (const sibling of await this.#openSiblings()) await sibling.close()
+      await withIoErrors(this.name, () => this.#handle.close())
+    })()
+    return this.#closed
+  }
+}
+
+/**
+ * Memory that is handed out. Large buffers start 16 bytes past a page, where the system copies into them at a fraction of its speed;
+ * 48 bytes further on is the start of a cache line.
+ */
+function alignedBytes(length: number): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(length + 64), 48, length)
+}
+
+/**
+ * A symbolic link among the files of a model may not lead to just any file of the system. It must stay in the directory of the model:
+ * of the main file as it was named or, since download caches keep whole models as links into one store, of what the main file links to.
+ */
+async function assertContained(main: string, sibling: string, shown: string): Promise<void> {
+  const target = await withIoErrors(shown, () => realpath(sibling))
+  const homes = await withIoErrors(shown, async () => [await realpath(dirname(main)), dirname(await realpath(main))])
+  if (homes.some((home) => target.startsWith(home.endsWith(sep) ? home : home + sep))) return
+  const message = `${basename(sibling)} is a link that leads out of the model's directory, to ${target}`
+  failWith(ioCodes['unsafe-path'], { file: shown, message })
+}
+
+export function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isFIFO()) return 'a pipe'
+  if (stats.isSocket()) return 'a socket'
+  return stats.isCharacterDevice() || stats.isBlockDevice() ? 'a device' : 'not a regular file'
+}

@@ -1,0 +1,8 @@
+export * from './digests.js'
+export * from './file-sink.js'
+export * from './file-source.js'
+export * from './input.js'
+export * from './output.js'
+export * from './spool.js'
+export * from './stream-sink.js'
+export { removeOpenTemps } from './temp-files.js'

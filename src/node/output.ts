@@ -1,0 +1,20 @@
+import { createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { ByteSink } from '../bytes/index.js'
+import { FileSink, type FileSinkOptions } from './file-sink.js'
+import { ioError } from './io-error.js'
+import { StreamSink } from './stream-sink.js'
+
+/** Opens what a person typed after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
+export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
+  if (output === '-') return new StreamSink(process.stdout, '-', false)
+  const stats = await stat(output).catch(() => undefined)
+  // Replacing a device by a file would take it away from everybody.
+  if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
+  const stream = createWriteStream(output)
+  await new Promise<void>((resolve, reject) => {
+    stream.once('open', () => resolve())
+    stream.once('error', (error) => reject(ioError(error, output)))
+  })
+  return new StreamSink(stream, output, true)
+}

@@ -1,0 +1,92 @@
+// Models are read out of order, and a pipe cannot be. What comes through one is kept: in memory as long as it is small, in a nameless
+// temporary file beyond that.
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ByteSource, checkAborted, MemorySource } from '../bytes/index.js'
+import { FileSource } from './file-source.js'
+import { ioError, withIoErrors } from './io-error.js'
+import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+
+/** What is kept in memory before a temporary file is opened. */
+export const spoolMemory = 4 << 20
+
+export interface SpoolOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly memory?: number
+  readonly directory?: string
+}
+
+/** Pieces from a pipe are small; this much is gathered for one write. */
+const gatherBytes = 1 << 20
+
+/** Reads a stream to its end and gives it back as a source. */
+export async function spool(
+  stream: AsyncIterable<Uint8Array>,
+  name: string,
+  options: SpoolOptions = {},
+): Promise<ByteSource> {
+  const { signal, memory = spoolMemory, directory = tmpdir() } = options
+  const kept: Uint8Array[] = []
+  let size = 0 // of what is kept
+  let file: TempFile | undefined
+  try {
+    for await (const chunk of stream) {
+      checkAborted(signal, name)
+      kept.push(chunk)
+      size += chunk.byteLength
+      if (size <= (file ? gatherBytes : memory)) continue
+      file ??= await openTemp(directory)
+      await file.handle.writeFile(concat(kept.splice(0), size))
+      size = 0
+    }
+    if (!file) return new MemorySource(concat(kept, size), name)
+    await file.handle.writeFile(concat(kept, size))
+    const source = await FileSource.fromHandle(file.handle, file.path, name)
+    return withoutSiblings(source, file.remove)
+  } catch (error) {
+    await file?.handle.close().catch(() => {})
+    await file?.remove()
+    throw ioError(error, name)
+  }
+}
+
+interface TempFile {
+  readonly handle: FileHandle
+  readonly path: string
+  remove(): Promise<void>
+}
+
+/** A file that has lost its name already where the system allows that, so that nothing can leave it behind. */
+async function openTemp(directory: string): Promise<TempFile> {
+  const path = tempNameFor(join(directory, 'input'))
+  const handle = await withIoErrors(path, () => open(path, 'wx+', 0o600))
+  trackTemp(path)
+  const remove = async (): Promise<void> => {
+    await unlink(path).catch(() => {})
+    forgetTemp(path)
+  }
+  if (process.platform !== 'win32') await remove()
+  return { handle, path, remove }
+}
+
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+/** What came through a pipe has no neighbours. */
+function withoutSiblings(source: FileSource, remove: () => Promise<void>): ByteSource {
+  return {
+    name: source.name,
+    size: source.size,
+    read: (offset, length, options) => source.read(offset, length, options),
+    readInto: (offset, target, options) => source.readInto(offset, target, options),
+    close: () => source.close().finally(remove),
+  }
+}

@@ -1,0 +1,69 @@
+import type { FileHandle } from 'node:fs/promises'
+import { releaseWindow, takeWindow } from '../bytes/index.js'
+
+const bufferBytes = 1 << 20
+
+/**
+ * Writes in the background from two buffers: while one is on its way to the file, the other fills. Small writes become few large
+ * ones, and a caller's memory is free again as soon as it is copied.
+ */
+export class WriteBehind {
+  readonly #handle: FileHandle
+  readonly #buffers = [takeWindow(bufferBytes), takeWindow(bufferBytes)] as const
+  readonly #pending: [Promise<void> | undefined, Promise<void> | undefined] = [undefined, undefined]
+  #current: 0 | 1 = 0
+  #filled = 0
+  #written = 0
+
+  constructor(handle: FileHandle) {
+    this.#handle = handle
+  }
+
+  get position(): number {
+    return this.#written + this.#filled
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.byteLength; ) {
+      const part = bytes.subarray(done, done + bufferBytes - this.#filled)
+      this.#buffers[this.#current].set(part, this.#filled)
+      this.#filled += part.byteLength
+      done += part.byteLength
+      if (this.#filled === bufferBytes) await this.#turn()
+    }
+  }
+
+  async patch(offset: number, bytes: Uint8Array): Promise<void> {
+    await this.flush()
+    await writeFully(this.#handle, bytes, offset)
+  }
+
+  /** All bytes are with the system. */
+  async flush(): Promise<void> {
+    if (this.#filled > 0) await this.#turn()
+    await Promise.all(this.#pending)
+  }
+
+  /** Sends the current buffer off and goes on with the other, once that one is free. */
+  async #turn(): Promise<void> {
+    const current = this.#current
+    const sending = writeFully(this.#handle, this.#buffers[current].subarray(0, this.#filled), this.#written)
+    sending.catch(() => {}) // whoever waits for this buffer next gets the error
+    this.#pending[current] = sending
+    this.#written += this.#filled
+    this.#filled = 0
+    this.#current = current === 0 ? 1 : 0
+    await this.#pending[this.#current]
+  }
+
+  release(): void {
+    for (const buffer of this.#buffers) releaseWindow(buffer)
+  }
+}
+
+async function writeFully(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, position + done)
+    done += bytesWritten
+  }
+}

@@ -1,0 +1,121 @@
+// Another element type for the same values. Every pair of types takes the way that rounds at most once and changes no more of a value
+// than it must.
+import { alignUp } from '../bytes/index.js'
+import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
+import { stickyDecoder } from '../dtypes/integers.js'
+import { fillView, type ViewType } from '../dtypes/views.js'
+import { failWith, usageCodes, writeCodes } from '../errors/index.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { bytesFor, fileOf, mapElements } from './map-elements.js'
+
+/** Whether every value of `from` has a place in `to`: NaN, infinities and minus zero count as values. */
+export function castLoss(from: DType, to: DType): 'none' | 'precision' {
+  if (from.id === to.id) return 'none'
+  const parts = [complexPart(from), complexPart(to)]
+  if (parts[0] && parts[1]) return castLoss(parts[0], parts[1])
+  // What a block decodes to is defined as f32.
+  if (from.kind === 'block') return to === f32 || to === f64 ? 'none' : 'precision'
+  const [a, b] = [from.values, to.values]
+  if (!a || !b) return 'precision'
+  const inRange = a.lowest >= b.lowest && a.highest <= b.highest && a.step >= b.step && a.precision <= b.precision
+  const special = (!a.nan || b.nan) && (!a.infinity || b.infinity) && (!a.negativeZero || b.negativeZero)
+  return inRange && special && (a.zero === false || b.zero !== false) ? 'none' : 'precision'
+}
+
+/** The tensor with its values as `to`. A value that does not fit ends the reading of its payload with write/value-range. */
+export function castTensor(tensor: Tensor, to: DType): Tensor {
+  const from = tensor.encoding ?? tensor.dtype
+  const changed: Tensor = { ...tensor, dtype: to, encoding: undefined }
+  if (from.id === to.id) return changed
+  const convert = converter(from, to)
+  if (!convert) {
+    const message = `there is no way from ${from.id} to ${to.id}`
+    failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
+  }
+  return { ...changed, data: tensor.data && castPayload(tensor, tensor.data, to, convert) }
+}
+
+function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert): Payload {
+  const from = tensor.encoding ?? tensor.dtype
+  return mapElements({
+    input,
+    shape: tensor.shape,
+    from: from.group,
+    to: to.group,
+    convert(source, target, first, count) {
+      const bad = convert(source, target, count)
+      if (bad < 0) return
+      const value = from.codec!.element(source, bad)
+      failWith(writeCodes['value-range'], {
+        file: fileOf(input),
+        path: tensor.name,
+        ...(input.origin && { offset: input.origin.offset + bytesFor(first + bad, from.group) }),
+        message: `element ${first + bad} is ${String(value)}, which ${to.id} cannot hold`,
+      })
+    },
+  })
+}
+
+/** Returns the index of the first value that does not fit, or -1. */
+type Convert = (source: Uint8Array, target: Uint8Array, count: number) => number
+
+function converter(from: DType, to: DType): Convert | undefined {
+  const parts = [complexPart(from), complexPart(to)]
+  if (parts[0] && parts[1]) return pairwise(converter(parts[0], parts[1]))
+  const [decoder, encoder] = [from.codec, to.codec]
+  if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined
+  if (isWide(from) && isWide(to)) return otherSignedness
+  if (to === f32) return writing(Float32Array, decoder.toF32)
+  if (to === f64) return writing(Float64Array, decoder.toF64)
+  const { fromF32, fromF64 } = encoder
+  const isF32 = from.kind === 'block' || castLoss(from, f32) === 'none'
+  if (isF32 && fromF32) return inRuns(Float32Array, decoder.toF32, fromF32, from.group, to.group)
+  const toF64 = (to.kind === 'float' && stickyDecoder(from)) || decoder.toF64
+  return fromF64 && inRuns(Float64Array, toF64, fromF64, from.group, to.group)
+}
+
+/** f32 and f64 take what the decoder gives as it is. */
+function writing<T extends Float32Array | Float64Array>(
+  type: ViewType<T>,
+  decode: (source: Uint8Array, target: T) => void,
+): Convert {
+  return (source, target, count) => {
+    fillView(type, target, count, (view) => decode(source, view))
+    return -1
+  }
+}
+
+const isWide = (dtype: DType): boolean => dtype === i64 || dtype === u64
+
+/** i64 to u64 or back: the same bits, as long as the topmost is clear. */
+function otherSignedness(source: Uint8Array, target: Uint8Array, count: number): number {
+  for (let i = 0; i < count; i++) if (source[8 * i + 7]! >= 0x80) return i
+  target.set(source.subarray(0, count * 8))
+  return -1
+}
+
+function pairwise(convert: Convert | undefined): Convert | undefined {
+  if (!convert) return undefined
+  return (source, target, count) => Math.floor(convert(source, target, count * 2) / 2)
+}
+
+/** Decodes and encodes run by run, so that what lies between stays in the cache. */
+function inRuns<T extends Float32Array | Float64Array>(
+  type: new (length: number) => T,
+  decode: (source: Uint8Array, target: T) => void,
+  encode: (source: T, target: Uint8Array) => number,
+  from: DType['group'],
+  to: DType['group'],
+): Convert {
+  const length = alignUp(4096, from.elements * to.elements)
+  return (source, target, count) => {
+    const run = new type(Math.min(length, count))
+    for (let at = 0; at < count; at += length) {
+      const values = run.subarray(0, Math.min(length, count - at)) as T
+      decode(source.subarray(bytesFor(at, from)), values)
+      const bad = encode(values, target.subarray(bytesFor(at, to)))
+      if (bad >= 0) return at + bad
+    }
+    return -1
+  }
+}

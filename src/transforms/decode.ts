@@ -1,0 +1,27 @@
+// The values of a tensor as floats, whatever it is stored as.
+import { f32, f64, isReal } from '../dtypes/index.js'
+import { fillView } from '../dtypes/views.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { mapElements } from './map-elements.js'
+
+/**
+ * The values as little-endian f32 or f64, in the order in which the tensor stores them. Undefined when there is no data or nobody can
+ * decode it.
+ */
+export function decodedPayload(tensor: Tensor, as: 'f32' | 'f64'): Payload | undefined {
+  const from = tensor.encoding ?? tensor.dtype
+  const to = as === 'f32' ? f32 : f64
+  const codec = from.codec
+  if (!tensor.data || !codec || !isReal(from)) return undefined
+  if (from === to) return tensor.data
+  return mapElements({
+    input: tensor.data,
+    shape: tensor.shape,
+    from: from.group,
+    to: to.group,
+    convert(source, target, _first, length) {
+      if (as === 'f32') fillView(Float32Array, target, length, (view) => codec.toF32(source, view))
+      else fillView(Float64Array, target, length, (view) => codec.toF64(source, view))
+    },
+  })
+}

@@ -1,0 +1,113 @@
+// A payload that is another one, converted element by element. It streams in windows that hold whole groups of both types and keeps
+// random access where the input has it.
+import { alignUp, checkRange, countElements, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
+import type { DType } from '../dtypes/index.js'
+import { failWith } from '../errors/index.js'
+import { type Payload, rechunked } from '../model/index.js'
+import { transformCodes } from './codes.js'
+
+type Group = DType['group']
+
+export interface ElementMap {
+  readonly input: Payload
+  readonly shape: readonly number[]
+  readonly from: Group
+  readonly to: Group
+  /** Converts `count` elements, the first of which is number `first` of the tensor. Both arrays hold just these. */
+  convert(source: Uint8Array, target: Uint8Array, first: number, count: number): void
+}
+
+const fewestElements = 1 << 14
+const mostElements = 1 << 18
+
+interface CountedMap extends ElementMap {
+  readonly count: number
+}
+
+export function mapElements(elements: ElementMap): Payload {
+  const { input, shape, from, to } = elements
+  const count = countElements(shape) ?? Number.POSITIVE_INFINITY
+  const map: CountedMap = { ...elements, count }
+  const byteLength = bytesFor(count, to)
+  if (input.byteLength !== bytesFor(count, from)) {
+    const message = `the shape [${shape.join(', ')}] does not go with ${input.byteLength} bytes`
+    failWith(transformCodes['shape-mismatch'], { file: fileOf(input), message })
+  }
+  const payload: Payload = {
+    byteLength,
+    chunks: (window, signal) => rechunked(convertAll(map, window, signal), window),
+  }
+  if (!input.read) return payload
+  return { ...payload, read: (offset, length, signal) => convertPart(map, offset, length, signal) }
+}
+
+export const fileOf = (payload: Payload | null): string => payload?.origin?.source.name ?? 'tensor'
+
+/** The bytes of `count` elements from a group boundary on. */
+export function bytesFor(count: number, group: Group): number {
+  const rest = count % group.elements
+  return ((count - rest) / group.elements) * group.bytes + Math.ceil((rest * group.bytes) / group.elements)
+}
+
+async function* convertAll(
+  map: CountedMap,
+  window: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const step = stepFor(map, window)
+  const target = takeWindow(2 ** Math.ceil(Math.log2(bytesFor(step, map.to)))) // few sizes, so that windows are used again
+  let first = 0
+  try {
+    for await (const chunk of map.input.chunks(bytesFor(step, map.from), signal)) {
+      const count = Math.min(step, map.count - first)
+      const part = target.subarray(0, bytesFor(count, map.to))
+      requireLength(map, chunk, count)
+      map.convert(chunk, part, first, count)
+      first += count
+      yield part
+    }
+  } finally {
+    releaseWindow(target)
+  }
+}
+
+async function convertPart(map: CountedMap, offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  checkRange({ name: fileOf(map.input), size: bytesFor(map.count, map.to) }, offset, length)
+  const result = new Uint8Array(length)
+  if (length === 0) return result
+  const step = stepFor(map, defaultWindow)
+  const unit = unitOf(map)
+  let first = Math.floor(offset / bytesFor(unit, map.to)) * unit
+  while (bytesFor(first, map.to) < offset + length) {
+    const start = bytesFor(first, map.to)
+    const needed = alignUp(Math.ceil(((offset + length - start) / map.to.bytes) * map.to.elements), unit)
+    const count = Math.min(step, needed, map.count - first)
+    const chunk = await map.input.read!(bytesFor(first, map.from), bytesFor(count, map.from), signal)
+    const part = new Uint8Array(bytesFor(count, map.to))
+    map.convert(chunk, part, first, count)
+    const skip = Math.max(0, offset - start)
+    result.set(part.subarray(skip, offset + length - start), start + skip - offset)
+    first += count
+  }
+  return result
+}
+
+/** Elements per piece: about a window of output, within bounds that keep both sides small. */
+function stepFor(map: CountedMap, window: number): number {
+  const wanted = Math.floor(window / map.to.bytes) * map.to.elements
+  return alignUp(Math.max(1, Math.min(map.count, mostElements, Math.max(wanted, fewestElements))), unitOf(map))
+}
+
+/** The shortest run that is whole groups on both sides. */
+function unitOf({ from, to }: ElementMap): number {
+  let [a, b] = [from.elements, to.elements]
+  while (b > 0) [a, b] = [b, a % b]
+  return (from.elements / a) * to.elements
+}
+
+function requireLength(map: CountedMap, chunk: Uint8Array, count: number): void {
+  const wanted = bytesFor(count, map.from)
+  if (chunk.byteLength === wanted) return
+  const message = `${wanted} bytes were expected next, ${chunk.byteLength} came`
+  failWith(transformCodes['shape-mismatch'], { file: fileOf(map.input), message })
+}

@@ -1,0 +1,74 @@
+// Row order and column order. In column order the first index runs fastest: element (i0, i1, …) is number i0 + d0·(i1 + d1·(…)).
+import { countElements } from '../bytes/index.js'
+import type { DType } from '../dtypes/index.js'
+import { failWith } from '../errors/index.js'
+import { bytesPayload, lazyPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
+import { transformCodes } from './codes.js'
+import { fileOf } from './map-elements.js'
+import { type RandomAccess, type ReverseOptions, reverseAxes } from './reverse-axes.js'
+
+/** The most bytes of a payload without random access that are kept in memory to reorder them. */
+const mostBuffered = 1 << 26
+
+/** The same tensor with its bytes in row order. */
+export function rowMajor(tensor: Tensor, options?: ReverseOptions): Tensor {
+  return tensor.order === 'row' ? tensor : reordered(tensor, 'row', options)
+}
+
+/** The same tensor with its bytes in column order. */
+export function columnMajor(tensor: Tensor, options?: ReverseOptions): Tensor {
+  return tensor.order === 'column' ? tensor : reordered(tensor, 'column', options)
+}
+
+/**
+ * Rows become columns. This costs nothing: a matrix in row order and its transpose in column order are the same bytes. Whoever needs
+ * the order as it was goes on with `rowMajor` or `columnMajor`.
+ */
+export function transposed(tensor: Tensor): Tensor {
+  const [rows, columns] = tensor.shape
+  if (rows === undefined || columns === undefined || tensor.shape.length > 2) {
+    const message = `the shape is [${tensor.shape.join(', ')}]`
+    failWith(transformCodes['not-a-matrix'], { file: fileOf(tensor.data), path: tensor.name, message })
+  }
+  refuseBlocks(tensor)
+  const axis = tensor.quant?.axis
+  const quant = tensor.quant && axis !== undefined ? { ...tensor.quant, axis: 1 - axis } : tensor.quant
+  return { ...tensor, shape: [columns, rows], order: tensor.order === 'row' ? 'column' : 'row', quant }
+}
+
+function reordered(tensor: Tensor, order: 'row' | 'column', options: ReverseOptions | undefined): Tensor {
+  const dims = (order === 'row' ? tensor.shape : tensor.shape.toReversed()).filter((dim) => dim !== 1)
+  if (dims.length < 2 || dims.includes(0) || !tensor.data) return { ...tensor, order }
+  const type = refuseBlocks(tensor)
+  const { elements, bytes } = type.group
+  const file = fileOf(tensor.data)
+  if (elements > 1) {
+    const message = `elements of ${type.id} are no whole bytes, so their order cannot be changed`
+    failWith(transformCodes['reorder-type'], { file, path: tensor.name, message })
+  }
+  const data = tensor.data
+  const count = countElements(dims)
+  if (count === undefined || count * bytes !== data.byteLength) {
+    const message = `[${tensor.shape.join(', ')}] of ${type.id} does not take ${data.byteLength} bytes`
+    failWith(transformCodes['shape-mismatch'], { file, path: tensor.name, message })
+  }
+  if (!data.read && data.byteLength > mostBuffered) {
+    const message = `${data.byteLength} bytes would have to be kept in memory; ${mostBuffered} are the most`
+    failWith(transformCodes['needs-random-access'], { file, path: tensor.name, message })
+  }
+  const produce = async function* (signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+    yield* reverseAxes(await randomAccess(data, signal), dims, bytes, options, signal)
+  }
+  return { ...tensor, order, data: lazyPayload(data.byteLength, produce) }
+}
+
+async function randomAccess(data: Payload, signal: AbortSignal | undefined): Promise<RandomAccess> {
+  return (data.read ? data : bytesPayload(await readPayload(data, signal))) as RandomAccess
+}
+
+function refuseBlocks(tensor: Tensor): DType {
+  const type = tensor.encoding ?? tensor.dtype
+  if (type.kind !== 'block' && type.kind !== 'opaque') return type
+  const message = `${type.id} binds neighbouring elements together, so their order cannot be changed`
+  return failWith(transformCodes['reorder-type'], { file: fileOf(tensor.data), path: tensor.name, message })
+}

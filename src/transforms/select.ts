@@ -1,0 +1,51 @@
+// Choosing and renaming tensors.
+import { failWith, usageCodes } from '../errors/index.js'
+import type { Tensor } from '../model/index.js'
+
+/** `*` stands for any run of characters, dots included, `?` for one; everything else is itself. */
+export function globMatcher(pattern: string): (name: string) => boolean {
+  const body = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  const expression = new RegExp(`^${body}$`, 'su')
+  return (name) => expression.test(name)
+}
+
+export const matchesGlob = (pattern: string, name: string): boolean => globMatcher(pattern)(name)
+
+/** Tensors that some `only` pattern takes (all, when there is none) and no `exclude` pattern. */
+export function selector(only: readonly string[] = [], exclude: readonly string[] = []): (name: string) => boolean {
+  const wanted = only.map(globMatcher)
+  const unwanted = exclude.map(globMatcher)
+  return (name) =>
+    (wanted.length === 0 || wanted.some((matches) => matches(name))) && !unwanted.some((matches) => matches(name))
+}
+
+/** `s/pattern/replacement/flags`, with any delimiter; `$1` in the replacement is the first group. */
+export function parseRename(rule: string): (name: string) => string {
+  const delimiter = rule[1]
+  const [, pattern, replacement, flags, ...rest] = delimiter === undefined ? [] : rule.split(delimiter)
+  const wrong = (why: string): never =>
+    failWith(usageCodes.option, {
+      file: '--rename',
+      message: `${JSON.stringify(rule)}: ${why}; write it as s/old/new/`,
+    })
+  if (rule[0] !== 's' || pattern === undefined || replacement === undefined || rest.length > 0)
+    return wrong('not a rename rule')
+  if (!/^[gi]*$/.test(flags ?? '')) return wrong(`the flags ${flags} are not known`)
+  let expression: RegExp
+  try {
+    expression = new RegExp(pattern, `u${flags ?? ''}`)
+  } catch (error) {
+    return wrong((error as Error).message)
+  }
+  return (name) => name.replace(expression, replacement)
+}
+
+/** The tensor under another name. Its path and raw bytes belonged to the old one. */
+export function renameTensor(tensor: Tensor, name: string): Tensor {
+  if (name === tensor.name) return tensor
+  const { path: _path, rawName: _rawName, ...rest } = tensor
+  return { ...rest, name }
+}

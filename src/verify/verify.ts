@@ -1,0 +1,107 @@
+// Verifying is reading with the other attitude: everything that is wrong is collected, and then the checks that need the payloads run.
+import type { ByteSource } from '../bytes/index.js'
+import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
+import { type Recognised, recognise } from '../formats/index.js'
+import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
+import { checkNames } from './check-names.js'
+
+export interface VerifyOptions {
+  readonly from?: string | undefined
+  /** Structure only: no payload is read. */
+  readonly quick?: boolean | undefined
+  /** Warnings count as errors. */
+  readonly strict?: boolean | undefined
+  readonly lenient?: boolean | undefined
+  /** Values of the options that the format declares for checking. */
+  readonly extra?: OptionValues | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+}
+
+export interface VerifyResult {
+  readonly file: string
+  readonly format: string | null
+  readonly verdict: 'ok' | 'warnings' | 'errors'
+  readonly findings: readonly Finding[]
+  /** How much the verdict rests on: bytes that a check looked at, and tensors whose place and size were checked. */
+  readonly checked: { readonly bytes: number; readonly tensors: number }
+}
+
+export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {
+  const findings: Finding[] = []
+  const report = collectingReport(source.name, findings)
+  let recognised: Recognised | undefined
+  let model: Model | undefined
+  let bytes = 0
+  try {
+    recognised = await recognise(source, { ...options, report })
+    model = await recognised.read()
+    bytes = indexSize(model)
+    checkNames(model, report)
+    await checkPayloads(recognised, model, options, (count) => {
+      bytes += count
+    })
+  } catch (error) {
+    noteFailure(error, findings, report, options.signal)
+  } finally {
+    if (model) await closeModel(model)
+  }
+  return {
+    file: source.name,
+    format: recognised?.format.id ?? null,
+    verdict: verdictOf(findings, options.strict ?? false),
+    findings,
+    checked: { bytes, tensors: model?.tensors.length ?? 0 },
+  }
+}
+
+async function checkPayloads(
+  { format, context }: Recognised,
+  model: Model,
+  options: VerifyOptions,
+  count: (bytes: number) => void,
+): Promise<void> {
+  if (format.capabilities.checksums === 'none') {
+    const message = `${format.title} stores no checksums; compare with \`tare hash\` of a copy that you trust`
+    context.report.report(verifyCodes['no-checksums'], { message })
+  }
+  if (options.quick || !format.check) return
+  const total = totalSize(model)
+  let done = 0
+  await format.check(model, {
+    ...context,
+    extra: options.extra ?? {},
+    checked(bytes) {
+      count(bytes)
+      done += bytes
+      options.onProgress?.({ done, total, path: model.files[0]?.name ?? '' })
+    },
+  })
+}
+
+/** Everything that is not a tensor's data was read and parsed. */
+function indexSize(model: Model): number {
+  const ranges = new Set<string>()
+  let data = 0
+  for (const { data: payload } of model.tensors) {
+    if (!payload?.origin) continue
+    const key = `${payload.origin.source.name}:${payload.origin.offset}:${payload.origin.length}`
+    if (!ranges.has(key)) data += payload.byteLength
+    ranges.add(key)
+  }
+  return Math.max(0, totalSize(model) - data)
+}
+
+function noteFailure(error: unknown, findings: Finding[], report: Report, signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw error
+  if (!(error instanceof TareError)) {
+    const message = `tare failed on this file: ${error instanceof Error ? error.message : String(error)}`
+    report.report(verifyCodes.internal, { offset: 0, path: 'file', message })
+  } else if (!findings.includes(error.finding)) findings.push(error.finding) // thrown by a source, not by the parser
+}
+
+function verdictOf(findings: readonly Finding[], strict: boolean): VerifyResult['verdict'] {
+  if (findings.some((finding) => finding.severity === 'error')) return 'errors'
+  if (!findings.some((finding) => finding.severity === 'warning')) return 'ok'
+  return strict ? 'errors' : 'warnings'
+}

@@ -1,0 +1,3 @@
+export * from './json.js'
+export * from './json-scanner.js'
+export * from './npy-header.js'

@@ -1,0 +1,334 @@
+// A strict JSON reader that walks the text once and hands out what it meets. Unlike JSON.parse it sees duplicate keys, knows the byte
+// position of everything, keeps integers apart from floats, and never builds objects, so `__proto__` is a key like any other.
+//
+// The bytes are decoded to one string first: that validates UTF-8 natively, and names are then cheap slices of it. The walk itself
+// goes over an array of the string's code units, which for ASCII text are the bytes: reading those is several times faster.
+import { decodeUtf8, findInvalidUtf8 } from '../bytes/index.js'
+import { type Code, jsonCodes, type Report } from '../errors/index.js'
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
+
+const quote = 0x22
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const zero = 0x30
+const nine = 0x39
+
+export class JsonScanner {
+  readonly text: string
+  readonly #report: Report
+  readonly #base: number
+  readonly #units: Uint8Array | Uint16Array
+  readonly #isAscii: boolean
+  readonly #maxDepth: number
+  #index = 0
+  #depth = 0
+  /** Whether the next key or item is the first of its object or array. */
+  #first = true
+  // The last conversion from text index to byte offset; the next one usually lies close behind.
+  #knownIndex = 0
+  #knownByte = 0
+
+  /** `base` is the offset of the first byte in the file. */
+  constructor(bytes: Uint8Array, report: Report, base = 0, maxDepth = 128) {
+    const text = decodeUtf8(bytes)
+    if (text === undefined) {
+      report.fail(jsonCodes.utf8, {
+        offset: base + findInvalidUtf8(bytes),
+        path: 'json',
+        message: 'the text is not UTF-8 here',
+      })
+    }
+    this.text = text
+    this.#report = report
+    this.#base = base
+    this.#isAscii = text.length === bytes.byteLength
+    this.#units = this.#isAscii ? bytes : codeUnits(text)
+    this.#maxDepth = maxDepth
+  }
+
+  /** Position in the text, not in the file. */
+  get index(): number {
+    return this.#index
+  }
+
+  /** The file offset of a text position. */
+  offsetAt(index: number = this.#index): number {
+    if (this.#isAscii) return this.#base + index
+    if (index < this.#knownIndex) this.#knownIndex = this.#knownByte = 0
+    let bytes = this.#knownByte
+    for (let i = this.#knownIndex; i < index; i++) {
+      const unit = this.#units[i]!
+      // Each half of a surrogate pair counts two of the four bytes.
+      bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
+    }
+    this.#knownIndex = index
+    this.#knownByte = bytes
+    return this.#base + bytes
+  }
+
+  /** What stands here, without taking it. */
+  peek(path: string): JsonKind {
+    this.#skipBlanks()
+    const unit = this.#units[this.#index]!
+    if (unit === quote) return 'string'
+    if (unit === openBrace) return 'object'
+    if (unit === openBracket) return 'array'
+    if (unit === 0x2d || (unit >= zero && unit <= nine)) return 'number'
+    if (unit === 0x74) return 'true'
+    if (unit === 0x66) return 'false'
+    if (unit === 0x6e) return 'null'
+    return this.syntax('a value', path)
+  }
+
+  beginObject(path: string): void {
+    this.#skipBlanks()
+    this.#enter(openBrace, 'an object', path)
+  }
+
+  beginArray(path: string): void {
+    this.#skipBlanks()
+    this.#enter(openBracket, 'an array', path)
+  }
+
+  /** The next key of the object, or undefined at its end. */
+  nextKey(path: string): string | undefined {
+    if (!this.#more(closeBrace, path)) return undefined
+    const key = this.string(path)
+    this.#skipBlanks()
+    if (this.#units[this.#index]! !== 0x3a) this.syntax('a colon', path)
+    this.#index++
+    return key
+  }
+
+  /**
+   * Takes the next key when it is the one expected and written plainly, so that records of a known form need no strings for their keys.
+   * Otherwise stays where it is.
+   */
+  takeKey(expected: string): boolean {
+    const start = this.#index + (this.#first ? 0 : 1)
+    const end = start + expected.length + 2
+    const units = this.#units
+    if (!this.#first && units[this.#index] !== 0x2c) return false
+    if (units[start] !== quote || units[end - 1] !== quote || units[end] !== 0x3a) return false
+    for (let i = 0; i < expected.length; i++) if (units[start + 1 + i] !== expected.charCodeAt(i)) return false
+    this.#index = end + 1
+    this.#first = false
+    return true
+  }
+
+  /** Whether the array has another item. */
+  nextItem(path: string): boolean {
+    return this.#more(closeBracket, path)
+  }
+
+  string(path: string): string {
+    this.#skipBlanks()
+    const units = this.#units
+    let i = this.#index
+    if (units[i] !== quote) this.syntax('a string', path)
+    const start = ++i
+    for (; ; i++) {
+      const unit = units[i]!
+      if (unit === quote) break
+      if (unit === backslash) return this.#escapedString(start, i, path)
+      if (!(unit >= 0x20)) this.#badCharacter(i, path)
+    }
+    this.#index = i + 1
+    return this.text.slice(start, i)
+  }
+
+  /**
+   * A number written with digits alone, as sizes must be: no sign, fraction, exponent or leading zero. Returns undefined, and stays
+   * where it is, when something else stands here. Values beyond 2^53-1 come back rounded: compare with a limit before use.
+   */
+  unsigned(): number | undefined {
+    this.#skipBlanks()
+    const units = this.#units
+    const start = this.#index
+    let i = start
+    let value = 0
+    let unit = units[i]!
+    while (unit >= zero && unit <= nine) {
+      value = value * 10 + (unit - zero)
+      unit = units[++i]!
+    }
+    if (i === start || unit === 0x2e || unit === 0x65 || unit === 0x45) return undefined
+    if (i > start + 1 && units[start] === zero) return undefined
+    this.#index = i
+    return value
+  }
+
+  /**
+   * A whole array of such numbers, written over the beginning of `target`. Returns how many there were, or -1, with the value skipped,
+   * when it is anything else.
+   */
+  unsignedList(target: number[], path: string): number {
+    if (this.peek(path) !== 'array') {
+      this.skip(path)
+      return -1
+    }
+    let count = 0
+    let isPlain = true
+    this.beginArray(path)
+    while (this.nextItem(path)) {
+      const value = this.unsigned()
+      if (value !== undefined) target[count++] = value
+      else {
+        isPlain = false
+        this.skip(path)
+      }
+    }
+    return isPlain ? count : -1
+  }
+
+  /** The characters of any number, checked against JSON's grammar. */
+  number(path: string): string {
+    this.#skipBlanks()
+    const pattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+    pattern.lastIndex = this.#index
+    const token = pattern.exec(this.text)?.[0]
+    if (token === undefined) return this.syntax('a number', path)
+    this.#index += token.length
+    return token
+  }
+
+  literal(word: 'true' | 'false' | 'null', path: string): void {
+    this.#skipBlanks()
+    if (!this.text.startsWith(word, this.#index)) this.syntax(`"${word}"`, path)
+    this.#index += word.length
+  }
+
+  /** Steps over a value of any kind; nesting is limited and needs no stack. */
+  skip(path: string): void {
+    const floor = this.#depth
+    do {
+      const kind = this.peek(path)
+      if (kind === 'object' || kind === 'array') {
+        this.#enter(kind === 'object' ? openBrace : openBracket, 'a value', path)
+        this.#openings.push(kind)
+      } else if (kind === 'string') this.string(path)
+      else if (kind === 'number') this.number(path)
+      else this.literal(kind, path)
+      this.#closeFinished(floor, path)
+    } while (this.#depth > floor)
+  }
+
+  /** What was opened while skipping, innermost last. */
+  readonly #openings: ('object' | 'array')[] = []
+
+  #closeFinished(floor: number, path: string): void {
+    while (this.#depth > floor) {
+      const more = this.#openings.at(-1) === 'object' ? this.nextKey(path) !== undefined : this.nextItem(path)
+      if (more) return
+      this.#openings.pop()
+    }
+  }
+
+  /** Only white space may follow. Returns the index where the value ended. */
+  end(path: string): number {
+    const end = this.#index
+    this.#skipBlanks()
+    if (this.#index < this.text.length) this.syntax('the end', path)
+    return end
+  }
+
+  fail(code: Code, index: number, path: string, message: string): never {
+    return this.#report.fail(code, { offset: this.offsetAt(index), path, message })
+  }
+
+  syntax(wanted: string, path: string): never {
+    const found = this.#index < this.text.length ? JSON.stringify(this.text[this.#index]) : 'the end of the text'
+    return this.fail(jsonCodes.syntax, this.#index, path, `${wanted} was expected, ${found} found`)
+  }
+
+  #enter(opening: number, wanted: string, path: string): void {
+    if (this.#units[this.#index]! !== opening) this.syntax(wanted, path)
+    if (++this.#depth > this.#maxDepth) {
+      this.fail(jsonCodes.depth, this.#index, path, `nested deeper than ${this.#maxDepth} levels`)
+    }
+    this.#index++
+    this.#first = true
+  }
+
+  #more(closing: number, path: string): boolean {
+    this.#skipBlanks()
+    const unit = this.#units[this.#index]!
+    if (unit === closing) {
+      this.#index++
+      this.#depth--
+      this.#first = false
+      return false
+    }
+    if (!this.#first) {
+      if (unit !== 0x2c) this.syntax(`a comma or "${String.fromCharCode(closing)}"`, path)
+      this.#index++
+      this.#skipBlanks()
+    }
+    this.#first = false
+    return true
+  }
+
+  #skipBlanks(): void {
+    const units = this.#units
+    let unit = units[this.#index]!
+    while (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) unit = units[++this.#index]!
+  }
+
+  #badCharacter(index: number, path: string): never {
+    this.#index = index
+    if (index >= this.text.length) return this.syntax('a closing quote', path)
+    const code = this.text.charCodeAt(index).toString(16).padStart(4, '0')
+    return this.fail(jsonCodes.syntax, index, path, `a raw control character U+${code} in a string`)
+  }
+
+  #escapedString(start: number, at: number, path: string): string {
+    const { text } = this
+    let value = text.slice(start, at)
+    for (let i = at; ; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit === quote) {
+        this.#index = i + 1
+        if (!value.isWellFormed())
+          this.fail(jsonCodes['lone-surrogate'], start, path, 'a string holds half of a surrogate pair')
+        return value
+      }
+      if (unit !== backslash) {
+        if (!(unit >= 0x20)) this.#badCharacter(i, path)
+        value += text[i]
+        continue
+      }
+      const escape = text[++i]
+      const plain = escape === undefined ? undefined : simpleEscapes.get(escape)
+      if (plain !== undefined) value += plain
+      else {
+        const digits = text.slice(i + 1, i + 5)
+        if (escape !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
+          this.fail(jsonCodes.syntax, i - 1, path, 'an escape that JSON does not have')
+        }
+        value += String.fromCharCode(Number.parseInt(digits, 16))
+        i += 4
+      }
+    }
+  }
+}
+
+function codeUnits(text: string): Uint16Array {
+  const units = new Uint16Array(text.length)
+  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i)
+  return units
+}
+
+const simpleEscapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])

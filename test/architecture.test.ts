@@ -1,0 +1,98 @@
+// The rooms of src/ and the doors between them. A forbidden import or a cycle fails here.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'src')
+
+const below: Record<string, readonly string[]> = {}
+function room(name: string, ...mayImport: string[]): void {
+  below[name] = [name, ...mayImport]
+}
+room('errors')
+room('bytes', 'errors')
+room('digest', 'errors', 'bytes')
+room('wire', 'errors', 'bytes')
+room('kernels', 'errors', 'bytes')
+room('dtypes', 'errors', 'bytes', 'kernels')
+room('model', 'errors', 'bytes', 'digest', 'wire', 'dtypes', 'kernels')
+const ground = below.model!
+room('formats', ...ground)
+room('transforms', ...ground)
+const verbs = [...ground, 'formats', 'transforms']
+for (const verb of ['verify', 'convert', 'inspect', 'diff']) room(verb, ...verbs)
+room('index.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff')
+room('node', ...verbs, 'index.ts')
+room('node.ts', 'index.ts', 'node', ...verbs)
+room('cli', 'node.ts')
+
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const imports = new Map(files.map((file) => [file, importsOf(file)]))
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!)
+}
+
+const roomOf = (file: string): string => file.split(/[/\\]/)[0]!
+
+function localTarget(file: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined
+  return relative(root, resolve(root, dirname(file), specifier.replace(/\.js$/, '.ts')))
+}
+
+describe('imports', () => {
+  it.each(files)('%s stays within its rooms', (file) => {
+    const allowed = below[roomOf(file)]
+    expect(allowed, `no rule for ${roomOf(file)}`).toBeDefined()
+    for (const specifier of imports.get(file)!) {
+      const target = localTarget(file, specifier)
+      if (target === undefined) continue
+      expect(allowed, `${file} imports ${target}`).toContain(roomOf(target))
+    }
+  })
+
+  it('no format imports another', () => {
+    for (const [file, specifiers] of imports) {
+      const own = /^formats[/\\]([^/\\]+)[/\\]/.exec(file)?.[1]
+      if (own === undefined) continue
+      for (const specifier of specifiers) {
+        const other = /^formats[/\\]([^/\\]+)/.exec(localTarget(file, specifier) ?? '')?.[1]
+        if (other !== undefined) expect(other, `${file} imports ${specifier}`).toBe(own)
+      }
+    }
+  })
+
+  it('only node and cli import from Node', () => {
+    for (const [file, specifiers] of imports) {
+      if (['node', 'node.ts', 'cli'].includes(roomOf(file))) continue
+      for (const specifier of specifiers) expect(specifier, file).not.toMatch(/^node:/)
+      const code = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+      expect(code, file).not.toMatch(/\bBuffer\b|\bprocess\./)
+    }
+  })
+
+  it('has no cycles', () => {
+    const done = new Set<string>()
+    const visit = (file: string, trail: readonly string[]): void => {
+      if (done.has(file)) return
+      expect(trail, `cycle: ${[...trail, file].join(' -> ')}`).not.toContain(file)
+      for (const specifier of imports.get(file) ?? []) {
+        const target = localTarget(file, specifier)
+        if (target !== undefined && imports.has(target)) visit(target, [...trail, file])
+      }
+      done.add(file)
+    }
+    for (const file of files) visit(file, [])
+  })
+
+  it('no format id is named outside its folder', () => {
+    const ids = readdirSync(join(root, 'formats'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    for (const [file] of imports) {
+      if (file.startsWith('formats')) continue
+      const text = readFileSync(join(root, file), 'utf8')
+      for (const { name } of ids) expect(text.includes(`'${name}'`), `${file} names ${name}`).toBe(false)
+    }
+  })
+})

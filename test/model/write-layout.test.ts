@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MemorySink } from '../../src/bytes/index.js'
+import {
+  bytesPayload,
+  type FileLayout,
+  fileLength,
+  lazyPayload,
+  rechunked,
+  type Slot,
+  writeLayout,
+} from '../../src/model/index.js'
+
+const bytes = (length: number, seed = 1): Uint8Array =>
+  Uint8Array.from({ length }, (_, i) => (i * 31 + seed * 17) % 256)
+const sha256 = (data: Uint8Array): Uint8Array => new Uint8Array(createHash('sha256').update(data).digest())
+
+async function write(file: FileLayout, window = 64): Promise<Uint8Array> {
+  const sink = new MemorySink(file.name)
+  await writeLayout({ files: [file] }, async () => sink, { window })
+  return sink.bytes
+}
+
+describe('writeLayout', () => {
+  it('writes slots in order', async () => {
+    const slots: Slot[] = [
+      { kind: 'bytes', path: 'head', bytes: bytes(10) },
+      { kind: 'zeros', path: 'pad', length: 200 },
+      { kind: 'payload', path: 'data', payload: bytesPayload(bytes(1000, 2)) },
+    ]
+    const file = { name: 'f', slots }
+    expect(await write(file)).toEqual(new Uint8Array([...bytes(10), ...new Uint8Array(200), ...bytes(1000, 2)]))
+    expect(fileLength(file)).toBe(1210)
+  })
+
+  it('computes digests of bytes before and after the slot', async () => {
+    const data = bytes(500, 3)
+    const slots: Slot[] = [
+      { kind: 'digest', path: 'early', algorithm: 'sha256', length: 32, covers: [[64, 564]] },
+      { kind: 'zeros', path: 'pad', length: 32 },
+      { kind: 'payload', path: 'data', payload: bytesPayload(data) },
+      {
+        kind: 'digest',
+        path: 'crc',
+        algorithm: 'crc32',
+        length: 4,
+        covers: [[64, 564]],
+        encode: (digest) => digest.toReversed(),
+      },
+    ]
+    const written = await write({ name: 'f', slots })
+    expect(written.subarray(0, 32)).toEqual(sha256(data))
+    expect(new DataView(written.buffer).getUint32(564, true)).toBe(crc32(data))
+  })
+
+  it('hashes several ranges, and takes masked bytes as zeros', async () => {
+    const data = bytes(300)
+    const slots: Slot[] = [
+      { kind: 'payload', path: 'data', payload: bytesPayload(data) },
+      {
+        kind: 'digest',
+        path: 'd',
+        algorithm: 'sha256',
+        length: 32,
+        covers: [
+          [10, 100],
+          [200, 300],
+        ],
+        masked: [[50, 60]],
+      },
+    ]
+    const written = await write({ name: 'f', slots })
+    const blanked = data.slice().fill(0, 50, 60)
+    expect(written.subarray(300)).toEqual(
+      sha256(new Uint8Array([...blanked.subarray(10, 100), ...blanked.subarray(200, 300)])),
+    )
+  })
+
+  it('makes the main file visible last, and all files or none', async () => {
+    const order: string[] = []
+    class Recording extends MemorySink {
+      override async sibling(name: string) {
+        return new Recording(name, this.files)
+      }
+      override async close() {
+        order.push(this.name)
+        await super.close()
+      }
+    }
+    const file = (name: string): FileLayout => ({ name, slots: [{ kind: 'bytes', path: 'x', bytes: bytes(5) }] })
+    const written = await writeLayout(
+      { files: [file('index'), file('a'), file('b')] },
+      async (name) => new Recording(name),
+    )
+    expect(order).toEqual(['a', 'b', 'index'])
+    expect(written.map((each) => each.name)).toEqual(['index', 'a', 'b'])
+  })
+
+  it('aborts the sink when a payload gives another number of bytes than it declared', async () => {
+    for (const given of [90, 110]) {
+      let aborted = false
+      const sink = new MemorySink('f')
+      sink.abort = async () => {
+        aborted = true
+      }
+      const payload = lazyPayload(100, async function* () {
+        yield bytes(given)
+      })
+      const work = writeLayout(
+        { files: [{ name: 'f', slots: [{ kind: 'payload', path: 'p', payload }] }] },
+        async () => sink,
+      )
+      await expect(work).rejects.toMatchObject({ code: 'write/layout-mismatch' })
+      expect(aborted).toBe(true)
+      expect(sink.files.size).toBe(0)
+    }
+  })
+
+  it('stops when it is told to', async () => {
+    const abort = new AbortController()
+    const sink = new MemorySink('f')
+    const slots: Slot[] = Array.from({ length: 50 }, () => ({ kind: 'bytes', path: 'x', bytes: bytes(10) }))
+    const work = writeLayout({ files: [{ name: 'f', slots }] }, async () => sink, {
+      signal: abort.signal,
+      onProgress: ({ done }) => done > 100 && abort.abort(),
+    })
+    await expect(work).rejects.toMatchObject({ code: 'io/aborted' })
+    expect(sink.files.size).toBe(0)
+  })
+
+  it('gives digests of whole files', async () => {
+    const file: FileLayout = { name: 'f', slots: [{ kind: 'payload', path: 'p', payload: bytesPayload(bytes(1000)) }] }
+    const [written] = await writeLayout({ files: [file] }, async () => new MemorySink('f'), { digests: ['sha256'] })
+    expect(written!.digests.sha256).toEqual(sha256(bytes(1000)))
+  })
+})
+
+describe('rechunked', () => {
+  it('cuts pieces of any size into equal windows', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ maxLength: 40 })),
+        fc.integer({ min: 1, max: 50 }),
+        async (pieces, window) => {
+          async function* give() {
+            for (const piece of pieces) {
+              const reused = piece.slice()
+              yield reused
+              reused.fill(0xee) // the producer is allowed to
+            }
+          }
+          const chunks: Uint8Array[] = []
+          for await (const chunk of rechunked(give(), window)) chunks.push(chunk.slice())
+          expect(chunks.flatMap((chunk) => [...chunk])).toEqual(pieces.flatMap((piece) => [...piece]))
+          expect(chunks.slice(0, -1).every((chunk) => chunk.byteLength === window)).toBe(true)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,62 @@
+import type { FileHandle } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { WriteBehind } from '../../src/node/write-behind.js'
+
+/** A handle that takes at most `most` bytes at a time and breaks after `limit`. */
+function fakeHandle(most: number, limit = Number.POSITIVE_INFINITY) {
+  const file = new Uint8Array(8 << 20)
+  let taken = 0
+  let active = 0
+  const seen = { calls: 0, atOnce: 0 }
+  const handle = {
+    async write(bytes: Uint8Array, start: number, length: number, position: number) {
+      seen.calls++
+      seen.atOnce = Math.max(seen.atOnce, ++active)
+      await new Promise((resolve) => setImmediate(resolve))
+      active--
+      if (taken + length > limit) throw Object.assign(new Error('disk full'), { code: 'ENOSPC' })
+      const bytesWritten = Math.min(length, most)
+      file.set(bytes.subarray(start, start + bytesWritten), position)
+      taken += bytesWritten
+      return { bytesWritten, buffer: bytes }
+    },
+  }
+  return { handle: handle as unknown as FileHandle, file, seen }
+}
+
+test('goes on where the system wrote less than it was given', async () => {
+  const { handle, file } = fakeHandle(1000)
+  const writer = new WriteBehind(handle)
+  const bytes = Uint8Array.from({ length: 30_000 }, (_, i) => i % 251)
+  await writer.write(bytes)
+  await writer.flush()
+  expect(Buffer.compare(file.subarray(0, 30_000), bytes)).toBe(0)
+  expect(writer.position).toBe(30_000)
+})
+
+test('many small writes become one', async () => {
+  const { handle, seen } = fakeHandle(8 << 20)
+  const writer = new WriteBehind(handle)
+  for (let i = 0; i < 10_000; i++) await writer.write(new Uint8Array(10))
+  await writer.flush()
+  expect(seen.calls).toBe(1)
+})
+
+test('has at most two writes on their way', async () => {
+  const { handle, seen } = fakeHandle(8 << 20)
+  const writer = new WriteBehind(handle)
+  await writer.write(new Uint8Array(7 << 20))
+  await writer.flush()
+  expect(seen).toEqual({ calls: 7, atOnce: 2 })
+})
+
+test('an error in the background reaches the caller, at the latest with flush', async () => {
+  const { handle } = fakeHandle(8 << 20, 1 << 20)
+  const writer = new WriteBehind(handle)
+  const all = async (): Promise<void> => {
+    for (let i = 0; i < 4; i++) await writer.write(new Uint8Array(1 << 20))
+    await writer.flush()
+  }
+  await expect(all()).rejects.toThrow('disk full')
+  await expect(writer.flush()).rejects.toThrow('disk full')
+})
