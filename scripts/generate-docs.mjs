@@ -1,12 +1,40 @@
 // Writes the generated pages of docs/ from the code. With --check it writes nothing and fails when a page is out of date.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { allCodes } from '../dist/index.js'
 
-const docs = join(dirname(fileURLToPath(import.meta.url)), '..', 'docs')
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-const pages = { 'codes.md': codesPage() }
+const pages = { 'docs/codes.md': codesPage(), 'README.md': readmePage() }
+
+/** The README's console blocks show what the commands in them really print; its library example is the file that is named above it. */
+function readmePage() {
+  const folder = mkdtempSync(join(tmpdir(), 'tare-readme-'))
+  copyFileSync(join(root, 'examples', 'tiny-mlp.safetensors'), join(folder, 'tiny-mlp.safetensors'))
+  const present = readFileSync(join(root, 'README.md'), 'utf8')
+  const filled = present
+    .replace(/```console\n([\s\S]*?)```/g, (_, block) => {
+      const commands = block.split('\n').filter((line) => line.startsWith('$ tare '))
+      return `\`\`\`console\n${commands.map((command) => `${command}\n${outputOf(command, folder)}`).join('')}\`\`\``
+    })
+    .replace(/<!-- (examples\/[a-z-]+\.mjs) -->\n```js\n[\s\S]*?```/g, (_, file) => {
+      return `<!-- ${file} -->\n\`\`\`js\n${readFileSync(join(root, file), 'utf8')}\`\`\``
+    })
+  rmSync(folder, { recursive: true, force: true })
+  return filled
+}
+
+function outputOf(command, folder) {
+  const args = command
+    .slice('$ tare '.length)
+    .split(' ')
+    .map((arg) => arg.replace(/^'(.*)'$/, '$1'))
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'cli', 'main.js'), ...args], { cwd: folder, encoding: 'utf8' })
+  return (stdout + stderr).replace(/\d+\.\d s$/gm, '0.0 s').replaceAll(/ +$/gm, '')
+}
 
 function codesPage() {
   const lines = [
@@ -26,7 +54,7 @@ function codesPage() {
 
 let outdated = 0
 for (const [name, text] of Object.entries(pages)) {
-  const path = join(docs, name)
+  const path = join(root, name)
   if (!process.argv.includes('--check')) {
     writeFileSync(path, text)
     continue
@@ -36,7 +64,7 @@ for (const [name, text] of Object.entries(pages)) {
     present = readFileSync(path, 'utf8')
   } catch {}
   if (present === text) continue
-  process.stderr.write(`docs/${name} is out of date: run \`npm run docs\`\n`)
+  process.stderr.write(`${name} is out of date: run \`npm run docs\`\n`)
   outdated++
 }
 process.exitCode = outdated > 0 ? 1 : 0

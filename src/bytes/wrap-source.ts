@@ -15,11 +15,17 @@ export function countingSource(source: ByteSource, count: ReadCount): ByteSource
   const wrapped: ByteSource = {
     name: source.name,
     size: source.size,
-    read: (offset, length, options) => (add(length), source.read(offset, length, options)),
+    read(offset, length, options) {
+      add(length)
+      return source.read(offset, length, options)
+    },
     close: () => source.close(),
   }
   if (source.readInto) {
-    wrapped.readInto = (offset, target, options) => (add(target.byteLength), source.readInto!(offset, target, options))
+    wrapped.readInto = (offset, target, options) => {
+      add(target.byteLength)
+      return source.readInto!(offset, target, options)
+    }
   }
   if (source.sibling) wrapped.sibling = async (name) => countingSource(await source.sibling!(name), count)
   return wrapped

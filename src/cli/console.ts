@@ -5,6 +5,7 @@ import { escapeText } from './escape-name.js'
 import { toJsonLine } from './json.js'
 import { Progress } from './progress.js'
 
+type Colors = ReturnType<typeof pc.createColors>
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Colour is for people at a terminal who have not said no. */
@@ -14,12 +15,25 @@ export function wantsColor(stream: { readonly isTTY?: boolean }, env: Environmen
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
+/** What is needed of a stream; tests give their own. */
+export type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'> & NodeJS.EventEmitter
+
 /** Where everything is printed: data on standard output, words on standard error. */
 export class Console {
-  readonly progress = new Progress()
-  readonly color = pc.createColors(wantsColor(process.stdout))
-  readonly errorColor = pc.createColors(wantsColor(process.stderr))
+  readonly #stdout: Stream
+  readonly #stderr: Stream
+  readonly progress: Progress
+  readonly color: Colors
+  readonly errorColor: Colors
   #quiet = false
+
+  constructor(stdout: Stream = process.stdout, stderr: Stream = process.stderr) {
+    this.#stdout = stdout
+    this.#stderr = stderr
+    this.progress = new Progress(stderr)
+    this.color = pc.createColors(wantsColor(stdout))
+    this.errorColor = pc.createColors(wantsColor(stderr))
+  }
 
   configure(options: Readonly<Record<string, unknown>>): void {
     this.#quiet = options.quiet === true
@@ -27,17 +41,22 @@ export class Console {
   }
 
   get isTerminal(): boolean {
-    return process.stdout.isTTY === true
+    return this.#stdout.isTTY === true
   }
 
   get width(): number {
-    return process.stdout.columns ?? 120
+    return this.#stdout.columns || 120
   }
 
   /** Waits while the reader is slower than we are, so that output does not pile up in memory. */
   async write(text: string): Promise<void> {
     if (this.isTerminal) this.progress.finish()
-    if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+    if (!this.#stdout.write(text)) await once(this.#stdout, 'drain')
+  }
+
+  writeError(text: string): void {
+    this.progress.finish()
+    this.#stderr.write(text)
   }
 
   async print(lines: Iterable<string>): Promise<void> {
@@ -73,7 +92,6 @@ export class Console {
   }
 
   #say(text: string): void {
-    this.progress.finish()
-    process.stderr.write(`${text}\n`)
+    this.writeError(`${text}\n`)
   }
 }

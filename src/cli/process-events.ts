@@ -34,12 +34,13 @@ export function installLastResort(console: Console): void {
   }
   process.on('uncaughtException', end)
   process.on('unhandledRejection', end)
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error) => {
-      cleanUp()
-      process.exit(isClosedPipe(error) ? 0 : 2)
-    })
-  }
+  process.stdout.on('error', (error) => {
+    cleanUp()
+    if (isClosedPipe(error)) process.exit(0)
+    console.complain(`standard output: ${error.message}`)
+    process.exit(2)
+  })
+  process.stderr.on('error', () => {}) // nobody is there to be told
 }
 
 /** The reader of our output has seen enough: that is fine. */

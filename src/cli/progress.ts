@@ -1,4 +1,3 @@
-import type { WriteStream } from 'node:tty'
 import { escapeName } from './escape-name.js'
 import { formatDuration, formatSize } from './format-values.js'
 import { shorten } from './table.js'
@@ -8,6 +7,8 @@ export interface ProgressState {
   readonly total: number
   readonly path: string
 }
+
+type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>
 
 const delayMs = 500
 const intervalMs = 100
@@ -33,17 +34,14 @@ export function formatProgress(state: ProgressState, elapsedMs: number, width: n
 
 /** A bar on the terminal that standard error goes to; elsewhere, nothing. It shows only when the work takes a while. */
 export class Progress {
-  readonly #stream: Pick<WriteStream, 'isTTY' | 'columns' | 'write'>
+  readonly #stream: Terminal
   readonly #now: () => number
   quiet = false
   #startedAt = 0
   #drawnAt = 0
   #visible = false
 
-  constructor(
-    stream: Pick<WriteStream, 'isTTY' | 'columns' | 'write'> = process.stderr,
-    now: () => number = () => performance.now(),
-  ) {
+  constructor(stream: Terminal = process.stderr, now: () => number = () => performance.now()) {
     this.#stream = stream
     this.#now = now
   }

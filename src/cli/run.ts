@@ -10,22 +10,32 @@ import { printVersions } from './versions.js'
 export async function run(args: readonly string[], version: string): Promise<void> {
   const console = new Console()
   installLastResort(console)
-  const signal = installSignals()
+  process.exitCode = await execute(args, version, console, installSignals())
+}
+
+/** The same without touching the process. */
+export async function execute(
+  args: readonly string[],
+  version: string,
+  console: Console,
+  signal: AbortSignal,
+): Promise<Status> {
   let status: Status = 0
-  const program = buildProgram(version, async (verb, words, options) => {
+  const program = buildProgram(version, console, async (verb, words, options) => {
     console.configure(options)
     const { default: act } = await verb.load()
     status = await act({ console, signal, verb, ...readCommon(options) }, words, options)
   })
   try {
-    if (args.includes('--version') && !args.some((arg) => verbs.some((verb) => verb.name === arg)))
-      await printVersions(console, version)
+    const isVersion =
+      args.some((arg) => arg === '--version' || arg === '-V') && !verbs.some((verb) => args.includes(verb.name))
+    if (isVersion) await printVersions(console, version)
     else await program.parseAsync(withDefaults(args), { from: 'user' })
   } catch (error) {
     status = statusOfFailure(error, console)
   }
   console.progress.finish()
-  process.exitCode = status
+  return status
 }
 
 function statusOfFailure(error: unknown, console: Console): Status {
@@ -43,7 +53,7 @@ const readCommon = (options: Readonly<Record<string, unknown>>) => ({
 
 type Action = (verb: Verb, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>
 
-export function buildProgram(version: string, action: Action): Command {
+function buildProgram(version: string, console: Console, action: Action): Command {
   const program = new Command('tare')
     .usage('VERB [options] INPUT...')
     .description(
@@ -57,6 +67,8 @@ export function buildProgram(version: string, action: Action): Command {
     .commandsGroup('Verbs:')
     .exitOverride()
     .configureOutput({
+      writeOut: (text) => void console.write(text),
+      writeErr: (text) => console.writeError(text),
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb')),
     })

@@ -29,8 +29,7 @@ export default function verify(context: Context, inputs: readonly string[], flag
 
 function* describe(result: VerifyResult, input: string, { console }: Context, flags: VerifyFlags): Generator<string> {
   const { color } = console
-  const main = result.findings.find((finding) => finding.file !== '')?.file ?? result.file
-  for (const finding of result.findings) yield formatFindingLine(finding, color, finding.file !== main)
+  for (const finding of result.findings) yield formatFindingLine(finding, color, finding.file !== result.file)
   const paint = result.verdict === 'errors' ? color.red : result.verdict === 'warnings' ? color.yellow : color.green
   yield `${color.bold(escapeName(input))}: ${paint(verdictOf(result))} — ${checkedOf(result, flags.quick ?? false)}`
 }

@@ -9,7 +9,7 @@ import { ioError, withIoErrors } from './io-error.js'
 import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 
 /** What is kept in memory before a temporary file is opened. */
-export const spoolMemory = 4 << 20
+const spoolMemory = 4 << 20
 
 export interface SpoolOptions {
   readonly signal?: AbortSignal | undefined

@@ -5,6 +5,7 @@
 // axes before axis k, takes a stretch of axis k and all of the axes behind it. Those behind it enumerate "lines" of the input, evenly
 // spaced; from each line the band takes one stretch. Nearly always k is 0, and then a stretch is contiguous in the input.
 import { checkAborted } from '../bytes/index.js'
+import type { ViewType } from '../dtypes/views.js'
 import type { Payload } from '../model/index.js'
 
 export interface ReverseOptions {
@@ -83,7 +84,7 @@ async function fillBand(plan: Plan, start: number, width: number, band: Uint8Arr
   const fit = Math.floor(readBudget / (plan.spacing === 1 && isClose ? lineStride : width * size))
   const most = Math.min(lines, Math.max(1, plan.spacing === 1 && isClose ? fit : Math.min(fit, parallelReads)))
   const stage = new Uint8Array(pitch * most)
-  const places = new Float64Array(most)
+  const places = new Uint32Array(most)
   for (let line = 0; line < lines; line += most) {
     const count = Math.min(most, lines - line)
     const offset = start * size + line * lineStride
@@ -144,36 +145,47 @@ function scatter(
   stage: Uint8Array,
   pitch: number,
   band: Uint8Array,
-  places: Float64Array,
+  places: Uint32Array,
   width: number,
   lines: number,
   size: number,
 ): void {
-  if (size === 1) moveWords(stage, pitch, band, places, width, lines, 1)
-  else if (size === 2)
-    moveWords(words(Uint16Array, stage), pitch / 2, words(Uint16Array, band), places, width, lines, 1)
-  else moveWords(words(Uint32Array, stage), pitch / 4, words(Uint32Array, band), places, width, lines, size / 4)
+  const type: ViewType<Words> = size === 1 ? Uint8Array : size === 2 ? Uint16Array : Uint32Array
+  const word = type.BYTES_PER_ELEMENT
+  const from = new type(stage.buffer, stage.byteOffset, stage.byteLength / word)
+  const to = new type(band.buffer, band.byteOffset, band.byteLength / word)
+  if (size === word) moveWords(from, pitch / word, to, places, width, lines)
+  else moveGroups(from, pitch / word, to, places, width, lines, size / word)
 }
 
-const words = <T>(type: new (buffer: ArrayBufferLike, offset: number, length: number) => T, bytes: Uint8Array): T =>
-  new type(
-    bytes.buffer,
-    bytes.byteOffset,
-    bytes.byteLength / (type as unknown as { BYTES_PER_ELEMENT: number }).BYTES_PER_ELEMENT,
-  )
+type Words = Uint8Array | Uint16Array | Uint32Array
 
-/** Sixteen lines at a time: each is read along, and what is written lies together. */
-function moveWords<T extends Uint8Array | Uint16Array | Uint32Array>(
-  stage: T,
+/** So many lines at a time: each is read along, and what is written lies together in whole cache lines. */
+const tile = 64
+
+function moveWords(stage: Words, pitch: number, band: Words, places: Uint32Array, width: number, lines: number): void {
+  for (let first = 0; first < places.length; first += tile) {
+    const end = Math.min(first + tile, places.length)
+    for (let column = 0; column < width; column++) {
+      const target = column * lines
+      let source = first * pitch + column
+      for (let line = first; line < end; line++, source += pitch) band[target + places[line]!] = stage[source]!
+    }
+  }
+}
+
+/** The same for elements of several words. */
+function moveGroups(
+  stage: Words,
   pitch: number,
-  band: T,
-  places: Float64Array,
+  band: Words,
+  places: Uint32Array,
   width: number,
   lines: number,
   perElement: number,
 ): void {
-  for (let first = 0; first < places.length; first += 16) {
-    const end = Math.min(first + 16, places.length)
+  for (let first = 0; first < places.length; first += tile) {
+    const end = Math.min(first + tile, places.length)
     for (let column = 0; column < width; column++) {
       for (let line = first; line < end; line++) {
         const target = (column * lines + places[line]!) * perElement

@@ -301,12 +301,12 @@ export class JsonScanner {
         value += text[i]
         continue
       }
-      const escape = text[++i]
-      const plain = escape === undefined ? undefined : simpleEscapes.get(escape)
+      const letter = text[++i]
+      const plain = letter === undefined ? undefined : simpleEscapes.get(letter)
       if (plain !== undefined) value += plain
       else {
         const digits = text.slice(i + 1, i + 5)
-        if (escape !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
+        if (letter !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
           this.fail(jsonCodes.syntax, i - 1, path, 'an escape that JSON does not have')
         }
         value += String.fromCharCode(Number.parseInt(digits, 16))

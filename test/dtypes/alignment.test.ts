@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dtypes, isReal } from '../../src/dtypes/index.js'
 
+fc.configureGlobal({ seed: 5 })
+
 const real = [...dtypes.values()].filter((dtype) => isReal(dtype) && dtype.kind !== 'block')
 const bytesOf = (values: Float32Array | Float64Array): number[] => [...new Uint8Array(values.buffer)]
 

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type Codec, dtypeById, f8_e8m0, f16, f32, f64 } from '../../src/dtypes/index.js'
 import { codeOf, codeValue, type FloatFormat, formats, largestFinite } from './oracle.js'
 
+fc.configureGlobal({ seed: 5 })
+
 const codecOf = (id: string): Required<Codec> => dtypeById(id)!.codec as Required<Codec>
 
 /** One code per element, packed as the type wants it. The packing itself has its own tests. */

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type DType, dtypeById, f6_e2m3, i1, i2, i4, t1, t2, u1, u2, u4 } from '../../src/dtypes/index.js'
 
+fc.configureGlobal({ seed: 5 })
+
 /** Values by code, as the format documents give them. */
 const meanings: readonly { dtype: DType; bits: number; values: readonly number[]; writable?: readonly number[] }[] = [
   { dtype: i4, bits: 4, values: [0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1] },

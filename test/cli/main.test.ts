@@ -1,0 +1,56 @@
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { useCompiled } from './compiled.js'
+
+const compiled = useCompiled()
+const version = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+
+function tare(...args: string[]): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, [compiled('cli/main.js'), ...args], { encoding: 'utf8' })
+}
+
+describe('version', () => {
+  test.each(['--version', '-V'])('%s prints it and nothing else', (flag) => {
+    expect(tare(flag)).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test('--verbose says what it runs on', () => {
+    const { status, stdout } = tare('--version', '--verbose')
+    expect(status).toBe(0)
+    expect(stdout).toContain(`tare ${version}\n`)
+    expect(stdout).toContain(process.version)
+    expect(stdout).toMatch(/sha256 +node:crypto/)
+  })
+})
+
+test('wrong usage ends the process with status 2', () => {
+  const { status, stdout, stderr } = tare('inspct', 'x')
+  expect([status, stdout]).toEqual([2, ''])
+  expect(stderr).toBe("tare: unknown verb 'inspct'\n(Did you mean inspect?)\n")
+})
+
+test('an input that does not open ends it with status 1', () => {
+  expect(tare('verify', 'there-is-no-such-file')).toMatchObject({ status: 1, stdout: '' })
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s ends it with status %i', async (signal, status) => {
+  const child = spawn(process.execPath, [compiled('cli/main.js'), 'inspect', '-'], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  // More than a pipe holds: when it has gone through, the program is up and reading.
+  await new Promise((resolve) => child.stdin.write(new Uint8Array(1 << 20), resolve))
+  child.kill(signal)
+  expect(await ended).toEqual([status, null])
+})
+
+test('a reader that goes away is fine', () => {
+  const command = `"${process.execPath}" "${compiled('cli/main.js')}" inspect --help | true; echo "status \${PIPESTATUS[0]}"`
+  const { stdout, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8' })
+  expect([stdout, stderr]).toEqual(['status 0\n', ''])
+})

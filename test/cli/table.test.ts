@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { formatTable, shorten } from '../../src/cli/table.js'
+
+const columns = [{ title: 'name' }, { title: 'size', align: 'right' as const }, { title: 'note' }]
+
+test('columns are as wide as their widest cell', () => {
+  const rows = [
+    ['a', '1 B', ''],
+    ['longer 🦙', '1000 B', 'x'],
+  ]
+  expect([...formatTable(columns, rows, { head: (text) => text })]).toEqual([
+    '  name        size  note',
+    '  a            1 B',
+    '  longer 🦙  1000 B  x',
+  ])
+})
+
+test('colour does not count as width', () => {
+  const painted = [{ title: '', paint: (text: string) => `<${text}>` }, { title: '' }]
+  expect([
+    ...formatTable(
+      painted,
+      [
+        ['a', 'x'],
+        ['bbb', 'y'],
+      ],
+      { indent: '' },
+    ),
+  ]).toEqual(['<a>    x', '<bbb>  y'])
+})
+
+test('no rows, no table', () => {
+  expect([...formatTable(columns, [], { head: (text) => text })]).toEqual([])
+})
+
+test('long text is cut between characters', () => {
+  expect([shorten('abc', 3), shorten('abcd', 3), shorten('🦙🦙🦙🦙', 3)]).toEqual(['abc', 'ab…', '🦙🦙…'])
+})

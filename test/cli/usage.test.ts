@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { withDefaults } from '../../src/cli/run.js'
+import { verbs } from '../../src/cli/verbs.js'
+import { runCli as tare } from './run-cli.js'
+
+describe('help', () => {
+  test('lists every verb', async () => {
+    const { status, stdout, stderr } = await tare('--help')
+    expect([status, stderr]).toEqual([0, ''])
+    for (const { name, summary } of verbs) expect(stdout.replace(/\s+/g, ' ')).toContain(`${name} ${summary}`)
+  })
+
+  test('without a verb it goes to standard error, with status 2', async () => {
+    const { status, stdout, stderr } = await tare()
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('Verbs:')
+  })
+
+  test.each(verbs)('of $name has its options and an example', async ({ name, options, examples }) => {
+    const { status, stdout } = await tare(name, '--help')
+    expect(status).toBe(0)
+    for (const { flags } of options) expect(stdout).toContain(flags)
+    expect(examples.length).toBeGreaterThan(0)
+    for (const [line] of examples) {
+      expect(line).toMatch(new RegExp(`^tare ${name} `))
+      expect(stdout).toContain(line)
+    }
+  })
+})
+
+describe('wrong usage gives status 2 and says what would be right', () => {
+  test.each<[string[], string]>([
+    [['inspct', 'x'], 'Did you mean inspect?'],
+    [['inspect', '--tre', 'x'], 'Did you mean --tree?'],
+    [['inspect'], "missing required argument 'input'"],
+    [['inspect', '--sort', 'colour', 'x'], 'Allowed are size, name, offset.'],
+    [['inspect', '--limit', 'ten', 'x'], 'A whole number is wanted.'],
+    [['inspect', '--from', 'nothing', 'x'], 'there is no format "nothing"; known are'],
+    [['hash', '--algorithm', 'md5', 'x'], 'Allowed are blake3, sha256, crc32.'],
+    [['hash', '--check', 'none', 'x'], 'none cannot be read'],
+    [['map', '--at', 'end', 'x'], 'A byte offset is wanted'],
+    [['extract', 'x', 'w'], 'say where to with -o'],
+    [['extract', 'x', 'w', '-o', '-', '--json'], 'both want standard output'],
+    [['convert', 'x'], 'say where to with -o'],
+    [['convert', 'x', '-o', 'y', '--shard-size', '2XB'], 'such as 2GB, 64K or 1MiB'],
+    [['convert', 'x', '-o', 'y', '--to', 'nothing'], 'there is no format "nothing"'],
+    [['convert', 'x', '-o', 'y', '--rename', 'a/b'], 's/old/new/'],
+    [['convert', 'x', '-o', 'y', '--set', 'key'], 'key=value is wanted'],
+    [['convert', 'x', 'z', '-o', 'y'], 'several inputs need a directory'],
+    [['verify', '-', '-'], 'standard input can be read only once'],
+    [['verify', 'https://example.org/x'], 'addresses cannot be opened yet'],
+  ])('%j', async (args, words) => {
+    const { status, stdout, stderr } = await tare(...args)
+    expect(stderr).toContain(words)
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).not.toMatch(/^ +at /m)
+  })
+})
+
+describe('inputs that do not open', () => {
+  test('are named, the run goes on, and the status is 1', async () => {
+    const { status, stdout, stderr } = await tare('verify', 'none-1', 'none-2')
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr.split('\n')).toEqual([expect.stringContaining('none-1'), expect.stringContaining('none-2'), ''])
+  })
+
+  test('are lines of JSON with --json', async () => {
+    const { status, stdout, stderr } = await tare('inspect', '--json', 'none-1', 'none-2')
+    expect([status, stderr]).toEqual([1, ''])
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toEqual(
+      ['none-1', 'none-2'].map((file) => ({
+        file,
+        format: null,
+        error: { code: 'io/not-found', message: expect.any(String), offset: null, path: null },
+      })),
+    )
+  })
+
+  test('have their names escaped', async () => {
+    const { stderr } = await tare('inspect', 'no\x1b[31mne')
+    expect(stderr).toContain('no\\x1b[31mne')
+    expect(stderr).not.toContain('\x1b')
+  })
+})
+
+test('an option with an optional value takes the next word only when it is one of its choices', () => {
+  expect(withDefaults(['convert', '--allow-loss', 'model.gguf'])).toEqual(['convert', '--allow-loss=all', 'model.gguf'])
+  expect(withDefaults(['convert', 'a', '--allow-loss'])).toEqual(['convert', 'a', '--allow-loss=all'])
+  expect(withDefaults(['convert', '--allow-loss', 'precision', 'a'])).toEqual([
+    'convert',
+    '--allow-loss',
+    'precision',
+    'a',
+  ])
+  expect(withDefaults(['convert', '--allow-loss=none', 'a'])).toEqual(['convert', '--allow-loss=none', 'a'])
+})
