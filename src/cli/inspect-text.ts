@@ -143,7 +143,7 @@ function tensorRow(row: Row, withStats: boolean): string[] {
   ]
 }
 
-export const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>
+const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>
   encoding === undefined ? dtype : `${dtype}:${encoding}`
 
 const treeColumns: readonly Column[] = [

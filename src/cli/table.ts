@@ -40,7 +40,7 @@ function pad(text: string, width: number, align: 'left' | 'right', last: boolean
 }
 
 /** Code points, which is what most names are made of, one column each. */
-export function widthOf(text: string): number {
+function widthOf(text: string): number {
   let width = 0
   for (const _ of text) width++
   return width

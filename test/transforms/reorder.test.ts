@@ -66,6 +66,7 @@ describe('rowMajor and columnMajor', () => {
     { shape: [2, 50_000, 2], budget: 30_000 },
     { shape: [17, 33, 65, 5], budget: 50_000 },
     { shape: [2, 33_000], budget: 16 },
+    { shape: [4, 300_000], budget: 600_000 },
   ])('handle $shape in bands of $budget bytes', async ({ shape, budget }) => {
     const content = counting(product(shape) * 4)
     const source = rangePayload(new MemorySource(content), 0, content.length)
