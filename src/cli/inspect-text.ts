@@ -1,5 +1,13 @@
 import { basename } from 'node:path'
-import { countElements, type Inspection, type JsonValue, type Model } from '../node.js'
+import {
+  countElements,
+  type InspectedTensor,
+  type Inspection,
+  type JsonValue,
+  type Model,
+  type NoStats,
+  type TensorStats,
+} from '../node.js'
 import type { Console } from './console.js'
 import { escapeName, escapeText } from './escape-name.js'
 import {
@@ -12,7 +20,6 @@ import {
   formatValue,
   plural,
 } from './format-values.js'
-import type { Row } from './inspect.js'
 import { type Column, formatTable, shorten } from './table.js'
 import { treeRows } from './tensor-tree.js'
 
@@ -23,6 +30,10 @@ export interface InspectFlags {
   readonly limit?: number
   readonly sort?: 'size' | 'name' | 'offset'
   readonly stats?: boolean
+}
+
+export interface Row extends InspectedTensor {
+  readonly stats?: TensorStats | NoStats
 }
 
 const rowsOnTerminal = 100

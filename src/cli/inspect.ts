@@ -1,14 +1,6 @@
-import {
-  type InspectedTensor,
-  type Inspection,
-  inspectModel,
-  type Model,
-  type NoStats,
-  selector,
-  type TensorStats,
-} from '../node.js'
+import { type InspectedTensor, type Inspection, inspectModel, type Model, selector } from '../node.js'
 import type { Context } from './context.js'
-import { describeModel, type InspectFlags } from './inspect-text.js'
+import { describeModel, type InspectFlags, type Row } from './inspect-text.js'
 import { forEachModel } from './run-inputs.js'
 import { measureTensors } from './stats.js'
 import type { Status } from './status.js'
@@ -22,10 +14,6 @@ export default function inspect(context: Context, inputs: readonly string[], fla
     else await console.print(describeModel(model, inspection, rows, flags, console))
     return 0
   })
-}
-
-export interface Row extends InspectedTensor {
-  readonly stats?: TensorStats | NoStats
 }
 
 async function chooseRows(

@@ -24,7 +24,7 @@ export async function execute(
   const program = buildProgram(version, console, async (verb, words, options) => {
     console.configure(options)
     const { default: act } = await verb.load()
-    status = await act({ console, signal, verb, ...readCommon(options) }, words, options)
+    status = await act({ console, signal, ...readCommon(options) }, words, options)
   })
   try {
     const isVersion =

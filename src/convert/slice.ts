@@ -38,9 +38,10 @@ export function parseSlice(notation: string, shape: readonly number[]): Cut[] {
 
 /** The part of a row-major tensor that the cuts leave, still lazy. */
 export function sliceTensor(tensor: Tensor, cuts: readonly Cut[]): Tensor {
-  const { group } = tensor.dtype
-  if (group.elements !== 1) {
-    const message = `${tensor.dtype.id} packs several elements into a byte; decode it first, for example with --as f32`
+  const { group, regions } = tensor.dtype
+  if (group.elements !== 1 || regions) {
+    const why = regions ? 'keeps scales and codes apart' : 'packs several elements into a byte'
+    const message = `${tensor.dtype.id} ${why}; decode it first, for example with --as f32`
     failWith(usageCodes.option, { file: '--slice', path: tensor.name, message })
   }
   const shape = cuts.filter((cut) => !cut.drop).map((cut) => cut.count)

@@ -33,6 +33,29 @@ export interface Codec {
   element(source: Uint8Array, index: number): Scalar
 }
 
+/** Bytes that can be read in any order. */
+export interface RegionReader {
+  readonly byteLength: number
+  read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>
+}
+
+/**
+ * Decodes types whose parts lie in regions of their own, such as all scales before all codes: a stretch of elements is then no stretch
+ * of bytes, and it takes reads in several places.
+ */
+export interface RegionCodec {
+  /** Why bytes of this length cannot be decoded, or undefined when they can. */
+  refusal(shape: readonly number[], byteLength: number): string | undefined
+  /** Fills `target` with the values from row-major element `first` on. Ask `refusal` before. */
+  decode(
+    payload: RegionReader,
+    shape: readonly number[],
+    first: number,
+    target: Float32Array,
+    signal?: AbortSignal,
+  ): Promise<void>
+}
+
 /**
  * Which numbers a type can hold, precisely enough to tell whether one type can take every value of another: whole multiples of
  * 2^`step` with at most `precision` significant bits, from `lowest` to `highest`.
@@ -62,6 +85,8 @@ export interface DType {
   byteLength(shape: readonly number[]): number | undefined
   /** Absent when the values cannot be decoded, or only with the help of the container that holds them. */
   readonly codec?: Codec
+  /** In place of a codec, for types that are no sequence of groups. */
+  readonly regions?: RegionCodec
   /** Absent for blocks, whose values depend on each other, for complex numbers and for bytes that nobody understands. */
   readonly values?: ValueSet
 }

@@ -1,9 +1,10 @@
 // A few values from the beginning and the end of a tensor. Only their bytes are read: positions are worked out first, near ones are
 // fetched together.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
-import type { DType, Scalar } from '../dtypes/dtype.js'
+import { type DType, f32, type Scalar } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import type { Payload, Tensor } from '../model/index.js'
+import { castTensor } from '../transforms/cast.js'
 import { formatNumber } from './format-number.js'
 
 /** Lists up to this long are shown whole; of longer ones half as many from either end. */
@@ -71,6 +72,7 @@ export const typeOf = (tensor: Tensor): DType => tensor.encoding ?? tensor.dtype
 export function whyUnreadable(tensor: Tensor): string | undefined {
   const dtype = typeOf(tensor)
   if (!tensor.data) return 'the tensor is declared without data'
+  if (dtype.regions) return dtype.regions.refusal(tensor.shape, tensor.data.byteLength)
   if (!dtype.codec) return `values of type ${dtype.id} cannot be decoded`
   const size = dtype.byteLength(tensor.shape)
   if (size === tensor.data.byteLength) return undefined
@@ -84,7 +86,8 @@ export async function readElements(
   indexes: readonly number[],
   signal?: AbortSignal,
 ): Promise<Scalar[]> {
-  const { group, codec } = typeOf(tensor)
+  const { group, codec, regions } = typeOf(tensor)
+  if (regions) return readElements(castTensor(tensor, f32), indexes, signal)
   const stored = indexes.map((index) => (tensor.order === 'row' ? index : columnMajorIndex(tensor.shape, index)))
   const wanted = [...new Set(stored.map((index) => Math.floor(index / group.elements)))].sort((a, b) => a - b)
   const runs = joinNear(wanted, group.bytes)

@@ -13,29 +13,37 @@ export const digitRange = 65_536
 
 export const digitsOf = (kind: KeyKind): number => (kind === 'f64' ? 4 : 2)
 
-const ascending = Uint16Array.from({ length: digitRange }, (_, i) => i)
-const descending = ascending.slice().reverse()
-const negativeBits = Uint16Array.from({ length: digitRange }, (_, i) => (i + 0x8000) % digitRange)
-const finiteFloats = (firstInfinite: number): Uint16Array =>
-  Uint16Array.from([
-    ...descending.filter((top) => top >= 0x8000 && top < 0x8000 + firstInfinite),
-    ...ascending.subarray(0, firstInfinite),
-  ])
+// The orders are made when they are first needed: a command that computes no statistics should not pay for them.
+let orders: Readonly<Record<KeyKind | 'ascending' | 'descending', Uint16Array>> | undefined
 
-const topOrders: Readonly<Record<KeyKind, Uint16Array>> = {
-  u32: ascending,
-  i32: negativeBits,
-  f32: finiteFloats(0x7f80),
-  f64: finiteFloats(0x7ff0),
+function digitOrders(): NonNullable<typeof orders> {
+  if (orders) return orders
+  const ascending = Uint16Array.from({ length: digitRange }, (_, i) => i)
+  const descending = ascending.slice().reverse()
+  const finiteFloats = (firstInfinite: number): Uint16Array => {
+    const finite = new Uint16Array(2 * firstInfinite)
+    finite.set(descending.subarray(digitRange - 0x8000 - firstInfinite, digitRange - 0x8000))
+    finite.set(ascending.subarray(0, firstInfinite), firstInfinite)
+    return finite
+  }
+  orders = {
+    ascending,
+    descending,
+    u32: ascending,
+    i32: Uint16Array.from(ascending, (i) => (i + 0x8000) % digitRange),
+    f32: finiteFloats(0x7f80),
+    f64: finiteFloats(0x7ff0),
+  }
+  return orders
 }
 
 /** The top digits of all finite numbers, in the order of the numbers. */
-export const topOrder = (kind: KeyKind): Uint16Array => topOrders[kind]
+export const topOrder = (kind: KeyKind): Uint16Array => digitOrders()[kind]
 
 /** The order of a lower digit, for numbers with this top digit. */
 export function lowerOrder(kind: KeyKind, top: number): Uint16Array {
   const isFloat = kind === 'f32' || kind === 'f64'
-  return isFloat && top >= 0x8000 ? descending : ascending
+  return isFloat && top >= 0x8000 ? digitOrders().descending : digitOrders().ascending
 }
 
 const words = new Uint32Array(2)
@@ -60,5 +68,5 @@ export function numberOf(kind: KeyKind, digits: readonly number[], fill = 0): nu
 export function boundsOf(kind: KeyKind, top: number): readonly [low: number, high: number] {
   const near = numberOf(kind, [top], 0)
   const far = numberOf(kind, [top], 0xffff)
-  return lowerOrder(kind, top) === descending ? [far, near] : [near, far]
+  return lowerOrder(kind, top) === digitOrders().descending ? [far, near] : [near, far]
 }

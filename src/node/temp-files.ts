@@ -1,6 +1,5 @@
 // Every temporary file that is open in this process. Whoever ends the process early (an exit, a signal handler) can remove them at
 // once and without waiting; only SIGKILL and a power cut leave one behind.
-import { randomBytes } from 'node:crypto'
 import { unlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
@@ -36,5 +35,11 @@ const keptBytes = 200
 export function tempNameFor(target: string): string {
   let stem = basename(target)
   while (Buffer.byteLength(stem) > keptBytes) stem = stem.slice(0, -1)
-  return join(dirname(target), `.${stem}.${randomBytes(6).toString('hex')}.tare-tmp`)
+  return join(dirname(target), `.${stem}.${randomHex()}.tare-tmp`)
 }
+
+/** Only to keep parallel runs apart: files are opened so that one that is there already is an error, whatever its name. */
+const randomHex = (): string =>
+  Math.floor(Math.random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0')

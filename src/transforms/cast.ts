@@ -6,6 +6,7 @@ import { stickyDecoder } from '../dtypes/integers.js'
 import { fillView, type ViewType } from '../dtypes/views.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import type { Payload, Tensor } from '../model/index.js'
+import { decodedPayload } from './decode.js'
 import { bytesFor, fileOf, mapElements } from './map-elements.js'
 
 /** Whether every value of `from` has a place in `to`: NaN, infinities and minus zero count as values. */
@@ -27,6 +28,8 @@ export function castTensor(tensor: Tensor, to: DType): Tensor {
   const from = tensor.encoding ?? tensor.dtype
   const changed: Tensor = { ...tensor, dtype: to, encoding: undefined }
   if (from.id === to.id) return changed
+  const decoded = from.regions && (tensor.data ? decodedPayload(tensor, 'f32') : null)
+  if (decoded !== undefined) return castTensor({ ...changed, dtype: f32, data: decoded }, to)
   const convert = converter(from, to)
   if (!convert) {
     const message = `there is no way from ${from.id} to ${to.id}`

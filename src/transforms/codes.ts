@@ -6,7 +6,7 @@ export const transformCodes = defineCodes('transform', {
     'Elements that are no whole bytes, or come in blocks, cannot be put into another order. Cast or dequantize first.',
   ),
   'needs-random-access': error(
-    'The tensor is made on the fly and too large to be kept in memory, so it cannot be put into another order.',
+    'The tensor is made on the fly and too large to be kept in memory, so it cannot be decoded or put into another order.',
   ),
   'not-a-matrix': error('Only a tensor of rank 2 can be transposed.'),
 })

@@ -2,6 +2,7 @@
 import { f32, f64, isReal } from '../dtypes/index.js'
 import { fillView } from '../dtypes/views.js'
 import type { Payload, Tensor } from '../model/index.js'
+import { decodeRegions } from './decode-regions.js'
 import { mapElements } from './map-elements.js'
 
 /**
@@ -11,6 +12,7 @@ import { mapElements } from './map-elements.js'
 export function decodedPayload(tensor: Tensor, as: 'f32' | 'f64'): Payload | undefined {
   const from = tensor.encoding ?? tensor.dtype
   const to = as === 'f32' ? f32 : f64
+  if (from.regions) return decodeRegions(tensor, from.regions, as)
   const codec = from.codec
   if (!tensor.data || !codec || !isReal(from)) return undefined
   if (from === to) return tensor.data

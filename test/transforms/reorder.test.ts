@@ -16,23 +16,23 @@ const counting = (length: number): Uint8Array =>
 function naive(bytes: Uint8Array, shape: readonly number[], size: number, to: 'row' | 'column'): Uint8Array {
   const result = new Uint8Array(bytes.length)
   const count = product(shape)
+  const strides = shape.map((_, axis) => product(shape.slice(0, axis)))
   for (let row = 0; row < count; row++) {
-    const at: number[] = []
-    let rest = row
-    for (const dim of shape.toReversed()) {
-      at.unshift(rest % dim)
-      rest = Math.floor(rest / dim)
-    }
     let column = 0
-    for (let axis = shape.length - 1; axis >= 0; axis--) column = column * shape[axis]! + at[axis]!
+    let rest = row
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      const coordinate = rest % shape[axis]!
+      column += coordinate * strides[axis]!
+      rest = Math.floor(rest / shape[axis]!)
+    }
     const [from, target] = to === 'row' ? [column, row] : [row, column]
-    result.set(bytes.subarray(from * size, from * size + size), target * size)
+    for (let b = 0; b < size; b++) result[target * size + b] = bytes[from * size + b]!
   }
   return result
 }
 
 const types: readonly DType[] = [u8, u16, f32, f64, c128]
-const shapes = fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 0, maxLength: 5 })
+const shapes = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 0, maxLength: 5 })
 
 describe('rowMajor and columnMajor', () => {
   it('agree with a naive reordering for any rank, type and budget', async () => {
@@ -55,7 +55,7 @@ describe('rowMajor and columnMajor', () => {
           expect(await bytesOf(column.data!)).toEqual(naive(content, shape, size, 'column'))
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 150 },
     )
   })
 

@@ -1,0 +1,99 @@
+// The values of types that keep scales and codes apart. Decoding reads all regions side by side, a few reads for each tile of elements, so
+// the payload must allow reading out of order; one that does not is kept in memory when it is small.
+import { checkAborted, checkRange, countElements, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
+import type { RegionCodec, RegionReader } from '../dtypes/index.js'
+import { fillView, littleEndianHost, writeLittleEndian } from '../dtypes/views.js'
+import { failWith } from '../errors/index.js'
+import { bytesPayload, type Payload, readPayload, rechunked, type Tensor } from '../model/index.js'
+import { transformCodes } from './codes.js'
+import { fileOf } from './map-elements.js'
+
+const fewestElements = 1 << 14
+const mostElements = 1 << 18
+/** The most bytes of a payload without random access that are kept in memory to decode them. */
+const mostBuffered = 1 << 26
+
+interface Regions {
+  readonly codec: RegionCodec
+  readonly tensor: Tensor
+  readonly data: Payload
+  readonly count: number
+  readonly width: 4 | 8
+}
+
+/** The values as little-endian f32 or f64, or undefined when the bytes cannot be decoded. */
+export function decodeRegions(tensor: Tensor, codec: RegionCodec, as: 'f32' | 'f64'): Payload | undefined {
+  const { data, shape } = tensor
+  const count = countElements(shape)
+  if (!data || count === undefined || codec.refusal(shape, data.byteLength) !== undefined) return undefined
+  const regions: Regions = { codec, tensor, data, count, width: as === 'f32' ? 4 : 8 }
+  const payload: Payload = {
+    byteLength: count * regions.width,
+    chunks: (window, signal) => rechunked(decodeAll(regions, window, signal), window),
+  }
+  if (!data.read) return payload
+  return { ...payload, read: (offset, length, signal) => decodePart(regions, offset, length, signal) }
+}
+
+async function* decodeAll(
+  regions: Regions,
+  window: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { count, width, data } = regions
+  const reader = await randomAccess(regions, signal)
+  const step = Math.min(mostElements, Math.max(fewestElements, 2 ** Math.floor(Math.log2(window / width))))
+  const target = takeWindow(Math.min(step, 2 ** Math.ceil(Math.log2(Math.max(count, 1)))) * width)
+  try {
+    for (let first = 0; first < count; first += step) {
+      checkAborted(signal, fileOf(data))
+      const part = target.subarray(0, Math.min(step, count - first) * width)
+      await decodeTile(regions, reader, first, part, signal)
+      yield part
+    }
+  } finally {
+    releaseWindow(target)
+  }
+}
+
+async function decodePart(regions: Regions, offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const { count, width, data } = regions
+  checkRange({ name: fileOf(data), size: count * width }, offset, length)
+  const result = new Uint8Array(length)
+  const reader = await randomAccess(regions, signal)
+  const step = defaultWindow / width
+  for (let first = Math.floor(offset / width); first * width < offset + length; first += step) {
+    checkAborted(signal, fileOf(data))
+    const last = Math.min(first + step, Math.ceil((offset + length) / width))
+    const tile = new Uint8Array((last - first) * width)
+    await decodeTile(regions, reader, first, tile, signal)
+    const skip = Math.max(0, offset - first * width)
+    result.set(tile.subarray(skip, offset + length - first * width), first * width + skip - offset)
+  }
+  return result
+}
+
+async function decodeTile(
+  { codec, tensor, width }: Regions,
+  reader: RegionReader,
+  first: number,
+  target: Uint8Array,
+  signal?: AbortSignal,
+): Promise<void> {
+  const length = target.byteLength / width
+  const inPlace = width === 4 && littleEndianHost && target.byteOffset % 4 === 0
+  const values = inPlace ? new Float32Array(target.buffer, target.byteOffset, length) : new Float32Array(length)
+  await codec.decode(reader, tensor.shape, first, values, signal)
+  if (inPlace) return
+  if (width === 4) writeLittleEndian(values, target)
+  else fillView(Float64Array, target, length, (view) => view.set(values))
+}
+
+async function randomAccess({ tensor, data }: Regions, signal?: AbortSignal): Promise<RegionReader> {
+  if (data.read) return data as RegionReader
+  if (data.byteLength > mostBuffered) {
+    const message = `${data.byteLength} bytes would have to be kept in memory; ${mostBuffered} are the most`
+    failWith(transformCodes['needs-random-access'], { file: fileOf(data), path: tensor.name, message })
+  }
+  return bytesPayload(await readPayload(data, signal)) as RegionReader
+}
