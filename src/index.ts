@@ -1,4 +1,5 @@
 // The public names. This entry runs in browsers, workers and Node alike; `tare/node` adds files.
+export * from './all-codes.js'
 export {
   BlobSource,
   type ByteRange,
@@ -16,6 +17,7 @@ export {
 } from './bytes/index.js'
 export * from './convert/extract.js'
 export * from './convert/plan.js'
+export * from './convert/repair.js'
 export * from './convert/run.js'
 export * from './digest/index.js'
 export { type Codec, type Complex, type DType, type DTypeKind, dtypeById, dtypes, type Scalar } from './dtypes/index.js'

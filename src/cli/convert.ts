@@ -16,6 +16,7 @@ import {
 } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
+import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { describePlan, summarizePlan } from './plan-table.js'
@@ -57,12 +58,14 @@ export default async function convert(
 ): Promise<Status> {
   const intoDirectory = flags.output !== undefined && (await isDirectory(flags.output))
   checkFlags(context, inputs, flags, intoDirectory)
+  const extra = await formatOptionValues('write', { ...flags })
   return forEachModel(context, inputs, async (model, input, source) => {
     const place = placeFor(input, flags, intoDirectory)
     const { only, exclude, rename, cast, set, unset, shardSize, align, deterministic } = flags
     const changes = { only, exclude, rename, cast, set, unset, shardSize, align, deterministic }
     const conversion = await planConversion(model, place.format.id, {
       ...changes,
+      extra,
       name: place.name,
       signal: context.signal,
     })

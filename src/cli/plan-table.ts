@@ -15,7 +15,7 @@ const rowsOnTerminal = 100
 /** The whole plan: a row for everything that does not simply travel on, and the files that come of it. */
 export function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss: ${paintLoss(plan.loss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.loss, color)}`
   const changes = plan.actions.filter(({ action }) => action !== 'copy')
   const rows = changes.map((action) => [
     action.subject,

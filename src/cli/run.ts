@@ -1,9 +1,10 @@
 // From the words on the command line to a verb and an exit status. The parser and all help come from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { Console } from './console.js'
+import type { OptionRow } from './option-row.js'
 import { describeFailure, installLastResort, installSignals, isClosedPipe } from './process-events.js'
 import { type Status, UsageError } from './status.js'
-import { commonOptions, type OptionRow, type Verb, verbs } from './verbs.js'
+import { commonOptions, type Verb, verbs } from './verbs.js'
 import { printVersions } from './versions.js'
 
 /** Does what the arguments say and sets the exit status of the process. */
@@ -21,7 +22,8 @@ export async function execute(
   signal: AbortSignal,
 ): Promise<Status> {
   let status: Status = 0
-  const program = buildProgram(version, console, async (verb, words, options) => {
+  const table = await withFormatOptions(verbs, args)
+  const program = buildProgram(version, table, console, async (verb, words, options) => {
     console.configure(options)
     const { default: act } = await verb.load()
     status = await act({ console, signal, ...readCommon(options) }, words, options)
@@ -30,12 +32,21 @@ export async function execute(
     const isVersion =
       args.some((arg) => arg === '--version' || arg === '-V') && !verbs.some((verb) => args.includes(verb.name))
     if (isVersion) await printVersions(console, version)
-    else await program.parseAsync(withDefaults(args), { from: 'user' })
+    else await program.parseAsync(withDefaults(args, table), { from: 'user' })
   } catch (error) {
     status = statusOfFailure(error, console)
   }
   console.progress.finish()
   return status
+}
+
+/** Loads the formats only when the verb that is called takes flags from them. */
+async function withFormatOptions(table: readonly Verb[], args: readonly string[]): Promise<readonly Verb[]> {
+  const called = table.find((verb) => verb.formatOptions && args.includes(verb.name))
+  if (!called) return table
+  const { formatOptionRows } = await import('./format-options.js')
+  const rows = await formatOptionRows(called.formatOptions!)
+  return table.map((verb) => (verb === called ? { ...verb, options: [...verb.options, ...rows] } : verb))
 }
 
 function statusOfFailure(error: unknown, console: Console): Status {
@@ -53,7 +64,7 @@ const readCommon = (options: Readonly<Record<string, unknown>>) => ({
 
 type Action = (verb: Verb, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>
 
-function buildProgram(version: string, console: Console, action: Action): Command {
+function buildProgram(version: string, table: readonly Verb[], console: Console, action: Action): Command {
   const program = new Command('tare')
     .usage('VERB [options] INPUT...')
     .description(
@@ -73,7 +84,7 @@ function buildProgram(version: string, console: Console, action: Action): Comman
         write(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb')),
     })
     .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
-  for (const verb of verbs) program.addCommand(buildVerb(program, verb, action))
+  for (const verb of table) program.addCommand(buildVerb(program, verb, action))
   return program
 }
 
@@ -111,10 +122,12 @@ function buildOption(row: OptionRow): Option {
  * An option whose value may be left out must not swallow the input that follows it: `--allow-loss model.gguf`. It takes the next word
  * only when that is one of its choices.
  */
-export function withDefaults(args: readonly string[]): string[] {
-  const loose = verbs.flatMap((verb) => verb.options.filter((row) => row.bare !== undefined))
+export function withDefaults(args: readonly string[], table: readonly Verb[] = verbs): string[] {
+  const loose = table.flatMap((verb) => verb.options.filter((row) => row.bare !== undefined))
   return args.map((arg, index) => {
     const row = loose.find((each) => each.flags.split(/[ ,]+/).includes(arg))
-    return row && !row.choices?.includes(args[index + 1] ?? '') ? `${arg}=${row.bare}` : arg
+    const next = args[index + 1]
+    const isValue = next !== undefined && (row?.choices?.includes(next) || row?.accepts?.(next))
+    return row && !isValue ? `${arg}=${row.bare}` : arg
   })
 }

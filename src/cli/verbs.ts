@@ -1,19 +1,8 @@
 // The one table of verbs and their options. The parser, `--help` and the documentation are made from it.
 import type { Context } from './context.js'
+import type { OptionRow } from './option-row.js'
 import { parseAssignment, parseCount, parseOffset, parsePositive, parseSize } from './parse-values.js'
 import type { Status } from './status.js'
-
-export interface OptionRow {
-  /** In the notation of commander: `-o, --output <file>`. */
-  readonly flags: string
-  readonly description: string
-  readonly default?: string | number
-  readonly choices?: readonly string[]
-  /** What the option stands for when its optional value is left out. */
-  readonly bare?: string
-  readonly repeat?: boolean
-  readonly parse?: (text: string) => unknown
-}
 
 export type Act = (
   context: Context,
@@ -27,6 +16,8 @@ export interface Verb {
   readonly description?: string
   readonly arguments: readonly { readonly name: string; readonly description: string }[]
   readonly options: readonly OptionRow[]
+  /** Which flags of the formats belong to this verb. */
+  readonly formatOptions?: 'write' | 'check'
   readonly examples: readonly (readonly [line: string, what: string])[]
   load(): Promise<{ readonly default: Act }>
 }
@@ -80,6 +71,7 @@ export const verbs: readonly Verb[] = [
       { flags: '--quick', description: 'structure only: do not read the weights' },
       { flags: '--strict', description: 'treat warnings as errors' },
     ],
+    formatOptions: 'check',
     examples: [
       ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
       ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
@@ -202,6 +194,7 @@ export const verbs: readonly Verb[] = [
       { flags: '--deterministic', description: 'the same input gives the same bytes: no random ids, no times' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
     ],
+    formatOptions: 'write',
     examples: [
       ['tare convert model.safetensors -o model.gguf --cast F16', 'into another container, in half precision'],
       [
@@ -210,5 +203,16 @@ export const verbs: readonly Verb[] = [
       ],
     ],
     load: () => import('./convert.js'),
+  },
+  {
+    name: 'repair',
+    summary: 'rebuild what can be rebuilt of a damaged file into a new one, and say what was lost',
+    arguments: [input],
+    options: [
+      { flags: '-o, --output <file>', description: 'the mended file; the damaged one is never touched' },
+      { flags: '--no-overwrite', description: 'fail when the output is there already' },
+    ],
+    examples: [['tare repair broken.aero -o mended.aero', 'exit status 1 when nothing could be done']],
+    load: () => import('./repair.js'),
   },
 ]

@@ -2,6 +2,7 @@ import { type Finding, type VerifyResult, verifySource } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatFindingLine } from './finding-line.js'
+import { formatOptionValues } from './format-options.js'
 import { formatBytes, plural } from './format-values.js'
 import { forEachInput, openOptions } from './run-inputs.js'
 import type { Status } from './status.js'
@@ -15,10 +16,12 @@ export default function verify(context: Context, inputs: readonly string[], flag
   const { console } = context
   return forEachInput(context, inputs, async (source, input) => {
     const { quick, strict } = flags
+    const extra = await formatOptionValues('check', { ...flags })
     const result = await verifySource(source, {
       ...openOptions(context),
       quick,
       strict,
+      extra,
       onProgress: console.progress.update,
     })
     if (context.json) await console.json({ ...result, file: input })

@@ -3,6 +3,7 @@ import { defineCodes, error, note, warning } from './codes.js'
 
 export const ioCodes = defineCodes('io', {
   'short-read': error('The source gave fewer bytes than it promised. The file was cut or changed while it was read.'),
+  changed: error('The file changed while it was read. Nothing was written; run it again when the file is at rest.'),
   'out-of-range': error('A read beyond the end of the file was asked for.'),
   'not-found': error('There is no such file.'),
   denied: error('The system does not allow reading or writing this file.'),
@@ -24,7 +25,6 @@ export const openCodes = defineCodes('open', {
   'git-lfs-pointer': error('This is a Git LFS pointer, not the file it stands for. Run `git lfs pull`.'),
   html: error('This is an HTML page, most likely an error page saved in place of the model. Download it again.'),
   'unknown-format-id': error('There is no format with this name.'),
-  'format-by-name': warning('The bytes do not say what they are; the format was taken from the file name.'),
 })
 
 export const numberCodes = defineCodes('number', {
@@ -45,7 +45,6 @@ export const verifyCodes = defineCodes('verify', {
     'The format stores no checksums: the structure was checked, damage inside the weights cannot be seen.',
   ),
   'not-checked': warning('A check could not be done; the message says which and why.'),
-  'nothing-checked': error('There was nothing that could be checked, so nothing is proven.'),
   'bool-value': warning('A boolean is neither 0 nor 1.'),
   'name-control': warning('A name holds control, bidirectional or zero-width characters, which can deceive a reader.'),
   internal: error('tare itself failed on this file. That is a bug worth reporting; the file may be fine.'),
@@ -57,6 +56,7 @@ export const writeCodes = defineCodes('write', {
   'value-range': error('A value does not fit the type it should be stored as.'),
   'layout-mismatch': error('A payload gave another number of bytes than it declared.'),
   'loss-refused': error('The conversion would lose something and that was not allowed.'),
+  'nothing-to-repair': error('There is nothing in this file that repair knows how to mend.'),
   'not-writable': error('tare can read this format but not write it.'),
   'duplicate-name': error('Two tensors would have the same name in the output.'),
 })

@@ -44,7 +44,8 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
   const tensors: HashedTensor[] = []
   const lines: { name: string; line: string }[] = []
   for (const tensor of model.tensors) {
-    const hash = (payload: Payload): Promise<string> => digestPayload(payload, algorithm, options.signal)
+    const advance = (bytes: number): void => options.onProgress?.({ done: done + bytes, total, path: tensor.name })
+    const hash = (payload: Payload): Promise<string> => digestPayload(payload, algorithm, options.signal, advance)
     const canonical = canonicalPayload(tensor, options.decoded ?? false)
     const digest = canonical && (await hash(canonical))
     const stored = options.decoded || tensor.order === 'row' || !tensor.data ? digest : await hash(tensor.data)
@@ -60,7 +61,7 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
     const dtype = options.decoded ? 'f32' : (tensor.encoding ?? tensor.dtype).id
     lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, tensor.shape, digest]) })
     done += tensor.data?.byteLength ?? 0
-    options.onProgress?.({ done, total, path: tensor.name })
+    advance(0)
   }
   lines.sort((a, b) => compareUtf8(a.name, b.name))
   const text = `tare fingerprint 1\n${lines.map(({ line }) => `${line}\n`).join('')}`
@@ -81,18 +82,22 @@ function canonicalPayload(tensor: Tensor, decoded: boolean): Payload | null {
   return decodedPayload(inOrder, 'f32') ?? null
 }
 
-export async function digestPayload(payload: Payload, algorithm: Algorithm, signal?: AbortSignal): Promise<string> {
+export async function digestPayload(
+  payload: Payload,
+  algorithm: Algorithm,
+  signal?: AbortSignal,
+  advance?: (bytes: number) => void,
+): Promise<string> {
   const hasher = await createHasher(algorithm)
   let length = 0
   for await (const chunk of payload.chunks(defaultWindow, signal)) {
     hasher.update(chunk)
     length += chunk.byteLength
+    advance?.(length)
   }
   if (length !== payload.byteLength) {
-    failWith(ioCodes['short-read'], {
-      file: payload.origin?.source.name ?? '',
-      message: `${length} bytes of ${payload.byteLength} came`,
-    })
+    const message = `${length} bytes of ${payload.byteLength} came`
+    failWith(ioCodes['short-read'], { file: payload.origin?.source.name ?? '', message })
   }
   return toHex(hasher.digest())
 }

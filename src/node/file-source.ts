@@ -118,7 +118,7 @@ export class FileSource implements ByteSource {
     const { size, mtimeMs } = this.#opened
     if (now.size !== size || now.mtimeMs !== mtimeMs) {
       const what = now.size !== size ? `it had ${size} bytes and now has ${now.size}` : 'it was written to'
-      failWith(ioCodes['short-read'], { file: this.name, message: `the file changed while it was read: ${what}` })
+      failWith(ioCodes.changed, { file: this.name, message: `the file changed while it was read: ${what}` })
     }
     for (const sibling of await this.#openSiblings()) await sibling.assertUnchanged()
   }

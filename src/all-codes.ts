@@ -8,11 +8,21 @@ import {
   usageCodes,
   verifyCodes,
   writeCodes,
-} from '../errors/index.js'
-import { formats } from './list.js'
+} from './errors/index.js'
+import { formats } from './formats/index.js'
+import { transformCodes } from './transforms/codes.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
 export function allCodes(): Code[] {
-  const shared: CodeTable[] = [ioCodes, openCodes, numberCodes, jsonCodes, verifyCodes, writeCodes, usageCodes]
+  const shared: CodeTable[] = [
+    ioCodes,
+    openCodes,
+    numberCodes,
+    jsonCodes,
+    verifyCodes,
+    writeCodes,
+    usageCodes,
+    transformCodes,
+  ]
   return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
 }

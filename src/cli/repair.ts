@@ -1,0 +1,44 @@
+import { basename, dirname, join } from 'node:path'
+import { planRepair, writeLayout } from '../node.js'
+import type { Context } from './context.js'
+import { escapeName, escapeText } from './escape-name.js'
+import { formatSize } from './format-values.js'
+import { assertNotInput, openGuarded } from './open-guarded.js'
+import { forEachInput, openOptions } from './run-inputs.js'
+import { type Status, UsageError } from './status.js'
+
+interface RepairFlags {
+  readonly output?: string
+  readonly overwrite?: boolean
+}
+
+export default function repair(context: Context, inputs: readonly string[], flags: RepairFlags): Promise<Status> {
+  const { output, overwrite } = flags
+  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  const { console } = context
+  return forEachInput(context, inputs, async (source, input) => {
+    const planned = await planRepair(source, { ...openOptions(context), name: basename(output) })
+    const pathOf = (name: string): string => join(dirname(output), name)
+    for (const { name } of planned.files) await assertNotInput(pathOf(name), source)
+    await writeLayout(planned.layout, (name) => openGuarded(pathOf(name), source, { overwrite }), {
+      signal: context.signal,
+      onProgress: console.progress.update,
+    })
+    const { format, mended, lost, size } = planned
+    if (context.json) {
+      await console.json({
+        file: input,
+        format,
+        mended,
+        lost,
+        size,
+        files: planned.files.map((file) => pathOf(file.name)),
+      })
+    } else {
+      for (const what of mended) console.remark(`  mended  ${escapeText(what)}`)
+      for (const what of lost) console.remark(`  lost    ${escapeText(what)}`)
+      console.remark(`${escapeName(output)}: ${format}, ${formatSize(size)}`)
+    }
+    return 0
+  })
+}

@@ -1,0 +1,321 @@
+// Reads the three tables. A record that cannot be read ends its table, since nothing after it can be found; a record that is
+// wrong in itself is reported and left out.
+import { Cursor, countElements, toSafe } from '../../bytes/index.js'
+import type { DType } from '../../dtypes/index.js'
+import type { ReadContext } from '../../model/index.js'
+import { codes, type OinfCode } from './codes.js'
+import type { Header, TableName } from './header.js'
+import { readText } from './strings.js'
+import {
+  alignment,
+  dataFields,
+  hasData,
+  hasQuant,
+  metadataFields,
+  quantFields,
+  sizevarFields,
+  stringSize,
+  tensorFields,
+} from './structs.js'
+import { bitsetTag, dataSize, dtypeByTag, ndarrayTag, stringTag } from './types.js'
+
+export interface Range {
+  readonly offset: number
+  readonly length: number
+}
+
+export interface MetadataRecord extends Range {
+  /** Position in the table, for paths. */
+  readonly index: number
+  readonly key: string
+  readonly type: number
+}
+
+export interface TensorRecord {
+  readonly index: number
+  readonly name: string
+  readonly dtype: DType
+  readonly shape: readonly number[]
+  readonly data: Range | undefined
+  readonly quant: Range | undefined
+}
+
+export interface Tables {
+  readonly sizevars: Map<string, bigint>
+  readonly metadata: MetadataRecord[]
+  readonly tensors: TensorRecord[]
+  /** Where each table ends; absent for one that could not be read to its end. */
+  readonly ends: Map<TableName, number>
+  /** How many records were left out. */
+  readonly refused: number
+}
+
+const smallest: Readonly<Record<TableName, number>> = {
+  sizevars: stringSize(1) + sizevarFields.size,
+  metadata: stringSize(1) + metadataFields.size,
+  tensors: stringSize(1) + tensorFields.size + dataFields.size,
+}
+
+const duplicates = {
+  sizevars: codes['duplicate-sizevar'],
+  metadata: codes['duplicate-metadata'],
+  tensors: codes['duplicate-tensor'],
+} as const
+
+/** `bytes` is the file up to the data section. */
+export function readTables(bytes: Uint8Array, header: Header, context: ReadContext): Tables {
+  const sizevars = new Map<string, bigint>()
+  const metadata: MetadataRecord[] = []
+  const tensors: TensorRecord[] = []
+  const ends = new Map<TableName, number>()
+  let refused = 0
+  const read = (table: TableName, readRecord: (reader: RecordReader, name: string, index: number) => boolean): void => {
+    const reader = new RecordReader(bytes, table, header, context)
+    refused += reader.readAll(readRecord)
+    if (reader.complete) ends.set(table, reader.cursor.offset)
+  }
+  read('sizevars', (reader, name) => {
+    if (!reader.has(sizevarFields.size)) return false
+    sizevars.set(name, sizevarFields.read(reader.cursor).value)
+    return true
+  })
+  read('metadata', (reader, key, index) => {
+    const record = reader.metadata(key, index)
+    if (record) metadata.push(record)
+    return record !== undefined
+  })
+  read('tensors', (reader, name, index) => {
+    const record = reader.tensor(name, index)
+    if (record) tensors.push(record)
+    return record !== undefined
+  })
+  return { sizevars, metadata, tensors, ends, refused }
+}
+
+class RecordReader {
+  readonly cursor: Cursor
+  complete = false
+  readonly #table: TableName
+  readonly #header: Header
+  readonly #context: ReadContext
+  /** Set when the rest of the table cannot be found. */
+  #lost = false
+
+  constructor(bytes: Uint8Array, table: TableName, header: Header, context: ReadContext) {
+    const { offset, end } = header.tables[table]
+    const options = { base: offset, extents: context.extents }
+    this.cursor = new Cursor(bytes.subarray(offset, end), context.report, options)
+    this.#table = table
+    this.#header = header
+    this.#context = context
+  }
+
+  /** Calls `readRecord` after each name; returns how many records were refused. */
+  readAll(readRecord: (reader: RecordReader, name: string, index: number) => boolean): number {
+    const { cursor } = this
+    const { count, offset, end } = this.#header.tables[this.#table]
+    if (count * smallest[this.#table] > end - offset) {
+      const message = `${count} records take ${count * smallest[this.#table]} bytes at least, the table has ${end - offset}`
+      this.#context.report.report(codes.count, { offset, path: this.#table, message })
+      return count
+    }
+    const seen = new Set<string>()
+    let refused = 0
+    for (let i = 0; i < count; i++) {
+      cursor.enter(this.#table, i)
+      const at = cursor.offset
+      const name = this.#name()
+      if (name !== undefined && seen.has(name)) {
+        const message = `${JSON.stringify(name)} was there before`
+        this.#context.report.report(duplicates[this.#table], { offset: at, path: cursor.pathOf(), message })
+      }
+      const isGood = name !== undefined && readRecord(this, name, i)
+      if (name !== undefined) seen.add(name)
+      cursor.leave(2)
+      if (!isGood) refused++
+      if (this.#lost) return refused + count - i - 1
+    }
+    this.complete = true
+    return refused
+  }
+
+  /** Whether the record has that many bytes left in its table; if not, the table ends here. */
+  has(length: number, field = ''): boolean {
+    if (length <= this.cursor.remaining) return true
+    const message = `${length} bytes are needed, the table ends ${this.cursor.remaining} bytes further on`
+    this.#complain('table-overrun', this.cursor.offset, field, message)
+    this.#lost = true
+    return false
+  }
+
+  #complain(code: OinfCode, offset: number, field: string, message: string): false {
+    this.#context.report.report(codes[code], { offset, path: this.cursor.pathOf(field), message })
+    return false
+  }
+
+  #name(): string | undefined {
+    const { cursor } = this
+    const { report, extents } = this.#context
+    const field = this.#table === 'metadata' ? 'key' : 'name'
+    if (!this.has(4, field)) return undefined
+    const at = cursor.offset
+    cursor.enter(field)
+    const length = cursor.u32('length')
+    cursor.leave()
+    const rest = this.#header.end - cursor.offset
+    if (length > rest) {
+      this.#complain('string-length', at, field, `${length} bytes of text, but the file ends ${rest} bytes further on`)
+      this.#lost = true
+      return undefined
+    }
+    const padding = stringSize(length) - 4 - length
+    if (!this.has(length + padding, field)) return undefined
+    const offset = cursor.offset
+    const text = readText(cursor.take(length, field), offset, () => cursor.pathOf(field), report)
+    extents?.add({ file: report.file, offset, length, path: cursor.pathOf(field), kind: 'field', value: text })
+    this.#padding(padding, field)
+    return text
+  }
+
+  #padding(length: number, field: string): void {
+    if (length === 0) return
+    const { report, extents } = this.#context
+    const { cursor } = this
+    const { offset } = cursor
+    const isClean = cursor.take(length, field).every((byte) => byte === 0)
+    extents?.add({ file: report.file, offset, length, path: cursor.pathOf(field), kind: 'padding' })
+    if (!isClean) this.#complain('padding', offset, field, 'the padding after the text is not 0')
+  }
+
+  metadata(key: string, index: number): MetadataRecord | undefined {
+    if (!this.has(metadataFields.size)) return undefined
+    const at = this.cursor.offset
+    const { valueType, valueFlags, valueNbytes, valueOffset } = metadataFields.read(this.cursor)
+    const placeOf = (field: 'valueType' | 'valueFlags'): number => at + metadataFields.offsetOf(field)
+    const known = dtypeByTag.has(valueType) || valueType === stringTag || valueType === ndarrayTag
+    if (!known) this.#complain('metadata-type', placeOf('valueType'), 'value_type', `there is no type ${valueType}`)
+    if (valueFlags !== 0)
+      this.#complain('metadata-flags', placeOf('valueFlags'), 'value_flags', `0 was expected, ${valueFlags} found`)
+    const range = this.#range('metadata', 'value', valueNbytes, valueOffset, at + metadataFields.offsetOf('valueNbytes'))
+    return known && range ? { index, key, type: valueType, ...range } : undefined
+  }
+
+  tensor(name: string, index: number): TensorRecord | undefined {
+    const { cursor } = this
+    if (!this.has(tensorFields.size)) return undefined
+    const at = cursor.offset
+    const { dtype: tag, ndim, flags } = tensorFields.read(cursor)
+    const isV2 = this.#header.version === 2
+    const rest = dataFields.size + (isV2 ? quantFields.size : 0)
+    if (8 * ndim + rest > cursor.remaining) {
+      const message = `${ndim} dimensions do not fit, the table ends ${cursor.remaining} bytes further on`
+      this.#complain(8 * ndim > cursor.remaining ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
+      this.#lost = true
+      return undefined
+    }
+    const shape = this.#dims(ndim)
+    const rangesAt = cursor.offset
+    const { dataNbytes, dataOffset } = dataFields.read(cursor)
+    const quant = isV2 ? quantFields.read(cursor) : undefined
+    const dtype = this.#type(tag, at)
+    if (!this.#flags(flags, at + tensorFields.offsetOf('flags')) || !dtype || !shape) return undefined
+
+    const dataRange = this.#data(dtype, shape, (flags & hasData) !== 0, dataNbytes, dataOffset, rangesAt)
+    if (!dataRange.ok) return undefined
+    let quantRange: Range | undefined
+    if (quant) {
+      const quantAt = rangesAt + dataFields.size
+      const { quantNbytes, quantOffset } = quant
+      if ((flags & hasQuant) === 0) {
+        if (quantNbytes !== 0n || quantOffset !== 0n) {
+          const message = `${quantNbytes} bytes at ${quantOffset}, but the tensor is not marked as quantized`
+          this.#complain('quant-no-flag', quantAt, 'quant_nbytes', message)
+          return undefined
+        }
+      } else {
+        quantRange = this.#range('quant', 'quant', quantNbytes, quantOffset, quantAt)
+        if (!quantRange) return undefined
+      }
+    }
+    return { index, name, dtype, shape, data: dataRange.range, quant: quantRange }
+  }
+
+  #dims(ndim: number): number[] | undefined {
+    const { cursor } = this
+    const shape: number[] = []
+    let isGood = true
+    cursor.enter('dims')
+    for (let i = 0; i < ndim; i++) {
+      const at = cursor.offset
+      cursor.enter(i)
+      const dim = cursor.u64('')
+      cursor.leave()
+      const safe = toSafe(dim)
+      if (safe === undefined) isGood = this.#complain('tensor-dims', at, '', `dimension ${i} is ${dim}, beyond 2^53-1`)
+      else shape.push(safe)
+    }
+    cursor.leave()
+    return isGood ? shape : undefined
+  }
+
+  #type(tag: number, at: number): DType | undefined {
+    const dtype = dtypeByTag.get(tag)
+    if (!dtype) this.#complain('tensor-type', at, 'dtype', `a tensor cannot have type ${tag}`)
+    if (tag === bitsetTag)
+      this.#complain('tensor-bitset', at, 'dtype', 'the reference tools refuse tensors of bitsets; one byte per element')
+    return dtype
+  }
+
+  #flags(flags: number, at: number): boolean {
+    const isV2 = this.#header.version === 2
+    const unknown = flags - (flags & (isV2 ? hasData + hasQuant : hasData))
+    if (unknown === 0) return true
+    const message = `flags 0x${flags.toString(16)} have bits that version ${this.#header.version} does not know`
+    return this.#complain(isV2 ? 'tensor-flags' : 'tensor-flags-unknown', at, 'flags', message) || !isV2
+  }
+
+  #data(
+    dtype: DType,
+    shape: readonly number[],
+    present: boolean,
+    length: bigint,
+    offset: bigint,
+    at: number,
+  ): { readonly ok: boolean; readonly range?: Range | undefined } {
+    if (!present) {
+      if (length === 0n && offset === 0n) return { ok: true }
+      const message = `${length} bytes at ${offset}, but the tensor has no data`
+      return { ok: this.#complain('tensor-no-data', at, 'data_nbytes', message) }
+    }
+    const wanted = dataSize(dtype, shape)
+    const type = `shape [${shape.join(', ')}] of ${dtype.id}`
+    if (wanted === undefined) {
+      const count = countElements(shape) === undefined ? 'elements' : 'bytes'
+      return { ok: this.#complain('tensor-overflow', at, 'dims', `${type} has more than 2^53-1 ${count}`) }
+    }
+    if (length !== BigInt(wanted))
+      return { ok: this.#complain('tensor-size', at, 'data_nbytes', `${length} bytes, but ${type} takes ${wanted}`) }
+    const range = this.#range('tensor', 'data', length, offset, at)
+    return { ok: range !== undefined, range }
+  }
+
+  /** `at` is the place of the size field; the offset follows it. */
+  #range(
+    kind: 'metadata' | 'tensor' | 'quant',
+    field: string,
+    length: bigint,
+    offset: bigint,
+    at: number,
+  ): Range | undefined {
+    const complain = (code: OinfCode, message: string): undefined =>
+      void this.#complain(code, at + 8, `${field}_offset`, message)
+    const { offsetData, end } = this.#header
+    if (offset % BigInt(alignment) !== 0n)
+      return complain(`${kind}-alignment`, `${offset} is no multiple of ${alignment}`)
+    if (offset < BigInt(offsetData))
+      return complain(`${kind}-before-data`, `${offset} is before the data section at ${offsetData}`)
+    if (offset + length > BigInt(end))
+      return complain(`${kind}-past-end`, `${length} bytes at ${offset} run past the end at ${end}`)
+    return { offset: Number(offset), length: Number(length) }
+  }
+}
