@@ -70,6 +70,9 @@ export interface Conversion {
 const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']
 export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
 
+/** Versions and variants mean something only within one format. */
+const ofOtherFormat = { version: undefined, variant: undefined }
+
 export async function planConversion(model: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
   const { write } = format.capabilities
@@ -82,7 +85,7 @@ export async function planConversion(model: Model, target: string, options: Conv
   const parts = planParts(model.parts, write, actions, model.format === target)
   const { name, shardSize, align, extra, signal } = options
   const layout = await format.layout(
-    { ...model, format: target, tensors, metadata, parts },
+    { ...model, ...(model.format !== target && ofOtherFormat), format: target, tensors, metadata, parts },
     { name, shardSize, align, signal, deterministic: options.deterministic ?? false, ...(extra && { extra }) },
   )
   const unasked = actions.filter((action) => !action.requested)

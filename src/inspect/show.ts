@@ -1,6 +1,6 @@
 // A model as text, in the notation that OINF's own verifier prints: size variables, metadata, then every tensor with a few of its
 // values, statistics and a histogram. Other formats have more types of metadata; they are written in the same spirit.
-import { countElements, toHex } from '../bytes/index.js'
+import { countElements, defaultWindow, toHex } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
 import { formatNumber } from './format-number.js'
@@ -42,6 +42,12 @@ function sizeVariables({ parts }: Model): [name: string, value: unknown][] {
   })
 }
 
+interface ExactBin {
+  readonly low: bigint
+  readonly high: bigint
+  readonly count: number
+}
+
 /** Lower case ids as they are, but the one 8-bit float that OINF has is called f8 there. */
 const typeName = (id: string): string => (id === 'f8_e5m2' ? 'f8' : id)
 
@@ -79,14 +85,41 @@ async function statsLines(tensor: Tensor, count: number, signal: AbortSignal | u
   }
   const inf = stats.posInf + stats.negInf
   if (stats.nan + inf > 0) items.push(`nan: ${stats.nan}`, `inf: ${inf}`)
-  const bins = stats.histogram.filter((bin) => bin.count > 0 || typeOf(tensor).kind === 'bool')
-  return [`- [${items.join(', ')}]`, `- hist: {${bins.map((bin) => formatBin(bin, typeOf(tensor))).join(', ')}}`]
+  const bins = (await exactBins(tensor, stats.histogram, signal)) ?? stats.histogram
+  const shown = bins.filter((bin) => bin.count > 0 || typeOf(tensor).kind === 'bool')
+  return [`- [${items.join(', ')}]`, `- hist: {${shown.map((bin) => formatBin(bin, typeOf(tensor))).join(', ')}}`]
+}
+
+/**
+ * Statistics round 64-bit integers to f64. Where the bins are single integers beyond 2^53, they are counted again without rounding, as
+ * OINF's own tools do: one that no bin names exactly is in none.
+ */
+async function exactBins(
+  tensor: Tensor,
+  bins: readonly HistogramBin[],
+  signal: AbortSignal | undefined,
+): Promise<ExactBin[] | undefined> {
+  const { id } = typeOf(tensor)
+  const [first, last] = [bins[0], bins.at(-1)]
+  if (!first || !last || first.low !== first.high || (id !== 'i64' && id !== 'u64')) return undefined
+  if (Math.max(Math.abs(first.low), Math.abs(last.high)) <= Number.MAX_SAFE_INTEGER) return undefined
+  const low = BigInt(first.low)
+  const counts = new Array<number>(Number(BigInt(last.high) - low) + 1).fill(0)
+  for await (const chunk of tensor.data!.chunks(defaultWindow, signal)) {
+    const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    for (let at = 0; at < chunk.byteLength; at += 8) {
+      const value = id === 'i64' ? view.getBigInt64(at, true) : view.getBigUint64(at, true)
+      const bin = Number(value - low)
+      if (bin >= 0 && bin < counts.length) counts[bin]!++
+    }
+  }
+  return counts.map((count, i) => ({ low: low + BigInt(i), high: low + BigInt(i), count }))
 }
 
 /** Bins of one whole number are written exactly; edges between bins as any other number. */
-function formatBin({ low, high, count }: HistogramBin, dtype: DType): string {
+function formatBin({ low, high, count }: HistogramBin | ExactBin, dtype: DType): string {
   const whole = low === high && dtype.kind !== 'float' && dtype.kind !== 'block'
-  const [from, to] = [low, high].map((edge) => (whole ? BigInt(edge).toString() : formatNumber(edge)))
+  const [from, to] = [low, high].map((edge) => (whole ? BigInt(edge).toString() : formatNumber(Number(edge))))
   return `([${from}, ${to}], ${count})`
 }
 

@@ -1,9 +1,11 @@
 // What a format is. Everything outside a format's folder works through this contract and asks capabilities, never ids.
 import type { ByteSource, ExtentRecorder } from '../bytes/index.js'
+import type { DType } from '../dtypes/dtype.js'
 import type { CodeTable, Report } from '../errors/index.js'
 import type { Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
 import type { Model, Part, Tensor } from './model.js'
+import type { Orientation } from './orientation.js'
 
 /** What stops a parser from taking memory or time that no honest file needs. All can be raised by the caller. */
 export interface Limits {
@@ -48,6 +50,8 @@ export interface Fit<T> {
   readonly fits: boolean
   readonly reason?: string
   readonly as?: T
+  /** For what does not fit: the element type with which it would. Casting to it unasked is right where that loses nothing. */
+  readonly castTo?: DType
 }
 
 /** What a format can hold, as answers to questions. Conversion is planned from these alone. */
@@ -58,12 +62,19 @@ export interface WriteCapabilities {
   part(part: Part): Fit<Part>
   readonly order: 'row' | 'column' | 'both'
   readonly shards: boolean
+  /**
+   * How the format's readers want linear weights to lie; `as-is` takes them as they are. Absent: the format does not care, so models
+   * that state their orientation are written as [out, in], the way of nearly every other program.
+   */
+  readonly orientation?: Orientation | 'as-is'
 }
 
 export interface Capabilities {
   /** How much the format's own checksums cover. */
   readonly checksums: 'none' | 'index' | 'all'
   readonly write?: WriteCapabilities
+  /** The same for one model and one set of options, where the answers depend on them. */
+  writeFor?(model: Model, extra: OptionValues): WriteCapabilities
 }
 
 /** A flag that only one format knows; the command line and its help are made from these. */

@@ -32,7 +32,8 @@ export function castTensor(tensor: Tensor, to: DType): Tensor {
   if (decoded !== undefined) return castTensor({ ...changed, dtype: f32, data: decoded }, to)
   const convert = converter(from, to)
   if (!convert) {
-    const message = `there is no way from ${from.id} to ${to.id}`
+    const why = tensor.data && from.regions?.refusal(tensor.shape, tensor.data.byteLength)
+    const message = `there is no way from ${from.id} to ${to.id}${why ? `: ${why}` : ''}`
     failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
   }
   return { ...changed, data: tensor.data && castPayload(tensor, tensor.data, to, convert) }

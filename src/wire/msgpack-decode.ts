@@ -59,7 +59,7 @@ function readValue(reader: MsgpackReader, state: DecodeState): MsgpackNode {
       return state.options.keepFloats ? { float: reader.form === 0xca ? 32 : 64, value } : value
     }
     case 'str':
-      return readText(reader, state)
+      return readText(reader, state, state.options.keepRawText ?? false)
     case 'bin':
       return reader.take(reader.length)
     case 'ext': {
@@ -73,12 +73,12 @@ function readValue(reader: MsgpackReader, state: DecodeState): MsgpackNode {
   }
 }
 
-function readText(reader: MsgpackReader, state: DecodeState): string | MsgpackRawText {
+function readText(reader: MsgpackReader, state: DecodeState, keepRaw: boolean): string | MsgpackRawText {
   const start = reader.offset
   const bytes = reader.take(reader.length)
   const text = decodeUtf8(bytes)
   if (text !== undefined) return text
-  if (state.options.keepRawText) return { text: bytes }
+  if (keepRaw) return { text: bytes }
   const at = findInvalidUtf8(bytes)
   return reader.report.fail(msgpackCodes.utf8, {
     offset: start + at,
@@ -119,10 +119,7 @@ function readMap(reader: MsgpackReader, state: DecodeState, count: number): Msgp
 function readKey(reader: MsgpackReader, state: DecodeState): MsgpackKey {
   const at = reader.offset
   const kind = reader.next()
-  if (kind === 'str') {
-    const text = readText(reader, { ...state, options: { ...state.options, keepRawText: false } })
-    return text as string
-  }
+  if (kind === 'str') return readText(reader, state, false) as string
   if (kind === 'int') return reader.value
   if (kind === 'bool') return reader.value === 1
   if (kind === 'nil') return null

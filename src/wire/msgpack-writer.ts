@@ -17,6 +17,13 @@ export class MsgpackWriter {
     return this.#bytes.slice(0, this.#length)
   }
 
+  /** The same, and starts anew. */
+  take(): Uint8Array {
+    const bytes = this.finish()
+    this.#length = 0
+    return bytes
+  }
+
   /** Bytes as they are, without a header. */
   raw(bytes: Uint8Array): void {
     const at = this.#room(bytes.byteLength)

@@ -45,7 +45,8 @@ export function parseZstdFrame(bytes: Uint8Array): ZstdFrame | ZstdFault {
   const hasChecksum = Math.floor(descriptor / 4) % 2 === 1
   if (Math.floor(descriptor / 8) % 2 === 1) return corrupt(4, 'a reserved bit of the frame header is set')
   let at = 5
-  if (bytes.byteLength < at + (isSingle ? 0 : 1) + dictionaryBytes + sizeBytes) return corrupt(4, 'the frame header is cut')
+  if (bytes.byteLength < at + (isSingle ? 0 : 1) + dictionaryBytes + sizeBytes)
+    return corrupt(4, 'the frame header is cut')
   let windowSize = 0
   if (!isSingle) {
     const base = 2 ** (10 + Math.floor(bytes[at]! / 8))
@@ -137,7 +138,8 @@ export const defaultZstdLevel = 6
 /** One frame with its content size in the header, without a checksum. */
 export async function encodeZstd(bytes: Uint8Array, level = defaultZstdLevel): Promise<Uint8Array> {
   const { init, compress } = await import('@bokuweb/zstd-wasm')
-  await (ready ??= init())
+  ready ??= init()
+  await ready
   return compress(bytes, level)
 }
 

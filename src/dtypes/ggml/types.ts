@@ -4,6 +4,7 @@ import { checkedMultiply, countElements } from '../../bytes/index.js'
 import type { DType } from '../dtype.js'
 import { bf16, f16, f32, f64 } from '../floats.js'
 import { i8, i16, i32, i64 } from '../integers.js'
+import { codecOf } from './codecs.js'
 import { type BlockLayout, type BlockName, blockBytes, layouts } from './layouts.js'
 
 export interface GgmlType {
@@ -24,6 +25,7 @@ function blockType(name: BlockName): DType {
     kind: 'block',
     group,
     byteLength: (shape) => blocksByteLength(group, shape),
+    codec: codecOf(name),
   }
 }
 

@@ -43,7 +43,7 @@ export const methodOf = (dtypeId: string): Method | undefined => byId.get(dtypeI
  * What a container says about a quantized tensor beside its bytes. It stands in `Tensor.extra` under `quantInfo`; numbers that JSON does
  * not have (NaN, infinities) are written as text. Decoding never needs it.
  */
-export interface QuantInfo {
+export type QuantInfo = {
   readonly domain: Domain
   /** The range that values were cut to before they were quantized. */
   readonly minClip: number | string

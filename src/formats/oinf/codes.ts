@@ -12,7 +12,9 @@ export const codes = defineCodes('oinf', {
   'section-alignment': error('A section does not start on a multiple of 8.'),
   'section-in-header': error('A table would lie inside the header.'),
   'section-empty-offset': warning('An empty section starts inside the header; writers give it the next free offset.'),
-  'index-limit': error('Tables, metadata or quantization need more memory than the limit allows or the file has bytes.'),
+  'index-limit': error(
+    'Tables, metadata or quantization need more memory than the limit allows or the file has bytes.',
+  ),
   count: error('The table cannot hold as many records as the header states.'),
   'table-overrun': error('A record runs past the end of its table.'),
   'string-length': error('A string runs past the end of the file.'),
@@ -74,6 +76,7 @@ export const codes = defineCodes('oinf', {
   'quant-misplaced': error(
     'Data and quantization are not where the records say: a known defect of the version 2 encoder. Run `tare repair`.',
   ),
+  'engine-limits': note('The file is sound, but the engine that OINF was made for refuses it or a part of it.'),
   padding: warning('Padding bytes are not 0.'),
   overlap: warning('Two values share bytes.'),
   gap: note('Bytes between values belong to nothing, as in files with wider alignment.'),

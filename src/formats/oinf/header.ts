@@ -17,6 +17,8 @@ export interface Header {
   readonly version: 1 | 2
   readonly tables: Readonly<Record<TableName, Section>>
   readonly offsetData: number
+  /** Where the header and the tables end: at the data section, unless that claims to begin inside the header. */
+  readonly indexEnd: number
   /** Where values must end: what the header states, but never more than there is. */
   readonly end: number
 }
@@ -40,7 +42,8 @@ export async function readHeader(source: ByteSource, context: ReadContext): Prom
     const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     return { offset: fileHeader.offsetOf(key), path: `header.${name}`, message }
   }
-  const complain = (code: OinfCode, key: Key, message: string): void => report.report(codes[code], details(key, message))
+  const complain = (code: OinfCode, key: Key, message: string): void =>
+    report.report(codes[code], details(key, message))
 
   const { version } = fields
   if (version !== 1 && version !== 2)
@@ -80,6 +83,7 @@ export async function readHeader(source: ByteSource, context: ReadContext): Prom
       tensors: section(fields.nTensors, 'offsetTensors', offsetTensors, offsetData),
     },
     offsetData: Number(offsetData),
+    indexEnd: Math.max(Number(offsetData), Math.min(headerEnd, source.size)),
     end: fields.fileSize < BigInt(source.size) ? Number(fields.fileSize) : source.size,
   }
 }

@@ -22,6 +22,9 @@ const looksEscaped = (stored: string): boolean => escapeRun.test(stored)
 /** Keys under which tare keeps what OINF has no type for; see stow.ts. */
 export const reservedPrefix = 'tare.oinf.'
 
+/** Where version 1, which has no quantization, keeps that of a tensor: the payload of version 2, as an array of u8. */
+export const quantKey = (storedName: string): string => `${reservedPrefix}quant.${storedName}`
+
 /** What stands in the file for a name. */
 export function escapeName(name: string | Uint8Array): string {
   if (typeof name === 'string') {
@@ -60,7 +63,7 @@ export const unescapeKey = (stored: string): string => {
   return raw ? stored : text
 }
 
-function unescapeWith(stored: string, escape: (name: string | Uint8Array) => string): Name {
+function unescapeWith(stored: string, escapeAgain: (name: string | Uint8Array) => string): Name {
   if (!looksEscaped(stored)) return { text: stored }
   const bytes: number[] = []
   let at = 0
@@ -73,7 +76,7 @@ function unescapeWith(stored: string, escape: (name: string | Uint8Array) => str
   pushText(bytes, stored.slice(at))
   const raw = Uint8Array.from(bytes)
   const text = decodeUtf8(raw)
-  if (escape(text ?? raw) !== stored) return { text: stored }
+  if (escapeAgain(text ?? raw) !== stored) return { text: stored }
   return text === undefined ? { text: decodeLossy(raw), raw } : { text }
 }
 

@@ -1,0 +1,5 @@
+export { encode } from './pack'
+export { referenceBlocks, referenceSupers } from './reference'
+export { magnitudeBits } from './scan'
+export { searchBlocks, searchSupers } from './search'
+export { unpack } from './unpack'

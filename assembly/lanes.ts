@@ -1,0 +1,32 @@
+// What all kernels share: four lanes of f32, sums in a fixed order, and the two ways of rounding.
+
+/** Adding and taking away 1.5 · 2^23 rounds to the nearest whole number, ties to even, for magnitudes below 2^22. */
+export const roundingBias: f32 = 12582912
+
+/** The largest code: 127, 31, 7, 3 or 1. The most negative one stays unused. */
+export function largestCode(bits: i32): f32 {
+  return <f32>((1 << (bits - 1)) - 1)
+}
+
+/** Adds the lanes in an order that the plain twin follows: (0 + 2) + (1 + 3). */
+export function sumLanes(v: v128): f32 {
+  const halves = f32x4.add(v, i32x4.shuffle(v, v, 2, 3, 0, 1))
+  return f32x4.extract_lane(f32x4.add(halves, i32x4.shuffle(halves, halves, 1, 0, 3, 2)), 0)
+}
+
+/** The largest magnitude of a block of 32. */
+export function blockMagnitude(values: usize): f32 {
+  let most = f32x4.abs(v128.load(values))
+  for (let at: usize = 16; at < 128; at += 16) most = f32x4.pmax(most, f32x4.abs(v128.load(values + at)))
+  most = f32x4.pmax(most, i32x4.shuffle(most, most, 2, 3, 0, 1))
+  return f32x4.extract_lane(f32x4.pmax(most, i32x4.shuffle(most, most, 1, 0, 3, 2)), 0)
+}
+
+export function clampLanes(v: v128, low: v128, high: v128): v128 {
+  return f32x4.pmax(f32x4.pmin(v, high), low)
+}
+
+/** Whole numbers of small magnitude as integers: they are the low bits of the sum with the bias. */
+export function toIntegers(v: v128): v128 {
+  return i32x4.sub(f32x4.add(v, f32x4.splat(roundingBias)), i32x4.splat(0x4b400000))
+}

@@ -1,0 +1,167 @@
+// Full verification: every chunk against its hash, every page against its page table, every tensor against its own hash, the control
+// region against the control hash, and zeros between the chunks. The weights are read once for all of it.
+import type { CheckContext, Model } from '../../model/index.js'
+import { type Chunk, describeChunk, isCompressed, readChunks, reportHash, sameBytes } from './chunk.js'
+import { codes } from './codes.js'
+import { type AeroFile, controlHashOf, fileOf, pageTablesOf } from './file.js'
+import { type HashJob, runHashJobs } from './hash-jobs.js'
+import { checkControlHash } from './ihsh.js'
+import { type PageTable, parsePageTable } from './phsh.js'
+import { gapsOf, regionsOf } from './regions.js'
+
+export async function check(model: Model, context: CheckContext): Promise<void> {
+  const file = fileOf(model)
+  if (!file) return
+  await checkControl(file, context)
+  if (context.extra.control) return
+  await checkContent(file, context)
+}
+
+/** The control region alone: cheap, whatever the size of the weights. */
+async function checkControl(file: AeroFile, context: CheckContext): Promise<void> {
+  const chunk = controlHashOf(file)
+  if (!chunk) {
+    if (!context.extra.control) return
+    const message = 'the file has no IHSH chunk; the control region was not compared with anything'
+    context.report.report(codes['ihsh-absent'], { message })
+    return
+  }
+  const [content] = await readChunks(file.source, [chunk], context)
+  if (content) await checkControlHash(content, file.control, file.source, context)
+}
+
+export async function checkContent(file: AeroFile, context: CheckContext): Promise<void> {
+  const { control, source } = file
+  const jobs = new JobList(file, context)
+  const tables = pageTablesOf(file)
+  const done = new Set([...file.checked, controlHashOf(file), ...tables.values()])
+  for (const chunk of control.chunks) {
+    if (done.has(chunk)) continue
+    if (isCompressed(chunk)) await readChunks(source, [chunk], context)
+    else jobs.addChunk(chunk)
+  }
+  for (const [shard, table] of tables) {
+    const [content] = await readChunks(source, [table], context)
+    const pages = content && parsePageTable(content, shard, context.report)
+    if (pages) jobs.addPages(shard, table, pages)
+  }
+  reportOrphans(file, context)
+  jobs.addTensors()
+  await runHashJobs(source, jobs.jobs, context.checked, context.signal)
+  await checkGaps(file, context)
+}
+
+function reportOrphans(file: AeroFile, { report }: CheckContext): void {
+  const used = new Set(pageTablesOf(file).values())
+  for (const chunk of file.control.chunks) {
+    if (chunk.fourcc !== 'PHSH' || used.has(chunk)) continue
+    const message = `no shard belongs to ${describeChunk(chunk)}`
+    report.report(codes['phsh-orphan'], { offset: chunk.offset, path: `chunks[${chunk.index}]`, message })
+  }
+}
+
+/** How often the bytes of a file may be hashed. Honest files need three passes: chunk, page and tensor; ties add a few. */
+const mostPasses = 16
+const smallFile = 64 * 2 ** 20
+
+class JobList {
+  readonly jobs: HashJob[] = []
+  readonly #file: AeroFile
+  readonly #context: CheckContext
+  #budget: number
+
+  constructor(file: AeroFile, context: CheckContext) {
+    this.#file = file
+    this.#context = context
+    this.#budget = Math.max(smallFile, mostPasses * file.source.size)
+  }
+
+  addChunk(chunk: Chunk): void {
+    this.#add(chunk.offset, chunk.offset + chunk.length, (digest) => {
+      reportHash(chunk, digest, this.#context)
+    })
+  }
+
+  addPages(shard: Chunk, table: Chunk, { pageSize, digests }: PageTable): void {
+    for (const [page, expected] of digests.entries()) {
+      const start = shard.offset + page * pageSize
+      const end = Math.min(start + pageSize, shard.offset + shard.length)
+      this.#add(start, end, (digest) => {
+        if (sameBytes(digest, expected)) return
+        const message = `page ${page} of ${JSON.stringify(shard.name)} (${end - start} bytes)${this.#tensorsIn(start, end)} does not have the digest in its page table`
+        const path = `chunks[${table.index}].digests[${page}]`
+        this.#context.report.report(codes['phsh-digest'], { offset: start, length: end - start, path, message })
+      })
+    }
+  }
+
+  addTensors(): void {
+    const { table } = this.#file
+    for (let i = 0; i < table.count; i++) {
+      const shard = table.shards[i]
+      if (!shard) continue
+      const expected = table.hashOf(i)
+      const start = table.starts[i]!
+      const end = table.ends[i]!
+      const complain = (why: string): void => {
+        const message = `${JSON.stringify(table.tensors[i]!.name)} in ${JSON.stringify(shard.name)} ${why}`
+        const path = `tensors[${table.entries[i]}].hash_b3`
+        this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
+      }
+      if (table.malformedHashes.has(i)) complain('has a hash that is not 64 hexadecimal digits')
+      else if (expected) {
+        this.#add(start, end, (digest) => {
+          if (!sameBytes(digest, expected)) complain('does not have the hash in the index')
+        })
+      }
+    }
+  }
+
+  #add(start: number, end: number, done: (digest: Uint8Array) => void): void {
+    const before = this.#budget
+    this.#budget -= end - start
+    if (this.#budget >= 0) this.jobs.push({ start, end, done })
+    else if (before >= 0) {
+      const message = `chunks, pages and tensors cover the file more than ${mostPasses} times over; the rest was not checked`
+      this.#context.report.report(codes['chunk-overlap-work'], {
+        offset: start,
+        length: end - start,
+        path: 'toc',
+        message,
+      })
+      this.#budget = -1
+    }
+  }
+
+  /** Names what a damaged page holds. */
+  #tensorsIn(start: number, end: number): string {
+    const { table } = this.#file
+    const names: string[] = []
+    let count = 0
+    for (let i = 0; i < table.count; i++) {
+      if (table.starts[i]! >= end || table.ends[i]! <= start) continue
+      if (count++ < 3) names.push(JSON.stringify(table.tensors[i]!.name))
+    }
+    return count === 0
+      ? ''
+      : `, which holds ${names.join(', ')}${count > names.length ? ` and ${count - names.length} more` : ''},`
+  }
+}
+
+const window = 1 << 20
+
+async function checkGaps(file: AeroFile, context: CheckContext): Promise<void> {
+  const { control, source } = file
+  const last = regionsOf(control).reduce((most, region) => Math.max(most, region.end), 0)
+  for (const { start, end } of gapsOf(control, source.size)) {
+    if (start >= last) continue // reported as trailing
+    for (let at = start; at < end; at += window) {
+      const bytes = await source.read(at, Math.min(window, end - at), { signal: context.signal })
+      const odd = bytes.findIndex((byte) => byte !== 0)
+      if (odd < 0) continue
+      const message = `byte ${at + odd}, between chunks, is ${bytes[odd]} and should be 0`
+      context.report.report(codes['gap-nonzero'], { offset: at + odd, length: 1, path: 'padding', message })
+      break
+    }
+  }
+}

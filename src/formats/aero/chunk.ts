@@ -1,0 +1,134 @@
+// One chunk: where it is, and its content once it was fetched, unfolded and compared with its hash.
+import { type ByteSource, checkedAdd } from '../../bytes/index.js'
+import { digestOf } from '../../digest/index.js'
+import type { Code } from '../../errors/index.js'
+import type { ReadContext } from '../../model/index.js'
+import { decodeZstd, isZstdFault } from '../../wire/zstd.js'
+import { codes } from './codes.js'
+import { flags, hasFlag, maxMetadata } from './structs.js'
+
+export interface Chunk {
+  /** Position in the table of contents. */
+  readonly index: number
+  readonly fourcc: string
+  readonly name: string
+  readonly flags: number
+  readonly offset: number
+  /** Stored bytes. */
+  readonly length: number
+  /** Bytes after unfolding. */
+  readonly ulen: number
+  readonly hash: Uint8Array
+}
+
+export interface ChunkContent {
+  readonly chunk: Chunk
+  readonly bytes: Uint8Array
+}
+
+export const isCompressed = (chunk: Chunk): boolean => hasFlag(chunk.flags, flags.zstd)
+export const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0)
+export const entryPath = (index: number): string => `toc.entries[${index}]`
+
+/** How messages call a chunk. Names come from the file, so they are quoted. */
+export const describeChunk = (chunk: Pick<Chunk, 'fourcc' | 'name'>): string =>
+  `${/^[\x21-\x7e]{4}$/.test(chunk.fourcc) ? chunk.fourcc : JSON.stringify(chunk.fourcc)} ${JSON.stringify(chunk.name)}`
+
+export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.byteLength === b.byteLength && a.every((byte, i) => byte === b[i])
+
+/** The content of metadata chunks, in their order; what cannot be had is reported and left out. */
+export async function readChunks(
+  source: ByteSource,
+  chunks: readonly Chunk[],
+  context: ReadContext,
+): Promise<ChunkContent[]> {
+  const affordable = chunks.filter((chunk) => isAffordable(chunk, context))
+  const stored = await fetchStored(source, affordable, context)
+  const contents: ChunkContent[] = []
+  for (const chunk of affordable) {
+    const bytes = await unfold(chunk, stored.get(chunk)!, context)
+    if (!bytes) continue
+    await checkHash(chunk, bytes, context)
+    contents.push({ chunk, bytes })
+  }
+  return contents
+}
+
+function isAffordable(chunk: Chunk, { report, limits }: ReadContext): boolean {
+  const limit = Math.min(maxMetadata, limits.indexBytes)
+  const size = Math.max(chunk.length, isCompressed(chunk) ? chunk.ulen : 0)
+  if (size <= limit) return true
+  const field = chunk.length > limit ? 'chunk_length' : 'chunk_ulen'
+  const message = `${describeChunk(chunk)} would take ${size} bytes of memory, the limit is ${limit}`
+  report.report(codes['chunk-meta-cap'], { offset: chunk.offset, path: `${entryPath(chunk.index)}.${field}`, message })
+  return false
+}
+
+/** Chunks that lie close together come in one read: over a network that is what counts. */
+const fetchGap = 65_536
+
+async function fetchStored(
+  source: ByteSource,
+  chunks: readonly Chunk[],
+  { signal }: ReadContext,
+): Promise<Map<Chunk, Uint8Array>> {
+  const stored = new Map<Chunk, Uint8Array>()
+  const inOrder = chunks.toSorted((a, b) => a.offset - b.offset)
+  for (let i = 0; i < inOrder.length; ) {
+    const start = inOrder[i]!.offset
+    const group: Chunk[] = []
+    let end = start
+    for (; i < inOrder.length; i++) {
+      const chunk = inOrder[i]!
+      if (group.length > 0 && chunk.offset > end + fetchGap) break
+      group.push(chunk)
+      end = Math.max(end, chunk.offset + chunk.length)
+    }
+    const bytes = await source.read(start, end - start, { signal })
+    for (const chunk of group) {
+      const at = chunk.offset - start
+      stored.set(chunk, bytes.subarray(at, at + chunk.length))
+    }
+  }
+  return stored
+}
+
+async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext): Promise<Uint8Array | undefined> {
+  if (!isCompressed(chunk)) return stored
+  const content = await decodeZstd(stored, chunk.ulen)
+  if (!isZstdFault(content)) return content
+  const code: Code = {
+    corrupt: codes['chunk-zstd'],
+    size: codes['chunk-ulen'],
+    trailing: codes['chunk-zstd-trailing'],
+  }[content.fault]
+  const offset = checkedAdd(chunk.offset, content.at) ?? chunk.offset
+  report.report(code, {
+    offset,
+    path: `chunks[${chunk.index}]`,
+    message: `${describeChunk(chunk)}: ${content.message}`,
+  })
+  return undefined
+}
+
+async function checkHash(chunk: Chunk, bytes: Uint8Array, context: ReadContext): Promise<void> {
+  reportHash(chunk, await digestOf('blake3', bytes), context)
+}
+
+/** Compares a chunk's digest with the table of contents. */
+export function reportHash(chunk: Chunk, digest: Uint8Array, { report }: Pick<ReadContext, 'report'>): boolean {
+  if (sameBytes(digest, chunk.hash)) return true
+  const place = { offset: chunk.offset, length: chunk.length, path: `chunks[${chunk.index}]` }
+  if (isBlank(chunk.hash)) {
+    // Nothing says that the content is damaged, so opening goes on with a warning.
+    const code = report.strict
+      ? { ...codes['defect-zero-hash'], severity: 'warning' as const }
+      : codes['defect-zero-hash']
+    report.report(code, { ...place, message: `the hash of ${describeChunk(chunk)} was never written (defect D1)` })
+  } else {
+    const message = `the content of ${describeChunk(chunk)} does not have the hash that the table of contents states`
+    report.report(codes['chunk-hash'], { ...place, message })
+  }
+  return false
+}

@@ -1,0 +1,124 @@
+// The manifest (MMSG): a MessagePack map with the model's name and architecture, and a second account of chunks and shards that no reader
+// relies on. Only the model is taken from it; what contradicts the table of contents is worth a warning; keys that the document does not
+// know are carried along.
+import { type Code, type Report, TareError } from '../../errors/index.js'
+import type { JsonValue, MetaValue } from '../../model/index.js'
+import { MsgpackReader, msgpackCodes } from '../../wire/msgpack.js'
+import type { Chunk, ChunkContent } from './chunk.js'
+import { codes } from './codes.js'
+import { placedReport } from './placed-report.js'
+import { encodeTagged, readTagged } from './tagged.js'
+
+export type JsonObject = Readonly<Record<string, JsonValue>>
+
+export interface Manifest {
+  readonly name: string | undefined
+  readonly architecture: string | undefined
+  /** What the document does not define, by key; undefined when there is nothing. */
+  readonly extra: JsonObject | undefined
+}
+
+const msgpackRows = new Set<Code>(Object.values(msgpackCodes))
+const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['mmsg-msgpack'] : code)
+const own = codes['mmsg-msgpack']
+
+export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], report: Report): Manifest | undefined {
+  const placed = placedReport(report, content.chunk, ownCode)
+  const reader = new MsgpackReader(content.bytes, placed, { where: () => 'manifest' })
+  let root: JsonValue
+  try {
+    root = readTagged(reader, { keyType: own, utf8: own, msgpack: own })
+    if (!isObject(root)) placed.fail(own, { offset: 0, path: 'manifest', message: 'a map was expected' })
+    if (reader.remaining > 0) {
+      const message = `${reader.remaining} bytes follow the map`
+      placed.fail(own, { offset: reader.offset, path: 'manifest', message })
+    }
+  } catch (error) {
+    // The weights can be read without a manifest.
+    if (report.strict || !(error instanceof TareError)) throw error
+    return undefined
+  }
+  const object = root as JsonObject
+  checkTables(object, chunks, placed)
+  const model = isObject(object.model) ? object.model : undefined
+  const { name, architecture, ...modelRest } = model ?? {}
+  const { format: _format, model: _model, chunks: _chunks, shards: _shards, ...rest } = object
+  const extra: Record<string, JsonValue> = Object.assign(Object.create(null), rest)
+  if (Object.keys(modelRest).length > 0) extra.model = Object.assign(Object.create(null), modelRest)
+  return {
+    name: typeof name === 'string' && name !== '' ? name : undefined,
+    architecture: typeof architecture === 'string' && architecture !== '' ? architecture : undefined,
+    extra: Object.keys(extra).length > 0 ? extra : undefined,
+  }
+}
+
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function checkTables(root: JsonObject, chunks: readonly Chunk[], report: Report): void {
+  const byIndex = new Map(chunks.map((chunk) => [chunk.index, chunk]))
+  const rows = (key: string): JsonObject[] => (Array.isArray(root[key]) ? root[key].filter(isObject) : [])
+  for (const [i, row] of rows('chunks').entries()) {
+    if (typeof row.toc_index !== 'number' || byIndex.get(row.toc_index)?.fourcc === row.fourcc) continue
+    const message = `entry ${row.toc_index} of the table of contents is no ${JSON.stringify(row.fourcc)}`
+    report.report(codes['mmsg-contradicts'], { offset: 0, path: `manifest.chunks[${i}].toc_index`, message })
+    return // one wrong number usually shifts all that follow
+  }
+  for (const [i, row] of rows('shards').entries()) {
+    if (typeof row.toc_index !== 'number') continue
+    const chunk = byIndex.get(row.toc_index)
+    const isRight = chunk?.fourcc === 'WTSH' && (row.size_bytes === undefined || row.size_bytes === chunk.length)
+    if (isRight) continue
+    const message = `the table of contents has no shard of ${String(row.size_bytes)} bytes at ${row.toc_index}`
+    report.report(codes['mmsg-contradicts'], { offset: 0, path: `manifest.shards[${i}]`, message })
+  }
+}
+
+/** Name and architecture of the metadata, as the manifest wants them. */
+export function modelNames(metadata: ReadonlyMap<string, MetaValue>): { name: string; architecture: string } {
+  const textOf = (key: string): string => {
+    const value = metadata.get(key)
+    return value?.type === 'str' ? value.value : ''
+  }
+  return { name: textOf('model_name'), architecture: textOf('architecture') }
+}
+
+export interface ManifestChunk {
+  readonly role: string
+  readonly fourcc: string
+  readonly shardId?: number
+}
+
+export interface ManifestShard {
+  readonly id: number
+  readonly tocIndex: number
+  readonly size: number
+  readonly tensorCount: number
+}
+
+export function encodeManifest(
+  metadata: ReadonlyMap<string, MetaValue>,
+  extra: JsonObject | undefined,
+  chunks: readonly ManifestChunk[],
+  shards: readonly ManifestShard[],
+): Uint8Array {
+  const { model, ...rest } = extra ?? {}
+  return encodeTagged({
+    format: { name: 'AERO', version: [0, 1] },
+    model: Object.assign(Object.create(null), modelNames(metadata), isObject(model) ? model : {}),
+    chunks: chunks.map(({ role, fourcc, shardId }, index) => ({
+      role,
+      fourcc,
+      toc_index: index,
+      ...(shardId !== undefined && { shard_id: shardId }),
+    })),
+    shards: shards.map((shard) => ({
+      shard_id: shard.id,
+      toc_index: shard.tocIndex,
+      size_bytes: shard.size,
+      tensor_count: shard.tensorCount,
+      mmap_critical: true,
+    })),
+    ...rest,
+  })
+}

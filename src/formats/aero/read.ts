@@ -1,0 +1,121 @@
+// Reads one file: the control region, then the metadata chunks, each compared with its hash, then the places of all tensors.
+import type { ByteSource } from '../../bytes/index.js'
+import type { Report } from '../../errors/index.js'
+import { type MetaValue, type Model, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
+import { type Chunk, type ChunkContent, readChunks } from './chunk.js'
+import { codes } from './codes.js'
+import { type Control, readControl } from './control.js'
+import { type AeroFile, chunkKind, containerPart, extraPart, indexKind, manifestKind } from './file.js'
+import { isObject, type JsonObject, type Manifest, parseManifest } from './manifest.js'
+import { parseMetaJson } from './meta-json.js'
+import { checkRegions, recordRegions } from './regions.js'
+import { checkTensors, placeTensors } from './tensors.js'
+
+export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
+  const { report } = context
+  const control = await readControl(source, context)
+  checkRegions(control, source, context)
+  const chosen = metadataChunks(control, context)
+  const contents = await readChunks(source, chosen, context)
+  const first = (fourcc: string): ChunkContent | undefined => contents.find(({ chunk }) => chunk.fourcc === fourcc)
+  const metaContent = first('MJSN')
+  const json = metaContent && parseMetaJson(metaContent, report)
+  const manifestContent = first('MMSG')
+  const manifest = manifestContent && parseManifest(manifestContent, control.chunks, report)
+  const metadata = mergeMetadata(json, manifest)
+  const indexContent = first('TIDX')
+  if (!control.chunks.some((chunk) => chunk.fourcc === 'TIDX')) complainNoIndex(control, report)
+  const { table, extra } = placeTensors(indexContent, control, metadata, source, context)
+  checkTensors(table, context)
+  const used = new Set(table.shards)
+  const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, indexContent?.chunk])
+  const file: AeroFile = {
+    source,
+    control,
+    table,
+    metadata,
+    metaJson: json && metaContent.chunk,
+    manifest: manifestContent?.chunk,
+    index: indexContent?.chunk,
+    checked: new Set(chosen),
+    kept: control.chunks.filter((chunk) => isKept(chunk, consumed, used)),
+  }
+  recordRegions(file, context)
+  return {
+    format: 'aero',
+    version: '0.1',
+    metadata,
+    tensors: table.tensors,
+    parts: [containerPart(file), ...keptParts(file), ...extraParts(manifest?.extra, extra)],
+    files: [source],
+  }
+}
+
+function complainNoIndex(control: Control, report: Report): void {
+  const message = 'the table of contents lists no TIDX chunk'
+  report.report(codes['tidx-missing'], { offset: control.tocOffset, path: 'toc', message })
+}
+
+/** Opening needs the first chunk of each kind. Verifying looks at all of them, as far as memory is allowed. */
+function metadataChunks(control: Control, { report, limits }: ReadContext): Chunk[] {
+  const chosen: Chunk[] = []
+  const seen = new Set<string>()
+  let left = limits.indexBytes
+  for (const chunk of control.chunks) {
+    if (!['MJSN', 'MMSG', 'TIDX'].includes(chunk.fourcc)) continue
+    const isFirst = !seen.has(chunk.fourcc)
+    seen.add(chunk.fourcc)
+    const size = Math.max(chunk.length, chunk.ulen)
+    if (!isFirst && (report.strict || size > left)) continue
+    left -= size
+    chosen.push(chunk)
+  }
+  return chosen
+}
+
+/** Chunks that the document does not define, further copies of those it does, and shards without tensors go along as they are. */
+function isKept(
+  chunk: Chunk,
+  consumed: ReadonlySet<Chunk | undefined>,
+  shards: ReadonlySet<Chunk | undefined>,
+): boolean {
+  if (chunk.fourcc === 'IHSH' || chunk.fourcc === 'PHSH' || consumed.has(chunk)) return false
+  return chunk.fourcc !== 'WTSH' || (!shards.has(chunk) && chunk.length > 0)
+}
+
+function keptParts({ kept, source }: AeroFile): Part[] {
+  return kept.map((chunk) => ({
+    kind: chunkKind,
+    sharing: 'private',
+    name: chunk.name,
+    value: { fourcc: chunk.fourcc, flags: chunk.flags, length: chunk.length, ulen: chunk.ulen },
+    data: rangePayload(source, chunk.offset, chunk.length),
+    content: chunk,
+  }))
+}
+
+function extraParts(manifest: JsonObject | undefined, index: JsonObject | undefined): Part[] {
+  return [...(manifest ? [extraPart(manifestKind, manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
+}
+
+/** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */
+function mergeMetadata(
+  json: Map<string, MetaValue> | undefined,
+  manifest: Manifest | undefined,
+): Map<string, MetaValue> {
+  const metadata = new Map(json)
+  // Written anew from the tensors, unless it holds more than ggml types.
+  if (isGgmlDescriptors(metadata.get('quant_descriptors'))) metadata.delete('quant_descriptors')
+  for (const [key, value] of [
+    ['model_name', manifest?.name],
+    ['architecture', manifest?.architecture],
+  ] as const) {
+    if (value !== undefined && !metadata.has(key)) metadata.set(key, text(value))
+  }
+  return metadata
+}
+
+function isGgmlDescriptors(value: MetaValue | undefined): boolean {
+  if (value?.type !== 'json' || !Array.isArray(value.value)) return false
+  return value.value.every((row) => isObject(row) && row.codec === 'ggml' && typeof row.id === 'number')
+}

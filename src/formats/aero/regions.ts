@@ -1,0 +1,123 @@
+// Who owns which bytes of the file. Chunks may lie anywhere, but not over the control region; what lies between them is padding and
+// should be zero; what lies behind the last one belongs to nobody.
+import type { ByteSource } from '../../bytes/index.js'
+import type { ReadContext } from '../../model/index.js'
+import { type Chunk, describeChunk, entryPath } from './chunk.js'
+import { codes } from './codes.js'
+import type { Control } from './control.js'
+import type { AeroFile } from './file.js'
+import { chunkAlignment, header } from './structs.js'
+
+export interface Region {
+  readonly start: number
+  readonly end: number
+  readonly what: string
+  readonly chunk?: Chunk
+}
+
+/** Header, table, names and all chunks that have bytes, by where they start. */
+export function regionsOf(control: Control): Region[] {
+  const { tocOffset, tocLength, stringsOffset, stringsLength } = control
+  const regions: Region[] = [
+    { start: 0, end: header.size, what: 'the header' },
+    { start: tocOffset, end: tocOffset + tocLength, what: 'the table of contents' },
+    { start: stringsOffset, end: stringsOffset + stringsLength, what: 'the string table' },
+    ...control.chunks.map((chunk) => ({
+      start: chunk.offset,
+      end: chunk.offset + chunk.length,
+      what: describeChunk(chunk),
+      chunk,
+    })),
+  ]
+  return regions.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start || a.end - b.end)
+}
+
+/** Stretches between regions, and behind the last one. */
+export function gapsOf(control: Control, size: number): { start: number; end: number }[] {
+  const gaps: { start: number; end: number }[] = []
+  let reached = 0
+  for (const { start, end } of regionsOf(control)) {
+    if (start > reached) gaps.push({ start: reached, end: start })
+    reached = Math.max(reached, end)
+  }
+  if (reached < size) gaps.push({ start: reached, end: size })
+  return gaps
+}
+
+export function checkRegions(control: Control, source: ByteSource, context: ReadContext): void {
+  const { report } = context
+  checkNames(control, context)
+  let last: Region | undefined
+  for (const region of regionsOf(control)) {
+    if (last && region.start < last.end) complainOverlap(last, region, context)
+    if (!last || region.end > last.end) last = region
+  }
+  const end = Math.max(last!.end, ...lastEmpty(control))
+  if (end < source.size) {
+    const message = `${source.size - end} bytes after ${last!.what} belong to nobody`
+    report.report(codes['trailing-bytes'], { offset: end, length: source.size - end, path: 'file', message })
+  }
+}
+
+/** An empty chunk at the end may lie behind padding that only exists for it. */
+const lastEmpty = (control: Control): number[] => {
+  const empty = control.chunks.filter((chunk) => chunk.length === 0)
+  return empty.length === 0 ? [] : [empty.reduce((most, chunk) => Math.max(most, chunk.offset), 0)]
+}
+
+function complainOverlap(before: Region, region: Region, { report }: ReadContext): void {
+  const length = Math.min(before.end, region.end) - region.start
+  const chunk = region.chunk ?? before.chunk
+  const path = chunk ? `${entryPath(chunk.index)}.chunk_offset` : 'header'
+  const place = { offset: region.start, length, path }
+  const message = `${before.what} and ${region.what} share ${length} bytes`
+  if (before.chunk?.fourcc === 'TIDX' && region.chunk?.fourcc === 'WTSH') {
+    const lost = `${message}: the index was written over the weights (defect D2)`
+    report.report(codes['defect-overwritten-weights'], { ...place, message: lost })
+  } else if (before.chunk && region.chunk) report.report(codes['chunk-overlap'], { ...place, message })
+  else report.report(codes['chunk-overlaps-control'], { ...place, message })
+}
+
+function checkNames(control: Control, { report }: ReadContext): void {
+  const seen = new Map<string, Chunk>()
+  for (const chunk of control.chunks) {
+    const key = `${chunk.fourcc}${chunk.name}`
+    const first = seen.get(key)
+    if (!first) seen.set(key, chunk)
+    else {
+      const message = `entry ${first.index} is ${describeChunk(chunk)} too; readers use that one`
+      report.report(codes['chunk-duplicate-name'], { offset: chunk.offset, path: entryPath(chunk.index), message })
+    }
+  }
+}
+
+/** The byte map of the chunks: tensors inside shards, filler between them, padding up to the next chunk. */
+export function recordRegions({ control, table }: AeroFile, { extents, report }: ReadContext): void {
+  if (!extents) return
+  const add = (start: number, end: number, path: string, kind: 'field' | 'data' | 'padding'): void => {
+    if (end > start) extents.add({ file: report.file, offset: start, length: end - start, path, kind })
+  }
+  const reached = new Map<Chunk, number>()
+  for (const i of table.inFileOrder()) {
+    const shard = table.shards[i]
+    if (!shard) continue
+    const at = reached.get(shard) ?? shard.offset
+    add(at, table.starts[i]!, `${shard.name}.filler`, 'padding')
+    const tensor = table.tensors[i]!
+    const dataEnd = table.starts[i]! + (tensor.data?.byteLength ?? 0)
+    add(table.starts[i]!, dataEnd, `data[${JSON.stringify(tensor.name)}]`, 'data')
+    add(dataEnd, table.ends[i]!, `${shard.name}.filler`, 'padding')
+    reached.set(shard, Math.max(at, table.ends[i]!))
+  }
+  for (const chunk of control.chunks) {
+    const start = reached.get(chunk)
+    if (start !== undefined) add(start, chunk.offset + chunk.length, `${chunk.name}.filler`, 'padding')
+    else add(chunk.offset, chunk.offset + chunk.length, `chunks[${chunk.index}]`, 'field')
+  }
+  let end = 0
+  for (const region of regionsOf(control)) {
+    if (region.chunk && region.start > end && region.start - end < chunkAlignment)
+      add(end, region.start, 'padding', 'padding')
+    end = Math.max(end, region.end)
+  }
+}

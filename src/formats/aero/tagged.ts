@@ -1,0 +1,142 @@
+// MessagePack values as JSON, and back, without loss. What JSON cannot say is put into an object with one key that starts with "$":
+// byte strings, whole numbers beyond 2^53-1, floats that look like whole numbers, extension values. A map that has such a key of its own
+// becomes a list of pairs. So what a file says about a tensor can be shown, carried along, and written again.
+import { decodeUtf8, findInvalidUtf8, toHex } from '../../bytes/index.js'
+import type { Code } from '../../errors/index.js'
+import type { JsonValue } from '../../model/index.js'
+import { type MsgpackReader, MsgpackWriter, nameOf } from '../../wire/msgpack.js'
+
+/** The codes that a caller uses for what only it can name. */
+export interface TaggedCodes {
+  readonly keyType: Code
+  readonly utf8: Code
+  readonly msgpack: Code
+}
+
+const maxDepth = 64
+
+/** The next value of any kind. Keys must be strings, and all strings UTF-8. */
+export function readTagged(reader: MsgpackReader, codes: TaggedCodes, depth = 0): JsonValue {
+  const at = reader.offset
+  if (depth > maxDepth) {
+    const message = `lists and maps are nested more than ${maxDepth} deep`
+    reader.report.fail(codes.msgpack, { offset: at, path: reader.where(), message })
+  }
+  const kind = reader.next()
+  switch (kind) {
+    case 'nil':
+      return null
+    case 'bool':
+      return reader.value === 1
+    case 'int':
+      return typeof reader.value === 'bigint' ? { $int: reader.value.toString() } : reader.value
+    case 'float':
+      return tagFloat(reader.value as number, reader.form === 0xca)
+    case 'str':
+      return readText(reader, codes)
+    case 'bin':
+      return { $bin: toHex(reader.take(reader.length)) }
+    case 'ext': {
+      const type = reader.extType
+      return { $ext: [type, toHex(reader.take(reader.length))] }
+    }
+    case 'array': {
+      const items: JsonValue[] = []
+      for (let left = reader.length; left > 0; left--) items.push(readTagged(reader, codes, depth + 1))
+      return items
+    }
+    case 'map':
+      return readMap(reader, codes, depth, reader.length)
+  }
+}
+
+function readMap(reader: MsgpackReader, codes: TaggedCodes, depth: number, count: number): JsonValue {
+  const pairs: [string, JsonValue][] = []
+  for (let left = count; left > 0; left--) {
+    const key = readKey(reader, codes)
+    pairs.push([key, readTagged(reader, codes, depth + 1)])
+  }
+  const isPlain = new Set(pairs.map(([key]) => key)).size === count && !pairs.some(([key]) => key.startsWith('$'))
+  if (!isPlain) return { $map: pairs }
+  const object = Object.create(null) as Record<string, JsonValue>
+  for (const [key, value] of pairs) object[key] = value
+  return object
+}
+
+export function readKey(reader: MsgpackReader, codes: TaggedCodes): string {
+  const at = reader.offset
+  const kind = reader.next()
+  if (kind === 'str') return readText(reader, codes)
+  const message = `a map key is ${nameOf(kind)}, and must be a string`
+  return reader.report.fail(codes.keyType, { offset: at, path: reader.where(), message })
+}
+
+/** The characters of a str whose token was just read. */
+export function readText(reader: MsgpackReader, codes: TaggedCodes): string {
+  const start = reader.offset
+  const bytes = reader.take(reader.length)
+  const text = decodeUtf8(bytes)
+  if (text !== undefined) return text
+  const at = start + findInvalidUtf8(bytes)
+  return reader.report.fail(codes.utf8, {
+    offset: at,
+    path: reader.where(),
+    message: 'a string is not valid UTF-8 here',
+  })
+}
+
+function tagFloat(value: number, isSingle: boolean): JsonValue {
+  if (isSingle) return { $f32: floatText(value) }
+  return Number.isInteger(value) || !Number.isFinite(value) ? { $float: floatText(value) } : value
+}
+
+const floatText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
+
+export function writeTagged(writer: MsgpackWriter, value: JsonValue): void {
+  if (value === null) writer.nil()
+  else if (typeof value === 'boolean') writer.bool(value)
+  else if (typeof value === 'string') writer.str(value)
+  else if (typeof value === 'number') {
+    if (Number.isSafeInteger(value)) writer.int(value)
+    else writer.f64(value)
+  } else if (Array.isArray(value)) {
+    writer.arrayHeader(value.length)
+    for (const item of value as readonly JsonValue[]) writeTagged(writer, item)
+  } else if (!writeSpecial(writer, value as Readonly<Record<string, JsonValue>>)) {
+    writePairs(writer, Object.entries(value))
+  }
+}
+
+export function encodeTagged(value: JsonValue): Uint8Array {
+  const writer = new MsgpackWriter()
+  writeTagged(writer, value)
+  return writer.finish()
+}
+
+function writePairs(writer: MsgpackWriter, pairs: readonly (readonly [string, JsonValue])[]): void {
+  writer.mapHeader(pairs.length)
+  for (const [key, value] of pairs) {
+    writer.str(key)
+    writeTagged(writer, value)
+  }
+}
+
+function writeSpecial(writer: MsgpackWriter, value: Readonly<Record<string, JsonValue>>): boolean {
+  const keys = Object.keys(value)
+  const tag = keys.length === 1 && keys[0]!.startsWith('$') ? keys[0] : undefined
+  const content = tag === undefined ? undefined : value[tag]
+  if (tag === '$int' && typeof content === 'string') writer.int(BigInt(content))
+  else if (tag === '$float' && typeof content === 'string') writer.f64(Number(content))
+  else if (tag === '$f32' && typeof content === 'string') writer.f32(Number(content))
+  else if (tag === '$bin' && typeof content === 'string') writer.bin(fromHex(content))
+  else if (tag === '$ext' && Array.isArray(content)) writer.ext(content[0] as number, fromHex(content[1] as string))
+  else if (tag === '$map' && Array.isArray(content)) writePairs(writer, content as [string, JsonValue][])
+  else return false
+  return true
+}
+
+export function fromHex(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length / 2)
+  for (let i = 0; i < bytes.byteLength; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
+  return bytes
+}

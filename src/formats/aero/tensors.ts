@@ -1,0 +1,171 @@
+// From entries of the index to tensors: which bytes of the file each one is, whether they are there, and whether they are as many as
+// type and shape want.
+import { type ByteSource, checkedAdd } from '../../bytes/index.js'
+import { packed } from '../../dtypes/index.js'
+import type { Code, Report } from '../../errors/index.js'
+import { type Metadata, type Payload, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
+import { type Chunk, type ChunkContent, describeChunk } from './chunk.js'
+import { codes } from './codes.js'
+import type { Control } from './control.js'
+import { dtypeOfNumber, ggmlTypeIn, neededBytes } from './dtypes.js'
+import { shardsOf, TensorTable } from './file.js'
+import type { JsonObject } from './manifest.js'
+import { shardName } from './structs.js'
+import { type IndexEntry, parseIndex } from './tidx.js'
+
+export interface PlacedTensors {
+  readonly table: TensorTable
+  readonly extra: JsonObject | undefined
+}
+
+export function placeTensors(
+  content: ChunkContent | undefined,
+  control: Control,
+  metadata: Metadata,
+  source: ByteSource,
+  context: ReadContext,
+): PlacedTensors {
+  const table = new TensorTable()
+  if (!content) return { table, extra: undefined }
+  const placer = new Placer(table, control, metadata, source, context.report)
+  const { extra } = parseIndex(content, context.report, (entry, report) => placer.place(entry, report))
+  return { table, extra }
+}
+
+class Placer {
+  readonly #table: TensorTable
+  readonly #source: ByteSource
+  readonly #shards: Map<string, Chunk>
+  readonly #byId = new Map<number, Chunk | undefined>()
+  readonly #names = new Set<string>()
+  readonly #isFromGguf: boolean
+  readonly #outer: Report
+  #saidDims = false
+
+  constructor(table: TensorTable, control: Control, metadata: Metadata, source: ByteSource, report: Report) {
+    this.#table = table
+    this.#source = source
+    this.#shards = shardsOf(control)
+    this.#outer = report
+    const origin = metadata.get('source_format')
+    this.#isFromGguf = origin?.type === 'str' && origin.value === 'gguf'
+  }
+
+  place(entry: IndexEntry, report: Report): void {
+    const complain = (code: Code, field: string, message: string): void =>
+      report.report(code, { offset: entry.at, path: `tensors[${entry.index}].${field}`, message })
+    const { name } = entry
+    const known = this.#names.size
+    this.#names.add(name)
+    if (this.#names.size === known) {
+      complain(codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
+      return
+    }
+    // The global index of a set has no weights of its own: its tensors are declared without data.
+    if (this.#shards.size === 0) {
+      this.#add(entry, undefined, 0, 0, null, complain)
+      return
+    }
+    const shard = this.#shardOf(entry.shardId)
+    if (!shard) {
+      const message = `${JSON.stringify(name)} is in ${shardName(entry.shardId)}, which the file does not have`
+      complain(codes['tidx-shard-missing'], 'shard_id', message)
+      return
+    }
+    const { dataOff, dataLen } = entry
+    const end = typeof dataOff === 'number' && typeof dataLen === 'number' ? checkedAdd(dataOff, dataLen) : undefined
+    if (end === undefined || end > shard.length) {
+      const message = `${JSON.stringify(name)} has ${dataLen} bytes from ${dataOff} on, ${describeChunk(shard)} has ${shard.length}`
+      complain(codes['tidx-bounds'], 'data_off', message)
+      return
+    }
+    const start = shard.offset + Number(dataOff)
+    this.#add(entry, shard, start, shard.offset + end, rangePayload(this.#source, start, Number(dataLen)), complain)
+  }
+
+  #shardOf(id: number): Chunk | undefined {
+    if (this.#byId.has(id)) return this.#byId.get(id)
+    const shard = this.#shards.get(shardName(id))
+    this.#byId.set(id, shard)
+    return shard
+  }
+
+  #add(
+    entry: IndexEntry,
+    shard: Chunk | undefined,
+    start: number,
+    end: number,
+    stored: Payload | null,
+    complain: (code: Code, field: string, message: string) => void,
+  ): void {
+    const { name, shape } = entry
+    let dtype = dtypeOfNumber(entry.dtype)
+    let { extra } = entry
+    if (!dtype) {
+      complain(codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
+      dtype = packed
+      extra = Object.assign(extra ?? Object.create(null), { dtype: entry.dtype })
+    }
+    const type = dtype === packed ? ggmlTypeIn(extra)?.dtype : dtype
+    if (dtype === packed && type && this.#isFromGguf) this.#noteDims(entry)
+    const length = Number(entry.dataLen)
+    const needed = type && neededBytes(type, shape)
+    let data = stored
+    let isWhole = needed === length
+    if (needed !== undefined && length > needed && (dtype === packed || this.#isFromGguf)) {
+      const message = `${length} bytes are stored, [${shape.join(', ')}] of ${type!.id} takes ${needed}; the rest is padding`
+      complain(codes['tensor-data-len-padded'], 'data_len', message)
+      data = stored && rangePayload(this.#source, start, needed)
+      isWhole = true
+    } else if (type && !isWhole) {
+      const wanted = needed === undefined ? 'which does not go with that type' : `which takes ${needed}`
+      complain(
+        codes['tensor-shape-vs-len'],
+        'data_len',
+        `${length} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}`,
+      )
+    }
+    const tensor: Tensor = {
+      name,
+      dtype,
+      shape,
+      order: 'row',
+      role: 'weight',
+      data,
+      ...(dtype === packed && type && isWhole && { encoding: type }),
+      ...(extra && { extra }),
+    }
+    this.#table.add(tensor, entry.index, shard, start, end, entry.hash)
+  }
+
+  #noteDims(entry: IndexEntry): void {
+    if (this.#saidDims || entry.shape.length < 2) return
+    this.#saidDims = true
+    const message = 'dimensions are in the order of GGUF, fastest first; they are shown as the file has them'
+    this.#outer.report(codes['tensor-gguf-dims'], { offset: 0, path: `tensors[${entry.index}].shape`, message })
+  }
+}
+
+/** Tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. */
+export function checkTensors(table: TensorTable, { report }: ReadContext): void {
+  let reached = -1
+  let owner = -1
+  for (const i of table.inFileOrder()) {
+    const start = table.starts[i]!
+    const end = table.ends[i]!
+    if (start === end) continue
+    if (start < reached) {
+      const names = `${JSON.stringify(table.tensors[i]!.name)} and ${JSON.stringify(table.tensors[owner]!.name)}`
+      report.report(codes['tensor-overlap'], {
+        offset: start,
+        length: Math.min(reached, end) - start,
+        path: `tensors[${table.entries[i]}].data_off`,
+        message: `${names} share bytes`,
+      })
+    }
+    if (end > reached) {
+      reached = end
+      owner = i
+    }
+  }
+}

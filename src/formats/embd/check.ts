@@ -1,0 +1,154 @@
+// The checks that look at every byte. The footer holds the CRC of the data section and the CRC of everything before the footer; the
+// second one is put together from the first and those of the parts around it, so that each byte is read and summed up once.
+import { type ByteSource, decodeUtf8, defaultWindow, streamRange } from '../../bytes/index.js'
+import { combineCrc32 } from '../../digest/crc32-combine.js'
+import { createHasher } from '../../digest/index.js'
+import { verifyCodes } from '../../errors/index.js'
+import type { CheckContext, Model } from '../../model/index.js'
+import { vocabularyOf } from '../../model/vocabulary.js'
+import { codes } from './codes.js'
+import { fileOf, type Range, type SectionedFile } from './parts.js'
+import { hex } from './sectioned-read.js'
+import { footer } from './structs.js'
+
+export async function check(model: Model, context: CheckContext): Promise<void> {
+  const { report } = context
+  checkTokens(model, context)
+  const file = fileOf(model)
+  const source = model.files[0]
+  if (!file || !source) return
+  if (file.layout === 'stream' || !file.checksums) {
+    const why = file.layout === 'stream' ? 'the stream layout has no checksums' : 'this sectioned file has no checksums'
+    report.report(verifyCodes['no-checksums'], {
+      message: `${why}; compare with \`tare hash\` of a copy that you trust`,
+    })
+  }
+  if (file.layout === 'stream') return
+  const padding = new PaddingCheck(file.padding, context)
+  if (file.checksums && file.footer) await checkSums(file, file.footer, source, padding, context)
+  else await padding.readAll(source)
+}
+
+async function checkSums(
+  file: SectionedFile,
+  stored: NonNullable<SectionedFile['footer']>,
+  source: ByteSource,
+  padding: PaddingCheck,
+  context: CheckContext,
+): Promise<void> {
+  const { report } = context
+  const data = file.data ?? [stored.offset, stored.offset]
+  let whole = 0
+  for (const range of [[0, data[0]], data, [data[1], stored.offset]] as const) {
+    const crc = await sumRange(range, range === data, source, padding, context)
+    whole = combineCrc32(whole, crc, range[1] - range[0])
+    if (range !== data || !file.data || crc === stored.dataChecksum) continue
+    const message = `${hex(stored.dataChecksum)} is stored, the data section has ${hex(crc)}`
+    report.report(codes['data-crc'], { offset: stored.offset, length: 4, path: 'footer.data_checksum', message })
+  }
+  if (whole === stored.fileChecksum) return
+  const offset = stored.offset + footer.offsetOf('fileChecksum')
+  const message = `${hex(stored.fileChecksum)} is stored, bytes 0 to ${stored.offset - 1} have ${hex(whole)}`
+  report.report(codes['file-crc'], { offset, length: 4, path: 'footer.file_checksum', message })
+}
+
+async function sumRange(
+  [start, end]: Range,
+  isData: boolean,
+  source: ByteSource,
+  padding: PaddingCheck,
+  context: CheckContext,
+): Promise<number> {
+  const hasher = await createHasher('crc32')
+  let offset = start
+  for await (const chunk of streamRange({ source, offset, length: end - start }, defaultWindow, context.signal)) {
+    hasher.update(chunk)
+    const zeros = padding.look(chunk, offset)
+    // What lies outside the data section was read with the index, and is counted there; so is padding.
+    if (isData) context.checked(chunk.byteLength - zeros)
+    offset += chunk.byteLength
+  }
+  const digest = hasher.digest()
+  return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
+}
+
+/** Looks for bytes that should be zero and are not, in chunks that come in order. */
+class PaddingCheck {
+  readonly #ranges: readonly Range[]
+  readonly #context: CheckContext
+  #next = 0
+  #isReported = false
+
+  constructor(ranges: readonly Range[], context: CheckContext) {
+    this.#ranges = ranges
+    this.#context = context
+  }
+
+  /** How many bytes of the chunk are padding. */
+  look(chunk: Uint8Array, offset: number): number {
+    const end = offset + chunk.byteLength
+    let seen = 0
+    for (let range = this.#ranges[this.#next]; range && range[0] < end; range = this.#ranges[this.#next]) {
+      const from = Math.max(range[0], offset)
+      const to = Math.min(range[1], end)
+      seen += Math.max(0, to - from)
+      const odd = chunk.subarray(from - offset, to - offset).findIndex((byte) => byte !== 0)
+      if (odd >= 0 && !this.#isReported) this.#complain(from + odd, chunk[from - offset + odd]!, range)
+      if (range[1] > end) break
+      this.#isReported = false
+      this.#next++
+    }
+    return seen
+  }
+
+  /** Without checksums, only the padding itself is read. */
+  async readAll(source: ByteSource): Promise<void> {
+    for (const [start, end] of this.#ranges) {
+      let offset = start
+      for await (const chunk of streamRange(
+        { source, offset, length: end - start },
+        defaultWindow,
+        this.#context.signal,
+      )) {
+        this.look(chunk, offset)
+        offset += chunk.byteLength
+      }
+    }
+  }
+
+  #complain(offset: number, byte: number, [start, end]: Range): void {
+    this.#isReported = true
+    const message = `a byte is ${byte}; bytes ${start} to ${end - 1} belong to nobody and should be zero`
+    this.#context.report.report(codes.padding, { offset, length: 1, path: 'padding', message })
+  }
+}
+
+/** More tokens than this are not compared with each other: a set of them all would take too much memory. */
+const mostTokens = 1 << 21
+
+/** Gives different texts for different bytes, whatever they are. */
+const oneByteDecoder = new TextDecoder('latin1')
+
+function checkTokens(model: Model, { report }: CheckContext): void {
+  const vocabulary = vocabularyOf(model.parts)
+  if (!vocabulary) return
+  const { tokens } = vocabulary
+  if (tokens.length > mostTokens) {
+    const message = `the vocabulary has ${tokens.length} tokens; ${mostTokens} are the most that are compared with each other`
+    report.report(verifyCodes['not-checked'], { path: 'vocab.tokens', message })
+    return
+  }
+  const texts = new Map<string, number>()
+  const others = new Map<string, number>()
+  for (const [id, token] of tokens.entries()) {
+    const text = decodeUtf8(token)
+    const place = { offset: 0, path: `vocab.tokens[${id}]` }
+    if (text === undefined) report.report(codes['token-utf8'], { ...place, message: 'not UTF-8; the bytes are kept' })
+    const known = text === undefined ? others : texts
+    const key = text ?? oneByteDecoder.decode(token)
+    const first = known.get(key)
+    if (first === undefined) known.set(key, id)
+    else
+      report.report(codes['duplicate-token'], { ...place, message: `${JSON.stringify(key)} is token ${first} already` })
+  }
+}

@@ -1,0 +1,61 @@
+// The metadata that the document requires, for models that come without: what the tensors tell is taken from them, and what they do not
+// tell is left out. The clock is not asked: the same input must give the same bytes.
+import { failWith, usageCodes } from '../../errors/index.js'
+import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../model/index.js'
+import { fileOf } from './parts.js'
+import { requiredKeys } from './structs.js'
+
+type RequiredKey = (typeof requiredKeys)[number]
+
+/** Heads cannot be seen in the weights. Models with 384 hidden units have 12 of them, all that are in use. */
+const usualHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
+
+/** The required keys first, in the document's order, then all others in theirs. A sectioned file is copied as it is. */
+export function metadataToWrite(model: Model, options: WriteOptions): Metadata {
+  const heads = options.extra?.heads
+  if (heads !== undefined && (typeof heads !== 'number' || !Number.isSafeInteger(heads) || heads < 1)) {
+    failWith(usageCodes.option, { file: '--heads', message: `${String(heads)} is no number of attention heads` })
+  }
+  const given = new Map(model.metadata)
+  if (heads !== undefined) given.set('num_attention_heads', text(String(heads)))
+  if (fileOf(model)?.layout === 'sectioned') return given
+  const found = derive(model, options.name)
+  const metadata = new Map<string, MetaValue>()
+  for (const key of requiredKeys) {
+    const value = given.get(key) ?? found.get(key)
+    if (value !== undefined) metadata.set(key, typeof value === 'object' ? value : text(String(value)))
+  }
+  for (const [key, value] of given) metadata.set(key, value)
+  return metadata
+}
+
+function derive(model: Model, outputName: string): Map<RequiredKey, string | number> {
+  const found = new Map<RequiredKey, string | number>([
+    ['model_name', stemOf(model.files[0]?.name ?? outputName)],
+    ['model_version', '1.0.0'],
+    ['created_at', '1970-01-01T00:00:00Z'],
+  ])
+  const layers = new Set<string>()
+  for (const { name, shape } of model.tensors) {
+    const [rows, columns] = shape
+    if (rows === undefined) continue
+    if (name.endsWith('embeddings.word_embeddings.weight') && columns !== undefined) {
+      found.set('vocab_size', rows)
+      found.set('embedding_dim', columns)
+      found.set('hidden_size', columns)
+      const heads = usualHeads.get(columns)
+      if (heads !== undefined) found.set('num_attention_heads', heads)
+    } else if (name.endsWith('embeddings.position_embeddings.weight')) found.set('max_position_emb', rows)
+    else if (name.endsWith('.intermediate.dense.bias')) found.set('intermediate_size', rows)
+    const layer = /(?:^|\.)encoder\.layer\.(\d+)\./.exec(name)?.[1]
+    if (layer !== undefined) layers.add(layer)
+  }
+  if (layers.size > 0) found.set('num_layers', layers.size)
+  return found
+}
+
+/** The file's name without directories and without its last extension. */
+function stemOf(name: string): string {
+  const base = name.split(/[/\\]/).at(-1)!
+  return base.replace(/(?<=.)\.[^.]*$/, '')
+}

@@ -1,0 +1,68 @@
+// EMBD, the weight files of the cpp_embedder library: the sectioned layout of its document and the stream layout of its programs.
+import { failWith, usageCodes } from '../../errors/index.js'
+import type { Format } from '../../model/index.js'
+import { sectioned, writeFor } from './capabilities.js'
+import { check } from './check.js'
+import { codes } from './codes.js'
+import { layoutSectioned } from './layout-sectioned.js'
+import { layoutStream } from './layout-stream.js'
+import { layoutToWrite } from './parts.js'
+import { read } from './read.js'
+import { magic } from './structs.js'
+
+export const embd: Format = {
+  id: 'embd',
+  title: 'EMBD',
+  extensions: ['.weights'],
+  capabilities: { checksums: 'all', write: sectioned, writeFor },
+  codes,
+
+  detect(head, name) {
+    const same = magic.filter((byte, i) => head[i] === byte).length
+    if (same === magic.byteLength) return 'yes'
+    // The usual names say too little by themselves: `.bin` is anything, and others use `.weights` as well.
+    const lower = name.toLowerCase()
+    if (lower.endsWith('.weights')) return 'maybe'
+    return lower.endsWith('.bin') && same === magic.byteLength - 1 ? 'maybe' : 'no'
+  },
+
+  read,
+  check,
+
+  async layout(model, options) {
+    const { layout, checksums } = options.extra ?? {}
+    checkChoice('--layout', layout, ['sectioned', 'stream'])
+    checkChoice('--checksums', checksums, ['on', 'off'])
+    const isStream = layoutToWrite(model, options.extra) === 'stream'
+    return { files: [isStream ? layoutStream(model, options) : await layoutSectioned(model, options)] }
+  },
+
+  options: {
+    write: [
+      {
+        name: 'layout',
+        argument: 'sectioned|stream',
+        choices: ['sectioned', 'stream'],
+        description:
+          'the layout of the document, or the one that the reference library reads (default: as the source, or sectioned)',
+      },
+      {
+        name: 'checksums',
+        argument: 'on|off',
+        choices: ['on', 'off'],
+        description: 'whether a sectioned file gets checksums (default: as the source, or on)',
+      },
+      {
+        name: 'heads',
+        argument: 'N',
+        kind: 'integer',
+        description: 'num_attention_heads for the metadata; it cannot be seen in the weights',
+      },
+    ],
+  },
+}
+
+function checkChoice(option: string, value: unknown, choices: readonly string[]): void {
+  if (value === undefined || choices.includes(value as string)) return
+  failWith(usageCodes.option, { file: option, message: `${String(value)} is none of ${choices.join(', ')}` })
+}

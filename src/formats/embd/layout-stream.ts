@@ -1,0 +1,67 @@
+// Writing the stream layout, with the same bytes as the reference converter.
+import { encodeUtf8 } from '../../bytes/index.js'
+import { failWith, writeCodes } from '../../errors/index.js'
+import type { FileLayout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import { vocabularyOf } from '../../model/vocabulary.js'
+import { codes } from './codes.js'
+import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
+import { inFileOrder } from './tensor-order.js'
+
+export function layoutStream(model: Model, { name: file }: WriteOptions): FileLayout {
+  const tensors = inFileOrder(model)
+  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: joined([magic, u32(1), u32(tensors.length)]) }]
+  for (const tensor of tensors) {
+    const { name, shape, data } = checkTensor(tensor, file)
+    const text = encodeUtf8(name)
+    checkLength(text.byteLength, file, name)
+    const record = joined([u32(text.byteLength), text, u32(shape.length), ...shape.map(u32)])
+    slots.push({ kind: 'bytes', path: `tensors[${JSON.stringify(name)}]`, bytes: record })
+    slots.push({ kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data })
+  }
+  const tokens = vocabularyOf(model.parts)?.tokens ?? []
+  if (tokens.length > maxTokenCount) {
+    const message = `${tokens.length} tokens, but readers of stream files take at most ${maxTokenCount}`
+    failWith(codes['write-limit'], { file, path: 'vocab', message })
+  }
+  for (const [id, token] of tokens.entries()) checkLength(token.byteLength, file, `vocab.tokens[${id}]`)
+  const records = tokens.flatMap((token) => [u32(token.byteLength), token])
+  slots.push({ kind: 'bytes', path: 'vocab', bytes: joined([u32(tokens.length), ...records]) })
+  return { name: file, slots }
+}
+
+function checkTensor(
+  tensor: Tensor,
+  file: string,
+): Pick<Tensor, 'name' | 'shape'> & { data: NonNullable<Tensor['data']> } {
+  const { name, dtype, shape, data } = tensor
+  if (dtype.id !== 'f32' || !data) {
+    const message = data ? `stream files hold f32 only, not ${dtype.id}; cast it` : 'the tensor has no data'
+    failWith(writeCodes['dtype-unsupported'], { file, path: name, message })
+  }
+  if (shape.length < 1 || shape.length > maxRank || shape.some((dim) => dim < 1 || dim > 0xffffffff)) {
+    failWith(codes['write-limit'], { file, path: name, message: `the shape [${shape.join(', ')}] has no place here` })
+  }
+  return { name, shape, data }
+}
+
+function checkLength(length: number, file: string, path: string): void {
+  if (length <= maxStringLength) return
+  const message = `${length} bytes, but readers of stream files take at most ${maxStringLength}`
+  failWith(codes['write-limit'], { file, path, message })
+}
+
+export function u32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value, true)
+  return bytes
+}
+
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.byteLength, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.byteLength
+  }
+  return bytes
+}

@@ -1,0 +1,251 @@
+// Reads a sectioned file: header and footer, then the three sections that make up the index. The data section is only placed.
+import { type ByteSource, Cursor, compareBytes, toSafe } from '../../bytes/index.js'
+import { digestOf } from '../../digest/index.js'
+import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
+import { codes } from './codes.js'
+import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
+import { layoutPart, type SectionedFile } from './parts.js'
+import { reportOrientation } from './report-orientation.js'
+import { placeTensors } from './sectioned-data.js'
+import { recordPadding, SectionMap } from './sections.js'
+import { bytesPerTensor } from './stream-walk.js'
+import {
+  checkedHeader,
+  descriptor,
+  flag,
+  footer,
+  type Header,
+  header,
+  magicEnd,
+  metadataHeader,
+  vocabHeader,
+} from './structs.js'
+import { readTensorIndex, type TensorIndex, totalNameLength } from './tensor-index.js'
+import { readVocab, type VocabSection } from './vocab.js'
+
+export async function crc32(bytes: Uint8Array): Promise<number> {
+  const digest = await digestOf('crc32', bytes)
+  return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
+}
+
+export async function readSectioned(source: ByteSource, context: ReadContext): Promise<Model> {
+  const { report, extents, signal } = context
+  const start = await source.read(0, header.size, { signal })
+  const fields = header.read(new Cursor(start, report, { extents, path: ['header'] }))
+  await checkHeader(fields, start, source, context)
+  const end = await readFooter(fields, source, context)
+  const sections = new SectionMap(header.size, end?.offset ?? source.size, report)
+
+  const { metadata, parts } = await readMetadataSection(fields, sections, source, context)
+  const vocabulary = await readVocabSection(fields, sections, source, context)
+  if (vocabulary) {
+    if (vocabulary.isWhole) checkVocabSize(metadata, vocabulary.count, context)
+    parts.push(vocabulary.part)
+  }
+  const index = await readIndexSection(fields, sections, source, context)
+  const data = placeData(fields, sections)
+  const isAligned = hasFlag(fields, flag.aligned)
+  const { tensors, padding } = placeTensors(index.entries, { ...data, isAligned }, index.refused === 0, source, context)
+  const gaps = sections.checkOverlap()
+  recordPadding(gaps, source.name, 'padding', extents)
+  recordPadding(data.isWhole ? padding : [], source.name, 'data.padding', extents)
+  const file: SectionedFile = {
+    layout: 'sectioned',
+    aligned: isAligned,
+    checksums: hasFlag(fields, flag.checksums),
+    footer: end,
+    data: data.isWhole ? [data.offset, data.offset + data.size] : undefined,
+    padding: [...gaps, ...padding].sort(([a], [b]) => a - b),
+  }
+  const orientation = reportOrientation(tensors, 'sectioned', context)
+  return {
+    format: 'embd',
+    version: `${fields.versionMajor}.${fields.versionMinor}`,
+    variant: 'sectioned',
+    metadata,
+    tensors,
+    parts: [layoutPart(file), ...parts, ...orientation],
+    files: [source],
+  }
+}
+
+/** Flags are 32 bits, so the bit operators are right for them. */
+const hasFlag = ({ flags }: Header, bit: number): boolean => (flags & bit) !== 0
+
+async function checkHeader(
+  fields: Header,
+  bytes: Uint8Array,
+  source: ByteSource,
+  { report }: ReadContext,
+): Promise<void> {
+  const place = (field: keyof Header, name: string) => ({ offset: header.offsetOf(field), path: `header.${name}` })
+  const { versionMajor, versionMinor, flags, reserved, totalFileSize } = fields
+  if (versionMajor !== 1) {
+    const message = `version ${versionMajor}.${versionMinor}, but only major version 1 is known`
+    report.fail(codes['version-major'], { ...place('versionMajor', 'version_major'), message })
+  }
+  if (versionMinor !== 0) {
+    const message = `version 1.${versionMinor} is newer than 1.0`
+    report.report(codes['version-minor'], { ...place('versionMinor', 'version_minor'), message })
+  }
+  if (hasFlag(fields, flag.checksums)) {
+    const crc = await crc32(bytes.subarray(0, checkedHeader))
+    if (crc !== fields.headerChecksum) {
+      const message = `${hex(fields.headerChecksum)} is stored, bytes 0 to ${checkedHeader - 1} have ${hex(crc)}`
+      report.report(codes['header-crc'], { ...place('headerChecksum', 'header_checksum'), length: 4, message })
+    }
+  }
+  if (hasFlag(fields, flag.reserved)) {
+    report.report(codes['reserved-flags'], { ...place('flags', 'flags'), message: `the flags are ${hex(flags)}` })
+  }
+  if (reserved !== 0) {
+    report.report(codes['reserved-header'], { ...place('reserved', 'reserved'), message: `${reserved}, not 0` })
+  }
+  if (totalFileSize !== BigInt(source.size)) {
+    const message = `the header states ${totalFileSize} bytes, the file has ${source.size}`
+    report.report(codes['total-file-size'], { ...place('totalFileSize', 'total_file_size'), length: 8, message })
+  }
+  if (hasFlag(fields, flag.compressed)) {
+    const message = 'the data are said to be compressed, in a way that nobody has defined'
+    report.fail(codes.compressed, { ...place('flags', 'flags'), message })
+  }
+}
+
+export const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
+
+/** The footer ends the file that the header states; when that is longer than what is there, it may still end the file as it is. */
+async function readFooter(fields: Header, source: ByteSource, context: ReadContext): Promise<SectionedFile['footer']> {
+  const { report, extents, signal } = context
+  const stated = toSafe(fields.totalFileSize)
+  const isCut = stated === undefined || stated > source.size
+  const offset = (isCut ? source.size : stated) - footer.size
+  if (offset < header.size) {
+    // A file that was cut has lost its footer, and has been reported.
+    if (!isCut)
+      report.report(codes['footer-magic'], { offset: Math.max(0, offset), path: 'footer', message: 'no room for it' })
+    return undefined
+  }
+  const bytes = await source.read(offset, footer.size, { signal })
+  const magicAt = footer.offsetOf('magicEnd')
+  const isFooter = compareBytes(bytes.subarray(magicAt, magicAt + magicEnd.byteLength), magicEnd) === 0
+  if (!isFooter && isCut) return undefined
+  const { dataChecksum, fileChecksum, reserved } = footer.read(
+    new Cursor(bytes, report, { base: offset, extents, path: ['footer'] }),
+  )
+  if (!isFooter) {
+    const message = `"DBME" was expected`
+    report.report(codes['footer-magic'], { offset: offset + magicAt, length: 4, path: 'footer.magic_end', message })
+  }
+  if (reserved !== 0) {
+    const at = offset + footer.offsetOf('reserved')
+    report.report(codes['reserved-footer'], { offset: at, path: 'footer.reserved', message: `${reserved}, not 0` })
+  }
+  return { offset, dataChecksum, fileChecksum }
+}
+
+/** The bytes of a section, if there are not too many. */
+async function fetch(
+  source: ByteSource,
+  offset: number,
+  length: number,
+  path: string,
+  context: ReadContext,
+): Promise<Uint8Array> {
+  const { report, limits, signal } = context
+  if (length > limits.indexBytes) {
+    const message = `${length} bytes are over the limit of ${limits.indexBytes}`
+    report.fail(codes['index-limit'], { offset, path, message })
+  }
+  return source.read(offset, length, { signal })
+}
+
+async function readMetadataSection(
+  { metadataOffset, metadataSize }: Header,
+  sections: SectionMap,
+  source: ByteSource,
+  context: ReadContext,
+): Promise<{ metadata: Map<string, MetaValue>; parts: Part[] }> {
+  const at = header.offsetOf('metadataOffset')
+  if (!sections.claim('metadata', 'metadata-range', metadataOffset, metadataSize, metadataHeader.size, at)) {
+    return { metadata: new Map(), parts: [] }
+  }
+  const bytes = await fetch(source, metadataOffset, metadataSize, 'metadata', context)
+  const { metadata, repeated } = readMetadata(bytes, metadataOffset, context)
+  checkRequiredKeys(metadata, metadataOffset, context)
+  return { metadata, parts: repeatedPart(repeated) }
+}
+
+async function readVocabSection(
+  fields: Header,
+  sections: SectionMap,
+  source: ByteSource,
+  context: ReadContext,
+): Promise<VocabSection | undefined> {
+  const { vocabOffset, vocabSize } = fields
+  const at = header.offsetOf('vocabOffset')
+  if (!hasFlag(fields, flag.vocabulary)) {
+    if (vocabOffset !== 0 || vocabSize !== 0) {
+      const message = `${vocabSize} bytes at ${vocabOffset}, although the flag for a vocabulary is not set`
+      context.report.report(codes['vocab-flag'], { offset: at, path: 'header.vocab_offset', message })
+    }
+    return undefined
+  }
+  if (!sections.claim('vocab', 'vocab-range', vocabOffset, vocabSize, vocabHeader.size, at)) return undefined
+  return readVocab(await fetch(source, vocabOffset, vocabSize, 'vocab', context), vocabOffset, context)
+}
+
+async function readIndexSection(
+  { tensorIndexOffset: offset, tensorIndexCount: count }: Header,
+  sections: SectionMap,
+  source: ByteSource,
+  context: ReadContext,
+): Promise<TensorIndex> {
+  const { report, limits } = context
+  const at = header.offsetOf('tensorIndexOffset')
+  if (count === 0)
+    report.report(codes['no-tensors'], { offset: at, path: 'header.tensor_index_count', message: 'no tensors' })
+  const length = count * descriptor.size
+  const room = sections.end - offset
+  if (length > room || offset < header.size) {
+    sections.claim('tensor_index', 'index-range', offset, length, 0, at)
+    return { entries: [], refused: count }
+  }
+  if (count * bytesPerTensor > limits.indexBytes) {
+    report.fail(codes['index-limit'], {
+      offset: at,
+      path: 'header.tensor_index_count',
+      message: `${count} tensors are over the limit`,
+    })
+  }
+  const descriptors = await fetch(source, offset, length, 'tensors', context)
+  const announced = totalNameLength(descriptors)
+  const available = Math.min(announced, room - length)
+  if (announced > available) {
+    const message = `the names take ${announced} bytes, but only ${available} are left behind the index`
+    report.report(codes['name-table'], { offset: offset + length, path: 'names', message })
+    sections.leaveOpen()
+  }
+  sections.claim('tensor_index', 'index-range', offset, length + (announced > available ? 0 : announced), 0, at)
+  const names = await fetch(source, offset + length, available, 'names', context)
+  return readTensorIndex(descriptors, names, offset, context)
+}
+
+interface PlacedSection {
+  readonly offset: number
+  readonly size: number
+  readonly isWhole: boolean
+}
+
+function placeData({ tensorDataOffset: offset, tensorDataSize }: Header, sections: SectionMap): PlacedSection {
+  const isWhole = sections.claim(
+    'tensor_data',
+    'data-section-range',
+    offset,
+    tensorDataSize,
+    0,
+    header.offsetOf('tensorDataOffset'),
+  )
+  if (isWhole) return { offset, size: Number(tensorDataSize), isWhole }
+  const left = Math.max(0, sections.end - offset)
+  return { offset, size: Number(tensorDataSize < BigInt(left) ? tensorDataSize : BigInt(left)), isWhole }
+}

@@ -1,0 +1,100 @@
+// The sections beside the tensors: files of a Hugging Face model, ModelInfo, and whatever an MCF file held that nobody knows.
+import { failWith, writeCodes } from '../../errors/index.js'
+import {
+  type Metadata,
+  type MetaValue,
+  type Model,
+  type Part,
+  type Payload,
+  readPayload,
+  type WriteOptions,
+} from '../../model/index.js'
+import { emptyModelInfo, type ModelInfo } from './model-info.js'
+import { encodeModelInfo } from './model-info-bytes.js'
+import { modelInfoFromConfig } from './model-info-config.js'
+import type { Notes } from './notes.js'
+import { packOrder, sectionTypes, typeOfFile } from './sections.js'
+
+export interface SectionContent {
+  readonly type: number
+  /** Absent for sections whose version is known. */
+  readonly version?: number
+  readonly data: Payload | Uint8Array
+}
+
+/** A larger config.json is carried, but not looked into. */
+const maxConfig = 1 << 24
+
+/** In the order of the file that the model comes from; for other models in the order of the reference's pack command. */
+export async function collectSections(
+  model: Model,
+  notes: Notes | undefined,
+  options: WriteOptions,
+): Promise<SectionContent[]> {
+  const infoPart = model.parts.find((part) => part.kind === 'mcf.model-info')
+  const info = await modelInfoData(model, infoPart, notes, options.signal)
+  const sections: SectionContent[] = []
+  const used = new Set<number>()
+  for (const part of model.parts) {
+    if (part === infoPart && info) sections.push({ type: sectionTypes.modelInfo, data: info })
+    else if (part.kind === 'mcf.section' && part.data) {
+      const { type, version } = part.content as { type: number; version: number }
+      sections.push({ type, version, data: part.data })
+    } else if (part.kind === 'file' && part.data) {
+      const type = typeOfFile(part.name ?? '')
+      if (type !== undefined && !used.has(type)) sections.push({ type, data: part.data })
+      if (type !== undefined) used.add(type)
+    }
+  }
+  if (!notes) sections.sort((a, b) => packOrder(a.type) - packOrder(b.type))
+  if (!infoPart && info) sections.push({ type: sectionTypes.modelInfo, data: info })
+  // A file has at least one section.
+  if (sections.length + model.tensors.length === 0)
+    sections.push({ type: sectionTypes.modelInfo, data: encodeModelInfo(emptyModelInfo, new Map()) })
+  return sections
+}
+
+/** The bytes of ModelInfo; those of the file when nothing has changed. Undefined when there should be none. */
+async function modelInfoData(
+  model: Model,
+  part: Part | undefined,
+  notes: Notes | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Payload | Uint8Array | undefined> {
+  const { metadata } = model
+  if (part) {
+    const content = part.content as { readonly info: ModelInfo; readonly extras?: Metadata } | undefined
+    if (part.data && (content ? sameMetadata(content.extras, metadata) : metadata.size === 0)) return part.data
+    if (content) return encodeModelInfo(content.info, metadata)
+    const message = 'the ModelInfo section cannot be understood, so nothing can be added to it'
+    failWith(writeCodes['not-writable'], { file: '', path: 'model_info', message })
+  }
+  // An MCF file without ModelInfo stays without, unless there is metadata to hold.
+  if (notes) return metadata.size === 0 ? undefined : encodeModelInfo(emptyModelInfo, metadata)
+  const config = model.parts.find(({ kind, name }) => kind === 'file' && name === 'config.json')?.data
+  const bytes = config && config.byteLength <= maxConfig ? await readPayload(config, signal) : undefined
+  const name = modelName(model.files[0]?.name ?? '')
+  const filled = bytes ? modelInfoFromConfig(bytes, name) : { info: { ...emptyModelInfo, modelName: name }, extras: [] }
+  return encodeModelInfo(filled.info, new Map([...filled.extras, ...metadata]))
+}
+
+/** The directory that the model lies in, as the reference has it; for a bare file name, the name without its extensions. */
+export function modelName(path: string): string {
+  const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
+  const directory = segments.at(-2)
+  if (directory !== undefined && directory !== '..') return directory
+  return (segments.at(-1) ?? '').replace(/(\.safetensors)?\.[^.]*$/, '')
+}
+
+function sameMetadata(a: Metadata | undefined, b: Metadata): boolean {
+  if (a === b) return true
+  if ((a?.size ?? 0) !== b.size) return false
+  return [...b].every(([key, value]) => sameValue(a?.get(key), value))
+}
+
+function sameValue(a: MetaValue | undefined, b: MetaValue): boolean {
+  if (a?.type === 'str' && b.type === 'str')
+    return a.value === b.value && (a.bytes === b.bytes || String(a.bytes) === String(b.bytes))
+  const isNumber = a?.type === 'u32' || a?.type === 'f32'
+  return isNumber && a.type === b.type && Object.is(a.value, (b as typeof a).value)
+}

@@ -1,0 +1,67 @@
+// TensorIndex and QuantInfo as the reference writes them: entries in the order of names, one run of dimensions and one of name bytes per
+// entry, tables one behind the other.
+import { methodOf, type QuantInfo } from '../../dtypes/mcf/types.js'
+import { failWith, writeCodes } from '../../errors/index.js'
+import type { Tensor } from '../../model/index.js'
+import { codeOfDType } from './dtypes.js'
+import { nameBytes } from './store.js'
+import { flagSorted, flagUtf8, indexEntry, indexHeader, quantHeader, quantRecord } from './structs.js'
+
+export function encodeTensorIndex(tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
+  const names = tensors.map(nameBytes)
+  const dimsCount = tensors.reduce((sum, { shape }) => sum + shape.length, 0)
+  const stringsSize = names.reduce((sum, name) => sum + name.byteLength, 0)
+  const entriesOff = indexHeader.size
+  const dimsOff = entriesOff + tensors.length * indexEntry.size
+  const stringsOff = dimsOff + dimsCount * 8
+  const bytes = new Uint8Array(stringsOff + stringsSize)
+  const view = new DataView(bytes.buffer)
+  const isUtf8 = tensors.every(({ rawName }) => rawName === undefined)
+  indexHeader.writeInto(view, 0, {
+    ...{ version: 1, flags: flagSorted + (isUtf8 ? flagUtf8 : 0), tensorCount: tensors.length, dimsCount },
+    ...{ entriesOff: BigInt(entriesOff), dimsOff: BigInt(dimsOff), stringsOff: BigInt(stringsOff) },
+    stringsSize: BigInt(stringsSize),
+  })
+  let dimOff = 0
+  let nameOff = 0
+  for (const [i, tensor] of tensors.entries()) {
+    const name = names[i]!
+    indexEntry.writeInto(view, entriesOff + i * indexEntry.size, {
+      ...{ nameOff, nameLen: name.byteLength, dtype: requireCode(tensor), rank: tensor.shape.length, dimOff },
+      ...{ reserved: 0, dataOff: BigInt(offsets[i]!), dataSize: BigInt(tensor.data!.byteLength) },
+    })
+    for (const [axis, dim] of tensor.shape.entries())
+      view.setBigUint64(dimsOff + (dimOff + axis) * 8, BigInt(dim), true)
+    bytes.set(name, stringsOff + nameOff)
+    dimOff += tensor.shape.length
+    nameOff += name.byteLength
+  }
+  return bytes
+}
+
+function requireCode({ dtype, name }: Tensor): number {
+  const message = `MCF has no type for ${dtype.id}`
+  return codeOfDType(dtype.id) ?? failWith(writeCodes['dtype-unsupported'], { file: '', path: name, message })
+}
+
+/** One record per quantized tensor that has something to say. Without records there is no section, unless the file had an empty one. */
+export function encodeQuantInfo(tensors: readonly Tensor[], evenEmpty: boolean): Uint8Array | undefined {
+  const records = tensors.flatMap((tensor, tensorIndex) => {
+    const method = methodOf(tensor.dtype.id)
+    const info = tensor.extra?.quantInfo as QuantInfo | undefined
+    return method && info ? [{ tensorIndex, method, info }] : []
+  })
+  if (records.length === 0 && !evenEmpty) return undefined
+  const bytes = new Uint8Array(quantHeader.size + records.length * quantRecord.size)
+  const view = new DataView(bytes.buffer)
+  quantHeader.writeInto(view, 0, { version: 1, recordCount: records.length })
+  for (const [i, { tensorIndex, method, info }] of records.entries()) {
+    const isRaw = method.family === 'int'
+    quantRecord.writeInto(view, quantHeader.size + i * quantRecord.size, {
+      ...{ tensorIndex, method: method.code, domain: info.domain === 'activations' ? 1 : 0 },
+      ...{ blockSize: isRaw ? 0 : 32, superSize: method.family === 'k' ? 256 : 0, reserved: new Uint8Array(6) },
+      ...{ minClip: Number(info.minClip), maxClip: Number(info.maxClip) },
+    })
+  }
+  return bytes
+}

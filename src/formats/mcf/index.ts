@@ -1,0 +1,91 @@
+import { type DType, f16, f32, i8, u8 } from '../../dtypes/index.js'
+import { isBareCodes } from '../../dtypes/mcf/layout.js'
+import { methodOf } from '../../dtypes/mcf/types.js'
+import type { Fit, Format, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { check } from './check.js'
+import { codes } from './codes.js'
+import { codeOfDType } from './dtypes.js'
+import { layout } from './layout.js'
+import { read } from './read.js'
+import { typeOfFile } from './sections.js'
+import { magic } from './structs.js'
+
+const extension = '.mcf'
+
+export const mcf: Format = {
+  id: 'mcf',
+  title: 'MCF',
+  extensions: [extension],
+  capabilities: { checksums: 'none', write: writeCapabilities() },
+  codes,
+
+  detect(head, name) {
+    if (head.byteLength >= magic.byteLength && magic.every((byte, i) => head[i] === byte)) return 'yes'
+    return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
+  },
+
+  mainFile(names) {
+    const files = names.filter((name) => name.toLowerCase().endsWith(extension))
+    return files.length === 1 ? files[0] : undefined
+  },
+
+  read,
+  check,
+  layout,
+  options: {
+    write: [{ name: 'dedup', description: 'store tensors with the same type, shape and bytes only once' }],
+    check: [
+      {
+        name: 'accept-int',
+        description: 'take int8 and int4 tensors for valid, although no runtime but tare decodes them',
+      },
+    ],
+  },
+}
+
+function writeCapabilities(): WriteCapabilities {
+  return { order: 'row', shards: false, tensor: fitTensor, metadata: fitMetadata, part: fitPart }
+}
+
+function fitTensor({ dtype, shape, data, name }: Tensor): Fit<Tensor> {
+  const refuse = (reason: string): Fit<Tensor> => ({ fits: false, reason })
+  if (codeOfDType(dtype.id) === undefined) {
+    const castTo = widened(dtype)
+    return { ...refuse(`MCF has no type for ${dtype.id}`), ...(castTo && { castTo }) }
+  }
+  if (!data) return refuse('MCF cannot declare a tensor without data')
+  if (shape.includes(0)) return refuse('MCF has no tensors with a dimension of 0')
+  if (name.length > 0xffffffff) return refuse('the name is too long')
+  const method = methodOf(dtype.id)
+  const reason =
+    method && !isBareCodes(method, shape, data.byteLength) && dtype.regions?.refusal(shape, data.byteLength)
+  return reason ? refuse(reason) : { fits: true }
+}
+
+/** The smallest type of MCF that holds every value of a type that MCF does not have. */
+function widened({ id, kind, codec, regions }: DType): DType | undefined {
+  if (kind === 'bool' || kind === 'uint') return u8
+  if (kind === 'int') return i8
+  if (kind === 'float') return id === 'f8_e8m0' ? f32 : f16
+  return kind === 'block' && (codec || regions) ? f32 : undefined
+}
+
+/** ModelInfo has a table of keys with values of three types. */
+function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
+  if (key === '') return { fits: false, reason: 'MCF has no empty keys' }
+  if (value.type === 'str') return { fits: true }
+  if (value.type === 'f32' && Number.isFinite(value.value)) return { fits: true }
+  if (value.type === 'f64' && Number.isFinite(value.value) && Math.fround(value.value) === value.value)
+    return { fits: true, as: { type: 'f32', value: value.value }, reason: 'MCF stores it as f32' }
+  if (!/^[uit][0-9]+$/.test(value.type)) return { fits: false, reason: 'MCF metadata are u32, f32 or text' }
+  const number = Number((value as { readonly value: number | bigint }).value)
+  if (!(number >= 0 && number <= 0xffffffff)) return { fits: false, reason: 'MCF stores integers as u32' }
+  if (value.type === 'u32') return { fits: true }
+  return { fits: true, as: { type: 'u32', value: number }, reason: 'MCF stores it as u32' }
+}
+
+function fitPart({ kind, name }: Part): Fit<Part> {
+  if (kind !== 'file') return { fits: false, reason: 'MCF has no place for it' }
+  if (typeOfFile(name ?? '') !== undefined) return { fits: true }
+  return { fits: false, reason: `MCF has no section for ${name}` }
+}

@@ -1,0 +1,131 @@
+// Writing, with the reference's layout: header, the other sections, TensorData, TensorIndex, QuantInfo, and the directory last, so that
+// everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
+import { alignUp } from '../../bytes/index.js'
+import { failWith, usageCodes } from '../../errors/index.js'
+import type { Layout, Model, Slot, WriteOptions } from '../../model/index.js'
+import { groupShared } from './dedup.js'
+import { collectSections } from './encode-sections.js'
+import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
+import { notesOf } from './notes.js'
+import { blockAlignment, isAlignment, maxAlignment, placeTensors } from './place.js'
+import { type Section, sectionName, sectionTypes } from './sections.js'
+import { byName } from './store.js'
+import { flagAligned64, header, magic, sectionRecord } from './structs.js'
+import { needsAlignment } from './tensors.js'
+
+/** Sections that are being written one after another. */
+class Writer {
+  readonly slots: Slot[] = []
+  readonly sections: Section[] = []
+  #end = header.size
+
+  get end(): number {
+    return this.#end
+  }
+
+  pad(to: number, path = 'padding'): void {
+    if (to > this.#end) this.slots.push({ kind: 'zeros', path, length: to - this.#end })
+    this.#end = to
+  }
+
+  put(slot: Slot, length: number): void {
+    if (length > 0) this.slots.push(slot)
+    this.#end += length
+  }
+
+  /** Begins on a multiple of eight and ends where `write` stops. */
+  section(type: number, version: number, write: () => void): void {
+    this.pad(alignUp(this.#end, 8))
+    const offset = this.#end
+    write()
+    this.sections.push({ type, version, offset, size: this.#end - offset, index: this.sections.length })
+  }
+
+  bytes(type: number, version: number, bytes: Uint8Array): void {
+    const slot: Slot = { kind: 'bytes', path: sectionName(type), bytes }
+    this.section(type, version, () => this.put(slot, bytes.byteLength))
+  }
+}
+
+export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const notes = notesOf(model.parts)
+  const writer = new Writer()
+  const versionOf = (type: number): number => notes?.versions.get(type) ?? 1
+  for (const { type, version, data } of await collectSections(model, notes, options)) {
+    writer.section(type, version ?? versionOf(type), () => {
+      if (data instanceof Uint8Array)
+        writer.put({ kind: 'bytes', path: sectionName(type), bytes: data }, data.byteLength)
+      else writer.put({ kind: 'payload', path: sectionName(type), payload: data }, data.byteLength)
+    })
+  }
+  const tensors = byName(model.tensors)
+  let allAligned = true
+  if (tensors.length > 0) {
+    const offsets = await writeTensorData(writer, model, options, versionOf(sectionTypes.tensorData))
+    allAligned = offsets.every((offset) => offset % blockAlignment === 0)
+    writer.bytes(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex), encodeTensorIndex(tensors, offsets))
+    const quantInfo = encodeQuantInfo(tensors, notes?.hasQuantInfo ?? false)
+    if (quantInfo) writer.bytes(sectionTypes.quantInfo, versionOf(sectionTypes.quantInfo), quantInfo)
+  }
+  // Flag 0 must be set for block types. Otherwise it says that all tensors are aligned; a file that left it clear keeps it so.
+  const isAligned = allAligned && (notes === undefined || notes.flags % 2n === flagAligned64)
+  const hasBlocks = tensors.some(({ dtype }) => needsAlignment(dtype))
+  const unknown = notes ? notes.flags - (notes.flags % 2n) : 0n
+  const flags = unknown + (isAligned || hasBlocks ? flagAligned64 : 0n)
+  return { files: [{ name: options.name, slots: finish(writer, notes?.minor ?? 1, flags) }] }
+}
+
+async function writeTensorData(
+  writer: Writer,
+  model: Model,
+  options: WriteOptions,
+  version: number,
+): Promise<readonly number[]> {
+  const tensors = byName(model.tensors)
+  const wanted = options.align ?? notesOf(model.parts)?.alignment() ?? blockAlignment
+  if (!isAlignment(wanted)) {
+    const message = `${wanted} is neither 0 nor a power of two up to ${maxAlignment}`
+    failWith(usageCodes.option, { file: '--align', message })
+  }
+  const alignment = Math.max(wanted, 1)
+  const owners = await groupShared(tensors, options.extra?.dedup === true, options.signal)
+  const needed = tensors.map(({ dtype }) => (needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment))
+  for (const [i, owner] of owners.entries()) needed[owner] = Math.max(needed[owner]!, needed[i]!)
+  const items = tensors.map(({ data }, i) => ({ size: data!.byteLength, alignment: needed[i]!, bytesOf: owners[i]! }))
+  const { offsets, end } = placeTensors(items, alignUp(writer.end, 8))
+  writer.section(sectionTypes.tensorData, version, () => {
+    for (const [i, { name, data }] of tensors.entries()) {
+      if (owners[i] !== i) continue
+      writer.pad(offsets[i]!, 'tensor_data.padding')
+      const path = `data[${JSON.stringify(name)}]`
+      writer.put({ kind: 'payload', path, payload: data! }, data!.byteLength)
+    }
+    writer.pad(end, 'tensor_data.padding')
+  })
+  return offsets
+}
+
+/** Directory entries ascend by type, whatever the order in the file. */
+function finish(writer: Writer, minor: number, flags: bigint): Slot[] {
+  const sections = writer.sections.toSorted((a, b) => a.type - b.type || a.index - b.index)
+  writer.pad(alignUp(writer.end, 8))
+  const sectionDirOffset = BigInt(writer.end)
+  const directory = new Uint8Array(sections.length * sectionRecord.size)
+  const view = new DataView(directory.buffer)
+  for (const [i, { type, version, offset, size }] of sections.entries()) {
+    const record = { type, version, offset: BigInt(offset), size: BigInt(size) }
+    sectionRecord.writeInto(view, i * sectionRecord.size, record)
+  }
+  writer.put({ kind: 'bytes', path: 'sections', bytes: directory }, directory.byteLength)
+  const head = header.write({
+    magic,
+    major: 1,
+    minor,
+    headerSize: header.size,
+    sectionCount: sections.length,
+    sectionDirOffset,
+    fileSize: BigInt(writer.end),
+    flags,
+  })
+  return [{ kind: 'bytes', path: 'header', bytes: head }, ...writer.slots]
+}

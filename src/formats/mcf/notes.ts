@@ -1,0 +1,30 @@
+// What a file says about its own form and the model has no other place for. It goes along as a derived part, so that writing the same
+// model again gives the same bytes; other formats have no use for it.
+import type { Part } from '../../model/index.js'
+import { type Section, sectionName } from './sections.js'
+
+export const notesKind = 'mcf.layout'
+
+export interface Notes {
+  readonly minor: number
+  readonly flags: bigint
+  /** Sections whose version is not 1, by type. */
+  readonly versions: ReadonlyMap<number, number>
+  /** A QuantInfo section can be there without any record. */
+  readonly hasQuantInfo: boolean
+  /** The alignment that gives the tensors' offsets, when there is one. Worked out when somebody writes. */
+  alignment(): number | undefined
+}
+
+const mostShown = 64
+
+export function notesPart(notes: Notes, sections: readonly Section[]): Part {
+  const shown = sections
+    .slice(0, mostShown)
+    .map(({ type, offset, size }) => ({ name: sectionName(type), offset, size }))
+  const value = { flags: `0x${notes.flags.toString(16)}`, sections: shown }
+  return { kind: notesKind, sharing: 'derived', value, content: notes }
+}
+
+export const notesOf = (parts: readonly Part[]): Notes | undefined =>
+  parts.find((part) => part.kind === notesKind)?.content as Notes | undefined

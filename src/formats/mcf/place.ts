@@ -1,0 +1,55 @@
+// Where tensors go inside TensorData: in the order of their names, each on a multiple of the alignment counted from the start of the file,
+// so the section may begin with padding. Tensors with the same bytes can share one place; the reference still leaves the padding that the
+// second one would have had, which shows when it is the last.
+import { alignUp, isPowerOfTwo } from '../../bytes/index.js'
+
+export interface Item {
+  readonly size: number
+  readonly alignment: number
+  /** The position in the list of the tensor whose bytes these are; its own when they are nobody else's. */
+  readonly bytesOf: number
+}
+
+export interface Places {
+  readonly offsets: readonly number[]
+  readonly end: number
+}
+
+export function placeTensors(items: readonly Item[], start: number): Places {
+  const offsets: number[] = []
+  let end = start
+  for (const [i, { size, alignment, bytesOf }] of items.entries()) {
+    end = alignUp(end, alignment)
+    offsets.push(bytesOf < i ? offsets[bytesOf]! : end)
+    if (bytesOf === i) end += size
+  }
+  return { offsets, end }
+}
+
+/** Quantized payloads need 64 whatever else was asked for. */
+export const blockAlignment = 64
+export const maxAlignment = 1 << 20
+
+export const isAlignment = (value: number): boolean => value === 0 || (isPowerOfTwo(value) && value <= maxAlignment)
+
+/** The alignment that explains where the tensors of a file lie; they come in the order of their names. */
+export function findAlignment(
+  tensors: readonly { readonly offset: number; readonly size: number; readonly isBlock: boolean }[],
+  start: number,
+  end: number,
+): number | undefined {
+  const first = new Map<string, number>()
+  const owners = tensors.map(({ offset, size }, i) => {
+    const key = `${offset}:${size}`
+    if (!first.has(key)) first.set(key, i)
+    return first.get(key)!
+  })
+  const candidates = [64, ...Array.from({ length: Math.log2(maxAlignment) + 1 }, (_, i) => 2 ** i)]
+  return candidates.find((candidate) => {
+    const items = tensors.map(({ size, isBlock }, i) => {
+      return { size, alignment: isBlock ? Math.max(candidate, blockAlignment) : candidate, bytesOf: owners[i]! }
+    })
+    const places = placeTensors(items, start)
+    return places.end === end && places.offsets.every((offset, i) => offset === tensors[i]!.offset)
+  })
+}

@@ -1,0 +1,99 @@
+// Reads a file: header and directory, then the sections that make up the index. Files of a Hugging Face model and sections of unknown
+// type are listed, not read.
+import { type ByteSource, Cursor } from '../../bytes/index.js'
+import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
+import { codes } from './codes.js'
+import { readContainer } from './container.js'
+import { describeModelInfo, type ParsedModelInfo, parseModelInfo } from './model-info.js'
+import { notesPart } from './notes.js'
+import { fileNameOf, hexType, type Section, sectionName, sectionTypes } from './sections.js'
+import { alignmentOf, readStore } from './store.js'
+import { modelInfoHeader } from './structs.js'
+
+/** A larger ModelInfo section is not looked into. */
+const maxModelInfo = 1 << 24
+
+export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
+  const container = await readContainer(source, context)
+  const firsts = firstOfType(container.sections)
+  const modelInfo = firsts.get(sectionTypes.modelInfo)
+  const parsed = modelInfo && (await readModelInfo(source, modelInfo, context))
+  const parts = container.sections
+    .filter((section) => firsts.get(section.type) !== section || !isStore(section.type))
+    .toSorted((a, b) => a.offset - b.offset || a.index - b.index)
+    .map((section) => toPart(source, section, firsts.get(section.type) === section, parsed, context))
+  const tensors = await readStore(source, container, firsts, context)
+  const { header: head, sections } = container
+  const data = firsts.get(sectionTypes.tensorData)
+  const notes = {
+    minor: head.minor,
+    flags: head.flags,
+    versions: new Map(sections.filter(({ version }) => version !== 1).map(({ type, version }) => [type, version])),
+    hasQuantInfo: firsts.has(sectionTypes.quantInfo),
+    alignment: () => (data ? alignmentOf(tensors, data) : undefined),
+  }
+  return {
+    format: 'mcf',
+    version: `${head.major}.${head.minor}`,
+    metadata: parsed?.extras ?? new Map(),
+    tensors,
+    parts: [...parts, notesPart(notes, sections)],
+    files: [source],
+  }
+}
+
+function firstOfType(sections: readonly Section[]): Map<number, Section> {
+  const firsts = new Map<number, Section>()
+  for (const section of sections) if (!firsts.has(section.type)) firsts.set(section.type, section)
+  return firsts
+}
+
+const isStore = (type: number): boolean =>
+  type === sectionTypes.tensorIndex || type === sectionTypes.tensorData || type === sectionTypes.quantInfo
+
+async function readModelInfo(
+  source: ByteSource,
+  { offset, size }: Section,
+  context: ReadContext,
+): Promise<ParsedModelInfo | undefined> {
+  if (size === 0) return undefined
+  const { report, extents, signal } = context
+  const whole = { offset, length: size, path: 'model_info' }
+  const bytes = size <= maxModelInfo ? await source.read(offset, size, { signal }) : undefined
+  const parsed = bytes ? parseModelInfo(bytes) : `${size} bytes, at most ${maxModelInfo} are read`
+  if (typeof parsed === 'string') {
+    report.report(codes['model-info-opaque'], { ...whole, message: parsed })
+    extents?.add({ file: source.name, ...whole, kind: 'field' })
+    return undefined
+  }
+  if (parsed.flags !== 0) {
+    const place = { offset: offset + modelInfoHeader.offsetOf('flags'), length: 4, path: 'model_info.flags' }
+    report.report(codes['model-info-flags'], { ...place, message: `the flags are ${parsed.flags}` })
+  }
+  if (extents) {
+    modelInfoHeader.read(new Cursor(bytes!, report, { base: offset, extents, path: ['model_info'] }))
+    const rest = { offset: offset + modelInfoHeader.size, length: size - modelInfoHeader.size }
+    extents.add({ file: source.name, ...rest, path: 'model_info.values', kind: 'field' })
+  }
+  return parsed
+}
+
+/** The second section of a type means nothing to readers; it is kept like one of unknown type. */
+function toPart(
+  source: ByteSource,
+  { type, version, offset, size }: Section,
+  isFirst: boolean,
+  parsed: ParsedModelInfo | undefined,
+  { extents }: ReadContext,
+): Part {
+  const data = rangePayload(source, offset, size)
+  const name = fileNameOf(type)
+  if (type === sectionTypes.modelInfo && isFirst) {
+    const value = parsed ? describeModelInfo(parsed.info) : { opaque: true }
+    return { kind: 'mcf.model-info', sharing: 'private', value, data, ...(parsed && { content: parsed }) }
+  }
+  extents?.add({ file: source.name, offset, length: size, path: sectionName(type), kind: 'field' })
+  if (name !== undefined && isFirst) return { kind: 'file', sharing: 'shared', name, value: { bytes: size }, data }
+  const value = { type: hexType(type), version, bytes: size }
+  return { kind: 'mcf.section', sharing: 'private', name: hexType(type), value, data, content: { type, version } }
+}

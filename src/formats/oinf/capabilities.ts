@@ -1,0 +1,71 @@
+// What OINF can hold.
+import { type DType, f16, f32 } from '../../dtypes/index.js'
+import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { escapeKey, escapeName } from './names.js'
+import { whyQuantUnfit } from './quant.js'
+import { stow } from './stow.js'
+import { bitsetTag, tagByDType } from './types.js'
+import { writeValue } from './values.js'
+
+const no = (reason: string) => ({ fits: false, reason })
+const halfCharacters = 'the name holds half of a surrogate pair'
+
+export const writeCapabilities: WriteCapabilities = {
+  order: 'row',
+  shards: false,
+
+  tensor(tensor: Tensor): Fit<Tensor> {
+    if (!tagByDType.has(tensor.dtype.id)) return noType(tensor.dtype)
+    const quant = tensor.quant && whyQuantUnfit(tensor.quant, tensor.shape)
+    if (quant !== undefined) return no(`OINF cannot state this quantization: ${quant}`)
+    if (!tensor.name.isWellFormed()) return no(halfCharacters)
+    const stored = storedName(tensor)
+    if (stored === tensor.name) return { fits: true }
+    return { fits: true, as: tensor, reason: `the name is stored as ${stored}` }
+  },
+
+  metadata(key: string, value: MetaValue): Fit<MetaValue> {
+    if (!key.isWellFormed()) return no(halfCharacters)
+    if (value.type === 'str' && !value.value.isWellFormed()) return no('the text holds half of a surrogate pair')
+    const stowed = stow(key, value)
+    if (stowed) return { fits: true, as: value, reason: `it is stored as an array under ${stowed.key}` }
+    if (!writeValue(value)) return no(whyUnfit(value))
+    const stored = escapeKey(key)
+    if (stored === key) return { fits: true }
+    return { fits: true, as: value, reason: `the key is stored as ${stored}` }
+  },
+
+  part(part: Part): Fit<Part> {
+    return part.kind === 'size-variables' ? { fits: true } : no('OINF has no place for it')
+  },
+}
+
+function noType(dtype: DType): Fit<Tensor> {
+  const reason = `OINF has no type for ${dtype.id}`
+  if (!dtype.codec || dtype.kind === 'complex') return { fits: false, reason }
+  // f16 holds every float of fewer bits but those with the exponent range of f32.
+  const isSmall = dtype.kind === 'float' && dtype.id !== 'f8_e8m0'
+  return { fits: false, reason, castTo: isSmall ? f16 : f32 }
+}
+
+function whyUnfit(value: MetaValue): string {
+  if (value.type !== 'ndarray') return `the value does not fit the type ${value.type}`
+  const tag = tagByDType.get(value.dtype.id)
+  return tag === undefined || tag === bitsetTag
+    ? `OINF has no arrays of ${value.dtype.id}`
+    : 'the array has not as many bytes as its shape wants'
+}
+
+/** What stands in the file for a tensor's name. */
+export function storedName({ name, rawName }: Tensor): string {
+  if (!rawName) return escapeName(name)
+  const dot = Uint8Array.of(0x2e)
+  const pieces = rawName.flatMap((segment, i) => (i === 0 ? [segment] : [dot, segment]))
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.byteLength, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.byteLength
+  }
+  return escapeName(bytes)
+}

@@ -1,0 +1,43 @@
+import type { Format } from '../../model/index.js'
+import { writeCapabilities } from './capabilities.js'
+import { check } from './check.js'
+import { codes } from './codes.js'
+import { layout, versionOption } from './layout.js'
+import { readFile } from './read.js'
+import { repair } from './repair.js'
+import { magic } from './structs.js'
+
+export const oinf: Format = {
+  id: 'oinf',
+  title: 'OINF',
+  extensions: ['.oinf'],
+  capabilities: { checksums: 'none', write: writeCapabilities },
+  codes,
+
+  detect(head, name) {
+    if (magic.every((byte, i) => head[i] === byte)) return 'yes'
+    return name.toLowerCase().endsWith('.oinf') ? 'maybe' : 'no'
+  },
+
+  mainFile(names) {
+    const files = names.filter((name) => name.toLowerCase().endsWith('.oinf'))
+    return files.length === 1 ? files[0] : undefined
+  },
+
+  read: readFile,
+  check,
+  layout,
+  repair,
+
+  options: {
+    write: [
+      {
+        name: versionOption,
+        argument: '1|2',
+        kind: 'integer',
+        choices: ['1', '2'],
+        description: 'version of the format (default: 2 for quantized models and those from version 2, else 1)',
+      },
+    ],
+  },
+}

@@ -1,0 +1,235 @@
+// Reads the records of one table. A record that cannot be read ends the table, since nothing after it can be found; a record that is
+// wrong in itself is reported and left out.
+import { Cursor, toSafe } from '../../bytes/index.js'
+import type { DType } from '../../dtypes/index.js'
+import type { ReadContext } from '../../model/index.js'
+import { codes, type OinfCode } from './codes.js'
+import type { Header, TableName } from './header.js'
+import { type Bounds, checkData, checkRange } from './ranges.js'
+import type { MetadataRecord, Range, TensorRecord } from './records.js'
+import { readText } from './strings.js'
+import {
+  dataFields,
+  hasData,
+  hasQuant,
+  metadataFields,
+  quantFields,
+  sizevarFields,
+  stringSize,
+  tensorFields,
+} from './structs.js'
+import { bitsetTag, dtypeByTag, ndarrayTag, stringTag } from './types.js'
+
+const smallest: Readonly<Record<TableName, number>> = {
+  sizevars: stringSize(1) + sizevarFields.size,
+  metadata: stringSize(1) + metadataFields.size,
+  tensors: stringSize(1) + tensorFields.size + dataFields.size,
+}
+
+const duplicates = {
+  sizevars: codes['duplicate-sizevar'],
+  metadata: codes['duplicate-metadata'],
+  tensors: codes['duplicate-tensor'],
+} as const
+
+export class RecordReader {
+  readonly cursor: Cursor
+  complete = false
+  readonly #table: TableName
+  readonly #header: Header
+  readonly #context: ReadContext
+  readonly #bounds: Bounds
+  /** Set when the rest of the table cannot be found. */
+  #lost = false
+
+  constructor(bytes: Uint8Array, table: TableName, header: Header, context: ReadContext) {
+    const { offset, end } = header.tables[table]
+    const options = { base: offset, extents: context.extents }
+    this.cursor = new Cursor(bytes.subarray(offset, end), context.report, options)
+    this.#table = table
+    this.#header = header
+    this.#context = context
+    this.#bounds = { ...header, complain: (...details) => this.#complain(...details) }
+  }
+
+  /** Calls `readRecord` after each name; returns how many records were refused. */
+  readAll(readRecord: (reader: RecordReader, name: string, index: number) => boolean): number {
+    const { cursor } = this
+    const { count, offset, end } = this.#header.tables[this.#table]
+    if (count * smallest[this.#table] > end - offset) {
+      const message = `${count} records take ${count * smallest[this.#table]} bytes at least, the table has ${end - offset}`
+      this.#context.report.report(codes.count, { offset, path: this.#table, message })
+      return count
+    }
+    const seen = new Set<string>()
+    let refused = 0
+    for (let i = 0; i < count; i++) {
+      cursor.enter(this.#table, i)
+      const at = cursor.offset
+      const name = this.#name()
+      if (name !== undefined && seen.has(name)) {
+        const message = `${JSON.stringify(name)} was there before`
+        this.#context.report.report(duplicates[this.#table], { offset: at, path: cursor.pathOf(), message })
+      }
+      const isGood = name !== undefined && readRecord(this, name, i)
+      if (name !== undefined) seen.add(name)
+      cursor.leave(2)
+      if (!isGood) refused++
+      if (this.#lost) return refused + count - i - 1
+    }
+    this.complete = true
+    return refused
+  }
+
+  /** Whether the record has that many bytes left in its table; if not, the table ends here. */
+  #has(length: number, field = ''): boolean {
+    if (length <= this.cursor.remaining) return true
+    const message = `${length} bytes are needed, the table ends ${this.cursor.remaining} bytes further on`
+    this.#complain('table-overrun', this.cursor.offset, field, message)
+    this.#lost = true
+    return false
+  }
+
+  #complain(code: OinfCode, offset: number, field: string, message: string): false {
+    this.#context.report.report(codes[code], { offset, path: this.cursor.pathOf(field), message })
+    return false
+  }
+
+  #name(): string | undefined {
+    const { cursor } = this
+    const { report, extents } = this.#context
+    const field = this.#table === 'metadata' ? 'key' : 'name'
+    if (!this.#has(4, field)) return undefined
+    const at = cursor.offset
+    cursor.enter(field)
+    const length = cursor.u32('length')
+    cursor.leave()
+    const rest = this.#header.end - cursor.offset
+    if (length > rest) {
+      this.#complain('string-length', at, field, `${length} bytes of text, but the file ends ${rest} bytes further on`)
+      this.#lost = true
+      return undefined
+    }
+    const padding = stringSize(length) - 4 - length
+    if (!this.#has(length + padding, field)) return undefined
+    const offset = cursor.offset
+    const text = readText(cursor.take(length, field), offset, () => cursor.pathOf(field), report)
+    extents?.add({ file: report.file, offset, length, path: cursor.pathOf(field), kind: 'field', value: text })
+    this.#padding(padding, field)
+    return text
+  }
+
+  #padding(length: number, field: string): void {
+    if (length === 0) return
+    const { report, extents } = this.#context
+    const { cursor } = this
+    const { offset } = cursor
+    const isClean = cursor.take(length, field).every((byte) => byte === 0)
+    extents?.add({ file: report.file, offset, length, path: cursor.pathOf(field), kind: 'padding' })
+    if (!isClean) this.#complain('padding', offset, field, 'the padding after the text is not 0')
+  }
+
+  sizevar(): bigint | undefined {
+    return this.#has(sizevarFields.size) ? sizevarFields.read(this.cursor).value : undefined
+  }
+
+  metadata(key: string, index: number): MetadataRecord | undefined {
+    if (!this.#has(metadataFields.size)) return undefined
+    const at = this.cursor.offset
+    const { valueType, valueFlags, valueNbytes, valueOffset } = metadataFields.read(this.cursor)
+    const placeOf = (field: 'valueType' | 'valueFlags'): number => at + metadataFields.offsetOf(field)
+    const known = dtypeByTag.has(valueType) || valueType === stringTag || valueType === ndarrayTag
+    if (!known) this.#complain('metadata-type', placeOf('valueType'), 'value_type', `there is no type ${valueType}`)
+    if (valueFlags !== 0)
+      this.#complain('metadata-flags', placeOf('valueFlags'), 'value_flags', `0 was expected, ${valueFlags} found`)
+    const range = checkRange(
+      'metadata',
+      { length: valueNbytes, offset: valueOffset, at: at + metadataFields.offsetOf('valueNbytes') },
+      this.#bounds,
+    )
+    return known && range ? { index, key, type: valueType, ...range } : undefined
+  }
+
+  tensor(name: string, index: number): TensorRecord | undefined {
+    const { cursor } = this
+    if (!this.#has(tensorFields.size)) return undefined
+    const at = cursor.offset
+    const { dtype: tag, ndim, flags } = tensorFields.read(cursor)
+    const isV2 = this.#header.version === 2
+    const rest = dataFields.size + (isV2 ? quantFields.size : 0)
+    if (8 * ndim + rest > cursor.remaining) {
+      const message = `${ndim} dimensions do not fit, the table ends ${cursor.remaining} bytes further on`
+      this.#complain(8 * ndim > cursor.remaining ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
+      this.#lost = true
+      return undefined
+    }
+    const shape = this.#dims(ndim)
+    const rangesAt = cursor.offset
+    const { dataNbytes, dataOffset } = dataFields.read(cursor)
+    const quant = isV2 ? quantFields.read(cursor) : undefined
+    const dtype = this.#type(tag, at)
+    if (!this.#flags(flags, at + tensorFields.offsetOf('flags')) || !dtype || !shape) return undefined
+
+    const dataRange = checkData(
+      { dtype, shape, present: (flags & hasData) !== 0 },
+      { length: dataNbytes, offset: dataOffset, at: rangesAt },
+      this.#bounds,
+    )
+    if (!dataRange.ok) return undefined
+    let quantRange: Range | undefined
+    if (quant) {
+      const quantAt = rangesAt + dataFields.size
+      const { quantNbytes, quantOffset } = quant
+      if ((flags & hasQuant) === 0) {
+        if (quantNbytes !== 0n || quantOffset !== 0n) {
+          const message = `${quantNbytes} bytes at ${quantOffset}, but the tensor is not marked as quantized`
+          this.#complain('quant-no-flag', quantAt, 'quant_nbytes', message)
+          return undefined
+        }
+      } else {
+        quantRange = checkRange('quant', { length: quantNbytes, offset: quantOffset, at: quantAt }, this.#bounds)
+        if (!quantRange) return undefined
+      }
+    }
+    return { index, name, dtype, shape, data: dataRange.range, quant: quantRange }
+  }
+
+  #dims(ndim: number): number[] | undefined {
+    const { cursor } = this
+    const shape: number[] = []
+    let isGood = true
+    cursor.enter('dims')
+    for (let i = 0; i < ndim; i++) {
+      const at = cursor.offset
+      cursor.enter(i)
+      const dim = cursor.u64('')
+      cursor.leave()
+      const safe = toSafe(dim)
+      if (safe === undefined) isGood = this.#complain('tensor-dims', at, '', `dimension ${i} is ${dim}, beyond 2^53-1`)
+      else shape.push(safe)
+    }
+    cursor.leave()
+    return isGood ? shape : undefined
+  }
+
+  #type(tag: number, at: number): DType | undefined {
+    const dtype = dtypeByTag.get(tag)
+    if (!dtype) this.#complain('tensor-type', at, 'dtype', `a tensor cannot have type ${tag}`)
+    if (tag === bitsetTag)
+      this.#complain(
+        'tensor-bitset',
+        at,
+        'dtype',
+        'the reference tools refuse tensors of bitsets; one byte per element',
+      )
+    return dtype
+  }
+
+  #flags(flags: number, at: number): boolean {
+    const isV2 = this.#header.version === 2
+    const unknown = flags - (flags & (isV2 ? hasData + hasQuant : hasData))
+    if (unknown === 0) return true
+    const message = `flags 0x${flags.toString(16)} have bits that version ${this.#header.version} does not know`
+    return this.#complain(isV2 ? 'tensor-flags' : 'tensor-flags-unknown', at, 'flags', message) || !isV2
+  }
+}

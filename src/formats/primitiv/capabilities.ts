@@ -1,0 +1,100 @@
+// What these files can hold: float32 tensors of one to 2^30-1 elements with up to 8 dimensions, and the settings of an optimizer.
+import { countElements } from '../../bytes/index.js'
+import { f32 } from '../../dtypes/index.js'
+import type { Fit, MetaValue, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import type { FileType } from './header.js'
+import { contentOf, findOptimizer } from './optimizer.js'
+import { isKnownSetting } from './optimizer-classes.js'
+import { maxDims } from './read-parameters.js'
+
+/** The data of a tensor has a 32-bit length. */
+export const maxElements = 2 ** 30 - 1
+
+export interface WriteChoices {
+  readonly canonical: boolean
+  readonly keepBatch: boolean
+  readonly type: FileType | undefined
+}
+
+/** Answers without knowledge of the model: for a Model file, and for settings that the reference knows. */
+export const write: WriteCapabilities = capabilitiesOf({ canonical: false, keepBatch: false, type: undefined }, false)
+
+export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
+  const type = extra['file-type'] as FileType | undefined
+  const choices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
+  const isOptimizer = type === 'optimizer' || (model.tensors.length === 0 && findOptimizer(model.parts) !== undefined)
+  return capabilitiesOf(choices, isOptimizer)
+}
+
+function capabilitiesOf(choices: WriteChoices, isOptimizer: boolean): WriteCapabilities {
+  return {
+    order: 'column',
+    shards: false,
+    tensor: (tensor) => fitTensor(tensor, choices),
+    metadata(key: string, value: MetaValue): Fit<MetaValue> {
+      const isNumber = value.type === 'u32' || value.type === 'f32'
+      if (isNumber && (isOptimizer || isKnownSetting(key))) return { fits: true }
+      if (!isOptimizer)
+        return { fits: false, reason: 'primitiv files hold no metadata beside the settings of an optimizer' }
+      return { fits: false, reason: 'the settings of an optimizer are u32 or f32' }
+    },
+    part(part: Part): Fit<Part> {
+      return contentOf(part) ? { fits: true } : { fits: false, reason: 'primitiv files have no place for it' }
+    },
+  }
+}
+
+function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
+  const no = (reason: string): Fit<Tensor> => ({ fits: false, reason })
+  const { dtype, shape, data, path, role, name } = tensor
+  if (choices.type === 'optimizer') return no('the settings of an optimizer are a file of their own, without tensors')
+  if (dtype.id !== f32.id || tensor.quant) {
+    const reason = tensor.quant
+      ? 'primitiv has no scales; its tensors are f32'
+      : `primitiv tensors are f32, not ${dtype.id}`
+    return { fits: false, reason, castTo: f32 }
+  }
+  if (!data && !(path?.length === 0) && choices.type !== 'shape')
+    return no('primitiv cannot name a tensor without data')
+  if (role === 'state' && tensor.stat === undefined && !name.includes('#'))
+    return no('it is no statistic of a parameter: its name lacks the # behind which the name of the statistic stands')
+  if (!name.isWellFormed()) return no('the name holds half of a surrogate pair, which has no bytes')
+  const count = countElements(shape)
+  if (count === 0) return no('primitiv has no empty tensors')
+  if (count === undefined || count > maxElements) return no(`primitiv tensors have at most ${maxElements} elements`)
+  const stored = storedShape(tensor, choices)
+  if (stored.dims.length > maxDims) return no(`primitiv tensors have at most ${maxDims} dimensions`)
+  return describeChange(tensor, stored)
+}
+
+export interface WrittenShape {
+  readonly dims: readonly number[]
+  readonly batch: number
+}
+
+/** What is written for a shape. Ones at the end are kept, unless asked otherwise or when there is no room for them. */
+export function storedShape(tensor: Tensor, choices: WriteChoices): WrittenShape {
+  const { shape, extra } = tensor
+  const batch = typeof extra?.batch === 'number' && extra.batch === shape.at(-1) ? extra.batch : 1
+  const keepsBatch = batch > 1 && (choices.keepBatch || withoutOnes(shape).length > maxDims)
+  const dims = keepsBatch ? shape.slice(0, -1) : shape
+  const isTrimmed = choices.canonical || dims.length > maxDims
+  return { dims: isTrimmed ? withoutOnes(dims) : dims, batch: keepsBatch ? batch : 1 }
+}
+
+function withoutOnes(dims: readonly number[]): readonly number[] {
+  let end = dims.length
+  while (end > 0 && dims[end - 1] === 1) end--
+  return dims.slice(0, end)
+}
+
+function describeChange(tensor: Tensor, { dims, batch }: WrittenShape): Fit<Tensor> {
+  const shape = batch > 1 ? [...dims, batch] : dims
+  if (shape.length < tensor.shape.length)
+    return { fits: true, as: { ...tensor, shape }, reason: 'dimensions of 1 at the end of the shape are left out' }
+  if (tensor.extra?.batch !== undefined && batch === 1) {
+    const { batch: _, ...extra } = tensor.extra
+    return { fits: true, as: { ...tensor, extra }, reason: 'the batch becomes an ordinary last dimension' }
+  }
+  return { fits: true }
+}

@@ -1,0 +1,44 @@
+import type { Format } from '../../model/index.js'
+import { write, writeFor } from './capabilities.js'
+import { codes } from './codes.js'
+import { detectHeader, fileTypes } from './header.js'
+import { layout } from './layout.js'
+import { read } from './read.js'
+
+const extensions = ['.model', '.param', '.optimizer', '.primitiv']
+
+export const primitiv: Format = {
+  id: 'primitiv',
+  title: 'primitiv',
+  extensions,
+  capabilities: { checksums: 'none', write, writeFor },
+  codes,
+
+  detect(head, name) {
+    const lower = name.toLowerCase()
+    const isNamed = [...extensions, '.shape', '.tensor'].some((extension) => lower.endsWith(extension))
+    return detectHeader(head, isNamed)
+  },
+
+  read,
+  layout,
+
+  options: {
+    write: [
+      {
+        name: 'file-type',
+        argument: fileTypes.join('|'),
+        choices: fileTypes,
+        description: 'type of the file; without this, what is in the model decides',
+      },
+      {
+        name: 'split-names',
+        argument: 'auto|always|never',
+        choices: ['auto', 'always', 'never'],
+        description: 'take dotted names apart into submodels; auto does so unless names would clash',
+      },
+      { name: 'canonical', description: 'drop dimensions of 1 at the end of shapes, as the reference does' },
+      { name: 'keep-batch', description: 'write a batch above 1 as it was read instead of as a last dimension' },
+    ],
+  },
+}

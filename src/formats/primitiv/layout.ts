@@ -1,0 +1,151 @@
+// Writing, with the same bytes as the reference: numbers in their fixed forms, lengths in the shortest, parameters sorted by key. The
+// reference writes statistics and settings in the order of a hash table; here they keep the order in which they were read.
+import { failWith, writeCodes } from '../../errors/index.js'
+import type { FileLayout, Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import { MsgpackWriter } from '../../wire/msgpack.js'
+import { storedShape, type WriteChoices } from './capabilities.js'
+import { type FileType, titleOf, typeNumber } from './header.js'
+import { type Entry, planEntries, type SplitNames, type Statistic } from './keys.js'
+import { type Configs, configsOf, findOptimizer } from './optimizer.js'
+
+export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const extra = options.extra ?? {}
+  const configs = configsOf(findOptimizer(model.parts), model.metadata)
+  const type = chooseType(model, extra['file-type'] as FileType | undefined, configs !== undefined)
+  const { name } = options
+  if (type === 'optimizer') {
+    if (!configs) refuse(name, 'data', 'the model has no settings of an optimizer')
+    return { files: [optimizerFile(name, configs)] }
+  }
+  const choices: WriteChoices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
+  const entries = planEntries(model.tensors, (extra['split-names'] as SplitNames | undefined) ?? 'auto', name)
+  const file = new FileWriter(name, type, choices).finish(entries)
+  // Weights and settings are two files, as programs that use the library keep them.
+  return { files: configs ? [file, optimizerFile(settingsName(name), configs)] : [file] }
+}
+
+const settingsName = (name: string): string =>
+  name.toLowerCase().endsWith('.optimizer') ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
+
+/** What the model holds decides, unless a type is asked for: only a tensor without a name can be a file of its own. */
+function chooseType(model: Model, asked: FileType | undefined, hasConfigs: boolean): FileType {
+  if (asked) return asked
+  if (model.tensors.length === 0) return hasConfigs || model.variant === 'optimizer' ? 'optimizer' : 'model'
+  const weights = model.tensors.filter((tensor) => tensor.role === 'weight')
+  const [only] = weights
+  if (weights.length !== 1 || !only || !(only.path?.length === 0)) return 'model'
+  if (!only.data) return 'shape'
+  return model.variant === 'tensor' && model.tensors.length === 1 ? 'tensor' : 'parameter'
+}
+
+class FileWriter {
+  readonly #name: string
+  readonly #type: FileType
+  readonly #choices: WriteChoices
+  readonly #writer = new MsgpackWriter()
+  readonly #slots: Slot[] = []
+
+  constructor(name: string, type: FileType, choices: WriteChoices) {
+    this.#name = name
+    this.#type = type
+    this.#choices = choices
+    writeHeader(this.#writer, type)
+  }
+
+  finish(entries: readonly Entry[]): FileLayout {
+    if (this.#type === 'model') {
+      this.#writer.u32(entries.length)
+      this.#flush('header')
+      for (const entry of entries) this.#parameter(entry, `params[${JSON.stringify(entry.key.names.join('.'))}].`)
+    } else this.#single(entries)
+    this.#flush('header')
+    return { name: this.#name, slots: this.#slots }
+  }
+
+  #single(entries: readonly Entry[]): void {
+    const [entry] = entries
+    const title = titleOf(this.#type)
+    if (!entry || entries.length > 1)
+      refuse(this.#name, 'data', `a ${title} file holds one tensor, not ${entries.length}`)
+    if (this.#type === 'parameter') this.#parameter(entry, '')
+    else if (entry.stats.length > 0) refuse(this.#name, 'data', `a ${title} file has no place for statistics`)
+    else this.#tensor(entry.tensor, '', this.#type === 'tensor')
+  }
+
+  #parameter({ key, tensor, stats }: Entry, scope: string): void {
+    if (this.#type === 'model') {
+      if (key.names.length === 0) {
+        refuse(this.#name, tensor.name, 'a parameter in a Model needs a name; give it one with --rename s/^/name/')
+      }
+      this.#writer.arrayHeader(key.names.length)
+      for (const [i, name] of key.names.entries()) this.#writer.str(key.raw?.[i] ?? name)
+    }
+    this.#tensor(tensor, `${scope}value.`)
+    this.#writer.u32(stats.length)
+    this.#flush(`${scope}stat_count`)
+    for (const stat of stats) this.#statistic(stat, scope)
+  }
+
+  #statistic({ name, tensor }: Statistic, scope: string): void {
+    this.#writer.str(name)
+    this.#tensor(tensor, `${scope}stats[${JSON.stringify(tensor.stat ?? '')}].`)
+  }
+
+  #tensor(tensor: Tensor, scope: string, withData = true): void {
+    const { dims, batch } = storedShape(tensor, this.#choices)
+    const writer = this.#writer
+    writer.arrayHeader(dims.length)
+    for (const dim of dims) writer.u32(dim)
+    writer.u32(batch)
+    if (!withData) return
+    const wanted = 4 * dims.reduce((count, dim) => count * dim, batch)
+    const { data } = tensor
+    if (data?.byteLength !== wanted) {
+      const message = `${data?.byteLength ?? 'no'} bytes, but [${tensor.shape.join(', ')}] takes ${wanted}`
+      failWith(writeCodes['layout-mismatch'], { file: this.#name, path: tensor.name, message })
+    }
+    writer.binHeader(wanted)
+    this.#flush(`${scope}dims`)
+    this.#slots.push({ kind: 'payload', path: `${scope}data`, payload: data })
+  }
+
+  /** What was written since the last payload becomes one slot. */
+  #flush(path: string): void {
+    if (this.#writer.length > 0) this.#slots.push({ kind: 'bytes', path, bytes: this.#writer.take() })
+  }
+}
+
+function writeHeader(writer: MsgpackWriter, type: FileType): void {
+  writer.u32(0)
+  writer.u32(1)
+  writer.u32(typeNumber(type))
+}
+
+function optimizerFile(name: string, { uints, floats, rawKeys }: Configs): FileLayout {
+  const writer = new MsgpackWriter()
+  writeHeader(writer, 'optimizer')
+  writer.mapHeader(uints.size)
+  for (const [key, value] of uints) {
+    if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
+      outOfRange(name, `uint_configs[${JSON.stringify(key)}]`, `${value} is not in 0..4294967295`)
+    writer.str(rawKeys.get(key) ?? key)
+    writer.u32(value)
+  }
+  writer.mapHeader(floats.size)
+  for (const [key, { value, bits }] of floats) {
+    if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
+      outOfRange(name, `float_configs[${JSON.stringify(key)}]`, `${value} is beyond what 32 bits can hold`)
+    writer.str(rawKeys.get(key) ?? key)
+    if (bits === undefined) writer.f32(value)
+    else writer.f32Bits(Number(bits))
+  }
+  return { name, slots: [{ kind: 'bytes', path: 'header', bytes: writer.take() }] }
+}
+
+function refuse(file: string, path: string, message: string): never {
+  return failWith(writeCodes['name-unsupported'], { file, path, message })
+}
+
+function outOfRange(file: string, path: string, message: string): never {
+  return failWith(writeCodes['value-range'], { file, path, message })
+}

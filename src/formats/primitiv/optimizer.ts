@@ -1,0 +1,91 @@
+// The settings of an optimizer in a model: a part, which other formats can carry, and metadata with the type of each value.
+import { compareUtf8 } from '../../bytes/index.js'
+import type { JsonValue, Metadata, MetaValue, Part } from '../../model/index.js'
+import { isKnownSetting, optimizerClasses, recogniseClass } from './optimizer-classes.js'
+
+export const optimizerKind = 'optimizer'
+
+/** What the shared part holds, each map in file order. */
+export interface OptimizerContent {
+  readonly uints: ReadonlyMap<string, number>
+  readonly floats: ReadonlyMap<string, number>
+  /** The bytes of keys that are not UTF-8, by the text that stands for them. */
+  readonly rawKeys?: ReadonlyMap<string, Uint8Array>
+}
+
+export function optimizerPart(content: OptimizerContent): Part {
+  const { uints, floats } = content
+  const value: JsonValue = {
+    class: recogniseClass([...floats.keys(), ...uints.keys()]) ?? null,
+    uint: plainObject(uints),
+    float: plainObject(floats),
+  }
+  return { kind: optimizerKind, sharing: 'shared', value, content }
+}
+
+/** Without a prototype: a setting may be called `__proto__`. JSON has no NaN and no infinities, so those are strings. */
+function plainObject(map: ReadonlyMap<string, number>): JsonValue {
+  const object = Object.create(null) as Record<string, JsonValue>
+  for (const [key, value] of map) object[key] = Number.isFinite(value) ? value : String(value)
+  return object
+}
+
+export function contentOf(part: Part | undefined): OptimizerContent | undefined {
+  if (part?.kind !== optimizerKind) return undefined
+  const content = part.content as Partial<OptimizerContent> | undefined
+  return content?.uints instanceof Map && content.floats instanceof Map ? (content as OptimizerContent) : undefined
+}
+
+export const findOptimizer = (parts: readonly Part[]): OptimizerContent | undefined =>
+  contentOf(parts.find((part) => contentOf(part) !== undefined))
+
+export interface FloatConfig {
+  readonly value: number
+  /** Set for a NaN whose bits are known. */
+  readonly bits?: bigint | undefined
+}
+
+export interface Configs {
+  readonly uints: ReadonlyMap<string, number>
+  readonly floats: ReadonlyMap<string, FloatConfig>
+  readonly rawKeys: ReadonlyMap<string, Uint8Array>
+}
+
+/**
+ * What to write. The part has the order, and can hold one key in both maps; metadata have the last word on values, and a setting that
+ * was taken out of them is gone. Where there are no metadata the part stands alone, and the other way round.
+ */
+export function configsOf(content: OptimizerContent | undefined, metadata: Metadata): Configs | undefined {
+  const settings = new Map([...metadata].filter(([key, value]) => isSetting(key, value, content)))
+  if (!content && settings.size === 0) return undefined
+  const isGone = (key: string): boolean => settings.size > 0 && !settings.has(key)
+  const uints = new Map([...(content?.uints ?? [])].filter(([key]) => !isGone(key)))
+  const floats = new Map<string, FloatConfig>()
+  for (const [key, value] of content?.floats ?? []) if (!isGone(key)) floats.set(key, { value })
+  const isNew = (key: string): boolean => !uints.has(key) && !floats.has(key)
+  const added = inUsualOrder([...settings.keys()].filter(isNew))
+  for (const key of [...[...settings.keys()].filter((each) => !isNew(each)), ...added]) {
+    const value = settings.get(key)!
+    // A key that both maps have is a whole number among the metadata.
+    if (value.type === 'u32' || (value.type === 'str' && uints.has(key))) uints.set(key, numberOf(value))
+    else floats.set(key, { value: numberOf(value), bits: value.type === 'f32' ? value.bits : undefined })
+  }
+  return { uints, floats, rawKeys: content?.rawKeys ?? new Map() }
+}
+
+/** Typed as in these files; or a text that is a number, under a name that is known, as `--set` gives it. */
+function isSetting(key: string, value: MetaValue, content: OptimizerContent | undefined): boolean {
+  if (value.type === 'u32' || value.type === 'f32') return true
+  if (value.type !== 'str' || value.value.trim() === '' || Number.isNaN(Number(value.value))) return false
+  return isKnownSetting(key) || content?.uints.has(key) === true || content?.floats.has(key) === true
+}
+
+const numberOf = (value: MetaValue): number => Number((value as { value: number | bigint | string }).value)
+
+/** The order of the reference's usual build for the keys of its classes, by bytes for all others. */
+export function inUsualOrder(keys: readonly string[]): string[] {
+  const name = recogniseClass(keys)
+  const usual = [...((name === undefined ? undefined : optimizerClasses.get(name)?.floats.keys()) ?? [])]
+  const place = (key: string): number => (usual.includes(key) ? usual.indexOf(key) : usual.length)
+  return keys.toSorted((a, b) => place(a) - place(b) || compareUtf8(a, b))
+}

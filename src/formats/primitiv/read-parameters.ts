@@ -1,0 +1,246 @@
+// A Tensor is a Shape (a list of dims, then a batch) and its data. A Parameter is a Tensor, a count, and that many statistics, each a
+// name and a Tensor. A Model is a count and that many parameters, each behind its key: the list of names that leads to it from the root.
+//
+// Elements are float32 in column order: the first index runs fastest. A batch above 1 counts as one more dimension, the last.
+import { encodeUtf8 } from '../../bytes/index.js'
+import type { FieldReader, Name } from './fields.js'
+import type { Key } from './names.js'
+
+export const maxDims = 8
+
+export interface StoredTensor {
+  readonly dims: readonly number[]
+  readonly batch: number
+  /** Where the data begins. */
+  readonly offset: number
+  readonly length: number
+  /** Whether data and shape agree; a tensor that is not sound was reported and has no place in the model. */
+  readonly sound: boolean
+}
+
+export interface StoredStat {
+  readonly name: Name
+  readonly tensor: StoredTensor
+  readonly at: number
+}
+
+export interface StoredParameter {
+  readonly key: Key
+  /** Where the key begins. */
+  readonly at: number
+  readonly value: StoredTensor
+  readonly stats: readonly StoredStat[]
+}
+
+// No tensor is smaller than its empty list of dims, batch, header of the data and one element, each in the shortest form there is.
+const leastTensor = 1 + 1 + 2 + 4
+const leastStat = 1 + leastTensor
+const leastParameter = 1 + leastTensor + 1
+
+export interface StoredShape {
+  readonly dims: readonly number[]
+  readonly batch: number
+  readonly batchAt: number
+  readonly sound: boolean
+}
+
+export function readShape(fields: FieldReader): StoredShape {
+  const start = fields.msgpack.offset
+  const rank = fields.container('array', 'dims')
+  if (rank > maxDims) fields.fail('shape-depth', start, `${rank} dimensions, ${maxDims} are the most`)
+  const dims: number[] = []
+  let sound = true
+  for (let i = 0; i < rank; i++) {
+    const at = fields.msgpack.offset
+    const dim = fields.uint('dims', i)
+    if (dim === 0) {
+      fields.say('shape-zero', at, 'the dimension is 0')
+      sound = false
+    }
+    dims.push(dim)
+  }
+  const batchAt = fields.msgpack.offset
+  const batch = fields.uint('batch')
+  if (batch === 0) {
+    fields.say('shape-zero', batchAt, 'the batch is 0')
+    sound = false
+  }
+  return { dims, batch, batchAt, sound }
+}
+
+/** Reads up to the data and steps over it. A value must have the batch 1; elsewhere more is only odd. */
+export function readTensor(fields: FieldReader, role: 'value' | 'other'): StoredTensor {
+  const shape = readShape(fields)
+  if (shape.batch > 1) {
+    if (role === 'value')
+      fields.say('value-batch', shape.batchAt, `the batch is ${shape.batch}, the value of a parameter has 1`)
+    else sayBatch(fields, shape)
+  }
+  return readData(fields, shape, role)
+}
+
+export function sayBatch(fields: FieldReader, { batch, batchAt }: StoredShape): void {
+  fields.say('batch', batchAt, `the batch is ${batch}; the document wants 1`)
+}
+
+export function readData(fields: FieldReader, shape: StoredShape, role: 'value' | 'other'): StoredTensor {
+  const start = fields.msgpack.offset
+  const length = fields.binHeader('data')
+  const { dims, batch } = shape
+  const count = elementCount(dims, batch)
+  const fits = count * 4 === length
+  // Without dimensions to multiply, a wrong size would only repeat what was said about the shape.
+  if (!fits && shape.sound) fields.say('data-size', start, describeSize(length, dims, batch))
+  const sound = fits && shape.sound && (role !== 'value' || batch === 1)
+  const offset = fields.msgpack.offset
+  fields.skip(length)
+  return { dims, batch, offset, length, sound }
+}
+
+/** Exact up to 2^53; beyond that it only matters that no data is as long. The reference wraps around at 2^32. */
+function elementCount(dims: readonly number[], batch: number): number {
+  let count = batch
+  for (const dim of dims) count *= dim
+  return count
+}
+
+function describeSize(length: number, dims: readonly number[], batch: number): string {
+  const count = dims.reduce((product, dim) => product * BigInt(dim), BigInt(batch))
+  const shape = `[${dims.join(', ')}]${batch === 1 ? '' : ` with batch ${batch}`}`
+  return `${length} bytes, but ${shape} takes ${count * 4n}`
+}
+
+/** Walks over the parameters of a model, or over the one of a parameter file, and hands each on when it is complete. */
+export class ParameterWalk {
+  readonly #fields: FieldReader
+  readonly #visit: (parameter: StoredParameter) => void
+  readonly #keyed: boolean
+  #left: number
+  #index = 0
+  #stage: 'count' | 'value' | 'stat-count' | 'stats'
+  #at = 0
+  #key: Key | undefined
+  #inValue = false
+  #value: StoredTensor | undefined
+  #stats: StoredStat[] = []
+  #statsLeft = 0
+  #statName: Name | undefined
+
+  constructor(fields: FieldReader, keyed: boolean, visit: (parameter: StoredParameter) => void) {
+    this.#fields = fields
+    this.#visit = visit
+    this.#keyed = keyed
+    this.#left = keyed ? 0 : 1
+    this.#stage = keyed ? 'count' : 'value'
+    fields.scope = () => this.#scope()
+  }
+
+  /** Goes on behind a value that was read elsewhere. */
+  continueFrom(value: StoredTensor): void {
+    this.#value = value
+    this.#key = { names: [] }
+    this.#stage = 'stat-count'
+  }
+
+  /** One record; false when there is none left. */
+  step(): boolean {
+    if (this.#stage === 'count') {
+      this.#left = this.#readCount('param_count', leastParameter)
+      this.#stage = 'value'
+    } else if (this.#stage === 'value') {
+      if (this.#left === 0) return false
+      this.#readValue()
+    } else if (this.#stage === 'stat-count') {
+      this.#statsLeft = this.#readCount('stat_count', leastStat)
+      this.#stage = 'stats'
+      if (this.#statsLeft === 0) this.#finish()
+    } else {
+      this.#readStat()
+      if (this.#statsLeft === 0) this.#finish()
+    }
+    this.#fields.commit()
+    return true
+  }
+
+  #readValue(): void {
+    const fields = this.#fields
+    this.#key = undefined
+    this.#inValue = !this.#keyed
+    this.#at = fields.msgpack.offset
+    this.#key = this.#keyed ? readKey(fields) : { names: [] }
+    this.#inValue = true
+    this.#value = readTensor(fields, 'value')
+    this.#stats = []
+    this.#stage = 'stat-count'
+  }
+
+  #readStat(): void {
+    const fields = this.#fields
+    const at = fields.msgpack.offset
+    this.#statName = undefined
+    const name = fields.name('key')
+    this.#statName = name
+    const tensor = readTensor(fields, 'other')
+    this.#stats.push({ name, tensor, at })
+    this.#statsLeft--
+    this.#statName = undefined
+  }
+
+  #finish(): void {
+    const key = this.#key!
+    // Without any name the parameter can be neither shown nor written; that was reported.
+    if (!this.#keyed || key.names.length > 0)
+      this.#visit({ key, at: this.#at, value: this.#value!, stats: this.#stats })
+    this.#left--
+    this.#index++
+    this.#stage = 'value'
+    this.#key = undefined
+  }
+
+  #readCount(field: string, least: number): number {
+    const at = this.#fields.msgpack.offset
+    const count = this.#fields.uint(field)
+    const room = Math.floor(this.#fields.msgpack.remaining / least)
+    if (count > room) {
+      this.#fields.fail(
+        'count',
+        at,
+        `${count} entries are announced, the rest of the file has room for ${room} at most`,
+      )
+    }
+    return count
+  }
+
+  #scope(): string {
+    if (this.#stage === 'count') return ''
+    const parameter = this.#keyed ? this.#parameterPath() : ''
+    if (this.#stage === 'stat-count') return parameter
+    if (this.#stage === 'value') return this.#inValue ? inside(parameter, 'value') : parameter
+    const stat = this.#statName ? JSON.stringify(this.#statName.text) : String(this.#stats.length)
+    return inside(parameter, `stats[${stat}]`)
+  }
+
+  #parameterPath(): string {
+    return `params[${this.#key ? JSON.stringify(this.#key.names.join('.')) : this.#index}]`
+  }
+}
+
+const inside = (outer: string, inner: string): string => (outer === '' ? inner : `${outer}.${inner}`)
+
+function readKey(fields: FieldReader): Key {
+  const at = fields.msgpack.offset
+  const count = fields.container('array', 'key')
+  if (count === 0) fields.say('empty-key', at, 'the key has no names')
+  const names: string[] = []
+  const found: Name[] = []
+  let odd = false
+  for (let i = 0; i < count; i++) {
+    const name = fields.name('key', i)
+    names.push(name.text)
+    if (name.raw) odd = true
+    found.push(name)
+  }
+  return odd ? { names, raw: found.map(rawBytes) } : { names }
+}
+
+const rawBytes = (name: Name): Uint8Array => name.raw ?? encodeUtf8(name.text)

@@ -1,0 +1,90 @@
+// The description of a model, as a program writes it. JSON and YAML say the same with plain values; docs/schema has the schema of that.
+import type { Float } from './float.js'
+
+/** Whole numbers beyond 2^53-1 are bigints. */
+export type SizeValue = number | bigint
+
+/** A number, the name of a size variable, or a product of these: `16`, `'D'`, `'2*D'`. */
+export type Dimension<S extends string = string> =
+  | number
+  | S
+  | `${S | number}*${string}`
+  | `${S | number} * ${string}`
+
+/** What JSON cannot write as a number. */
+export type SpecialNumber = 'NaN' | 'Infinity' | '-Infinity'
+export type NumberValue = number | bigint | boolean | Float | SpecialNumber
+/** Lists in lists, all of one length at each level. */
+export type NestedList = readonly (NumberValue | NestedList)[]
+/** Typed arrays bring their element type along. */
+export type NumericArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array
+
+export interface QuantDescription {
+  readonly scheme: 'symmetric' | 'asymmetric'
+  /** One number for the whole tensor, or one for each index along `axis`. Stored as f32. */
+  readonly scales: number | readonly number[] | Float32Array | Float64Array
+  /** As many as scales; only for the asymmetric scheme. Stored as i32. */
+  readonly zeroPoints?: number | readonly number[] | Int32Array | undefined
+  /** The dimension that scales and zero points run along. */
+  readonly axis?: number | undefined
+}
+
+interface ArrayFile {
+  /** A `.npy` file, or the bare elements in row-major order, for which `dtype` and `shape` are needed. */
+  readonly file: string
+}
+
+export interface TensorFields<S extends string = string> {
+  /** The element type; inferred from the data when it is left out. */
+  readonly dtype?: string | undefined
+  readonly shape?: readonly Dimension<S>[] | undefined
+  /** null: declared without data. Left out: to be filled in. */
+  readonly data?: NumberValue | NestedList | NumericArray | null | undefined
+  /** In place of `data`. */
+  readonly file?: string | undefined
+  readonly quant?: QuantDescription | undefined
+}
+
+export type TensorDescription<S extends string = string> =
+  | TensorFields<S>
+  | Exclude<NumberValue, string>
+  | NestedList
+  | NumericArray
+
+export type MetadataDescription<S extends string = string> =
+  | NumberValue
+  | string
+  | NestedList
+  | NumericArray
+  | null
+  | {
+      readonly value?: NumberValue | string | NestedList | NumericArray | undefined
+      readonly dtype?: string | undefined
+      readonly shape?: readonly Dimension<S>[] | undefined
+    }
+  | { readonly bitset: string | readonly (0 | 1 | boolean)[] }
+  | (ArrayFile & { readonly dtype?: string | undefined; readonly shape?: readonly Dimension<S>[] | undefined })
+
+export interface ModelDescription<S extends string = string> {
+  readonly $schema?: string | undefined
+  /** null: to be filled in. */
+  readonly sizevars?: Readonly<Record<S, SizeValue | null>> | undefined
+  readonly metadata?: Readonly<Record<string, MetadataDescription<NoInfer<S>>>> | undefined
+  readonly tensors?: Readonly<Record<string, TensorDescription<NoInfer<S>>>> | undefined
+}
+
+/** The description as it is, its types checked: a shape that names a size variable which is not declared does not compile. */
+export function defineModel<const S extends string = never>(description: ModelDescription<S>): ModelDescription<S> {
+  return description
+}

