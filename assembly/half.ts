@@ -1,6 +1,7 @@
 // f16 from and to f32, for scales: positive, and never subnormal.
 
 export const smallestHalf: f32 = 0.00006103515625
+export const largestHalf: f32 = 65504
 const rebase: u32 = 112 << 23
 
 /** To nearest even; for values from 2^-14 on. 0x7c00 and more means that the value is too large. */
@@ -17,5 +18,5 @@ export function truncatedHalf(value: f32): u32 {
 }
 
 export function halfValue(code: u32): f32 {
-  return code == 0 ? <f32>0 : reinterpret<f32>((code << 13) + rebase)
+  return code === 0 ? <f32>0 : reinterpret<f32>((code << 13) + rebase)
 }

@@ -1,5 +1,6 @@
 export { encode } from './pack'
 export { referenceBlocks, referenceSupers } from './reference'
 export { magnitudeBits } from './scan'
-export { searchBlocks, searchSupers } from './search'
+export { searchBlocks } from './search-blocks'
+export { searchSupers } from './search-supers'
 export { unpack } from './unpack'

@@ -32,7 +32,7 @@ function encode16Away(values: usize, inverse: v128, low: v128, high: v128): v128
 
 /** One block of codes from the scale that is stored. Returns the bytes written. */
 function encodeBlock(bits: i32, values: usize, scale: f32, codes: usize): void {
-  if (scale == 0) {
+  if (scale === 0) {
     memory.fill(codes, 0, 4 * bits)
     return
   }
@@ -54,15 +54,15 @@ export function encode(bits: i32, values: usize, scales: usize, codes: usize, bl
 
 /** One block of codes as the reference makes them, from a scale that is not rounded. */
 export function encodeBlockAway(bits: i32, values: usize, scale: f32, real: i32, inQ4: bool, codes: usize): void {
-  if (scale == 0) {
+  if (scale === 0) {
     memory.fill(codes, 0, 4 * bits)
     return
   }
   const most = largestCode(bits)
   const inverse: f32 = 1 / scale
-  if (inverse == Infinity) {
+  if (inverse === Infinity) {
     // The reference turns the infinite quotients into the lowest code, those of the filling too except in q4.
-    const code = -<i32>most
+    const code = -(<i32>most)
     memory.fill(0, <u8>code, 32)
     if (inQ4) memory.fill(real, 0, 32 - real)
     packBlock(bits, v128.load(0), v128.load(16), codes)
@@ -76,15 +76,15 @@ export function encodeBlockAway(bits: i32, values: usize, scale: f32, real: i32,
 
 /** Writes up to four bytes more than the block has; the next block overwrites them. */
 function packBlock(bits: i32, first: v128, second: v128, codes: usize): void {
-  if (bits == 8) {
+  if (bits === 8) {
     v128.store(codes, first)
     v128.store(codes, second, 16)
-  } else if (bits == 4) {
+  } else if (bits === 4) {
     v128.store(codes, i8x16.narrow_i16x8_u(pairs4(first), pairs4(second)))
-  } else if (bits == 6) {
+  } else if (bits === 6) {
     v128.store(codes, fours6(first))
     v128.store(codes, fours6(second), 12)
-  } else if (bits == 3) {
+  } else if (bits === 3) {
     const both = i8x16.shuffle(eights3(first), eights3(second), 0, 1, 2, 8, 9, 10, 16, 17, 18, 24, 25, 26, 3, 3, 3, 3)
     v128.store(codes, both)
   } else {
@@ -105,7 +105,10 @@ function fours2(c: v128): v128 {
 
 function fours6(c: v128): v128 {
   const low = v128.or(v128.and(c, i32x4.splat(0x3f)), v128.and(i32x4.shr_u(c, 2), i32x4.splat(0xfc0)))
-  const high = v128.or(v128.and(i32x4.shr_u(c, 4), i32x4.splat(0x3f000)), v128.and(i32x4.shr_u(c, 6), i32x4.splat(0xfc0000)))
+  const high = v128.or(
+    v128.and(i32x4.shr_u(c, 4), i32x4.splat(0x3f000)),
+    v128.and(i32x4.shr_u(c, 6), i32x4.splat(0xfc0000)),
+  )
   const fours = v128.or(low, high)
   return i8x16.shuffle(fours, fours, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 3, 3, 3)
 }

@@ -23,7 +23,7 @@ export function referenceBlocks(
     for (let block = 0; block < perRow; block++) {
       const scale = scaleOf(values, most)
       store<u16>(scales, <u16>truncatedHalf(scale))
-      encodeBlockAway(bits, values, scale, block == perRow - 1 ? tail : 32, bits == 4, codes)
+      encodeBlockAway(bits, values, scale, block === perRow - 1 ? tail : 32, bits === 4, codes)
       values += 128
       scales += 2
       codes += 4 * bits
@@ -53,7 +53,7 @@ export function referenceSupers(
         const sub = subScaleFor(scaleOf(values, most), largest)
         store<u8>(subScales, <u8>sub)
         const scale: f32 = largest * (<f32>sub / 32)
-        encodeBlockAway(bits, values, scale, first + block == perRow - 1 ? tail : 32, false, codes)
+        encodeBlockAway(bits, values, scale, first + block === perRow - 1 ? tail : 32, false, codes)
         values += 128
         subScales += 1
         codes += 4 * bits
@@ -64,7 +64,7 @@ export function referenceSupers(
 
 /** Rounded with halves away from zero; at least 1 for a block that is not all zeros. */
 export function subScaleFor(scale: f32, largest: f32): i32 {
-  if (scale == 0) return 0
+  if (scale === 0) return 0
   const exact: f32 = (scale / largest) * 32
   return max(1, min(63, <i32>(exact + <f32>0.4999999701976776)))
 }

@@ -2,10 +2,10 @@
 // shift brings it down again with its sign. Words may reach past the last code: the memory behind belongs to us.
 
 export function unpack(bits: i32, codes: usize, scales: usize, target: usize, blocks: i32): void {
-  if (bits == 8) unpack8(codes, scales, target, blocks)
-  else if (bits == 6) unpackWords(codes, scales, target, blocks, 3, i32x4(1 << 26, 1 << 20, 1 << 14, 1 << 8), 26)
-  else if (bits == 4) unpackWords(codes, scales, target, blocks, 2, i32x4(1 << 28, 1 << 24, 1 << 20, 1 << 16), 28)
-  else if (bits == 2) unpackWords(codes, scales, target, blocks, 1, i32x4(1 << 30, 1 << 28, 1 << 26, 1 << 24), 30)
+  if (bits === 8) unpack8(codes, scales, target, blocks)
+  else if (bits === 6) unpackWords(codes, scales, target, blocks, 3, i32x4(1 << 26, 1 << 20, 1 << 14, 1 << 8), 26)
+  else if (bits === 4) unpackWords(codes, scales, target, blocks, 2, i32x4(1 << 28, 1 << 24, 1 << 20, 1 << 16), 28)
+  else if (bits === 2) unpackWords(codes, scales, target, blocks, 1, i32x4(1 << 30, 1 << 28, 1 << 26, 1 << 24), 30)
   else unpack3(codes, scales, target, blocks)
 }
 
@@ -13,7 +13,7 @@ function unpack8(codes: usize, scales: usize, target: usize, blocks: i32): void 
   for (let block = 0; block < blocks; block++) {
     const scale = load<f32>(scales)
     const factor = f32x4.splat(scale)
-    if (scale == 0) memory.fill(target, 0, 128)
+    if (scale === 0) memory.fill(target, 0, 128)
     else {
       for (let at: usize = 0; at < 32; at += 8) {
         const wide = v128.load_ext<i8>(codes + at)
@@ -22,7 +22,7 @@ function unpack8(codes: usize, scales: usize, target: usize, blocks: i32): void 
         v128.store(target + 4 * at, f32x4.mul(low, factor))
         v128.store(target + 4 * at, f32x4.mul(high, factor), 16)
       }
-      if (scale - scale != 0) settleNaNs(target)
+      if (scale - scale !== 0) settleNaNs(target)
     }
     codes += 32
     scales += 4
@@ -43,7 +43,7 @@ function unpackWords(
   for (let block = 0; block < blocks; block++) {
     const scale = load<f32>(scales)
     const factor = f32x4.splat(scale)
-    if (scale == 0) {
+    if (scale === 0) {
       memory.fill(target, 0, 128)
       codes += 8 * stride
     } else {
@@ -54,7 +54,7 @@ function unpackWords(
         v128.store(target + at, f32x4.mul(f32x4.convert_i32x4_s(second), factor), 16)
         codes += 2 * stride
       }
-      if (scale - scale != 0) settleNaNs(target)
+      if (scale - scale !== 0) settleNaNs(target)
     }
     scales += 4
     target += 128
@@ -67,7 +67,7 @@ function unpack3(codes: usize, scales: usize, target: usize, blocks: i32): void 
   for (let block = 0; block < blocks; block++) {
     const scale = load<f32>(scales)
     const factor = f32x4.splat(scale)
-    if (scale == 0) {
+    if (scale === 0) {
       memory.fill(target, 0, 128)
       codes += 12
     } else {
@@ -77,7 +77,7 @@ function unpack3(codes: usize, scales: usize, target: usize, blocks: i32): void 
         v128.store(target + at, f32x4.mul(f32x4.convert_i32x4_s(i32x4.shr_s(i32x4.mul(word, high), 29)), factor), 16)
         codes += 3
       }
-      if (scale - scale != 0) settleNaNs(target)
+      if (scale - scale !== 0) settleNaNs(target)
     }
     scales += 4
     target += 128

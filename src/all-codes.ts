@@ -10,6 +10,7 @@ import {
   writeCodes,
 } from './errors/index.js'
 import { formats } from './formats/index.js'
+import { packCodes } from './pack/codes.js'
 import { transformCodes } from './transforms/codes.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
@@ -23,6 +24,7 @@ export function allCodes(): Code[] {
     writeCodes,
     usageCodes,
     transformCodes,
+    packCodes,
   ]
   return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
 }

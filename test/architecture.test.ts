@@ -23,8 +23,9 @@ room('transforms', ...ground)
 const verbs = [...ground, 'formats', 'transforms']
 for (const verb of ['verify', 'convert', 'inspect', 'diff']) room(verb, ...verbs)
 room('all-codes.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack')
-room('index.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'all-codes.ts')
-room('node', ...verbs, 'index.ts')
+room('pack', ...verbs, 'convert')
+room('index.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack', 'all-codes.ts')
+room('node', ...verbs, 'pack', 'index.ts')
 room('node.ts', 'index.ts', 'node', ...verbs)
 room('cli', 'node.ts')
 

@@ -97,10 +97,14 @@ function buildVerb(program: Command, verb: Verb, action: Action): Command {
     .addHelpText('after', `\nExamples:\n${verb.examples.map(([line, what]) => `  ${line}\n      ${what}`).join('\n')}`)
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
-  for (const row of [...verb.options, ...commonOptions]) command.addOption(buildOption(row))
+  const own = new Set(verb.options.map(longFlag))
+  const common = commonOptions.filter((row) => !own.has(longFlag(row))) // a verb may give one a further meaning
+  for (const row of [...verb.options, ...common]) command.addOption(buildOption(row))
   command.action(async () => action(verb, command.args, command.opts()))
   return command
 }
+
+const longFlag = ({ flags }: OptionRow): string | undefined => /--[a-z-]+/.exec(flags)?.[0]
 
 function buildOption(row: OptionRow): Option {
   const option = new Option(row.flags, row.description)

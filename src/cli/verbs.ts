@@ -205,6 +205,43 @@ export const verbs: readonly Verb[] = [
     load: () => import('./convert.js'),
   },
   {
+    name: 'pack',
+    summary: 'build a container from a description and data files',
+    description:
+      'The description names size variables, metadata and tensors; data stand in it or in .npy and raw files beside it. It is JSON, YAML, or a module that exports it, which is run. Types follow from the values where they are not given; a value that does not fit its type is refused.',
+    arguments: [
+      { name: '<description>', description: 'FILE.json, FILE.yaml, MODULE.mjs#NAME, or - for JSON on standard input' },
+    ],
+    options: [
+      { flags: '-o, --output <file>', description: 'the output: a file, or - for standard output' },
+      { flags: '--to <id>', description: 'the format of the output, instead of taking it from its name' },
+      {
+        flags: '--json [file]',
+        description:
+          'with a file: JSON that fills the fields of the description by name; alone: one JSON object on standard output',
+      },
+      { flags: '--data <file>', description: 'the same as --json with a file; can be YAML' },
+      {
+        flags: '--root <directory>',
+        description: 'where data files are, and what they may not lead out of (default: the folder of the description)',
+      },
+      { flags: '--dry-run', description: 'show the plan and write nothing' },
+      {
+        flags: '--allow-loss [level]',
+        description: 'go on although the format cannot hold everything: none, precision or all (meant when left out)',
+        choices: ['none', 'precision', 'all'],
+        bare: 'all',
+      },
+      { flags: '--no-overwrite', description: 'fail when the output is there already' },
+    ],
+    formatOptions: 'write',
+    examples: [
+      ['tare pack mlp.yaml -o mlp.oinf', 'what the description says, in the format that the name says'],
+      ['tare pack ./mlp.mjs#MlpRegression --json data.json -o mlp.oinf', 'a module, its fields filled from JSON'],
+    ],
+    load: () => import('./pack.js'),
+  },
+  {
     name: 'repair',
     summary: 'rebuild what can be rebuilt of a damaged file into a new one, and say what was lost',
     arguments: [input],

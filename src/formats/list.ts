@@ -1,11 +1,12 @@
 // The list of formats. Adding one means one folder and one line here; detection, help, the conversion matrix and the contract tests
 // go over this list.
 import type { Format } from '../model/index.js'
-import { aero } from './aero/index.js'
+import { aero, aeroset } from './aero/index.js'
 import { embd } from './embd/index.js'
+import { gguf } from './gguf/index.js'
 import { mcf } from './mcf/index.js'
 import { oinf } from './oinf/index.js'
 import { primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
 
-export const formats: readonly Format[] = [safetensors, oinf, primitiv, mcf, embd, aero]
+export const formats: readonly Format[] = [safetensors, oinf, primitiv, mcf, embd, aero, aeroset, gguf]

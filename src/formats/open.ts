@@ -9,6 +9,7 @@ export interface OpenOptions {
   readonly lenient?: boolean | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly signal?: AbortSignal | undefined
+  readonly openElsewhere?: ReadContext['openElsewhere']
   /** Told about warnings and notes; errors are thrown. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
 }
@@ -27,11 +28,11 @@ export interface Recognised {
 
 /** Finds out what the source is. The first bytes are fetched once, for detection and for reading. */
 export async function recognise(source: ByteSource, request: ReadRequest): Promise<Recognised> {
-  const { report, extents, signal, from } = request
+  const { report, extents, signal, from, openElsewhere } = request
   const head = await source.read(0, Math.min(source.size, headSize), { signal })
   const format = from === undefined ? detectFormat(source, head, report) : requireFormat(from)
   const limits = { ...defaultLimits, ...request.limits }
-  const context: ReadContext = { report, extents, signal, limits, lenient: request.lenient ?? false }
+  const context: ReadContext = { report, extents, signal, limits, lenient: request.lenient ?? false, openElsewhere }
   return { format, context, read: () => format.read(withHead(source, head), context) }
 }
 

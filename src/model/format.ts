@@ -24,6 +24,10 @@ export interface ReadContext {
   readonly limits: Limits
   /** Accept what the format's own readers accept beyond the document, with a warning. */
   readonly lenient: boolean
+  /**
+   * Opens what an index names outside its own directory: an address, or a path relative to the index. Absent: such names are refused.
+   */
+  readonly openElsewhere?: ((location: string) => Promise<ByteSource>) | undefined
 }
 
 export interface CheckContext extends ReadContext {

@@ -15,6 +15,8 @@ export type SpecialIds = Readonly<Partial<Record<SpecialName, number>>>
 export interface Vocabulary {
   readonly tokens: readonly Uint8Array[]
   readonly special: SpecialIds
+  /** The same tokens, packed. */
+  readonly table?: TokenTable
 }
 
 /** Tokens inside a larger piece of bytes. Thirty thousand of them are two lists of numbers until somebody asks for one. */
@@ -33,6 +35,11 @@ export class TokenTable {
 
   token(id: number): Uint8Array {
     return this.#bytes.subarray(this.#starts[id]!, this.#ends[id]!)
+  }
+
+  /** All tokens where they lie: from `starts[id]` to `ends[id]` of `bytes`. */
+  get spans(): { readonly bytes: Uint8Array; readonly starts: Uint32Array; readonly ends: Uint32Array } {
+    return { bytes: this.#bytes, starts: this.#starts, ends: this.#ends }
   }
 
   /** The id of the first token with this text. */
@@ -83,6 +90,7 @@ export function vocabularyPart(table: TokenTable, special: SpecialIds = findSpec
       return tokens
     },
     special,
+    table,
   }
   return { kind: vocabularyKind, sharing: 'shared', value: { tokens: table.count, special: { ...special } }, content }
 }

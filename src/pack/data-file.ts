@@ -49,7 +49,8 @@ async function npyArray(field: Field, source: ByteSource, signal: AbortSignal | 
   const header = await readNpyHeader(source, strictReport(source.name), signal)
   const { descr, shape, dataOffset, fortranOrder } = header
   const dtype = header.dtype === undefined ? undefined : dtypeById(header.dtype)
-  if (!dtype) return fail(field, packCodes['data-file'], `${source.name}: the type ${JSON.stringify(descr)} is not numeric`)
+  if (!dtype)
+    return fail(field, packCodes['data-file'], `${source.name}: the type ${JSON.stringify(descr)} is not numeric`)
   const wanted = countOf(shape)! * header.itemSize
   if (source.size !== dataOffset + wanted) {
     const message = `${source.name}: ${dtype.id} [${shape.join(', ')}] takes ${wanted} bytes, the file has ${source.size - dataOffset} after its header`
@@ -65,7 +66,11 @@ const flat = (shape: readonly number[]): number[] => [countOf(shape)!]
 
 function rawArray(field: Field, source: ByteSource, { dtype, shape }: Stated): FileArray {
   if (!dtype || !shape)
-    return fail(field, packCodes.missing, `${source.name} holds bare elements: say their ${dtype ? 'shape' : 'dtype'} too`)
+    return fail(
+      field,
+      packCodes.missing,
+      `${source.name} holds bare elements: say their ${dtype ? 'shape' : 'dtype'} too`,
+    )
   const wanted = dtype.byteLength(shape.dims.includes(0) ? [0] : shape.dims)
   if (wanted === undefined)
     return fail(shape.field, packCodes['shape-mismatch'], `[${shape.dims.join(', ')}] is impossible for ${dtype.id}`)

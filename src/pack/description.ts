@@ -5,11 +5,7 @@ import type { Float } from './float.js'
 export type SizeValue = number | bigint
 
 /** A number, the name of a size variable, or a product of these: `16`, `'D'`, `'2*D'`. */
-export type Dimension<S extends string = string> =
-  | number
-  | S
-  | `${S | number}*${string}`
-  | `${S | number} * ${string}`
+export type Dimension<S extends string = string> = number | S | `${S | number}*${string}` | `${S | number} * ${string}`
 
 /** What JSON cannot write as a number. */
 export type SpecialNumber = 'NaN' | 'Infinity' | '-Infinity'

@@ -2,7 +2,7 @@
 // an integer out of range is not wrapped, a fraction not cut off, a large float not turned into infinity.
 import { type DType, isReal } from '../dtypes/index.js'
 import { littleEndianHost } from '../dtypes/views.js'
-import { type Values, integerRange } from './values.js'
+import { integerRange, type Values } from './values.js'
 
 /** An item that does not fit. */
 export interface Misfit {
@@ -26,7 +26,8 @@ export function encodeValues(dtype: DType, values: Pick<Values, 'items' | 'kind'
     return bad < 0 ? bytes : refuse(bad)
   }
   const numbers = Float64Array.from({ length: items.length }, (_, i) => Number(items[i]))
-  const bad = encodeNumbers(dtype, numbers, bytes)
+  const beyond = numbers.findIndex((number, i) => !Number.isFinite(number) && typeof items[i] === 'bigint')
+  const bad = beyond < 0 ? encodeNumbers(dtype, numbers, bytes) : beyond
   return bad < 0 ? bytes : refuse(bad)
 }
 
@@ -45,7 +46,7 @@ function writeWide(dtype: DType, items: ArrayLike<number | bigint>, bytes: Uint8
 }
 
 /** The index of the first number that the type cannot hold, or -1. */
-export function encodeNumbers(dtype: DType, numbers: Float64Array, bytes: Uint8Array): number {
+function encodeNumbers(dtype: DType, numbers: Float64Array, bytes: Uint8Array): number {
   const bad = dtype.codec!.fromF64!(numbers, bytes)
   if (bad >= 0 || dtype.kind !== 'float') return bad
   return numbers.findIndex((number, i) => !isKept(dtype, number, bytes, i))

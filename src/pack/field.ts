@@ -71,7 +71,8 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (ArrayBuffer.isView(value)) return value.constructor.name
   if (value instanceof Float) return String(value.value)
-  if (typeof value === 'string') return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`
+  if (typeof value === 'string')
+    return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

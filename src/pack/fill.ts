@@ -2,8 +2,9 @@
 //
 //   { "B": 4, "w1": [[0.5, …]], "lr": 0.01 }                   names that only one section has
 //   { "tensors": { "w1": … }, "metadata": { "note": "x" } }     by section; here new names may be added
-import type { ModelDescription } from './description.js'
+
 import { packCodes } from './codes.js'
+import type { ModelDescription } from './description.js'
 import { describe, type Field, fail, isObject, knownMembers, membersOf } from './field.js'
 import { Float } from './float.js'
 import { sections } from './pack.js'
@@ -43,7 +44,11 @@ function sectionOf(entries: Entries, name: string, field: Field): Section {
   const found = sections.filter((section) => entries[section].has(name))
   if (found.length === 1) return found[0]!
   if (found.length > 1)
-    return fail(field, packCodes.ambiguous, `${found.join(' and ')} both have ${JSON.stringify(name)}; put it under one of them`)
+    return fail(
+      field,
+      packCodes.ambiguous,
+      `${found.join(' and ')} both have ${JSON.stringify(name)}; put it under one of them`,
+    )
   const known = sections.flatMap((section) => [...entries[section].keys()])
   const declared = known.length === 0 ? 'it declares none' : `declared are ${listNames(known, 12)}`
   return fail(field, packCodes['unknown-field'], `the description has no field ${JSON.stringify(name)}; ${declared}`)
@@ -78,7 +83,7 @@ function fillMetadata(before: unknown, field: Field): unknown {
   }
   if (before === undefined || before === null || isObject(value)) return value
   const [wanted, found] = [kindOf(before), kindOf(value)]
-  if (wanted === 'a float' && found === 'an integer') return typeof value === 'number' ? new Float(value) : value
+  if (wanted === 'a float' && found === 'an integer') return new Float(Number(value))
   if (wanted !== found)
     fail(field, packCodes['field-type'], `${wanted} is wanted, as in the description, not ${describe(value)}`)
   return value

@@ -1,6 +1,5 @@
 export { packCodes } from './codes.js'
 export * from './description.js'
-export { elementTypeNames } from './element-type.js'
 export { type FillOptions, fillDescription } from './fill.js'
 export { asFloat, type Float } from './float.js'
 export { type PackOptions, packModel } from './pack.js'

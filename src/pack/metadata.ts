@@ -1,6 +1,7 @@
 // Metadata entries: a plain value, whose type follows from it, or an object that states more.
-import { bool } from '../dtypes/index.js'
+
 import type { DType } from '../dtypes/index.js'
+import { bool } from '../dtypes/index.js'
 import { type FloatType, type IntegerType, type MetaValue, readPayload, text } from '../model/index.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { packCodes } from './codes.js'
@@ -43,8 +44,7 @@ function packValue(field: Field, dtypeField: Field | undefined, shape: Shape | u
     if (shape) fail(shape.field, packCodes.conflict, 'a text has no shape')
     return text(value)
   }
-  if (dtypeField?.value === 'str')
-    fail(field, packCodes['value-range'], `${describe(value)} is no text`)
+  if (dtypeField?.value === 'str') fail(field, packCodes['value-range'], `${describe(value)} is no text`)
   const dtype = readElementType(dtypeField)
   const values = readValues(field)
   if (values.shape.length === 0 && !shape) return scalar(field, dtype ?? smallestScalarType(field, values), values)

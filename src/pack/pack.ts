@@ -32,7 +32,11 @@ export async function packModel(description: ModelDescription, options: PackOpti
   try {
     const fields = knownMembers(root, ['$schema', ...sections], 'an object with sizevars, metadata and tensors')
     const sizes = readSizeVariables(fields.get('sizevars'))
-    const context: MetadataContext = { sizes, signal: options.signal, openFile: (name) => openOnce(name, opened, options) }
+    const context: MetadataContext = {
+      sizes,
+      signal: options.signal,
+      openFile: (name) => openOnce(name, opened, options),
+    }
     const metadata = new Map<string, MetaValue>()
     for (const [key, field] of entriesOf(fields.get('metadata'))) metadata.set(key, await packMetadata(field, context))
     const tensors: Tensor[] = []

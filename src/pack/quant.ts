@@ -7,7 +7,11 @@ import { failAt, readValues, type Values } from './values.js'
 
 export function readQuant(field: Field | undefined, shape: readonly number[]): QuantParams | undefined {
   if (!field) return undefined
-  const members = knownMembers(field, ['scheme', 'scales', 'zeroPoints', 'axis'], 'an object that says how it is quantized')
+  const members = knownMembers(
+    field,
+    ['scheme', 'scales', 'zeroPoints', 'axis'],
+    'an object that says how it is quantized',
+  )
   const scheme = readScheme(members.get('scheme'), field)
   const axis = readAxis(members.get('axis'), shape)
   const wanted = axis === undefined ? 1 : shape[axis]!
@@ -58,8 +62,7 @@ function readZeroPoints(field: Field, wanted: number, place: string): number[] {
 function readParameters(field: Field, wanted: number, place: string): Values {
   const values = readValues(field)
   const { shape, items, kind } = values
-  if (shape.length > 1 || kind === 'bool')
-    fail(field, packCodes.quant, 'a number or a plain list of numbers is wanted')
+  if (shape.length > 1 || kind === 'bool') fail(field, packCodes.quant, 'a number or a plain list of numbers is wanted')
   if (items.length !== wanted) {
     const hint = wanted === 1 && items.length > 1 ? '; say along which axis they run' : ''
     fail(field, packCodes.quant, `${place} wants ${wanted}, there are ${items.length}${hint}`)

@@ -3,6 +3,7 @@
 import { jsonCodes, strictReport } from '../errors/index.js'
 import { memberPath } from '../wire/json.js'
 import { JsonScanner } from '../wire/json-scanner.js'
+import { packCodes } from './codes.js'
 import { Float } from './float.js'
 
 /** What JSON and YAML text becomes. */
@@ -31,9 +32,13 @@ function readNode(scanner: JsonScanner, path: string): Node {
 function readNumber(scanner: JsonScanner, path: string): number | bigint | Float {
   const token = scanner.number(path)
   const value = Number(token)
-  if (!/^-?[0-9]+$/.test(token)) return Number.isInteger(value) ? new Float(value) : value
+  if (!Number.isFinite(value) && !isInteger(token))
+    scanner.fail(packCodes['value-range'], scanner.index - token.length, path, `${token} is beyond every float`)
+  if (!isInteger(token)) return Number.isInteger(value) ? new Float(value) : value
   return Number.isSafeInteger(value) ? value : BigInt(token)
 }
+
+const isInteger = (token: string): boolean => /^-?[0-9]+$/.test(token)
 
 function readObject(scanner: JsonScanner, path: string): Map<string, Node> {
   const object = new Map<string, Node>()

@@ -17,8 +17,7 @@ export function readSizeVariables(field: Field | undefined): SizeVariables {
     const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
     if (!isWhole) fail(member, packCodes['size-value'], `a whole number is wanted, not ${describe(value)}`)
     const size = BigInt(value)
-    if (size < 0n || size > highestSize)
-      fail(member, packCodes['size-value'], `${size} is not from 0 to 2^64-1`)
+    if (size < 0n || size > highestSize) fail(member, packCodes['size-value'], `${size} is not from 0 to 2^64-1`)
     sizes.set(name, size)
   }
   return sizes
@@ -44,7 +43,11 @@ function readDimension(field: Field, sizes: SizeVariables): number {
   const { value } = field
   const size = typeof value === 'string' ? product(field, value, sizes) : wholeNumber(value)
   if (size === undefined || size < 0n)
-    return fail(field, packCodes.dimension, `a whole number or the name of a size variable is wanted, not ${describe(value)}`)
+    return fail(
+      field,
+      packCodes.dimension,
+      `a whole number or the name of a size variable is wanted, not ${describe(value)}`,
+    )
   return toSafe(size) ?? fail(field, packCodes.dimension, `${describe(value)} is ${size}, more than 2^53-1`)
 }
 

@@ -27,7 +27,11 @@ function membersOfTensor(field: Field): Members {
   if (field.value === null)
     fail(field, packCodes.missing, 'for a tensor without data write its dtype and shape, and data: null')
   if (typeof field.value === 'string')
-    fail(field, packCodes['field-type'], `data or an object is wanted, not ${describe(field.value)}; for a file write file:`)
+    fail(
+      field,
+      packCodes['field-type'],
+      `data or an object is wanted, not ${describe(field.value)}; for a file write file:`,
+    )
   return new Map([['data', field]])
 }
 
@@ -42,7 +46,11 @@ async function readArray(
   if (data && file) fail(field, packCodes.conflict, 'data and file exclude each other')
   if (file) return readDataFile(file, { dtype, shape }, context)
   if (!data)
-    return fail(field, packCodes.missing, 'there are no data: fill them in, name a file, or write data: null to leave them out')
+    return fail(
+      field,
+      packCodes.missing,
+      'there are no data: fill them in, name a file, or write data: null to leave them out',
+    )
   if (data.value === null) {
     if (dtype && shape) return { dtype, shape: shape.dims, order: 'row', data: null }
     return fail(field, packCodes.missing, `a tensor without data needs its ${dtype ? 'shape' : 'dtype'}`)

@@ -1,5 +1,6 @@
 // Numbers of a description: a single one, lists in lists, or a typed array, flattened in row-major order.
 import { bool, type DType, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtypes/index.js'
+import type { Code } from '../errors/index.js'
 import { packCodes } from './codes.js'
 import { describe, type Field, fail } from './field.js'
 import { Float } from './float.js'
@@ -43,26 +44,28 @@ export function readValues(field: Field): Values {
   if (shape.length > maxRank) fail(field, packCodes.ragged, `lists are nested more than ${maxRank} deep`)
   const items: (number | bigint)[] = []
   const seen = { bool: 0, int: 0, float: 0 }
+  const refuse = (code: Code, message: string, index = items.length): never =>
+    failAt(field, shape, index, code, message)
   const walk = (inner: unknown, depth: number): void => {
-    if (depth < shape.length) {
-      if (!Array.isArray(inner)) return failAt(field, shape, items.length, packCodes.ragged, `a list of ${shape[depth]} is wanted here, not ${describe(inner)}`)
-      if (inner.length !== shape[depth])
-        failAt(field, shape, items.length, packCodes.ragged, `a list of ${shape[depth]} is wanted here, this one has ${inner.length}`)
-      for (let i = 0; i < inner.length; i++) walk(inner[i], depth + 1)
-      return
+    if (depth === shape.length) {
+      seen[pushItem(inner, items) ?? refuse(codeFor(inner, depth), `a number is wanted, not ${describe(inner)}`)]++
+      if (seen.bool > 0 && seen.bool < items.length)
+        refuse(packCodes.mixed, 'the list mixes booleans and numbers', items.length - 1)
+    } else {
+      const length = Array.isArray(inner) ? inner.length : describe(inner)
+      if (length !== shape[depth]) refuse(packCodes.ragged, `a list of ${shape[depth]} is wanted, here it is ${length}`)
+      for (const each of inner as unknown[]) walk(each, depth + 1)
     }
-    const kind = pushItem(inner, items)
-    if (kind === undefined) {
-      const code = Array.isArray(inner) ? packCodes.ragged : shape.length > 0 ? packCodes.mixed : packCodes['field-type']
-      failAt(field, shape, items.length, code, `a number is wanted here, not ${describe(inner)}`)
-    }
-    seen[kind]++
-    if (seen.bool > 0 && seen.bool < items.length)
-      failAt(field, shape, items.length - 1, packCodes.mixed, 'the list mixes booleans and numbers')
   }
   walk(value, 0)
   const kind = items.length === 0 ? 'none' : seen.bool > 0 ? 'bool' : seen.float > 0 ? 'float' : 'int'
   return { shape, items, kind }
+}
+
+/** What kind of mistake it is that something stands where a number should. */
+function codeFor(value: unknown, depth: number): Code {
+  if (Array.isArray(value)) return packCodes.ragged
+  return depth > 0 ? packCodes.mixed : packCodes['field-type']
 }
 
 /** The shape that the first items suggest. */
@@ -104,7 +107,7 @@ export function failAt(
   field: Omit<Field, 'value'>,
   shape: readonly number[],
   index: number,
-  code: (typeof packCodes)[keyof typeof packCodes],
+  code: Code,
   message: string,
 ): never {
   let place = ''

@@ -127,6 +127,22 @@ export class MsgpackReader {
     return this.#bytes.subarray(start, start + length)
   }
 
+  /** The next `length` bytes as a text when all are ASCII and few; otherwise undefined, and nothing is taken. */
+  takeAscii(length: number): string | undefined {
+    if (length > longestAscii) return undefined
+    this.#need(length)
+    const bytes = this.#bytes
+    const start = this.position
+    const units = asciiUnits(length)
+    for (let i = 0; i < length; i++) {
+      const byte = bytes[start + i]!
+      if (byte > 0x7f) return undefined
+      units[i] = byte
+    }
+    this.position = start + length
+    return String.fromCharCode.apply(null, units)
+  }
+
   /** A big-endian u32 behind a type byte that the caller has looked at. */
   takeU32(): number {
     this.#need(5)
@@ -210,6 +226,12 @@ export class MsgpackReader {
 }
 
 const widths = [1, 2, 4] as const
+
+// Names are short and plain nearly always. Decoding them from a reused list makes no garbage, which counts when there are many.
+const longestAscii = 64
+const asciiLists: number[][] = []
+
+const asciiUnits = (length: number): number[] => (asciiLists[length] ??= Array.from({ length }, () => 0))
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 

@@ -136,7 +136,12 @@ class HeaderText {
 
   bool(value: PythonValue, path: string): boolean {
     if (value.kind === 'bool') return value.value
-    return this.fail(codes['header-types'], value.at, path, `True or False was expected, ${kindNames[value.kind]} found`)
+    return this.fail(
+      codes['header-types'],
+      value.at,
+      path,
+      `True or False was expected, ${kindNames[value.kind]} found`,
+    )
   }
 
   shape(value: PythonValue, itemSize: number): number[] {
@@ -154,7 +159,12 @@ class HeaderText {
 
   #dimension(item: PythonValue, path: string): number {
     if (item.kind !== 'int')
-      return this.fail(codes['header-types'], item.at, path, `a whole number was expected, ${kindNames[item.kind]} found`)
+      return this.fail(
+        codes['header-types'],
+        item.at,
+        path,
+        `a whole number was expected, ${kindNames[item.kind]} found`,
+      )
     if (item.value < 0n) this.fail(codes.shape, item.at, path, `the dimension is ${item.value}`)
     return toSafe(item.value) ?? this.fail(codes['shape-overflow'], item.at, path, `${item.value} is more than 2^53-1`)
   }

@@ -11,10 +11,13 @@ import { gapsOf, regionsOf } from './regions.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
   const file = fileOf(model)
-  if (!file) return
+  if (file) await checkFile(file, context)
+}
+
+/** `more` are digests of the same file that somebody else wants; they come out of the same pass. */
+export async function checkFile(file: AeroFile, context: CheckContext, more: readonly HashJob[] = []): Promise<void> {
   await checkControl(file, context)
-  if (context.extra.control) return
-  await checkContent(file, context)
+  if (!context.extra.control) await checkContent(file, context, more)
 }
 
 /** The control region alone: cheap, whatever the size of the weights. */
@@ -30,7 +33,7 @@ async function checkControl(file: AeroFile, context: CheckContext): Promise<void
   if (content) await checkControlHash(content, file.control, file.source, context)
 }
 
-export async function checkContent(file: AeroFile, context: CheckContext): Promise<void> {
+async function checkContent(file: AeroFile, context: CheckContext, more: readonly HashJob[]): Promise<void> {
   const { control, source } = file
   const jobs = new JobList(file, context)
   const tables = pageTablesOf(file)
@@ -47,7 +50,7 @@ export async function checkContent(file: AeroFile, context: CheckContext): Promi
   }
   reportOrphans(file, context)
   jobs.addTensors()
-  await runHashJobs(source, jobs.jobs, context.checked, context.signal)
+  await runHashJobs(source, [...jobs.jobs, ...more], context.checked, context.signal)
   await checkGaps(file, context)
 }
 

@@ -9,6 +9,10 @@ import type { Control } from './control.js'
 import type { JsonObject } from './manifest.js'
 import { digestSize, pagesName } from './structs.js'
 import { fromHex } from './tagged.js'
+import type { IndexEntry } from './tidx.js'
+
+/** What AERO itself said about tensors. Other formats keep things under the same key of a tensor; they have no place in an index. */
+export const ownExtras = new WeakSet<object>()
 
 export const containerKind = 'aero.container'
 export const chunkKind = 'aero.chunk'
@@ -23,6 +27,9 @@ export class TensorTable {
   /** The stored range in the file; the tensor's data can be shorter, where a length includes padding. */
   readonly starts: number[] = []
   readonly ends: number[] = []
+  /** The number of the shard that the index names, and the bytes that it states: all there is, when the weights are elsewhere. */
+  readonly shardIds: number[] = []
+  readonly lengths: number[] = []
   /** The chunk that each tensor lies in. */
   readonly shards: (Chunk | undefined)[] = []
   /** Hashes that are no hashes; they count as wrong. */
@@ -34,10 +41,13 @@ export class TensorTable {
     return this.tensors.length
   }
 
-  add(tensor: Tensor, entry: number, shard: Chunk | undefined, start: number, end: number, hash?: string): void {
+  add(tensor: Tensor, entry: IndexEntry, shard: Chunk | undefined, start: number, end: number): void {
     const i = this.tensors.length
+    const { hash } = entry
     this.tensors.push(tensor)
-    this.entries.push(entry)
+    this.entries.push(entry.index)
+    this.shardIds.push(entry.shardId)
+    this.lengths.push(Number(entry.dataLen))
     this.shards.push(shard)
     this.starts.push(start)
     this.ends.push(end)

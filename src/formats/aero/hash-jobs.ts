@@ -1,11 +1,13 @@
 // Many digests over one file in one pass. Chunks, pages and tensors cover the same bytes; each byte is read once and given to every
 // digest that covers it.
 import { type ByteSource, streamRange } from '../../bytes/index.js'
-import { createHasher, type Hasher } from '../../digest/index.js'
+import { type Algorithm, createHasher, type Hasher } from '../../digest/index.js'
 
 export interface HashJob {
   readonly start: number
   readonly end: number
+  /** BLAKE3 unless it says otherwise. */
+  readonly algorithm?: Algorithm
   done(digest: Uint8Array): void
 }
 
@@ -47,7 +49,7 @@ async function runSpan(
   let at = start
   const begin = async (until: number): Promise<void> => {
     for (; next < jobs.length && jobs[next]!.start < until; next++) {
-      running.push({ job: jobs[next]!, hasher: await createHasher('blake3') })
+      running.push({ job: jobs[next]!, hasher: await createHasher(jobs[next]!.algorithm ?? 'blake3') })
     }
   }
   for await (const bytes of streamRange({ source, offset: start, length: end - start }, window, signal)) {

@@ -1,8 +1,20 @@
-import type { Format } from '../../model/index.js'
+import { decodeLossy } from '../../bytes/index.js'
+import type { Format, FormatOption } from '../../model/index.js'
 import { check } from './check.js'
-import { codes } from './codes.js'
+import { checkSet } from './check-set.js'
+import { codes, setCodes } from './codes.js'
 import { readFile } from './read.js'
+import { readSet } from './read-set.js'
 import { magic } from './structs.js'
+
+const setSuffix = '.aeroset.json'
+
+const checkOptions: readonly FormatOption[] = [
+  {
+    name: 'control',
+    description: 'compare the control region with the control hash (IHSH) and leave the weights unread',
+  },
+]
 
 export const aero: Format = {
   id: 'aero',
@@ -11,10 +23,35 @@ export const aero: Format = {
   capabilities: { checksums: 'all' },
   codes,
   detect(head, name) {
-    if (head.byteLength >= 8 && magic.every((byte, i) => head[i] === byte)) return 'yes'
+    if (magic.every((byte, i) => head[i] === byte)) return 'yes'
     return name.toLowerCase().endsWith('.aero') ? 'maybe' : 'no'
+  },
+  mainFile(names) {
+    if (names.some((name) => name.endsWith(setSuffix))) return undefined
+    const files = names.filter((name) => name.endsWith('.aero'))
+    return files.length === 1 ? files[0] : files.find((name) => name === 'model.aero')
   },
   read: readFile,
   check,
-  options: { check: [{ name: 'control', description: 'the control region only (IHSH), without the weights' }] },
+  options: { check: checkOptions },
+}
+
+export const aeroset: Format = {
+  id: 'aeroset',
+  title: 'AEROSET',
+  extensions: [setSuffix],
+  capabilities: { checksums: 'all' },
+  codes: setCodes,
+  detect(head, name) {
+    const text = decodeLossy(head.subarray(0, 4096)).trimStart()
+    if (text.startsWith('{') && /"name"\s*:\s*"AEROSET"/.test(text)) return 'yes'
+    return name.toLowerCase().endsWith(setSuffix) ? 'maybe' : 'no'
+  },
+  mainFile(names) {
+    const indexes = names.filter((name) => name.endsWith(setSuffix))
+    return indexes.length === 1 ? indexes[0] : indexes.find((name) => name === `model${setSuffix}`)
+  },
+  read: readSet,
+  check: checkSet,
+  options: { check: checkOptions },
 }

@@ -8,7 +8,7 @@ import { type Chunk, type ChunkContent, describeChunk } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
 import { dtypeOfNumber, ggmlTypeIn, neededBytes } from './dtypes.js'
-import { shardsOf, TensorTable } from './file.js'
+import { ownExtras, shardsOf, TensorTable } from './file.js'
 import type { JsonObject } from './manifest.js'
 import { shardName } from './structs.js'
 import { type IndexEntry, parseIndex } from './tidx.js'
@@ -125,6 +125,7 @@ class Placer {
         `${length} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}`,
       )
     }
+    if (extra) ownExtras.add(extra)
     const tensor: Tensor = {
       name,
       dtype,
@@ -135,7 +136,7 @@ class Placer {
       ...(dtype === packed && type && isWhole && { encoding: type }),
       ...(extra && { extra }),
     }
-    this.#table.add(tensor, entry.index, shard, start, end, entry.hash)
+    this.#table.add(tensor, entry, shard, start, end)
   }
 
   #noteDims(entry: IndexEntry): void {

@@ -1,15 +1,18 @@
 // The checks that look at every byte. The footer holds the CRC of the data section and the CRC of everything before the footer; the
 // second one is put together from the first and those of the parts around it, so that each byte is read and summed up once.
-import { type ByteSource, decodeUtf8, defaultWindow, streamRange } from '../../bytes/index.js'
+import { type ByteSource, streamRange } from '../../bytes/index.js'
 import { combineCrc32 } from '../../digest/crc32-combine.js'
 import { createHasher } from '../../digest/index.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
-import { vocabularyOf } from '../../model/vocabulary.js'
+import { checkTokens } from './check-tokens.js'
 import { codes } from './codes.js'
 import { fileOf, type Range, type SectionedFile } from './parts.js'
 import { hex } from './sectioned-read.js'
 import { footer } from './structs.js'
+
+/** The CRC is about as fast as reading; fewer and longer reads leave it more of the time. */
+const window = 1 << 21
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
   const { report } = context
@@ -61,7 +64,7 @@ async function sumRange(
 ): Promise<number> {
   const hasher = await createHasher('crc32')
   let offset = start
-  for await (const chunk of streamRange({ source, offset, length: end - start }, defaultWindow, context.signal)) {
+  for await (const chunk of streamRange({ source, offset, length: end - start }, window, context.signal)) {
     hasher.update(chunk)
     const zeros = padding.look(chunk, offset)
     // What lies outside the data section was read with the index, and is counted there; so is padding.
@@ -105,11 +108,7 @@ class PaddingCheck {
   async readAll(source: ByteSource): Promise<void> {
     for (const [start, end] of this.#ranges) {
       let offset = start
-      for await (const chunk of streamRange(
-        { source, offset, length: end - start },
-        defaultWindow,
-        this.#context.signal,
-      )) {
+      for await (const chunk of streamRange({ source, offset, length: end - start }, window, this.#context.signal)) {
         this.look(chunk, offset)
         offset += chunk.byteLength
       }
@@ -120,35 +119,5 @@ class PaddingCheck {
     this.#isReported = true
     const message = `a byte is ${byte}; bytes ${start} to ${end - 1} belong to nobody and should be zero`
     this.#context.report.report(codes.padding, { offset, length: 1, path: 'padding', message })
-  }
-}
-
-/** More tokens than this are not compared with each other: a set of them all would take too much memory. */
-const mostTokens = 1 << 21
-
-/** Gives different texts for different bytes, whatever they are. */
-const oneByteDecoder = new TextDecoder('latin1')
-
-function checkTokens(model: Model, { report }: CheckContext): void {
-  const vocabulary = vocabularyOf(model.parts)
-  if (!vocabulary) return
-  const { tokens } = vocabulary
-  if (tokens.length > mostTokens) {
-    const message = `the vocabulary has ${tokens.length} tokens; ${mostTokens} are the most that are compared with each other`
-    report.report(verifyCodes['not-checked'], { path: 'vocab.tokens', message })
-    return
-  }
-  const texts = new Map<string, number>()
-  const others = new Map<string, number>()
-  for (const [id, token] of tokens.entries()) {
-    const text = decodeUtf8(token)
-    const place = { offset: 0, path: `vocab.tokens[${id}]` }
-    if (text === undefined) report.report(codes['token-utf8'], { ...place, message: 'not UTF-8; the bytes are kept' })
-    const known = text === undefined ? others : texts
-    const key = text ?? oneByteDecoder.decode(token)
-    const first = known.get(key)
-    if (first === undefined) known.set(key, id)
-    else
-      report.report(codes['duplicate-token'], { ...place, message: `${JSON.stringify(key)} is token ${first} already` })
   }
 }

@@ -2,7 +2,7 @@
 // itself by a header checksum that matches, or by a footer and a stated size that fit; a stream file by records that end exactly where
 // the file does. The order of the questions matters: a valid sectioned file can look like a stream, and a stream can end in a token
 // that looks like a footer.
-import { type ByteSource, compareBytes } from '../../bytes/index.js'
+import { type ByteSource, compareBytes, toSafe } from '../../bytes/index.js'
 import type { Model, ReadContext } from '../../model/index.js'
 import { vocabularyPart } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
@@ -10,7 +10,7 @@ import { layoutPart } from './parts.js'
 import { reportOrientation } from './report-orientation.js'
 import { crc32, readSectioned } from './sectioned-read.js'
 import { type Walk, walkStream } from './stream-walk.js'
-import { checkedHeader, footer, header, magic, magicEnd } from './structs.js'
+import { checkedHeader, descriptor, flag, footer, header, magic, magicEnd } from './structs.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report } = context
@@ -57,14 +57,17 @@ async function signsOfSections(head: Uint8Array, source: ByteSource, { signal }:
 }
 
 function fitsTogether(view: DataView): boolean {
-  const u32 = (field: Parameters<typeof header.offsetOf>[0]): bigint =>
-    BigInt(view.getUint32(header.offsetOf(field), true))
-  const end = view.getBigUint64(header.offsetOf('totalFileSize'), true) - BigInt(footer.size)
-  const dataSize = view.getBigUint64(header.offsetOf('tensorDataSize'), true)
-  const fits = (offset: bigint, size: bigint): boolean => offset >= BigInt(header.size) && offset + size <= end
+  const u32 = (field: Parameters<typeof header.offsetOf>[0]): number => view.getUint32(header.offsetOf(field), true)
+  const size = toSafe(view.getBigUint64(header.offsetOf('totalFileSize'), true))
+  const dataSize = toSafe(view.getBigUint64(header.offsetOf('tensorDataSize'), true))
+  if (size === undefined || dataSize === undefined) return false
+  const fits = (offset: number, length: number): boolean =>
+    offset >= header.size && offset + length <= size - footer.size
   return (
+    u32('flags') < 2 * flag.compressed &&
+    u32('reserved') === 0 &&
     fits(u32('metadataOffset'), u32('metadataSize')) &&
-    fits(u32('tensorIndexOffset'), u32('tensorIndexCount') * 32n) &&
+    fits(u32('tensorIndexOffset'), u32('tensorIndexCount') * descriptor.size) &&
     fits(u32('tensorDataOffset'), dataSize)
   )
 }

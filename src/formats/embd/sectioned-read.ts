@@ -47,15 +47,15 @@ export async function readSectioned(source: ByteSource, context: ReadContext): P
   const isAligned = hasFlag(fields, flag.aligned)
   const { tensors, padding } = placeTensors(index.entries, { ...data, isAligned }, index.refused === 0, source, context)
   const gaps = sections.checkOverlap()
-  recordPadding(gaps, source.name, 'padding', extents)
-  recordPadding(data.isWhole ? padding : [], source.name, 'data.padding', extents)
+  recordPadding(gaps ?? [], source.name, 'padding', extents)
+  recordPadding(gaps ? padding : [], source.name, 'data.padding', extents)
   const file: SectionedFile = {
     layout: 'sectioned',
     aligned: isAligned,
     checksums: hasFlag(fields, flag.checksums),
     footer: end,
     data: data.isWhole ? [data.offset, data.offset + data.size] : undefined,
-    padding: [...gaps, ...padding].sort(([a], [b]) => a - b),
+    padding: [...(gaps ?? []), ...(gaps ? padding : [])].sort(([a], [b]) => a - b),
   }
   const orientation = reportOrientation(tensors, 'sectioned', context)
   return {
@@ -187,6 +187,7 @@ async function readVocabSection(
     if (vocabOffset !== 0 || vocabSize !== 0) {
       const message = `${vocabSize} bytes at ${vocabOffset}, although the flag for a vocabulary is not set`
       context.report.report(codes['vocab-flag'], { offset: at, path: 'header.vocab_offset', message })
+      sections.leaveOpen()
     }
     return undefined
   }

@@ -58,7 +58,7 @@ export class SectionMap {
   }
 
   /** The bytes of no section, between header and footer. Not known when a section is not where it should be. */
-  checkOverlap(): Range[] {
+  checkOverlap(): Range[] | undefined {
     const gaps: Range[] = []
     let reached = this.#start
     let before = 'header'
@@ -72,7 +72,7 @@ export class SectionMap {
       reached = Math.max(reached, section.end)
     }
     if (reached < this.#end) gaps.push([reached, this.#end])
-    return this.#isComplete ? gaps : []
+    return this.#isComplete ? gaps : undefined
   }
 }
 

@@ -110,7 +110,7 @@ class Walker {
     const length = Math.min(this.#window.u32(at), room)
     await this.#window.fetch(at + 4, room)
     const start = this.#window.slice(at + 4, Math.min(length, 3))
-    this.#isPlausible = start.every((byte) => byte > 0x20) && !isPadded(this.#window.slice(at + 4, room))
+    this.#isPlausible = start.every((byte) => byte >= 0x20) && !isPadded(this.#window.slice(at + 4, room))
   }
 
   async #tensor(index: number): Promise<void> {

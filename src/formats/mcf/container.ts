@@ -91,7 +91,7 @@ async function readDirectory(
     const message = `${sectionCount} entries from ${sectionDirOffset} on end after the file, which has ${source.size} bytes`
     report.fail(codes['directory-out-of-bounds'], { ...at, message })
   }
-  if (size > Math.min(maxDirectorySize, context.limits.indexBytes)) {
+  if (size > maxDirectorySize) {
     const message = `${sectionCount} sections are announced; at most ${Math.floor(maxDirectorySize / sectionRecord.size)} are read`
     report.fail(codes['directory-over-limit'], { ...at, message })
   }

@@ -83,7 +83,7 @@ export function modelName(path: string): string {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
   const directory = segments.at(-2)
   if (directory !== undefined && directory !== '..') return directory
-  return (segments.at(-1) ?? '').replace(/(\.safetensors)?\.[^.]*$/, '')
+  return (segments.at(-1) ?? '').replace(/(\.safetensors(\.index)?)?\.[^.]*$/, '')
 }
 
 function sameMetadata(a: Metadata | undefined, b: Metadata): boolean {

@@ -16,13 +16,11 @@ export interface Notes {
   alignment(): number | undefined
 }
 
-const mostShown = 64
+const mostShown = 16
 
 export function notesPart(notes: Notes, sections: readonly Section[]): Part {
-  const shown = sections
-    .slice(0, mostShown)
-    .map(({ type, offset, size }) => ({ name: sectionName(type), offset, size }))
-  const value = { flags: `0x${notes.flags.toString(16)}`, sections: shown }
+  const names = sections.slice(0, mostShown).map(({ type }) => sectionName(type))
+  const value = { flags: `0x${notes.flags.toString(16)}`, sections: names }
   return { kind: notesKind, sharing: 'derived', value, content: notes }
 }
 

@@ -5,7 +5,6 @@ import {
   type ByteSource,
   Cursor,
   checkedAdd,
-  compareBytes,
   decodeLossy,
   decodeUtf8,
   type StructValues,
@@ -15,19 +14,10 @@ import {
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
-import { reportToVerifier } from './report.js'
+import type { Entry } from './entry.js'
+import { checkNames } from './index-names.js'
 import type { Section } from './sections.js'
 import { flagSorted, indexEntry, indexHeader } from './structs.js'
-
-export interface Entry extends StructValues<typeof indexEntry> {
-  readonly index: number
-  readonly name: string
-  /** The bytes of a name that is not UTF-8. */
-  readonly rawName?: Uint8Array
-  readonly shape: readonly bigint[]
-  /** File offset of the entry. */
-  readonly at: number
-}
 
 export interface TensorIndex {
   /** Those that could be read. */
@@ -230,34 +220,4 @@ function checkTrailing(tables: Tables, { report, extents }: ReadContext): void {
   const place = { offset: section.offset + end, length: section.size - end, path: 'tensor_index.trailing' }
   report.report(codes['index-trailing-bytes'], { ...place, message: `${place.length} bytes follow the last table` })
   extents?.add({ file: report.file, ...place, kind: 'field' })
-}
-
-/** Two entries with one name, and a sort flag that is not true. */
-function checkNames(entries: readonly Entry[], claimsSorted: boolean, context: ReadContext): void {
-  const seen = new Map<string, number>()
-  let previous: Uint8Array | undefined
-  let isSorted = true
-  const encoder = new TextEncoder()
-  for (const { index, name, rawName, at } of entries) {
-    const key = rawName ? `\u0000${toHex(rawName)}` : name
-    const first = seen.get(key)
-    if (first === undefined) seen.set(key, index)
-    else {
-      const message = `${JSON.stringify(name)} is also the name of entry ${first}`
-      reportToVerifier(context, codes['duplicate-name'], {
-        offset: at,
-        path: `tensor_index.entries[${index}]`,
-        message,
-      })
-    }
-    if (!claimsSorted || !isSorted) continue
-    const bytes = rawName ?? encoder.encode(name)
-    if (previous && compareBytes(previous, bytes) > 0) {
-      isSorted = false
-      const message = `the flags say that names ascend, but ${JSON.stringify(name)} comes too late`
-      const path = `tensor_index.entries[${index}].name_off`
-      reportToVerifier(context, codes['lookup-by-name-fails'], { offset: at, path, message })
-    }
-    previous = bytes
-  }
 }

@@ -8,10 +8,10 @@ import type { Code } from '../../errors/index.js'
 import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { dtypeOfCode } from './dtypes.js'
+import type { Entry } from './entry.js'
 import { reportTensor, reportToVerifier } from './report.js'
 import type { Section } from './sections.js'
 import { indexEntry } from './structs.js'
-import type { Entry } from './tensor-index.js'
 
 export const isBlockType = (dtype: DType): boolean => {
   const family = methodOf(dtype.id)?.family

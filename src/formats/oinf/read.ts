@@ -65,6 +65,7 @@ export function toModel(source: ByteSource, parsed: Parsed, context: ReadContext
 /** Names as they were before escaping. Should two become one, which only a file made by hand can bring about, all stay as stored. */
 function restoreNames(stored: readonly string[], table: string, { report }: ReadContext): Name[] {
   const names = stored.map(unescapeName)
+  if (names.every(({ text }, i) => text === stored[i])) return names
   const distinct = new Set(names.map(({ text }) => text)).size
   if (distinct === new Set(stored).size) return names
   const message = 'two names are the same once unescaped, so all are kept as they are stored'
@@ -86,6 +87,7 @@ function restoreMetadata({ values, header }: Parsed, { report }: ReadContext): M
 
 function takeStowedQuants(metadata: Map<string, MetaValue>, { tensors }: Tables): Map<TensorRecord, QuantParams> {
   const quants = new Map<TensorRecord, QuantParams>()
+  if (metadata.size === 0) return quants
   for (const record of tensors) {
     const key = quantKey(record.name)
     const value = metadata.get(key)

@@ -5,6 +5,7 @@ import type { DType } from '../../dtypes/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import type { Header, TableName } from './header.js'
+import { NameList } from './name-list.js'
 import { type Bounds, checkData, checkRange } from './ranges.js'
 import type { MetadataRecord, Range, TensorRecord } from './records.js'
 import { readText } from './strings.js'
@@ -61,18 +62,17 @@ export class RecordReader {
       this.#context.report.report(codes.count, { offset, path: this.#table, message })
       return count
     }
-    const seen = new Set<string>()
+    const names = new NameList()
     let refused = 0
     for (let i = 0; i < count; i++) {
       cursor.enter(this.#table, i)
       const at = cursor.offset
       const name = this.#name()
-      if (name !== undefined && seen.has(name)) {
+      if (name !== undefined && names.isRepeated(name)) {
         const message = `${JSON.stringify(name)} was there before`
         this.#context.report.report(duplicates[this.#table], { offset: at, path: cursor.pathOf(), message })
       }
       const isGood = name !== undefined && readRecord(this, name, i)
-      if (name !== undefined) seen.add(name)
       cursor.leave(2)
       if (!isGood) refused++
       if (this.#lost) return refused + count - i - 1

@@ -2,17 +2,17 @@
 // a big-endian float32. The reference refuses every other form, however small the number; lengths, in contrast, may have any form.
 //
 // document: speaks of uint32 and float as types of value; reference: accepts these two encodings only.
-import type { ExtentKind } from '../../bytes/index.js'
+import { decodeUtf8, type ExtentKind } from '../../bytes/index.js'
 import type { Code, Details } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { type MsgpackKind, type MsgpackReader, nameOf } from '../../wire/msgpack.js'
 import { codes } from './codes.js'
-import { plainText, shownText } from './names.js'
+import { shownText } from './names.js'
 
 export interface Name {
   readonly text: string
   /** Set when the bytes are not UTF-8. */
-  readonly raw?: Uint8Array
+  readonly raw: Uint8Array | undefined
 }
 
 export interface FloatValue {
@@ -69,12 +69,18 @@ export class FieldReader {
     const { msgpack } = this
     const start = msgpack.offset
     this.#expect('str', start)
-    const bytes = msgpack.take(msgpack.length)
-    const text = plainText(bytes)
-    const name = text === undefined ? { text: shownText(bytes), raw: bytes.slice() } : { text }
+    const name = this.#decode(msgpack.length)
     if (this.context.extents) this.note(start, msgpack.offset - start, 'field', name.text.slice(0, 200))
     if (name.raw) this.say('name-utf8', start, `the name ${JSON.stringify(name.text)} is not UTF-8`)
     return name
+  }
+
+  #decode(length: number): Name {
+    const plain = this.msgpack.takeAscii(length)
+    if (plain !== undefined) return { text: plain, raw: undefined }
+    const bytes = this.msgpack.take(length)
+    const text = decodeUtf8(bytes)
+    return text === undefined ? { text: shownText(bytes), raw: bytes.slice() } : { text, raw: undefined }
   }
 
   /** The number of items or pairs that follow. */

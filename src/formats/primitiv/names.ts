@@ -9,14 +9,6 @@ export interface Key {
   readonly raw?: readonly Uint8Array[] | undefined
 }
 
-/** The text of a name, or undefined when it is not UTF-8. Most names are short and plain, and need no decoder. */
-export function plainText(bytes: Uint8Array): string | undefined {
-  const { length } = bytes
-  if (length > 64) return decodeUtf8(bytes)
-  for (let i = 0; i < length; i++) if (bytes[i]! > 0x7f) return decodeUtf8(bytes)
-  return String.fromCharCode.apply(null, bytes as unknown as number[])
-}
-
 /** A text for bytes that are not UTF-8: what is valid stays, any other byte becomes \xNN, and a backslash is doubled. */
 export function shownText(bytes: Uint8Array): string {
   const parts: string[] = []

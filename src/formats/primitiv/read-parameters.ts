@@ -18,18 +18,10 @@ export interface StoredTensor {
   readonly sound: boolean
 }
 
-export interface StoredStat {
-  readonly name: Name
-  readonly tensor: StoredTensor
-  readonly at: number
-}
-
-export interface StoredParameter {
-  readonly key: Key
-  /** Where the key begins. */
-  readonly at: number
-  readonly value: StoredTensor
-  readonly stats: readonly StoredStat[]
+/** Is told about tensors as they are met: each value, and behind it its statistics. */
+export interface ParameterVisitor {
+  value(key: Key, at: number, stored: StoredTensor): void
+  stat(name: Name, at: number, stored: StoredTensor): void
 }
 
 // No tensor is smaller than its empty list of dims, batch, header of the data and one element, each in the shortest form there is.
@@ -48,7 +40,6 @@ export function readShape(fields: FieldReader): StoredShape {
   const start = fields.msgpack.offset
   const rank = fields.container('array', 'dims')
   if (rank > maxDims) fields.fail('shape-depth', start, `${rank} dimensions, ${maxDims} are the most`)
-  const dims: number[] = []
   let sound = true
   for (let i = 0; i < rank; i++) {
     const at = fields.msgpack.offset
@@ -57,7 +48,7 @@ export function readShape(fields: FieldReader): StoredShape {
       fields.say('shape-zero', at, 'the dimension is 0')
       sound = false
     }
-    dims.push(dim)
+    scratch[i] = dim
   }
   const batchAt = fields.msgpack.offset
   const batch = fields.uint('batch')
@@ -65,8 +56,11 @@ export function readShape(fields: FieldReader): StoredShape {
     fields.say('shape-zero', batchAt, 'the batch is 0')
     sound = false
   }
-  return { dims, batch, batchAt, sound }
+  return { dims: scratch.slice(0, rank), batch, batchAt, sound }
 }
+
+/** Lists are collected here and copied at their exact length: one that grows takes several times the memory. */
+const scratch: number[] = []
 
 /** Reads up to the data and steps over it. A value must have the batch 1; elsewhere more is only odd. */
 export function readTensor(fields: FieldReader, role: 'value' | 'other'): StoredTensor {
@@ -110,25 +104,23 @@ function describeSize(length: number, dims: readonly number[], batch: number): s
   return `${length} bytes, but ${shape} takes ${count * 4n}`
 }
 
-/** Walks over the parameters of a model, or over the one of a parameter file, and hands each on when it is complete. */
+/** Walks over the parameters of a model, or over the one of a parameter file. */
 export class ParameterWalk {
   readonly #fields: FieldReader
-  readonly #visit: (parameter: StoredParameter) => void
+  readonly #visitor: ParameterVisitor
   readonly #keyed: boolean
   #left: number
   #index = 0
   #stage: 'count' | 'value' | 'stat-count' | 'stats'
-  #at = 0
   #key: Key | undefined
   #inValue = false
-  #value: StoredTensor | undefined
-  #stats: StoredStat[] = []
+  #statCount = 0
   #statsLeft = 0
   #statName: Name | undefined
 
-  constructor(fields: FieldReader, keyed: boolean, visit: (parameter: StoredParameter) => void) {
+  constructor(fields: FieldReader, keyed: boolean, visitor: ParameterVisitor) {
     this.#fields = fields
-    this.#visit = visit
+    this.#visitor = visitor
     this.#keyed = keyed
     this.#left = keyed ? 0 : 1
     this.#stage = keyed ? 'count' : 'value'
@@ -136,9 +128,7 @@ export class ParameterWalk {
   }
 
   /** Goes on behind a value that was read elsewhere. */
-  continueFrom(value: StoredTensor): void {
-    this.#value = value
-    this.#key = { names: [] }
+  skipValue(): void {
     this.#stage = 'stat-count'
   }
 
@@ -151,7 +141,7 @@ export class ParameterWalk {
       if (this.#left === 0) return false
       this.#readValue()
     } else if (this.#stage === 'stat-count') {
-      this.#statsLeft = this.#readCount('stat_count', leastStat)
+      this.#statCount = this.#statsLeft = this.#readCount('stat_count', leastStat)
       this.#stage = 'stats'
       if (this.#statsLeft === 0) this.#finish()
     } else {
@@ -166,11 +156,12 @@ export class ParameterWalk {
     const fields = this.#fields
     this.#key = undefined
     this.#inValue = !this.#keyed
-    this.#at = fields.msgpack.offset
-    this.#key = this.#keyed ? readKey(fields) : { names: [] }
+    const at = fields.msgpack.offset
+    const key = this.#keyed ? readKey(fields) : noKey
+    this.#key = key
     this.#inValue = true
-    this.#value = readTensor(fields, 'value')
-    this.#stats = []
+    const value = readTensor(fields, 'value')
+    if (this.#isNamed()) this.#visitor.value(key, at, value)
     this.#stage = 'stat-count'
   }
 
@@ -181,16 +172,17 @@ export class ParameterWalk {
     const name = fields.name('key')
     this.#statName = name
     const tensor = readTensor(fields, 'other')
-    this.#stats.push({ name, tensor, at })
+    if (this.#isNamed()) this.#visitor.stat(name, at, tensor)
     this.#statsLeft--
     this.#statName = undefined
   }
 
+  /** Without any name a parameter can be neither shown nor written; that was reported. */
+  #isNamed(): boolean {
+    return !this.#keyed || this.#key!.names.length > 0
+  }
+
   #finish(): void {
-    const key = this.#key!
-    // Without any name the parameter can be neither shown nor written; that was reported.
-    if (!this.#keyed || key.names.length > 0)
-      this.#visit({ key, at: this.#at, value: this.#value!, stats: this.#stats })
     this.#left--
     this.#index++
     this.#stage = 'value'
@@ -216,7 +208,7 @@ export class ParameterWalk {
     const parameter = this.#keyed ? this.#parameterPath() : ''
     if (this.#stage === 'stat-count') return parameter
     if (this.#stage === 'value') return this.#inValue ? inside(parameter, 'value') : parameter
-    const stat = this.#statName ? JSON.stringify(this.#statName.text) : String(this.#stats.length)
+    const stat = this.#statName ? JSON.stringify(this.#statName.text) : String(this.#statCount - this.#statsLeft)
     return inside(parameter, `stats[${stat}]`)
   }
 
@@ -227,20 +219,19 @@ export class ParameterWalk {
 
 const inside = (outer: string, inner: string): string => (outer === '' ? inner : `${outer}.${inner}`)
 
+const noKey: Key = { names: [] }
+
 function readKey(fields: FieldReader): Key {
   const at = fields.msgpack.offset
   const count = fields.container('array', 'key')
   if (count === 0) fields.say('empty-key', at, 'the key has no names')
-  const names: string[] = []
-  const found: Name[] = []
-  let odd = false
+  const found: string[] = []
+  let raw: Uint8Array[] | undefined
   for (let i = 0; i < count; i++) {
     const name = fields.name('key', i)
-    names.push(name.text)
-    if (name.raw) odd = true
-    found.push(name)
+    if (name.raw && !raw) raw = found.map(encodeUtf8)
+    raw?.push(name.raw ?? encodeUtf8(name.text))
+    found.push(name.text)
   }
-  return odd ? { names, raw: found.map(rawBytes) } : { names }
+  return { names: found.slice(), raw }
 }
-
-const rawBytes = (name: Name): Uint8Array => name.raw ?? encodeUtf8(name.text)

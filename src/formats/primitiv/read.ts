@@ -6,19 +6,9 @@ import type { Model, ReadContext, Tensor } from '../../model/index.js'
 import { MsgpackReader } from '../../wire/msgpack.js'
 import { FieldReader } from './fields.js'
 import { type FileType, readHeader, titleOf } from './header.js'
-import type { Key } from './names.js'
 import { OptimizerWalk } from './read-optimizer.js'
-import {
-  ParameterWalk,
-  readData,
-  readShape,
-  readTensor,
-  type StoredParameter,
-  type StoredShape,
-  type StoredTensor,
-  sayBatch,
-} from './read-parameters.js'
-import { toTensors } from './tensors.js'
+import { ParameterWalk, readData, readShape, readTensor, type StoredShape, sayBatch } from './read-parameters.js'
+import { TensorList } from './tensors.js'
 import { Windows } from './windows.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
@@ -103,7 +93,6 @@ async function readFile(walk: FileWalk): Promise<Model> {
 
 async function readTensors(walk: FileWalk, type: FileType): Promise<readonly Tensor[]> {
   const { source, fields } = walk
-  const parameters: StoredParameter[] = []
   if (type === 'shape') {
     const shape = await walk.once(() => {
       const shape = readShape(fields)
@@ -112,17 +101,14 @@ async function readTensors(walk: FileWalk, type: FileType): Promise<readonly Ten
     })
     return shape.sound ? [shapeOnly(shape)] : []
   }
-  if (type === 'tensor') {
-    const value = await walk.once(() => readTensor(fields, 'other'))
-    parameters.push({ key: { names: [] }, at: 0, value, stats: [] })
-  } else {
-    const records = new ParameterWalk(fields, type === 'model', (parameter) => parameters.push(parameter))
+  const list = new TensorList(source, fields, type === 'model')
+  if (type === 'tensor') list.value({ names: [] }, 0, await walk.once(() => readTensor(fields, 'other')))
+  else {
+    const records = new ParameterWalk(fields, type === 'model', list)
     await walk.walk(() => records.step())
   }
-  return toTensors(parameters, source, fields, type === 'model' ? scopeOf : () => '')
+  return list.finish()
 }
-
-const scopeOf = ({ names }: Key): string => `params[${JSON.stringify(names.join('.'))}].`
 
 /** A shape alone is a tensor that is declared without data. */
 function shapeOnly({ dims, batch }: StoredShape): Tensor {
@@ -151,14 +137,13 @@ async function typeOfWhole(walk: FileWalk, type: FileType): Promise<FileType | u
   const silent = { ...context, extents: undefined, report: collectingReport(source.name, []) }
   const rest = new FileWalk(source, silent, walk.offset)
   try {
-    let value: StoredTensor = { dims: [], batch: 1, offset: 0, length: 0, sound: true }
     if (type === 'shape') {
       const shape = { dims: [], batch: 1, batchAt: 0, sound: false }
-      value = await rest.once(() => readData(rest.fields, shape, 'other'))
+      await rest.once(() => readData(rest.fields, shape, 'other'))
       if (rest.remaining === 0) return 'tensor'
     }
-    const records = new ParameterWalk(rest.fields, false, () => {})
-    records.continueFrom(value)
+    const records = new ParameterWalk(rest.fields, false, { value() {}, stat() {} })
+    records.skipValue()
     await rest.walk(() => records.step())
     return rest.remaining === 0 ? 'parameter' : undefined
   } catch (error) {

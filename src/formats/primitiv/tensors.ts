@@ -5,154 +5,180 @@ import { type ByteSource, encodeUtf8 } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
 import { type JsonValue, rangePayload, type Tensor } from '../../model/index.js'
 import type { FieldReader, Name } from './fields.js'
-import { conflicts, joinNames, type Key, sortedByKey } from './names.js'
-import type { StoredParameter, StoredStat, StoredTensor } from './read-parameters.js'
+import { compareKeys, conflicts, isPrefix, joinNames, type Key, sortedByKey } from './names.js'
+import type { ParameterVisitor, StoredTensor } from './read-parameters.js'
 
-/** In file order. Reports keys that no model can have, and names that cannot be told apart. */
-export function toTensors(
-  parameters: readonly StoredParameter[],
-  source: ByteSource,
-  fields: FieldReader,
-  scopeOf: (key: Key) => string,
-): Tensor[] {
-  const repeats = checkKeys(parameters, fields, scopeOf)
-  const tensors: Tensor[] = []
-  const shadowed = new Set<Tensor>()
-  let isAmbiguous = repeats.size > 0
-  let dotted = 0
-  const add = (tensor: Tensor, isShadowed: boolean): void => {
-    tensors.push(tensor)
-    if (isShadowed) shadowed.add(tensor)
+interface Place {
+  readonly key: Key
+  /** Where the key begins in the file. */
+  readonly at: number
+  /** Its first tensor in the list, and the one behind its last. */
+  readonly first: number
+  readonly end: number
+}
+
+/** Takes tensors as they are read, in file order. A file can have a million: nothing is kept for each that is not needed for all. */
+export class TensorList implements ParameterVisitor {
+  readonly #source: ByteSource
+  readonly #fields: FieldReader
+  readonly #keyed: boolean
+  readonly #tensors: Tensor[] = []
+  readonly #names: (readonly string[])[] = []
+  readonly #rawKeys = new Map<number, readonly Uint8Array[]>()
+  #key: Key | undefined
+  readonly #offsets: number[] = []
+  readonly #firsts: number[] = []
+  /** Names of the statistics of the last parameter, and how often each was there. */
+  #stats = new Map<string, number>()
+  readonly #shadowed = new Set<number>()
+  #isOrderly = true
+  #isAmbiguous = false
+  #isDotted = false
+
+  constructor(source: ByteSource, fields: FieldReader, keyed: boolean) {
+    this.#source = source
+    this.#fields = fields
+    this.#keyed = keyed
   }
-  for (const parameter of parameters) {
-    const { key, value, stats } = parameter
-    const repeat = repeats.get(parameter) ?? 0
-    const name = joinNames(key.names)
-    if (key.names.some(hasDot) && dotted++ === 0) sayDotted(parameter, fields, scopeOf)
-    if (stats.length > 0 && name.includes('#')) isAmbiguous = true
-    if (value.sound) add(toTensor(source, name, key, value, undefined, repeat, 0), repeat > 0)
-    const seen = new Map<string, number>()
-    for (const stat of stats) {
-      const again = stats.length > 1 ? countName(seen, stat.name) : 0
-      if (again > 0) {
-        const text = JSON.stringify(stat.name.text)
-        const message = `the statistic ${text} was there before; the first one counts`
-        fields.say('duplicate-stat', stat.at, message, `${scopeOf(key)}stats[${text}].key`)
-        isAmbiguous = true
+
+  value(key: Key, at: number, stored: StoredTensor): void {
+    const previous = this.#key
+    this.#key = key
+    // Writers sort by key, and then keys that get in each other's way are neighbours.
+    if (previous && (compareKeys(previous, key) >= 0 || isPrefix(previous, key))) this.#isOrderly = false
+    if (!this.#isDotted && key.names.some(hasDot)) this.#sayDotted(key, at)
+    if (key.raw) this.#rawKeys.set(this.#names.length, key.raw)
+    this.#names.push(key.names)
+    this.#offsets.push(at)
+    this.#firsts.push(this.#tensors.length)
+    if (this.#stats.size > 0) this.#stats = new Map()
+    if (!stored.sound) return
+    const tensor = this.#tensor(joinNames(key.names), key, stored, undefined)
+    this.#tensors.push(key.raw ? { ...tensor, rawName: key.raw } : tensor)
+  }
+
+  stat(name: Name, at: number, stored: StoredTensor): void {
+    const key = this.#key!
+    const owner = joinNames(key.names)
+    const again = this.#countStat(name)
+    if (again > 0) {
+      const text = JSON.stringify(name.text)
+      const message = `the statistic ${text} was there before; the first one counts`
+      this.#fields.say('duplicate-stat', at, message, `${this.#scope(key)}stats[${text}].key`)
+      this.#isAmbiguous = true
+    }
+    if (owner.includes('#')) this.#isAmbiguous = true
+    if (!stored.sound) return
+    if (again > 0) this.#shadowed.add(this.#tensors.length)
+    const tensor = this.#tensor(`${owner}#${name.text}`, key, stored, name.text)
+    const rawName = rawNameOf(key, name)
+    const extra = again > 0 ? { ...tensor.extra, stat_repeat: again } : tensor.extra
+    this.#tensors.push(rawName || again > 0 ? { ...tensor, ...(rawName && { rawName }), extra } : tensor)
+  }
+
+  /** Reports keys that no model can have, and gives every tensor a name of its own. */
+  finish(): readonly Tensor[] {
+    if (!this.#isOrderly) this.#checkKeys()
+    if (this.#isAmbiguous || this.#isDotted) this.#makeUnique()
+    this.#fields.commit()
+    return this.#tensors
+  }
+
+  #tensor(name: string, key: Key, stored: StoredTensor, stat: string | undefined): Tensor {
+    const { dims, batch, offset, length } = stored
+    const tensor: Tensor = {
+      name,
+      path: key.names,
+      dtype: f32,
+      shape: batch === 1 ? dims : [...dims, batch],
+      order: 'column',
+      role: stat === undefined ? 'weight' : 'state',
+      stat,
+      data: rangePayload(this.#source, offset, length),
+    }
+    return batch === 1 ? tensor : { ...tensor, extra: { batch } }
+  }
+
+  #scope({ names }: Key): string {
+    return this.#keyed ? `params[${JSON.stringify(names.join('.'))}].` : ''
+  }
+
+  #sayDotted(key: Key, at: number): void {
+    this.#isDotted = true
+    const message = `the key ${JSON.stringify(key.names)} has a dot inside a name; others may as well`
+    this.#fields.say('name-separator', at, message, `${this.#scope(key)}key`)
+  }
+
+  #countStat(name: Name): number {
+    const id = name.raw ? `\ud800${name.text}` : name.text // no UTF-8 text holds half a surrogate pair
+    const before = this.#stats.get(id) ?? 0
+    this.#stats.set(id, before + 1)
+    return before
+  }
+
+  #checkKeys(): void {
+    const fields = this.#fields
+    const places = this.#names.map((names, i): Place => {
+      const key = { names, raw: this.#rawKeys.get(i) }
+      return { key, at: this.#offsets[i]!, first: this.#firsts[i]!, end: this.#firsts[i + 1] ?? this.#tensors.length }
+    })
+    const keyOf = (place: Place): Key => place.key
+    let previous: Place | undefined
+    let number = 0
+    for (const { kind, first, second } of conflicts(sortedByKey(places, keyOf), keyOf)) {
+      const at = Math.max(first.at, second.at)
+      const path = `${this.#scope(second.key)}key`
+      if (kind === 'clash') {
+        const message = `${JSON.stringify(first.key.names)} is a parameter, so no key can go on from there`
+        fields.say('key-clash', at, message, path)
+        continue
       }
-      if (stat.tensor.sound) add(toTensor(source, name, key, stat.tensor, stat, repeat, again), repeat > 0 || again > 0)
+      number = first === previous ? number + 1 : 1
+      previous = second
+      this.#shadow(first, number)
+      fields.say('duplicate-key', at, `the key was there before, at 0x${first.at.toString(16)}; the last counts`, path)
     }
   }
-  const unique = isAmbiguous || dotted > 0 ? withUniqueNames(tensors, shadowed, fields) : tensors
-  fields.commit()
-  return unique
+
+  /** Marks the tensors of a parameter that another one replaces. */
+  #shadow({ first, end }: Place, repeat: number): void {
+    this.#isAmbiguous = true
+    for (let i = first; i < end; i++) {
+      const tensor = this.#tensors[i]!
+      const extra: Record<string, JsonValue> = { ...tensor.extra, repeat }
+      this.#tensors[i] = { ...tensor, extra }
+      this.#shadowed.add(i)
+    }
+  }
+
+  #makeUnique(): void {
+    const used = new Set<string>()
+    const claim = (index: number): boolean => {
+      const tensor = this.#tensors[index]!
+      const known = used.size
+      used.add(tensor.name)
+      if (used.size > known) return true
+      let i = 2
+      while (used.has(`${tensor.name}~${i}`)) i++
+      const name = `${tensor.name}~${i}`
+      used.add(name)
+      this.#tensors[index] = { ...tensor, name }
+      return false
+    }
+    for (let i = 0; i < this.#tensors.length; i++) {
+      const { name, path, data } = this.#tensors[i]!
+      if (this.#shadowed.has(i) || claim(i)) continue
+      const message = `another tensor is called ${JSON.stringify(name)} as well; this one is shown as ${JSON.stringify(this.#tensors[i]!.name)}`
+      this.#fields.say('name-ambiguous', data?.origin?.offset ?? 0, message, `params[${JSON.stringify(path)}]`)
+    }
+    for (const index of this.#shadowed) claim(index)
+  }
 }
 
 const hasDot = (name: string): boolean => name.includes('.')
-
-function sayDotted({ key, at }: StoredParameter, fields: FieldReader, scopeOf: (key: Key) => string): void {
-  const message = `the key ${JSON.stringify(key.names)} has a dot inside a name; others may as well`
-  fields.say('name-separator', at, message, `${scopeOf(key)}key`)
-}
-
-/** The parameters that are not the one that counts for their key, numbered from 1. */
-function checkKeys(
-  parameters: readonly StoredParameter[],
-  fields: FieldReader,
-  scopeOf: (key: Key) => string,
-): Map<StoredParameter, number> {
-  const repeats = new Map<StoredParameter, number>()
-  const keyOf = (parameter: StoredParameter): Key => parameter.key
-  let previous: StoredParameter | undefined
-  let number = 0
-  for (const { kind, first, second } of conflicts(sortedByKey(parameters, keyOf), keyOf)) {
-    const at = Math.max(first.at, second.at)
-    const path = `${scopeOf(second.key)}key`
-    if (kind === 'clash') {
-      const message = `${JSON.stringify(first.key.names)} is a parameter, so no key can go on from there`
-      fields.say('key-clash', at, message, path)
-      continue
-    }
-    number = first === previous ? number + 1 : 1
-    previous = second
-    repeats.set(first, number)
-    fields.say(
-      'duplicate-key',
-      at,
-      `the key was there before, at 0x${first.at.toString(16)}; the last one counts`,
-      path,
-    )
-  }
-  return repeats
-}
-
-/** How often a name was there before. */
-function countName(seen: Map<string, number>, name: Name): number {
-  const id = name.raw ? `\ud800${name.text}` : name.text // no UTF-8 text holds half a surrogate pair
-  const before = seen.get(id) ?? 0
-  seen.set(id, before + 1)
-  return before
-}
-
-// This runs once per tensor: the usual case is one plain object.
-function toTensor(
-  source: ByteSource,
-  name: string,
-  key: Key,
-  { dims, batch, offset, length }: StoredTensor,
-  stat: StoredStat | undefined,
-  repeat: number,
-  again: number,
-): Tensor {
-  const tensor: Tensor = {
-    name: stat ? `${name}#${stat.name.text}` : name,
-    path: key.names,
-    dtype: f32,
-    shape: batch === 1 ? dims : [...dims, batch],
-    order: 'column',
-    role: stat ? 'state' : 'weight',
-    stat: stat?.name.text,
-    data: rangePayload(source, offset, length),
-  }
-  const rawName = stat ? rawNameOf(key, stat.name) : key.raw
-  const isPlain = batch === 1 && repeat === 0 && again === 0
-  if (!rawName && isPlain) return tensor
-  return { ...tensor, ...(rawName && { rawName }), ...(!isPlain && { extra: extraOf(batch, repeat, again) }) }
-}
 
 /** The bytes of the key's names and of the statistic's name behind them, when one of them is not UTF-8. */
 function rawNameOf(key: Key, stat: Name): readonly Uint8Array[] | undefined {
   if (!key.raw && !stat.raw) return undefined
   return [...(key.raw ?? key.names.map(encodeUtf8)), stat.raw ?? encodeUtf8(stat.text)]
-}
-
-/** What the shape and the name do not say: needed to write the same file again. */
-function extraOf(batch: number, repeat: number, again: number): Record<string, JsonValue> {
-  return {
-    ...(batch !== 1 && { batch }),
-    ...(repeat > 0 && { repeat }),
-    ...(again > 0 && { stat_repeat: again }),
-  }
-}
-
-function withUniqueNames(tensors: readonly Tensor[], shadowed: ReadonlySet<Tensor>, fields: FieldReader): Tensor[] {
-  const used = new Set<string>()
-  const names = new Map<Tensor, string>()
-  const claim = (tensor: Tensor): boolean => {
-    let name = tensor.name
-    for (let i = 2; used.has(name); i++) name = `${tensor.name}~${i}`
-    used.add(name)
-    names.set(tensor, name)
-    return name === tensor.name
-  }
-  for (const tensor of tensors) {
-    if (shadowed.has(tensor) || claim(tensor)) continue
-    const message = `another tensor is called ${JSON.stringify(tensor.name)} as well; this one is shown as ${JSON.stringify(names.get(tensor))}`
-    fields.say('name-ambiguous', tensor.data?.origin?.offset ?? 0, message, `params[${JSON.stringify(tensor.path)}]`)
-  }
-  for (const tensor of shadowed) claim(tensor)
-  return tensors.map((tensor) => {
-    const name = names.get(tensor)!
-    return name === tensor.name ? tensor : { ...tensor, name }
-  })
 }

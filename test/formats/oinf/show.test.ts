@@ -34,3 +34,23 @@ describe('show', () => {
   const absent = accepted.filter((file) => !isPresent('oinf', file))
   it.skipIf(absent.length > 0)('has every file', () => expect(absent).toEqual([]))
 })
+
+describe('show, where the reference crashes', () => {
+  it('bases statistics on the finite values and counts the others', async () => {
+    expect(await show('f8_overflow_v1.oinf')).toBe(`f8: f8[6] = { inf, inf, -inf, inf, -inf, nan }
+- [nbytes: 24, nan: 1, inf: 5]
+- hist: {}
+
+`)
+    const text = await show('tensors_special_floats_v1.oinf')
+    expect(text).toMatch(/^x_f32: .*\n- \[nbytes: 24, min: \S+, max: \S+, .*nan: 1, inf: 2\]$/m)
+  })
+
+  it('shows booleans of rank 2', async () => {
+    expect(await show('tensors_bool_2d_v1.oinf')).toContain('- hist: {([0, 0], ')
+  })
+
+  it('shows every valid file', async () => {
+    for (const file of here) expect(await show(file), file).not.toMatch(/undefined|NaN|\[object/)
+  })
+})

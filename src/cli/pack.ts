@@ -1,0 +1,159 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  type ByteSink,
+  type Conversion,
+  checkLoss,
+  closeModel,
+  FileSource,
+  type Format,
+  formatById,
+  formatForOutput,
+  formats,
+  type Model,
+  openOutput,
+  packFile,
+  planConversion,
+  removeOpenTemps,
+  runConversion,
+  TareError,
+} from '../node.js'
+import type { Context } from './context.js'
+import { escapeName } from './escape-name.js'
+import { formatOptionValues } from './format-options.js'
+import { formatSize, plural } from './format-values.js'
+import { assertNotInput, markOutputErrors, OutputError } from './open-guarded.js'
+import { describePlan, summarizePlan } from './plan-table.js'
+import { onEarlyExit } from './process-events.js'
+import { checkFormatId } from './run-inputs.js'
+import { type Status, UsageError } from './status.js'
+
+interface PackFlags {
+  readonly output?: string
+  readonly to?: string
+  /** A file name, or true where the option stands alone and asks for JSON on standard output. */
+  readonly json?: string | true
+  readonly data?: string
+  readonly root?: string
+  readonly dryRun?: boolean
+  readonly allowLoss?: 'none' | 'precision' | 'all'
+  readonly overwrite?: boolean
+}
+
+const worstLoss = { none: 'form', precision: 'precision', all: 'content' } as const
+
+export default async function pack(context: Context, words: readonly string[], flags: PackFlags): Promise<Status> {
+  const [input = ''] = words
+  const format = chooseFormat(flags)
+  checkFlags(context, flags)
+  const extra = await formatOptionValues('write', { ...flags })
+  onEarlyExit(removeOpenTemps)
+  let model: Model | undefined
+  context.console.progress.start()
+  try {
+    const data = typeof flags.json === 'string' ? flags.json : flags.data
+    model = await packFile(input, { data, root: flags.root, signal: context.signal })
+    const name =
+      flags.output === undefined || flags.output === '-' ? `model${format.extensions[0]}` : basename(flags.output)
+    const conversion = await planConversion(model, format.id, {
+      name,
+      deterministic: true,
+      extra,
+      signal: context.signal,
+    })
+    return flags.dryRun
+      ? await showPlan(context, input, conversion, flags)
+      : await carryOut(context, input, model, conversion, flags)
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    return reportFailure(context, input, error)
+  } finally {
+    context.console.progress.finish()
+    if (model) await closeModel(model)
+  }
+}
+
+function chooseFormat({ output, to }: PackFlags): Format {
+  if (to !== undefined) checkFormatId(to, '--to')
+  const format = to === undefined ? formatForOutput(basename(output ?? '')) : formatById(to)
+  if (format) return format
+  if (output === undefined) throw new UsageError('say where to with -o OUT')
+  const known = formats.filter((each) => each.layout).map((each) => each.id)
+  throw new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+}
+
+function checkFlags(context: Context, flags: PackFlags): void {
+  if (flags.output === undefined && !flags.dryRun) throw new UsageError('say where to with -o OUT')
+  if (flags.output === '-' && context.json && !flags.dryRun)
+    throw new UsageError('--json and -o - both want standard output')
+  if (typeof flags.json === 'string' && flags.data !== undefined)
+    throw new UsageError('--json FILE and --data FILE mean the same; give one of them')
+}
+
+async function showPlan(
+  { console, json }: Context,
+  input: string,
+  { plan }: Conversion,
+  flags: PackFlags,
+): Promise<Status> {
+  let refused: TareError | undefined
+  try {
+    checkLoss(plan, worstLoss[flags.allowLoss ?? 'none'])
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    refused = error
+  }
+  if (json) await console.json({ ...plan, file: input, format: plan.source.format, allowed: !refused })
+  else await console.print(describePlan(plan, input, console))
+  if (refused && !json) console.complainOf(refused.finding)
+  return refused ? 1 : 0
+}
+
+async function carryOut(
+  { console, json, signal }: Context,
+  input: string,
+  model: Model,
+  conversion: Conversion,
+  { output = '', allowLoss, overwrite }: PackFlags,
+): Promise<Status> {
+  const { plan } = conversion
+  const isStream = output === '-'
+  const pathOf = (name: string): string => (isStream ? '-' : join(dirname(output), name))
+  if (!isStream)
+    await assertNoInput(
+      model,
+      plan.files.map(({ name }) => pathOf(name)),
+    )
+  const beforeCommit = async (): Promise<void> => {
+    for (const file of model.files) if (file instanceof FileSource) await file.assertUnchanged()
+  }
+  const openSink = (name: string): Promise<ByteSink> => openOutput(pathOf(name), { overwrite, beforeCommit })
+  const files = await markOutputErrors(model, () =>
+    runConversion(conversion, openSink, {
+      signal,
+      onProgress: console.progress.update,
+      allowLoss: worstLoss[allowLoss ?? 'none'],
+    }),
+  )
+  if (json) {
+    const written = files.map(({ name, size }) => ({ name: pathOf(name), size }))
+    await console.json({ ...plan, file: input, format: plan.source.format, files: written })
+  } else {
+    for (const line of summarizePlan(plan, console.errorColor)) console.remark(line)
+    const what = `${plural(model.tensors.length, 'tensor')}, ${formatSize(plan.size)}`
+    console.remark(`${escapeName(pathOf(files[0]!.name))}: ${plan.target}, ${what}`)
+  }
+  return 0
+}
+
+/** No file that the model is made of is written over. */
+async function assertNoInput(model: Model, outputs: readonly string[]): Promise<void> {
+  for (const output of outputs) for (const file of model.files) await assertNotInput(output, file)
+}
+
+async function reportFailure({ console, json }: Context, input: string, error: TareError): Promise<Status> {
+  const { code, message, offset = null, path = null } = error.finding
+  if (json) await console.json({ file: input, format: null, error: { code, message, offset, path } })
+  else console.complainOf(error.finding)
+  const isUnusable = error instanceof OutputError || code.startsWith('usage/') || code === 'write/not-writable'
+  return isUnusable ? 2 : 1
+}

@@ -1,0 +1,35 @@
+// Verifying a set: every file against its SHA-256, and everything inside every part as if it were verified alone. Sizes, the shard map and
+// the agreement of the indexes were checked while reading.
+import { toHex } from '../../bytes/index.js'
+import type { CheckContext, Model } from '../../model/index.js'
+import { checkFile } from './check.js'
+import { setCodes } from './codes.js'
+import { fileOf } from './file.js'
+import type { HashJob } from './hash-jobs.js'
+import { complainSha256, setOf } from './read-set.js'
+import type { SetFile } from './set-json.js'
+
+export async function checkSet(model: Model, context: CheckContext): Promise<void> {
+  const set = setOf(model)
+  if (!set) return
+  await checkMember(set.index.global, set.global, context, true)
+  for (const [i, part] of (set.opened ?? []).entries()) {
+    if (part) await checkMember(set.index.parts[i]!, part.model, context, false)
+  }
+}
+
+async function checkMember(stated: SetFile, member: Model, context: CheckContext, isCompared: boolean): Promise<void> {
+  const file = fileOf(member)!
+  const more: HashJob[] = []
+  if (stated.sha256 === undefined) {
+    const message = `${JSON.stringify(stated.path)} has no sha256 in the set index`
+    context.report.report(setCodes['no-sha256'], { offset: 0, path: stated.where, message })
+  } else if (!isCompared) {
+    const { sha256 } = stated
+    const done = (digest: Uint8Array): void => {
+      if (toHex(digest) !== sha256) complainSha256(stated, context)
+    }
+    more.push({ start: 0, end: file.source.size, algorithm: 'sha256', done })
+  }
+  await checkFile(file, { ...context, report: context.report.forFile(file.source.name) }, more)
+}

@@ -1,0 +1,259 @@
+// Writing a file. What did not change since it was read travels as it is stored: the whole file when nothing changed, index and weights
+// when only the metadata did. Everything else is laid out anew, in the order of the reference writer.
+
+import { strictReport } from '../../errors/index.js'
+import {
+  defaultLimits,
+  type FileLayout,
+  type JsonValue,
+  type Layout,
+  type Model,
+  type Part,
+  type Payload,
+  rangePayload,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
+import { buildFile } from './build-file.js'
+import type { Chunk } from './chunk.js'
+import { readChunks } from './chunk.js'
+import { type AeroFile, chunkKind, controlHashOf, fileOf, indexKind, manifestKind, pageTablesOf } from './file.js'
+import { encodeManifest, isObject, type JsonObject, type ManifestChunk, type ManifestShard } from './manifest.js'
+import { encodeMetaJson } from './meta-json.js'
+import { asksForLayout, type Choices, chooseOptions } from './options.js'
+import {
+  compressedChunk,
+  type OutChunk,
+  pagesChunk,
+  payloadChunk,
+  plainChunk,
+  shardChunk,
+  storedChunk,
+} from './out-chunk.js'
+import { parsePageTable } from './phsh.js'
+import { planShards, ShardContent } from './shards.js'
+import { flags } from './structs.js'
+import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable } from './write-tidx.js'
+
+export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const file = fileOf(model)
+  const sameTensors = file !== undefined && !asksForLayout(options) && areSame(model.tensors, file.table.tensors)
+  if (sameTensors && isUntouched(model, file)) return { files: [copyOf(file, options.name)] }
+  const choices = chooseOptions(options, file && (await traitsOf(file, options)))
+  if (sameTensors) return { files: [await withNewMetadata(model, file, choices, options)] }
+  return { files: [await layoutAnew(model, choices, options)] }
+}
+
+const areSame = (a: readonly Tensor[], b: readonly Tensor[]): boolean =>
+  a.length === b.length && a.every((tensor, i) => tensor === b[i])
+
+export function areSameEntries<K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>): boolean {
+  return a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)
+}
+
+function isUntouched(model: Model, file: AeroFile): boolean {
+  const kept = model.parts.filter((part) => part.kind === chunkKind)
+  const sameChunks = kept.length === file.kept.length && kept.every((part, i) => part.content === file.kept[i])
+  return sameChunks && areSameEntries(model.metadata, file.metadata)
+}
+
+const copyOf = ({ source }: AeroFile, name: string): FileLayout => ({
+  name,
+  slots: [{ kind: 'payload', path: 'file', payload: rangePayload(source, 0, source.size) }],
+})
+
+/** Which hashes the file has, so that a new one has them too. */
+async function traitsOf(file: AeroFile, { signal }: WriteOptions) {
+  let pageSize: number | undefined
+  const [first] = pageTablesOf(file)
+  if (first) {
+    const [shard, table] = first
+    const report = { ...strictReport(file.source.name), report: () => {} }
+    const [content] = await readChunks(file.source, [table], { report, limits: defaultLimits, lenient: true, signal })
+    pageSize = content && parsePageTable(content, shard, report)?.pageSize
+  }
+  return { pageSize, controlHash: controlHashOf(file) !== undefined }
+}
+
+/** The chunks stay where they are in the table; only those that hold metadata are made anew. */
+async function withNewMetadata(
+  model: Model,
+  file: AeroFile,
+  choices: Choices,
+  options: WriteOptions,
+): Promise<FileLayout> {
+  const { control, source } = file
+  const ihsh = controlHashOf(file)
+  const old = control.chunks.filter((chunk) => chunk !== ihsh && isStillWanted(chunk, file, model))
+  const rest = file.metaJson ? old : [undefined, ...old]
+  const quants = quantsOf(model)
+  const metaJson = await metaChunk(model, quants)
+  const lead = choices.controlHash ? 1 : 0
+  const content: OutChunk[] = []
+  for (const chunk of rest) {
+    if (chunk === undefined || chunk === file.metaJson) content.push(metaJson)
+    else if (chunk === file.manifest)
+      content.push(await manifestChunk(model, quants, rows(rest, lead, file), shardRows(rest, lead, file), choices))
+    else content.push(storedChunk(chunk, source))
+  }
+  return buildFile(content, buildOptions(choices, options))
+}
+
+function isStillWanted(chunk: Chunk, file: AeroFile, model: Model): boolean {
+  return !file.kept.includes(chunk) || model.parts.some((part) => part.content === chunk)
+}
+
+const roles: Readonly<Record<string, string>> = {
+  MJSN: 'json',
+  MMSG: 'manifest',
+  TIDX: 'tensors',
+  WTSH: 'weights',
+  PHSH: 'page_hashes',
+}
+
+function rows(chunks: readonly (Chunk | undefined)[], lead: number, _file: AeroFile): ManifestChunk[] {
+  const listed = chunks.map((chunk): ManifestChunk => {
+    const fourcc = chunk?.fourcc ?? 'MJSN'
+    const shardId = chunk && shardIdOf(chunk)
+    return { role: roles[fourcc] ?? 'unknown', fourcc, ...(shardId !== undefined && { shardId }) }
+  })
+  return lead === 1 ? [controlRow, ...listed] : listed
+}
+
+const controlRow: ManifestChunk = { role: 'control_integrity', fourcc: 'IHSH' }
+
+function shardIdOf({ fourcc, name }: Chunk): number | undefined {
+  const id = fourcc === 'WTSH' || fourcc === 'PHSH' ? /^weights\.shard(\d+)(\.phsh)?$/.exec(name)?.[1] : undefined
+  return id === undefined ? undefined : Number(id)
+}
+
+function shardRows(chunks: readonly (Chunk | undefined)[], lead: number, { table }: AeroFile): ManifestShard[] {
+  const counts = new Map<Chunk, number>()
+  for (const shard of table.shards) if (shard) counts.set(shard, (counts.get(shard) ?? 0) + 1)
+  return chunks.flatMap((chunk, i) => {
+    const id = chunk?.fourcc === 'WTSH' ? shardIdOf(chunk) : undefined
+    if (!chunk || id === undefined) return []
+    return [{ id, tocIndex: i + lead, size: chunk.length, tensorCount: counts.get(chunk) ?? 0 }]
+  })
+}
+
+async function layoutAnew(model: Model, choices: Choices, options: WriteOptions): Promise<FileLayout> {
+  const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
+  const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize, whole: choices.uuid === undefined }
+  const shards = weights.shards.map((plan) => new ShardContent(plan, wishes))
+  return layoutPart(model, shards, { placements: weights.placements, shards }, choices, options, {
+    hashFirst: false,
+    kept: keptChunks(model.parts),
+  })
+}
+
+export interface PartPlan {
+  readonly placements: IndexPlan['placements']
+  /** By shard id; a part of a set has only some of them. */
+  readonly shards: IndexPlan['shards']
+}
+
+export interface PartOptions {
+  readonly hashFirst: boolean
+  readonly kept: readonly OutChunk[]
+}
+
+/** A file with these shards and this index; also one that has only the index. */
+export async function layoutPart(
+  model: Model,
+  shards: readonly ShardContent[],
+  { placements, shards: all }: PartPlan,
+  choices: Choices,
+  options: WriteOptions,
+  { hashFirst, kept }: PartOptions,
+): Promise<FileLayout> {
+  const quants = quantsOf(model)
+  const index: IndexPlan = {
+    placements,
+    shards: all,
+    quants,
+    withHashes: choices.tensorHashes,
+    extra: extraOf(model.parts, indexKind),
+  }
+  const lead = choices.controlHash ? 1 : 0
+  const chunkRows: ManifestChunk[] = [
+    ...(lead === 1 ? [controlRow] : []),
+    { role: 'json', fourcc: 'MJSN' },
+    { role: 'manifest', fourcc: 'MMSG' },
+    { role: 'tensors', fourcc: 'TIDX' },
+  ]
+  const manifestShards: ManifestShard[] = []
+  const weightChunks: OutChunk[] = []
+  for (const shard of shards) {
+    const { id, size, tensorCount } = shard.plan
+    manifestShards.push({ id, tocIndex: chunkRows.length, size, tensorCount })
+    chunkRows.push({ role: 'weights', fourcc: 'WTSH', shardId: id })
+    weightChunks.push(shardChunk(shard, choices.alignment))
+    // A page table without pages is one that the reference refuses.
+    if (choices.pageSize === undefined || size === 0) continue
+    chunkRows.push({ role: 'page_hashes', fourcc: 'PHSH', shardId: id })
+    weightChunks.push(pagesChunk(shard, choices.pageSize))
+  }
+  for (const chunk of kept) chunkRows.push({ role: roles[chunk.fourcc] ?? 'unknown', fourcc: chunk.fourcc })
+  const content = [
+    await metaChunk(model, quants),
+    await manifestChunk(model, quants, chunkRows, manifestShards, choices),
+    await indexChunk(index, choices),
+    ...weightChunks,
+    ...kept,
+  ]
+  return buildFile(content, { ...buildOptions(choices, options), hashFirst })
+}
+
+const buildOptions = (choices: Choices, options: WriteOptions) => ({
+  name: options.name,
+  uuid: choices.uuid,
+  controlHash: choices.controlHash,
+  hashFirst: false,
+})
+
+export const quantsOf = (model: Model): QuantTable => planQuants(model.tensors, model.metadata.has('quant_descriptors'))
+
+function metaChunk(model: Model, { descriptors }: QuantTable): Promise<OutChunk> {
+  const metadata = new Map(model.metadata)
+  if (descriptors.length > 0) metadata.set('quant_descriptors', { type: 'json', value: descriptors })
+  return plainChunk({ fourcc: 'MJSN', name: 'meta.json', flags: 0 }, encodeMetaJson(metadata))
+}
+
+function manifestChunk(
+  model: Model,
+  { descriptors }: QuantTable,
+  chunks: readonly ManifestChunk[],
+  shards: readonly ManifestShard[],
+  { zstdLevel }: Choices,
+): Promise<OutChunk> {
+  const { quant_descriptors: old, ...rest } = extraOf(model.parts, manifestKind) ?? {}
+  const list: JsonValue | undefined =
+    descriptors.length > 0 ? descriptors : model.metadata.has('quant_descriptors') ? old : undefined
+  const extra = list === undefined ? rest : { ...rest, quant_descriptors: list }
+  const bytes = encodeManifest(model.metadata, extra, chunks, shards)
+  return compressedChunk({ fourcc: 'MMSG', name: 'manifest', flags: 0 }, bytes, zstdLevel)
+}
+
+function indexChunk(plan: IndexPlan, { zstdLevel }: Choices): OutChunk | Promise<OutChunk> {
+  const kind = { fourcc: 'TIDX', name: 'tensors', flags: flags.index }
+  if (!plan.withHashes) return compressedChunk(kind, encodeIndex(plan), zstdLevel)
+  return payloadChunk(kind, indexPayload(plan), true)
+}
+
+function extraOf(parts: readonly Part[], kind: string): JsonObject | undefined {
+  const value = parts.find((part) => part.kind === kind)?.value
+  return isObject(value) ? value : undefined
+}
+
+/** Chunks that came along from the file that the model was read from. */
+export function keptChunks(parts: readonly Part[]): OutChunk[] {
+  return parts
+    .filter((part) => part.kind === chunkKind && part.data && part.content)
+    .map((part) => {
+      const { fourcc, name, flags: chunkFlags, ulen, hash } = part.content as Chunk
+      const payload: Payload = part.data!
+      const chunk = payloadChunk({ fourcc, name, flags: chunkFlags }, payload)
+      return { ...chunk, ulen, hash, computeHash: async () => hash }
+    })
+}

@@ -1,0 +1,199 @@
+// Weight shards (WTSH): tensors one after another, in the order of the model. A tensor opens a new shard when the current one would grow
+// beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that are the same bytes of the same file are stored
+// once.
+import { alignUp, type ByteSource } from '../../bytes/index.js'
+import { createHasher, type Hasher } from '../../digest/index.js'
+import { lazyPayload, type Payload, type Slot, type Tensor } from '../../model/index.js'
+import { HashedSequence, type Observer } from './hashed-sequence.js'
+import { shardName } from './structs.js'
+
+export const defaultShardSize = 2 ** 31
+
+export interface Placement {
+  readonly tensor: Tensor
+  readonly shard: number
+  readonly offset: number
+  readonly length: number
+  /** Position among the stored tensors of its shard; tied tensors share it. */
+  readonly stored: number
+}
+
+export interface ShardPlan {
+  readonly id: number
+  readonly size: number
+  /** What is stored, in order. */
+  readonly stored: readonly Placement[]
+  /** Tensors that lie here, tied ones included. */
+  readonly tensorCount: number
+}
+
+export interface WeightPlan {
+  readonly shards: readonly ShardPlan[]
+  /** One for each tensor of the model, in its order. */
+  readonly placements: readonly Placement[]
+}
+
+interface OpenShard {
+  readonly id: number
+  size: number
+  readonly stored: Placement[]
+  tensorCount: number
+}
+
+export function planShards(tensors: readonly Tensor[], limit: number, alignment: number): WeightPlan {
+  const shards: OpenShard[] = []
+  const placements: Placement[] = []
+  const known = new Map<ByteSource, Map<number, Placement>>()
+  for (const tensor of tensors) {
+    const length = tensor.data?.byteLength ?? 0
+    const tied = length > 0 ? tiedTo(tensor, known) : undefined
+    if (tied) {
+      shards[tied.shard]!.tensorCount++
+      placements.push({ ...tied, tensor })
+      continue
+    }
+    let shard = shards.at(-1)
+    if (!shard || (shard.size > 0 && alignUp(shard.size, alignment) + length > limit)) {
+      shard = { id: shards.length, size: 0, stored: [], tensorCount: 0 }
+      shards.push(shard)
+    }
+    const offset = alignUp(shard.size, alignment)
+    const placement: Placement = { tensor, shard: shard.id, offset, length, stored: shard.stored.length }
+    shard.stored.push(placement)
+    shard.tensorCount++
+    shard.size = offset + length
+    placements.push(placement)
+    remember(placement, known)
+  }
+  return { shards, placements }
+}
+
+type Known = Map<ByteSource, Map<number, Placement>>
+
+function tiedTo(tensor: Tensor, known: Known): Placement | undefined {
+  const origin = tensor.data?.origin
+  const placement = origin && known.get(origin.source)?.get(origin.offset)
+  return placement?.length === origin?.length ? placement : undefined
+}
+
+function remember(placement: Placement, known: Known): void {
+  const origin = placement.tensor.data?.origin
+  if (!origin || placement.length === 0) return
+  const places = known.get(origin.source)
+  if (!places) known.set(origin.source, new Map([[origin.offset, placement]]))
+  else if (!places.has(origin.offset)) places.set(origin.offset, placement)
+}
+
+export interface ShardHashes {
+  /** By position among the stored tensors. */
+  readonly tensors: readonly Uint8Array[]
+  readonly pages: readonly Uint8Array[]
+  readonly whole: Uint8Array | undefined
+}
+
+export interface HashWishes {
+  readonly tensors: boolean
+  /** Undefined: no page hashes. */
+  readonly pageSize: number | undefined
+  readonly whole: boolean
+}
+
+/** The content of a shard on its way to a file. */
+export class ShardContent {
+  readonly plan: ShardPlan
+  readonly #items: { readonly payload: Payload; readonly path: string }[] = []
+  readonly #sequence: HashedSequence<ShardHashes>
+
+  constructor(plan: ShardPlan, wishes: HashWishes) {
+    this.plan = plan
+    let reached = 0
+    for (const { tensor, offset, length } of plan.stored) {
+      if (offset > reached) this.#items.push({ payload: zeros(offset - reached), path: `${this.name}.filler` })
+      const payload = tensor.data ?? zeros(0)
+      this.#items.push({ payload, path: `data[${JSON.stringify(tensor.name)}]` })
+      reached = offset + length
+    }
+    const fillers = new Set(this.#items.flatMap(({ path }, i) => (path.startsWith('data') ? [] : [i])))
+    const start = (): Promise<Observer<ShardHashes>> => startHashing(wishes, fillers)
+    this.#sequence = new HashedSequence(
+      this.#items.map((item) => item.payload),
+      start,
+    )
+  }
+
+  get name(): string {
+    return shardName(this.plan.id)
+  }
+
+  slots(): Slot[] {
+    return this.#items.map(({ path }, i) => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
+  }
+
+  hashes(signal?: AbortSignal): Promise<ShardHashes> {
+    return this.#sequence.result(signal)
+  }
+}
+
+function zeros(length: number): Payload {
+  return lazyPayload(length, async function* () {
+    const block = new Uint8Array(Math.min(length, 65_536))
+    for (let left = length; left > 0; left -= block.byteLength) yield block.subarray(0, left)
+  })
+}
+
+async function startHashing(wishes: HashWishes, fillers: ReadonlySet<number>): Promise<Observer<ShardHashes>> {
+  const tensors: Uint8Array[] = []
+  const whole = wishes.whole ? await createHasher('blake3') : undefined
+  const pages = wishes.pageSize === undefined ? undefined : new PageHasher(wishes.pageSize)
+  let tensor: Hasher | undefined
+  return {
+    async begin(item) {
+      tensor = wishes.tensors && !fillers.has(item) ? await createHasher('blake3') : undefined
+    },
+    update(bytes) {
+      whole?.update(bytes)
+      tensor?.update(bytes)
+      return pages?.update(bytes)
+    },
+    end(item) {
+      if (!fillers.has(item)) tensors.push(tensor?.digest() ?? noDigest)
+    },
+    result: () => ({ tensors, pages: pages?.finish() ?? [], whole: whole?.digest() }),
+  }
+}
+
+const noDigest = new Uint8Array(0)
+
+class PageHasher {
+  readonly #pageSize: number
+  readonly #digests: Uint8Array[] = []
+  #hasher: Hasher | undefined
+  #filled = 0
+
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize
+  }
+
+  async update(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.byteLength; ) {
+      const part = bytes.subarray(at, at + this.#pageSize - this.#filled)
+      this.#hasher ??= await createHasher('blake3')
+      this.#hasher.update(part)
+      this.#filled += part.byteLength
+      at += part.byteLength
+      if (this.#filled === this.#pageSize) this.#end()
+    }
+  }
+
+  #end(): void {
+    this.#digests.push(this.#hasher!.digest())
+    this.#hasher = undefined
+    this.#filled = 0
+  }
+
+  /** The last page may be short. */
+  finish(): readonly Uint8Array[] {
+    if (this.#filled > 0) this.#end()
+    return this.#digests
+  }
+}

@@ -1,0 +1,151 @@
+// Writes the tensor index. With a hash in every entry it cannot be compressed, because its size must be known before the weights are;
+// but the size of an entry does not depend on what its hash is. So it is stored plainly, behind the weights, and filled in when they
+// have gone by.
+import { toHex } from '../../bytes/index.js'
+import { packed } from '../../dtypes/index.js'
+import { failWith, writeCodes } from '../../errors/index.js'
+import { type JsonValue, lazyPayload, type Payload, type Tensor } from '../../model/index.js'
+import { MsgpackWriter } from '../../wire/msgpack.js'
+import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
+import { ownExtras } from './file.js'
+import { isObject, type JsonObject } from './manifest.js'
+import type { Placement, ShardContent } from './shards.js'
+import { digestSize } from './structs.js'
+import { writeTagged } from './tagged.js'
+
+/** The quantization types in use, by their number in the list. */
+export interface QuantTable {
+  readonly descriptors: readonly JsonValue[]
+  /** By ggml number. */
+  readonly ids: ReadonlyMap<number, number>
+}
+
+/** Descriptors for all packed tensors; none when the metadata brings its own. */
+export function planQuants(tensors: readonly Tensor[], hasOwn: boolean): QuantTable {
+  const ids = new Map<number, number>()
+  const descriptors: JsonValue[] = []
+  for (const tensor of hasOwn ? [] : tensors) {
+    const type = packedAs(tensor)
+    if (!type || ids.has(type.number)) continue
+    const id = descriptors.length
+    ids.set(type.number, id)
+    descriptors.push({ id, quant_name: type.name, codec: 'ggml', params: { ggml_type: type.number } })
+  }
+  return { descriptors, ids }
+}
+
+export interface IndexPlan {
+  readonly placements: readonly Placement[]
+  /** All shards that placements speak of, by id. */
+  readonly shards: readonly ShardContent[]
+  readonly quants: QuantTable
+  readonly withHashes: boolean
+  /** Further keys beside `tensors`. */
+  readonly extra: JsonObject | undefined
+}
+
+const blankHash = new Uint8Array(digestSize)
+const flushSize = 1 << 20
+
+/** The whole index; for those without hashes, which are compressed. */
+export function encodeIndex(plan: IndexPlan): Uint8Array {
+  const pieces = [...indexPieces(plan, () => blankHash)]
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.byteLength, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.byteLength
+  }
+  return bytes
+}
+
+/** The index as a payload of known length that asks for the hashes when it is read. */
+export function indexPayload(plan: IndexPlan): Payload {
+  let size = 0
+  for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
+  return lazyPayload(size, async function* (signal) {
+    const hashes: (readonly Uint8Array[])[] = []
+    for (const shard of plan.shards) hashes.push((await shard.hashes(signal)).tensors)
+    yield* indexPieces(plan, ({ shard, stored }) => hashes[shard]![stored]!)
+  })
+}
+
+function* indexPieces(
+  plan: IndexPlan,
+  hashOf: (placement: Placement) => Uint8Array,
+): Generator<Uint8Array, void, void> {
+  const { extra, placements } = plan
+  let writer = new MsgpackWriter()
+  writer.mapHeader(1 + Object.keys(extra ?? {}).length)
+  writer.str('tensors')
+  writer.arrayHeader(placements.length)
+  for (const placement of placements) {
+    writeEntry(writer, placement, plan, hashOf)
+    if (writer.length < flushSize) continue
+    yield writer.finish()
+    writer = new MsgpackWriter()
+  }
+  for (const [key, value] of Object.entries(extra ?? {})) {
+    writer.str(key)
+    writeTagged(writer, value)
+  }
+  yield writer.finish()
+}
+
+function writeEntry(
+  writer: MsgpackWriter,
+  placement: Placement,
+  { quants, withHashes }: IndexPlan,
+  hashOf: (placement: Placement) => Uint8Array,
+): void {
+  const { tensor } = placement
+  const { flags = 0, dtype, ...extra } = quantFields(tensor, quants)
+  const keys = Object.keys(extra)
+  writer.mapHeader(7 + keys.length + (withHashes ? 1 : 0))
+  writer.str('name')
+  writer.str(tensor.name)
+  writer.str('dtype')
+  writer.int(dtypeNumber(tensor, dtype))
+  writer.str('shape')
+  writer.arrayHeader(tensor.shape.length)
+  for (const dim of tensor.shape) writer.int(dim)
+  writer.str('shard_id')
+  writer.int(placement.shard)
+  writer.str('data_off')
+  writer.int(placement.offset)
+  writer.str('data_len')
+  writer.int(placement.length)
+  writer.str('flags')
+  writeTagged(writer, flags)
+  for (const key of keys) {
+    writer.str(key)
+    writeTagged(writer, extra[key]!)
+  }
+  if (!withHashes) return
+  writer.str('hash_b3')
+  writer.str(toHex(hashOf(placement)))
+}
+
+/** What only AERO said about the tensor, with the quantization that it has now. */
+function quantFields(tensor: Tensor, { ids }: QuantTable): JsonObject {
+  const extra = tensor.extra && ownExtras.has(tensor.extra) ? tensor.extra : {}
+  const type = packedAs(tensor)
+  const { quant_id: oldId, quant_params: oldParams, ...rest } = extra
+  if (!type) return tensor.dtype !== packed && ggmlTypeIn(extra) ? rest : extra
+  const id = ids.get(type.number) ?? oldId
+  const params = isObject(oldParams) ? oldParams : {}
+  return {
+    ...(id !== undefined && { quant_id: id }),
+    quant_params: { ...params, ggml_type: type.number },
+    ...rest,
+  }
+}
+
+/** A number that AERO does not define was kept beside the bytes. */
+function dtypeNumber(tensor: Tensor, kept: JsonValue | undefined): number {
+  if (packedAs(tensor)) return packedNumber
+  const number = tensor.dtype === packed && typeof kept === 'number' ? kept : numberOfDType(tensor.dtype)
+  if (number !== undefined) return number
+  const message = `AERO has no number for ${tensor.dtype.id}`
+  return failWith(writeCodes['dtype-unsupported'], { file: '', path: tensor.name, message })
+}

@@ -1,0 +1,60 @@
+// Tokens that are not UTF-8, and tokens that stand twice. A vocabulary has thirty thousand of them and nearly always all are fine, so
+// they are compared by a hash first; only those whose hashes agree are compared as they are.
+import { decodeUtf8 } from '../../bytes/index.js'
+import { fnv1a32 } from '../../digest/fnv1a.js'
+import { maxFindings, verifyCodes } from '../../errors/index.js'
+import type { CheckContext, Model } from '../../model/index.js'
+import { type TokenTable, tableOf, vocabularyOf } from '../../model/vocabulary.js'
+import { codes } from './codes.js'
+
+/** More tokens than this are not compared with each other: a set of them all would take too much memory. */
+const mostTokens = 1 << 21
+
+/** Gives different texts for different bytes, whatever they are. */
+const oneByteDecoder = new TextDecoder('latin1')
+
+export function checkTokens(model: Model, context: CheckContext): void {
+  const vocabulary = vocabularyOf(model.parts)
+  if (!vocabulary) return
+  const table = vocabulary.table ?? tableOf(vocabulary.tokens)
+  checkEncoding(table, context)
+  if (table.count > mostTokens) {
+    const message = `the vocabulary has ${table.count} tokens; ${mostTokens} are the most that are compared with each other`
+    context.report.report(verifyCodes['not-checked'], { offset: 0, path: 'vocab.tokens', message })
+  } else checkRepeats(table, context)
+}
+
+function checkEncoding(table: TokenTable, { report }: CheckContext): void {
+  const { bytes, starts, ends } = table.spans
+  let wrong = 0
+  for (let id = 0; id < table.count && wrong < maxFindings; id++) {
+    const end = ends[id]!
+    let at = starts[id]!
+    while (at < end && bytes[at]! < 0x80) at++
+    if (at === end || decodeUtf8(table.token(id)) !== undefined) continue
+    wrong++
+    report.report(codes['token-utf8'], { offset: 0, path: pathOf(id), message: 'not UTF-8; the bytes are kept' })
+  }
+}
+
+function checkRepeats(table: TokenTable, { report }: CheckContext): void {
+  const { bytes, starts, ends } = table.spans
+  const hashes = new Uint32Array(table.count)
+  for (let id = 0; id < table.count; id++) hashes[id] = fnv1a32(bytes, starts[id]!, ends[id]!)
+  const sorted = hashes.toSorted()
+  const suspicious = new Set(sorted.filter((hash, i) => i > 0 && hash === sorted[i - 1]))
+  if (suspicious.size === 0) return
+  const known = new Map<string, number>()
+  for (let id = 0; id < table.count; id++) {
+    if (!suspicious.has(hashes[id]!)) continue
+    const text = oneByteDecoder.decode(table.token(id))
+    const first = known.get(text)
+    if (first === undefined) known.set(text, id)
+    else {
+      const message = `${JSON.stringify(decodeUtf8(table.token(id)) ?? text)} is token ${first} already`
+      report.report(codes['duplicate-token'], { offset: 0, path: pathOf(id), message })
+    }
+  }
+}
+
+const pathOf = (id: number): string => `vocab.tokens[${id}]`

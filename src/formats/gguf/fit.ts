@@ -1,0 +1,124 @@
+// What a GGUF file can hold.
+import { encodeUtf8, isPowerOfTwo } from '../../bytes/index.js'
+import { ggmlTypeOf } from '../../dtypes/ggml/index.js'
+import { type DType, f16, f32, i8, i16, i32, i64 } from '../../dtypes/index.js'
+import {
+  type Fit,
+  listOf,
+  type MetaList,
+  type MetaValue,
+  type Tensor,
+  type WriteCapabilities,
+} from '../../model/index.js'
+import { alignmentKey } from './read.js'
+import { mostDims } from './skim.js'
+import { valueTypeOf } from './value-types.js'
+
+const mostNameBytes = 64
+const mostKeyBytes = 65_535
+
+const no = <T>(reason: string, castTo?: DType): Fit<T> => ({ fits: false, reason, ...(castTo && { castTo }) })
+
+/** Types that ggml lacks, with the smallest of its types that holds all their values. */
+const wider: Readonly<Record<string, DType>> = {
+  ...{ bool: i8, u8: i16, bitset: i16, u16: i32, u32: i64 },
+  ...{ i4: i8, i2: i8, i1: i8, u4: i8, u2: i8, u1: i8, t2: i8, t1: i8 },
+  ...{ f8_e4m3: f16, f8_e5m2: f16, f8_e4m3fnuz: f16, f8_e5m2fnuz: f16, f6_e2m3: f16, f6_e3m2: f16, f4_e2m1: f16 },
+  f8_e8m0: f32,
+}
+
+export function fitTensor(tensor: Tensor): Fit<Tensor> {
+  if (tensor.encoding && ggmlTypeOf(tensor.encoding)) return fitPacked(tensor, tensor.encoding)
+  if (!ggmlTypeOf(tensor.dtype)) {
+    const castTo =
+      tensor.dtype.kind === 'block' ? f32 : Object.hasOwn(wider, tensor.dtype.id) ? wider[tensor.dtype.id] : undefined
+    return no(`ggml has no type for ${tensor.dtype.id}`, castTo)
+  }
+  if (!tensor.data) return no('GGUF cannot declare a tensor without data')
+  if (tensor.quant) return no('GGUF has no place for scales beside a tensor')
+  if (tensor.shape.length > mostDims) return no(`a tensor has at most ${mostDims} dimensions in GGUF`)
+  const nameBytes = tensor.rawName ? undefined : encodeUtf8(tensor.name).byteLength
+  if (nameBytes === undefined) return no('names are UTF-8 in GGUF')
+  if (nameBytes > mostNameBytes) return no(`names have at most ${mostNameBytes} bytes in GGUF`)
+  if (tensor.dtype.byteLength(tensor.shape) !== tensor.data.byteLength) {
+    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`, f32)
+  }
+  return { fits: true }
+}
+
+/** Blocks of ggml that another container keeps as opaque bytes: the same bytes under their own type. */
+function fitPacked(tensor: Tensor, encoding: DType): Fit<Tensor> {
+  const unpacked: Tensor = { ...tensor, dtype: encoding, encoding: undefined }
+  const fit = fitTensor(unpacked)
+  return fit.fits ? { fits: true, as: unpacked, reason: `the packed bytes are ${encoding.id}` } : fit
+}
+
+export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
+  const size = encodeUtf8(key).byteLength
+  if (size === 0) return no('a key cannot be empty in GGUF')
+  if (size > mostKeyBytes) return no(`a key has at most ${mostKeyBytes} bytes in GGUF`)
+  if (key === alignmentKey && !(value.type === 'u32' && isPowerOfTwo(Number(value.value)))) {
+    return no(`${alignmentKey} must be a power of two as u32`)
+  }
+  return fitValue(value)
+}
+
+function fitValue(value: MetaValue): Fit<MetaValue> {
+  switch (value.type) {
+    case 'array':
+      return fitList(value)
+    case 'f16':
+    case 'bf16':
+    case 'f8_e5m2':
+      return { fits: true, as: { type: 'f32', value: value.value }, reason: `${value.type} becomes f32` }
+    case 'u4':
+    case 'u2':
+    case 'u1':
+      return { fits: true, as: { type: 'u8', value: value.value }, reason: `${value.type} becomes u8` }
+    case 'i4':
+    case 'i2':
+    case 'i1':
+    case 't2':
+    case 't1':
+      return { fits: true, as: { type: 'i8', value: value.value }, reason: `${value.type} becomes i8` }
+    case 'bytes':
+      return { fits: true, as: byteList(value.value), reason: 'bytes become a list of u8' }
+    case 'json':
+      return { fits: true, as: { type: 'str', value: JSON.stringify(value.value) }, reason: 'JSON becomes its text' }
+    default:
+      return valueTypeOf(value.type) ? { fits: true } : no(`GGUF metadata has no type for ${value.type}`)
+  }
+}
+
+const byteList = (bytes: Uint8Array): MetaList => ({
+  type: 'array',
+  item: 'u8',
+  length: bytes.byteLength,
+  values: () => Array.from(bytes, (byte) => ({ type: 'u8', value: byte })),
+})
+
+/** Lists of one plain type are not looked into. */
+function fitList(list: MetaList): Fit<MetaValue> {
+  const type = valueTypeOf(list.item)
+  if (type && type.type !== 'array') return { fits: true }
+  const values: MetaValue[] = []
+  let isChanged = false
+  for (const item of list.values()) {
+    const fit = fitValue(item)
+    if (!fit.fits) return fit
+    isChanged ||= fit.as !== undefined
+    values.push(fit.as ?? item)
+  }
+  const first = values[0]?.type ?? (type ? list.item : 'u8')
+  if (values.some((value) => value.type !== first)) return no('all items of a list have one type in GGUF')
+  if (!isChanged && first === list.item) return { fits: true }
+  return { fits: true, as: listOf(first, values), reason: `a list of ${list.item} becomes a list of ${first}` }
+}
+
+export const writeCapabilities: WriteCapabilities = {
+  order: 'row',
+  shards: true,
+  tensor: fitTensor,
+  metadata: fitMetadata,
+  part: () => no('GGUF has no place for it'),
+}

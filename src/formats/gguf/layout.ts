@@ -1,0 +1,92 @@
+// Writing, in version 3: entries and tensors in the model's order, every tensor filled up to the alignment, also the last. A file of
+// gguf-py comes out as it went in.
+import { alignUp, isPowerOfTwo } from '../../bytes/index.js'
+import { failWith, usageCodes } from '../../errors/index.js'
+import type { FileLayout, Layout, Metadata, MetaValue, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import { ByteWriter, putEntry, putTensor } from './encode.js'
+import { alignmentKey, counts, defaultAlignment, magic, preamble } from './read.js'
+import { nameOfShard, parseShardName, splitKeys, withoutSplitKeys } from './split.js'
+
+export const quantizationVersionKey = 'general.quantization_version'
+/** How ggml's blocks are laid out since May 2023. */
+const quantizationVersion = 2
+const mostAlignment = 1 << 20
+
+export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const alignment = chooseAlignment(model.metadata, options)
+  const metadata = completeMetadata(model, alignment)
+  const shards =
+    options.shardSize === undefined ? [model.tensors] : splitShards(model.tensors, options.shardSize, alignment)
+  if (shards.length === 1) return { files: [layoutFile(options.name, metadata, model.tensors, alignment)] }
+  const stem = parseShardName(options.name)?.stem ?? options.name.replace(/\.gguf$/i, '')
+  const files = shards.map((tensors, no) => {
+    const keys = new Map(no === 0 ? withoutSplitKeys(metadata) : [])
+    keys.set(splitKeys.no, { type: 'u16', value: no })
+    keys.set(splitKeys.tensors, { type: 'i32', value: model.tensors.length })
+    keys.set(splitKeys.count, { type: 'u16', value: shards.length })
+    if (no > 0 && alignment !== defaultAlignment) keys.set(alignmentKey, { type: 'u32', value: alignment })
+    return layoutFile(nameOfShard(stem, no, shards.length), keys, tensors, alignment)
+  })
+  return { files }
+}
+
+function chooseAlignment(metadata: Metadata, { align, name }: WriteOptions): number {
+  if (align === undefined) {
+    const stated = metadata.get(alignmentKey)
+    return stated?.type === 'u32' && isPowerOfTwo(Number(stated.value)) ? Number(stated.value) : defaultAlignment
+  }
+  if (isPowerOfTwo(align) && align >= 8 && align <= mostAlignment) return align
+  const message = `the alignment ${align} is no power of two from 8 to ${mostAlignment}`
+  return failWith(usageCodes.option, { file: name, path: '--align', message })
+}
+
+/** The metadata with the keys that follow from how the file is written. */
+function completeMetadata(model: Model, alignment: number): Metadata {
+  const metadata = new Map<string, MetaValue>(model.metadata)
+  const stated = metadata.get(alignmentKey)
+  if (stated ? !(stated.type === 'u32' && stated.value === alignment) : alignment !== defaultAlignment) {
+    metadata.set(alignmentKey, { type: 'u32', value: alignment })
+  }
+  const isQuantized = model.tensors.some((tensor) => tensor.dtype.kind === 'block')
+  if (isQuantized && !metadata.has(quantizationVersionKey)) {
+    metadata.set(quantizationVersionKey, { type: 'u32', value: quantizationVersion })
+  }
+  return metadata
+}
+
+/** Fills shards in order; a tensor larger than the limit gets one of its own. */
+function splitShards(tensors: readonly Tensor[], limit: number, alignment: number): (readonly Tensor[])[] {
+  const shards: Tensor[][] = [[]]
+  let size = 0
+  for (const tensor of tensors) {
+    const padded = alignUp(tensor.data?.byteLength ?? 0, alignment)
+    if (size > 0 && size + padded > limit) {
+      shards.push([])
+      size = 0
+    }
+    shards.at(-1)!.push(tensor)
+    size += padded
+  }
+  return shards
+}
+
+function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[], alignment: number): FileLayout {
+  const writer = new ByteWriter()
+  writer.raw(preamble.write({ magic, version: 3 }))
+  writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))
+  for (const [key, value] of metadata) putEntry(writer, key, value)
+  let offset = 0
+  const data: Slot[] = []
+  for (const tensor of tensors) {
+    putTensor(writer, tensor, offset)
+    const size = tensor.data!.byteLength
+    const padding = alignUp(size, alignment) - size
+    data.push({ kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data! })
+    if (padding > 0) data.push({ kind: 'zeros', path: 'padding', length: padding })
+    offset += size + padding
+  }
+  const padding = alignUp(writer.length, alignment) - writer.length
+  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: writer.bytes }]
+  if (padding > 0) slots.push({ kind: 'zeros', path: 'header_padding', length: padding })
+  return { name, slots: [...slots, ...data] }
+}

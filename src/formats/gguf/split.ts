@@ -1,0 +1,147 @@
+// A large model can be cut into a set of files, NAME-00001-of-00003.gguf and so on. Each is a complete GGUF file with some of the tensors
+// and three keys: split.no (from 0), split.count, and split.tensors.count, which counts the tensors of the whole set. Only the first has
+// the other metadata. It stands for the set.
+import type { ByteSource } from '../../bytes/index.js'
+import { TareError } from '../../errors/index.js'
+import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
+import { codes } from './codes.js'
+import { type GgufFile, readFile } from './read.js'
+
+export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count: 'split.count' } as const
+const allSplitKeys = new Set<string>(Object.values(splitKeys))
+
+/** After so many absent files nobody needs to hear of more. */
+const mostMissing = 16
+
+interface Place {
+  readonly no: number
+  readonly count: number
+  readonly tensors: number | undefined
+}
+
+/** Where a file stands in its set; undefined when it is not one of several. */
+export function placeOf(metadata: Metadata): Place | undefined {
+  const count = wholeNumber(metadata.get(splitKeys.count))
+  if (count === undefined || count < 2) return undefined
+  return {
+    no: wholeNumber(metadata.get(splitKeys.no)) ?? 0,
+    count,
+    tensors: wholeNumber(metadata.get(splitKeys.tensors)),
+  }
+}
+
+function wholeNumber(value: MetaValue | undefined): number | undefined {
+  const number = value && 'value' in value ? Number(value.value) : Number.NaN
+  return value && /^[ui]\d+$/.test(value.type) && Number.isSafeInteger(number) ? number : undefined
+}
+
+export const withoutSplitKeys = (metadata: Metadata): Metadata =>
+  new Map([...metadata].filter(([key]) => !allSplitKeys.has(key)))
+
+const shardName = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/is
+
+/** `a/NAME-00001-of-00003.gguf` without its folder, in parts. */
+export function parseShardName(name: string): { stem: string; no: number; count: number; suffix: string } | undefined {
+  const parts = shardName.exec(name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1))
+  if (!parts) return undefined
+  return { stem: parts[1]!, no: Number(parts[2]) - 1, count: Number(parts[3]), suffix: parts[4]! }
+}
+
+const fiveDigits = (value: number): string => String(value).padStart(5, '0')
+
+export const nameOfShard = (stem: string, no: number, count: number, suffix = '.gguf'): string =>
+  `${stem}-${fiveDigits(no + 1)}-of-${fiveDigits(count)}${suffix}`
+
+/** Reads the rest of the set whose first file is given. */
+export async function readSet(first: GgufFile, place: Place, context: ReadContext): Promise<GgufFile[]> {
+  const { report } = context
+  const named = parseShardName(first.source.name)
+  if (!named) {
+    const message = `it is the first of ${place.count} files, but the name ${JSON.stringify(first.source.name)} is not NAME-00001-of-${fiveDigits(place.count)}.gguf`
+    report.report(codes['shard-name'], { offset: 0, path: splitKeys.count, message })
+    return [first]
+  }
+  if (named.no !== place.no || named.count !== place.count) {
+    const message = `the name says file ${named.no + 1} of ${named.count}, the metadata ${place.no + 1} of ${place.count}`
+    report.report(codes['shard-number'], { offset: 0, path: splitKeys.no, message })
+  }
+  const files = [first]
+  let missing = 0
+  for (let no = 1; no < place.count && missing < mostMissing; no++) {
+    const file = await openShard(first.source, nameOfShard(named.stem, no, named.count, named.suffix), context)
+    if (!file) missing++
+    else {
+      checkPlace(file, no, place, context)
+      files.push(file)
+    }
+  }
+  if (missing === 0) checkTensors(files, place, context)
+  return files
+}
+
+async function openShard(first: ByteSource, name: string, context: ReadContext): Promise<GgufFile | undefined> {
+  const { report, lenient } = context
+  const code = lenient ? codes['shard-missing-taken'] : codes['shard-missing']
+  let source: ByteSource | undefined
+  try {
+    if (!first.sibling) throw new Error('this kind of input has no files beside it')
+    source = await first.sibling(name)
+    return await readFile(source, { ...context, report: report.forFile(source.name) })
+  } catch (error) {
+    await source?.close()
+    if (source && report.strict && !lenient) throw error
+    if (source && !(error instanceof TareError)) throw error
+    const reason = error instanceof TareError ? error.finding.message : (error as Error).message
+    report.report(code, { offset: 0, path: splitKeys.count, message: `${name} cannot be read: ${reason}` })
+    return undefined
+  }
+}
+
+function checkPlace(file: GgufFile, no: number, { count }: Place, { report }: ReadContext): void {
+  const place = placeOf(file.metadata)
+  if (place?.no === no && place.count === count) return
+  const found = place ? `file ${place.no + 1} of ${place.count}` : 'no part of a set'
+  const message = `file ${no + 1} of ${count} was expected, but it says that it is ${found}`
+  report.report(codes['shard-number'], { file: file.source.name, offset: 0, path: splitKeys.no, message })
+}
+
+function checkTensors(files: readonly GgufFile[], { tensors }: Place, { report }: ReadContext): void {
+  const count = files.reduce((sum, file) => sum + file.tensors.length, 0)
+  if (tensors !== undefined && tensors !== count) {
+    const message = `the set states ${tensors} tensors, but has ${count}`
+    report.report(codes['shard-tensors'], { offset: 0, path: splitKeys.tensors, message })
+  }
+  const seen = new Map<string, GgufFile>()
+  for (const file of files) {
+    for (const { name } of file.tensors) {
+      const other = seen.get(name)
+      seen.set(name, file)
+      if (!other) continue
+      const message = `${other.source.name} has a tensor ${JSON.stringify(name)} too`
+      report.report(codes['duplicate-name'], {
+        file: file.source.name,
+        offset: 0,
+        path: `tensors[${JSON.stringify(name)}]`,
+        message,
+      })
+    }
+  }
+}
+
+/** The model that one file or a whole set is. */
+export function modelOf(files: readonly GgufFile[]): Model {
+  const [first] = files
+  const isSet = files.length > 1
+  const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => file.tensors) : first!.tensors
+  const split: Part = { kind: 'gguf.split', sharing: 'derived', value: { files: files.length } }
+  const variant = isSet ? 'split' : first!.encoding.littleEndian ? undefined : 'big-endian'
+  return {
+    format: 'gguf',
+    version: String(first!.encoding.version),
+    ...(variant !== undefined && { variant }),
+    metadata: isSet ? withoutSplitKeys(first!.metadata) : first!.metadata,
+    tensors,
+    parts: isSet ? [split] : [],
+    files: files.map((file) => file.source),
+  }
+}

@@ -1,0 +1,41 @@
+// Values to codes in plain TypeScript, and codes to bits: two's complement, the lowest bits of the first byte first.
+import { blockValues, type CodeBits, largestCode } from './mcf-tile.js'
+
+/** Adding and taking away 1.5 · 2^23 rounds an f32 to the nearest whole number, ties to even. */
+const bias = 12582912
+const { fround } = Math
+
+export const roundEven = (value: number): number => fround(fround(value + bias) - bias)
+
+/** Halves away from zero. Adding the largest f32 below one half carries just those. */
+export const roundAway = (value: number): number =>
+  Math.trunc(fround(value + (value < 0 ? -0.4999999701976776 : 0.4999999701976776)))
+
+export const clamp = (value: number, most: number): number => (value > most ? most : value < -most ? -most : value)
+
+export function encodePlain(bits: CodeBits, values: Float32Array, scales: Float32Array, codes: Uint8Array): void {
+  const most = largestCode(bits)
+  const block = new Int32Array(blockValues)
+  for (let b = 0; b < scales.length; b++) {
+    const inverse = fround(1 / scales[b]!)
+    for (let i = 0; i < blockValues; i++) {
+      const exact = fround(values[b * blockValues + i]! * inverse)
+      block[i] = scales[b] === 0 ? 0 : roundEven(clamp(exact, most))
+    }
+    packBlock(bits, block, codes, b * 4 * bits)
+  }
+}
+
+export function packBlock(bits: CodeBits, block: Int32Array, codes: Uint8Array, at: number): void {
+  let held = 0
+  let count = 0
+  for (const code of block) {
+    held |= (code & ((1 << bits) - 1)) << count
+    count += bits
+    while (count >= 8) {
+      codes[at++] = held
+      held >>>= 8
+      count -= 8
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// f16 scales: positive, and never subnormal, because readers disagree about those.
+
+export const smallestHalf = 2 ** -14
+export const largestHalf = 65504
+export const infiniteHalf = 0x7c00
+const rebase = 112 << 23
+
+const floats = new Float32Array(1)
+const patterns = new Uint32Array(floats.buffer)
+
+function bitsOf(value: number): number {
+  floats[0] = value
+  return patterns[0]!
+}
+
+/** To nearest even; for values from 2^-14 on. `infiniteHalf` and more means that the value is too large. */
+export function nearestHalf(value: number): number {
+  const bits = bitsOf(value) - rebase
+  return (bits + 0xfff + ((bits >>> 13) & 1)) >>> 13
+}
+
+/** Cut off, as the reference program does it: too small gives 0, too large infinity. */
+export function truncatedHalf(value: number): number {
+  if (value < smallestHalf) return 0
+  return value >= 65536 ? infiniteHalf : (bitsOf(value) - rebase) >>> 13
+}
+
+/** For codes of scales: 0, or normal. */
+export function halfValue(code: number): number {
+  if (code === 0) return 0
+  patterns[0] = (code << 13) + rebase
+  return floats[0]!
+}
+
+/** The scale of every block of q* from what is stored. */
+export function expandBlocks(scales: Uint16Array, target: Float32Array): void {
+  for (let i = 0; i < scales.length; i++) target[i] = halfValue(scales[i]!)
+}
+
+/** The same for k*, for rows of `perRow` blocks. */
+export function expandSupers(perRow: number, supers: Uint16Array, subScales: Uint8Array, target: Float32Array): void {
+  let at = 0
+  for (let first = 0; first < subScales.length; first += perRow) {
+    for (let i = 0; i < perRow; i++) {
+      target[first + i] = halfValue(supers[at]!) * (subScales[first + i]! / 32)
+      if (i % 8 === 7 || i === perRow - 1) at++
+    }
+  }
+}

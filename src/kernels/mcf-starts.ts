@@ -1,0 +1,70 @@
+// The first step of the search in plain TypeScript: sixteen scales are tried on a block, in whole numbers. assembly/starts.ts tells how.
+import { clamp, roundEven } from './mcf-encode.js'
+import { blockValues, type CodeBits, largestCode } from './mcf-tile.js'
+
+const { fround } = Math
+
+export const startCount = 16
+
+interface Grid {
+  /** Steps from zero to the block's largest magnitude. */
+  readonly resolution: number
+  readonly first: number
+  readonly step: number
+}
+
+const grids: Readonly<Record<CodeBits, Grid>> = {
+  8: { resolution: 2048, first: 1840, step: 13 },
+  6: { resolution: 1024, first: 800, step: 14 },
+  4: { resolution: 512, first: 320, step: 15 },
+  3: { resolution: 512, first: 128, step: 12 },
+  2: { resolution: 256, first: 90, step: 18 },
+}
+
+export const resolutionOf = (bits: CodeBits): number => grids[bits].resolution
+
+export interface Sums {
+  /** Σcx and Σcc per start, with x in whole steps. */
+  readonly products: Float32Array
+  readonly squares: Float32Array
+}
+
+export const createSums = (): Sums => ({
+  products: new Float32Array(startCount),
+  squares: new Float32Array(startCount),
+})
+
+/** Fills the sums and returns the scale of the best start. */
+export function tryStarts(
+  bits: CodeBits,
+  values: Float32Array,
+  block: number,
+  magnitude: number,
+  { products, squares }: Sums,
+): number {
+  const { resolution, first, step } = grids[bits]
+  const most = largestCode(bits)
+  const factor = fround(resolution / magnitude)
+  const whole = Int32Array.from({ length: blockValues }, (_, i) => {
+    return roundEven(fround(values[block * blockValues + i]! * factor))
+  })
+  let best = 0
+  let bestGain = -1
+  for (let start = 0; start < startCount; start++) {
+    let product = 0
+    let square = 0
+    for (const x of whole) {
+      const code = clamp((x * (first + start * step) + 0x4000) >> 15, most)
+      product += code * x
+      square += code * code
+    }
+    products[start] = product
+    squares[start] = square
+    const gain = fround(fround(product * product) / square)
+    if (gain > bestGain) {
+      best = fround(product / square)
+      bestGain = gain
+    }
+  }
+  return fround(best * fround(magnitude / resolution))
+}

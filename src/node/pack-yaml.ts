@@ -1,0 +1,71 @@
+// YAML as a description, in the plain sense of YAML 1.2: what JSON can say, in other clothes. No tags, no merging of mappings, one
+// document, names that are texts, and so few aliases that they cannot blow a small file up.
+import { isAlias, isMap, isScalar, isSeq, type ParsedNode, parseDocument, type Node as YamlNode } from 'yaml'
+import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
+import { failWith, jsonCodes } from '../errors/index.js'
+import { asFloat } from '../pack/float.js'
+import { type DescriptionNode, packCodes } from '../pack/index.js'
+import { unwrapFloats } from '../pack/read-json.js'
+
+const maxAliases = 100
+const maxDepth = 128
+
+export function parseYamlDescription(bytes: Uint8Array, name: string): DescriptionNode {
+  const text = decodeUtf8(bytes)
+  if (text === undefined) failWith(jsonCodes.utf8, { file: name, message: 'the text is not UTF-8' })
+  const fail = (message: string, at = 0): never => {
+    const before = text.slice(0, at)
+    const line = before.split('\n').length
+    const column = at - before.lastIndexOf('\n')
+    const offset = encodeUtf8(before).byteLength
+    return failWith(packCodes.yaml, { file: name, offset, message: `line ${line}, column ${column}: ${message}` })
+  }
+  const document = parseDocument(text, {
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    intAsBigInt: true,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
+  // A tag that nobody knows is a warning to the parser; here it is one too many.
+  for (const problem of [...document.errors, ...document.warnings]) fail(problem.message, problem.pos[0])
+  let aliases = 0
+
+  function convert(node: YamlNode | ParsedNode | null | undefined, depth: number): DescriptionNode {
+    if (!node) return null
+    const at = node.range?.[0] ?? 0
+    if (depth > maxDepth) return fail('nested too deeply', at)
+    if (isAlias(node)) {
+      if (++aliases > maxAliases) fail(`there are more than ${maxAliases} aliases`, at)
+      return convert(node.resolve(document) ?? fail(`there is no anchor ${node.source}`, at), depth + 1)
+    }
+    if (node.tag !== undefined) fail(`tags such as ${node.tag} mean nothing here`, at)
+    if (isSeq(node)) return unwrapFloats(node.items.map((inner) => convert(inner as YamlNode, depth + 1)))
+    if (isMap(node)) return convertMap(node.items as { key: unknown; value: unknown }[], depth, at)
+    return isScalar(node)
+      ? convertScalar(node.value, node.source ?? '', at)
+      : fail('this cannot be part of a description', at)
+  }
+
+  function convertMap(pairs: readonly { key: unknown; value: unknown }[], depth: number, at: number) {
+    const object = new Map<string, DescriptionNode>()
+    for (const { key, value } of pairs) {
+      const place = (isScalar(key) && key.range?.[0]) || at
+      if (!isScalar(key) || typeof key.value !== 'string') return fail('a name must be a text; put it in quotes', place)
+      object.set(key.value, convert(value as YamlNode, depth + 1))
+    }
+    return object
+  }
+
+  /** The parser gives integers as bigints, so that every number is a float. */
+  function convertScalar(value: unknown, source: string, at: number): DescriptionNode {
+    if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+    if (value === Infinity || value === -Infinity) if (!/inf/i.test(source)) fail(`${source} is beyond every float`, at)
+    if (typeof value === 'number') return Number.isInteger(value) ? asFloat(value) : value
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+    return fail('this cannot be part of a description', at)
+  }
+
+  return convert(document.contents, 0)
+}

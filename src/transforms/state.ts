@@ -1,0 +1,110 @@
+// What an optimizer keeps beside the weights: moments, running means. Formats that know of it give such tensors the role `state` and the
+// name of the statistic; in others they travel as ordinary tensors called `parameter#statistic`. Here they are dropped, or attached to
+// the parameters they belong to.
+import { compareUtf8, encodeUtf8 } from '../bytes/index.js'
+import type { Model, Tensor } from '../model/index.js'
+
+const separator = '#'
+
+/** The weights alone. */
+export function dropState(model: Model): Model {
+  return { ...model, tensors: model.tensors.filter((tensor) => tensor.role !== 'state') }
+}
+
+export interface AttachedState {
+  readonly model: Model
+  /** How many tensors were attached. */
+  readonly count: number
+  /** State that found no parameter in the model; it was left out. */
+  readonly unmatched: readonly string[]
+}
+
+/**
+ * The model with the state that `from` holds for its parameters. State that the model had for the same statistic is replaced. `from` may
+ * be the model itself: then tensors called `parameter#statistic` become state.
+ */
+export function attachState(model: Model, from: Model): AttachedState {
+  const names = new Set(from.tensors.map((tensor) => tensor.name))
+  const given = from.tensors.filter((tensor) => isState(tensor, names))
+  const moved = new Set(from === model ? given : [])
+  const kept = model.tensors.filter((tensor) => !moved.has(tensor))
+  const owners = new Map(kept.filter((tensor) => tensor.role === 'weight').map((tensor) => [tensor.name, tensor]))
+  const attached = new Map<Tensor, Map<string, Tensor>>()
+  const unmatched: string[] = []
+  let count = 0
+  for (const tensor of given) {
+    const place = placeOf(tensor, owners)
+    if (!place) {
+      unmatched.push(tensor.name)
+      continue
+    }
+    const { owner, stat } = place
+    const stats = attached.get(owner) ?? new Map<string, Tensor>()
+    stats.set(stat, asState(tensor, owner, stat))
+    attached.set(owner, stats)
+    count++
+  }
+  return { model: { ...model, tensors: merge(kept, owners, attached) }, count, unmatched }
+}
+
+function isState(tensor: Tensor, names: ReadonlySet<string>): boolean {
+  if (tensor.role === 'state') return true
+  return separators(tensor.name).some((at) => names.has(tensor.name.slice(0, at)))
+}
+
+/** The longest name that is a parameter's: names and statistics may hold the separator themselves. */
+function placeOf(tensor: Tensor, owners: ReadonlyMap<string, Tensor>): { owner: Tensor; stat: string } | undefined {
+  const { name, stat } = tensor
+  if (stat !== undefined && name.endsWith(separator + stat)) {
+    const owner = owners.get(name.slice(0, -stat.length - separator.length))
+    if (owner) return { owner, stat }
+  }
+  for (const at of separators(name)) {
+    const owner = owners.get(name.slice(0, at))
+    if (owner) return { owner, stat: name.slice(at + 1) }
+  }
+  return undefined
+}
+
+/** From the last to the first. */
+function separators(name: string): number[] {
+  const places: number[] = []
+  for (let at = name.lastIndexOf(separator); at >= 0; at = at === 0 ? -1 : name.lastIndexOf(separator, at - 1)) {
+    places.push(at)
+  }
+  return places
+}
+
+function asState(tensor: Tensor, owner: Tensor, stat: string): Tensor {
+  const { path: _path, rawName, ...rest } = tensor
+  const state: Tensor = { ...rest, name: `${owner.name}${separator}${stat}`, role: 'state', stat }
+  if (!owner.path) return state
+  const rawStat = tensor.stat === stat && tensor.path ? rawName?.[tensor.path.length] : undefined
+  const raw = owner.rawName || rawStat ? [...(owner.rawName ?? owner.path.map(encodeUtf8))] : undefined
+  raw?.push(rawStat ?? encodeUtf8(stat))
+  return { ...state, path: owner.path, ...(raw && { rawName: raw }) }
+}
+
+/** Each parameter is followed by its state: what it had, then what is new, by name. */
+function merge(
+  tensors: readonly Tensor[],
+  owners: ReadonlyMap<string, Tensor>,
+  attached: ReadonlyMap<Tensor, ReadonlyMap<string, Tensor>>,
+): Tensor[] {
+  const had = new Map<Tensor, Tensor[]>()
+  const result: Tensor[] = []
+  const lost: Tensor[] = []
+  for (const tensor of tensors) {
+    if (tensor.role === 'weight') continue
+    const place = placeOf(tensor, owners)
+    if (!place) lost.push(tensor)
+    else if (!attached.get(place.owner)?.has(place.stat))
+      had.set(place.owner, [...(had.get(place.owner) ?? []), tensor])
+  }
+  for (const tensor of tensors) {
+    if (tensor.role === 'state') continue
+    const added = [...(attached.get(tensor) ?? [])].toSorted(([a], [b]) => compareUtf8(a, b))
+    result.push(tensor, ...(had.get(tensor) ?? []), ...added.map(([, state]) => state))
+  }
+  return [...result, ...lost]
+}

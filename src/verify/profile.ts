@@ -1,0 +1,158 @@
+// A profile says what a model of a certain kind consists of: the tensors with their shapes and types, the metadata that must be there.
+// Profiles are data. Shapes are written in named dimensions, and a name with `{i}` stands for one tensor per layer.
+import { collectingReport, defineCodes, error, type Finding, note, warning } from '../errors/index.js'
+import { formatById } from '../formats/index.js'
+import { type MetaValue, type Model, type Tensor, text } from '../model/index.js'
+import { findOrientation } from '../model/orientation.js'
+import { vocabularyOf } from '../model/vocabulary.js'
+
+export const profileCodes = defineCodes('profile', {
+  'tensor-missing': error('A tensor that the profile requires is not there.'),
+  'tensor-extra': warning('The model has a tensor that the profile does not know.'),
+  shape: error('A tensor has another shape than the profile wants.'),
+  dtype: error('A tensor has another element type than the profile wants.'),
+  'metadata-missing': error('A metadata key that the profile requires is not there.'),
+  'metadata-value': error('A metadata value does not agree with the dimension that it states.'),
+  'metadata-unchecked': note(
+    'The container has no place for metadata, so the keys that the profile requires were not looked for.',
+  ),
+  'vocabulary-size': error('The vocabulary has another number of tokens than the profile wants.'),
+})
+
+export interface ProfileTensor {
+  /** With `{i}`, one tensor for each number below the dimension `each`. */
+  readonly name: string
+  readonly each?: string
+  /** Names of dimensions, or numbers. */
+  readonly shape: readonly (string | number)[]
+  /** Ids of the types that are right; the profile's own when absent. */
+  readonly dtypes?: readonly string[]
+  /** The weight of a linear layer, given as [out, in]; models that keep all of them transposed are right too. */
+  readonly linear?: true
+  readonly optional?: true
+}
+
+export interface Profile {
+  readonly name: string
+  readonly title: string
+  readonly dimensions: Readonly<Record<string, number>>
+  readonly dtypes: readonly string[]
+  readonly tensors: readonly ProfileTensor[]
+  /** Keys that must be there. Where a dimension is named, the value must be its size. */
+  readonly metadata: readonly { readonly key: string; readonly dimension?: string }[]
+  /** The dimension that counts the tokens, for models that bring their vocabulary. */
+  readonly vocabulary?: string
+}
+
+/** A tensor that a profile wants, with its pattern filled in. */
+interface Wanted {
+  readonly name: string
+  readonly shape: readonly number[]
+  readonly dtypes: readonly string[]
+  readonly isLinear: boolean
+  readonly isOptional: boolean
+}
+
+export function wantedTensors(profile: Profile): Wanted[] {
+  const sizeOf = (dimension: string | number): number => {
+    const size = typeof dimension === 'number' ? dimension : profile.dimensions[dimension]
+    if (size === undefined) throw new Error(`the profile ${profile.name} has no dimension ${dimension}`)
+    return size
+  }
+  return profile.tensors.flatMap(({ name, each, shape, dtypes, linear, optional }) => {
+    const wanted = {
+      shape: shape.map(sizeOf),
+      dtypes: dtypes ?? profile.dtypes,
+      isLinear: linear ?? false,
+      isOptional: optional ?? false,
+    }
+    if (each === undefined) return [{ name, ...wanted }]
+    return Array.from({ length: sizeOf(each) }, (_, i) => ({ name: name.replace('{i}', String(i)), ...wanted }))
+  })
+}
+
+/** Everything in which the model is not what the profile says. */
+export function checkProfile(model: Model, profile: Profile): Finding[] {
+  const findings: Finding[] = []
+  const report = collectingReport(model.files[0]?.name ?? '', findings)
+  const tensors = new Map(model.tensors.map((tensor) => [tensor.name, tensor]))
+  const isTransposed = findOrientation(model.tensors).linear === 'in-out'
+  const known = new Set<string>()
+  for (const wanted of wantedTensors(profile)) {
+    known.add(wanted.name)
+    const tensor = tensors.get(wanted.name)
+    if (tensor) checkTensor(tensor, wanted, isTransposed, report)
+    else if (!wanted.isOptional) {
+      const message = `${JSON.stringify(wanted.name)} [${wanted.shape.join(', ')}] is missing`
+      report.report(profileCodes['tensor-missing'], { offset: 0, path: pathOf(wanted.name), message })
+    }
+  }
+  for (const { name, shape, data } of model.tensors) {
+    if (known.has(name)) continue
+    const message = `${JSON.stringify(name)} [${shape.join(', ')}] is not part of ${profile.name}`
+    report.report(profileCodes['tensor-extra'], { offset: data?.origin?.offset ?? 0, path: pathOf(name), message })
+  }
+  checkMetadata(model, profile, report)
+  checkVocabulary(model, profile, report)
+  return findings
+}
+
+type Report = ReturnType<typeof collectingReport>
+
+const pathOf = (name: string): string => `tensor[${JSON.stringify(name)}]`
+
+function checkTensor(tensor: Tensor, wanted: Wanted, isTransposed: boolean, report: Report): void {
+  const place = { offset: tensor.data?.origin?.offset ?? 0, path: pathOf(tensor.name) }
+  const shape = wanted.isLinear && isTransposed ? wanted.shape.toReversed() : wanted.shape
+  if (tensor.shape.length !== shape.length || shape.some((dim, i) => dim !== tensor.shape[i])) {
+    const message = `${JSON.stringify(tensor.name)} is [${tensor.shape.join(', ')}], not [${shape.join(', ')}]`
+    report.report(profileCodes.shape, { ...place, message })
+  }
+  const type = (tensor.encoding ?? tensor.dtype).id
+  if (wanted.dtypes.includes(type)) return
+  const message = `${JSON.stringify(tensor.name)} is ${type}, not ${wanted.dtypes.join(' or ')}`
+  report.report(profileCodes.dtype, { ...place, message })
+}
+
+function checkMetadata(model: Model, profile: Profile, report: Report): void {
+  if (profile.metadata.length > 0 && model.metadata.size === 0 && !holdsMetadata(model)) {
+    const message = `${profile.metadata.length} metadata keys were not looked for: this kind of file has no place for them`
+    report.report(profileCodes['metadata-unchecked'], { offset: 0, path: 'metadata', message })
+    return
+  }
+  for (const { key, dimension } of profile.metadata) {
+    const place = { offset: 0, path: `metadata[${JSON.stringify(key)}]` }
+    const value = model.metadata.get(key)
+    if (!value)
+      report.report(profileCodes['metadata-missing'], { ...place, message: `${JSON.stringify(key)} is missing` })
+    else if (dimension !== undefined && numberOf(value) !== profile.dimensions[dimension]) {
+      const shown = 'value' in value ? String(value.value) : value.type
+      const message = `${JSON.stringify(key)} is ${shown}, not ${profile.dimensions[dimension]}`
+      report.report(profileCodes['metadata-value'], { ...place, message })
+    }
+  }
+}
+
+/** Whether the container that the model came in could hold a metadata entry at all. */
+function holdsMetadata(model: Model): boolean {
+  const capabilities = formatById(model.format)?.capabilities
+  const write = capabilities?.writeFor?.(model, {}) ?? capabilities?.write
+  return write?.metadata('key', text('value')).fits ?? false
+}
+
+function numberOf(value: MetaValue): number {
+  if (value.type === 'str') return value.value.trim() === '' ? Number.NaN : Number(value.value)
+  return 'value' in value && (typeof value.value === 'number' || typeof value.value === 'bigint')
+    ? Number(value.value)
+    : Number.NaN
+}
+
+function checkVocabulary(model: Model, profile: Profile, report: Report): void {
+  const vocabulary = vocabularyOf(model.parts)
+  const count = vocabulary?.table?.count ?? vocabulary?.tokens.length
+  if (profile.vocabulary === undefined || count === undefined) return
+  const wanted = profile.dimensions[profile.vocabulary]
+  if (count === wanted) return
+  const message = `the vocabulary has ${count} tokens, not ${wanted}`
+  report.report(profileCodes['vocabulary-size'], { offset: 0, path: 'vocabulary', message })
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import {
+  defaultLimits,
+  formatById,
+  hashModel,
+  MemorySink,
+  type MemorySource,
+  openModel,
+  strictReport,
+  verifySource,
+  writeLayout,
+} from '../../../src/index.js'
+import { sourceOf as written } from '../../support/convert.js'
+import { fixtureSource } from '../../support/fixtures.js'
+import { bytes, type Craft, f32, quant, sourceOf } from './craft.js'
+
+async function mend(source: MemorySource) {
+  const context = { report: strictReport(source.name), limits: defaultLimits, lenient: false }
+  const repair = await formatById('oinf')!.repair!(source, context, { name: 'mended.oinf' })
+  if (!repair) return undefined
+  const files = new Map<string, Uint8Array>()
+  await writeLayout(repair.layout, async (name) => new MemorySink(name, files))
+  return { ...repair, source: () => written(files) }
+}
+
+const perChannel = quant({ scheme: 2, scaleMode: 2, zpMode: 2, scales: [1, 2, 3], zeroPoints: [4, 5, 6] })
+const model: Craft = {
+  version: 2,
+  sizevars: [['B', 1n]],
+  metadata: [{ key: 'eps', type: 10, payload: f32(0.5) }],
+  tensors: [
+    { name: 'a', tag: 1, dims: [3], data: bytes(1, 2, 3), quant: perChannel },
+    { name: 'b', tag: 10, dims: [3], data: f32(1, 2, 3) },
+    { name: 'c', tag: 5, dims: [9], data: bytes(9, 8, 7, 6, 5, 4, 3, 2, 1), quant: quant() },
+    { name: 'd', tag: 5, dims: [9] },
+  ],
+}
+
+describe('repair', () => {
+  it('puts data and quantization where the records say', async () => {
+    const right = await openModel(sourceOf(model))
+    const damaged = () => sourceOf({ ...model, misplaced: true })
+    await expect(openModel(damaged())).rejects.toMatchObject({ code: 'oinf/quant-misplaced' })
+    const mended = await mend(damaged())
+    expect(mended!.lost).toEqual([])
+    expect(mended!.mended).toHaveLength(3)
+    const again = await openModel(mended!.source())
+    expect((await hashModel(again)).fingerprint).toBe((await hashModel(right)).fingerprint)
+    expect(again.tensors.map((tensor) => tensor.quant)).toEqual(right.tensors.map((tensor) => tensor.quant))
+    expect(again.metadata).toEqual(right.metadata)
+    expect((await verifySource(mended!.source())).verdict).toBe('ok')
+  })
+
+  it('mends what the reference encoder wrote', async () => {
+    const { findings } = await verifySource(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
+    const errors = findings.filter(({ severity }) => severity === 'error')
+    expect(errors.map(({ code }) => code)).toEqual(['oinf/quant-misplaced'])
+    expect(errors[0]!.message).toContain('tare repair')
+    const mended = await mend(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
+    const { tensors } = await openModel(mended!.source())
+    expect(tensors.map(({ name, quant: params }) => [name, params?.scales.length, params?.zeroPoints])).toEqual([
+      ['w', 4, undefined],
+      ['x', 1, [0]],
+    ])
+  })
+
+  it('leaves other files alone', async () => {
+    expect(await mend(sourceOf(model))).toBeUndefined()
+    expect(await mend(sourceOf({ ...model, misplaced: true, version: 1 }))).toBeUndefined()
+    expect(await mend(fixtureSource('oinf', 'bad_quant_scheme_v2.oinf'))).toBeUndefined()
+    expect(await mend(fixtureSource('oinf', 'bad_magic_v2.oinf'))).toBeUndefined()
+  })
+
+  it('does not touch a file that is damaged in other ways too', async () => {
+    const source = sourceOf({ ...model, misplaced: true, patch: (file) => file.subarray(0, -8) })
+    expect(await mend(source)).toBeUndefined()
+  })
+})
