@@ -11,7 +11,9 @@ const folder = mkdtempSync(join(tmpdir(), 'tare-demo-'))
 const half = join(folder, 'tiny-mlp-f16.safetensors')
 
 function tare(...args) {
-  process.stdout.write(`\n$ tare ${args.map((arg) => arg.replace(`${here}/`, '').replace(`${folder}/`, '')).join(' ')}\n`)
+  process.stdout.write(
+    `\n$ tare ${args.map((arg) => arg.replace(`${here}/`, '').replace(`${folder}/`, '')).join(' ')}\n`,
+  )
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { cwd: here, encoding: 'utf8' })
   process.stdout.write((stdout + stderr).replaceAll(`${here}/`, '').replaceAll(`${folder}/`, ''))
   if (status !== 0) process.exitCode = 1
@@ -26,4 +28,8 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-process.stdout.write(process.exitCode ? '\nThe demo failed.\n' : '\nDone: inspected, converted to half precision, verified. Nothing was left behind.\n')
+process.stdout.write(
+  process.exitCode
+    ? '\nThe demo failed.\n'
+    : '\nDone: inspected, converted to half precision, verified. Nothing was left behind.\n',
+)

@@ -32,7 +32,10 @@ function outputOf(command, folder) {
     .slice('$ tare '.length)
     .split(' ')
     .map((arg) => arg.replace(/^'(.*)'$/, '$1'))
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'cli', 'main.js'), ...args], { cwd: folder, encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'cli', 'main.js'), ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
   return (stdout + stderr).replace(/\d+\.\d s$/gm, '0.0 s').replaceAll(/ +$/gm, '')
 }
 

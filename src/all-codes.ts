@@ -11,6 +11,7 @@ import {
 } from './errors/index.js'
 import { formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
+import { remoteCodes } from './remote/index.js'
 import { transformCodes } from './transforms/codes.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
@@ -25,6 +26,7 @@ export function allCodes(): Code[] {
     usageCodes,
     transformCodes,
     packCodes,
+    remoteCodes,
   ]
   return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
 }

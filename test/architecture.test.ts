@@ -18,14 +18,15 @@ room('kernels', 'errors', 'bytes')
 room('dtypes', 'errors', 'bytes', 'kernels')
 room('model', 'errors', 'bytes', 'digest', 'wire', 'dtypes', 'kernels')
 const ground = below.model!
+room('remote', 'errors', 'bytes', 'digest')
 room('formats', ...ground)
 room('transforms', ...ground)
 const verbs = [...ground, 'formats', 'transforms']
 for (const verb of ['verify', 'convert', 'inspect', 'diff']) room(verb, ...verbs)
-room('all-codes.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack')
+room('all-codes.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote')
 room('pack', ...verbs, 'convert')
-room('index.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack', 'all-codes.ts')
-room('node', ...verbs, 'pack', 'index.ts')
+room('index.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'all-codes.ts')
+room('node', ...verbs, 'pack', 'remote', 'index.ts')
 room('node.ts', 'index.ts', 'node', ...verbs)
 room('cli', 'node.ts')
 

@@ -83,8 +83,10 @@ export interface Struct<V> {
 export type StructValues<S> = S extends Struct<infer V> ? V : never
 
 /** Field names are camelCase in code and snake_case in paths, as most format documents write them. */
+// biome-ignore lint/suspicious/noExplicitAny: a field's type is inferred from its declaration; nothing is read through `any`
 export function struct<F extends Record<string, Field<any>>>(fields: F): Struct<Values<F>> {
   type V = Values<F>
+  // biome-ignore lint/suspicious/noExplicitAny: see above
   const rows: { key: keyof V & string; name: string; offset: number; field: Field<any> }[] = []
   let length = 0
   for (const [key, field] of Object.entries(fields)) {

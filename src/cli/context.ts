@@ -7,4 +7,7 @@ export interface Context {
   readonly json: boolean
   readonly from: string | undefined
   readonly lenient: boolean
+  /** How http addresses are asked. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly cache: boolean
 }

@@ -4,7 +4,7 @@ import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatBytes, formatInteger, formatOffset, formatSize, plural } from './format-values.js'
 import { hexDump } from './hex-dump.js'
-import { forEachInput, openOptions } from './run-inputs.js'
+import { forEachInput, inputOptions, openOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 import { type Column, formatTable, shorten } from './table.js'
 
@@ -33,7 +33,7 @@ export default function map(context: Context, inputs: readonly string[], flags: 
     const failed = result.findings.find((finding) => finding.severity === 'error')
     if (context.json) await console.json({ ...result, file: input, files })
     else {
-      const reader = flags.hex ? await openInput(input, { signal: context.signal }) : undefined
+      const reader = flags.hex ? await openInput(input, inputOptions(context)) : undefined
       try {
         for (const file of files) await describe(context, file, flags, reader && (await fileOf(reader, file.file)))
       } finally {

@@ -52,3 +52,10 @@ export function parseAssignment(text: string): [key: string, value: string] {
   if (at < 1) throw new UsageError('key=value is wanted.')
   return [text.slice(0, at), text.slice(at + 1)]
 }
+
+/** `Name: value`, as in an HTTP request. */
+export function parseHeader(text: string): [name: string, value: string] {
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(text)
+  if (!match) throw new UsageError('A header is wanted, such as "Authorization: Bearer …".')
+  return [match[1]!, match[2]!]
+}

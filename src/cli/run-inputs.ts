@@ -47,6 +47,13 @@ export function forEachModel(
   })
 }
 
+export const inputOptions = (context: Context) => ({
+  signal: context.signal,
+  headers: context.headers,
+  cache: context.cache,
+  onFinding: (finding: Finding) => remarkOn(context, finding),
+})
+
 export const openOptions = ({ from, lenient, signal }: Context) => ({ from, lenient, signal })
 
 function remarkOn(context: Context, finding: Finding): void {
@@ -67,7 +74,7 @@ async function runOne(context: Context, input: string, work: Work): Promise<Stat
   let source: ByteSource | undefined
   context.console.progress.start()
   try {
-    source = await openInput(input, { signal: context.signal })
+    source = await openInput(input, inputOptions(context))
     return await work(source, input)
   } catch (error) {
     if (error instanceof UsageError || isClosedPipe(error)) throw error

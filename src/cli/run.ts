@@ -60,6 +60,8 @@ const readCommon = (options: Readonly<Record<string, unknown>>) => ({
   json: options.json === true,
   from: options.from as string | undefined,
   lenient: options.lenient === true,
+  headers: Object.fromEntries((options.header as [string, string][] | undefined) ?? []),
+  cache: options.cache !== false,
 })
 
 type Action = (verb: Verb, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>

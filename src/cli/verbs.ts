@@ -1,7 +1,7 @@
 // The one table of verbs and their options. The parser, `--help` and the documentation are made from it.
 import type { Context } from './context.js'
 import type { OptionRow } from './option-row.js'
-import { parseAssignment, parseCount, parseOffset, parsePositive, parseSize } from './parse-values.js'
+import { parseAssignment, parseCount, parseHeader, parseOffset, parsePositive, parseSize } from './parse-values.js'
 import type { Status } from './status.js'
 
 export type Act = (
@@ -22,8 +22,8 @@ export interface Verb {
   load(): Promise<{ readonly default: Act }>
 }
 
-const inputs = { name: '<input...>', description: 'files or directories, or - for standard input' }
-const input = { name: '<input>', description: 'a file or directory, or - for standard input' }
+const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }
+const input = { name: '<input>', description: 'a file, directory or http address, or - for standard input' }
 const tensors: OptionRow = {
   flags: '--tensors <glob>',
   description: 'only tensors whose name matches, such as "blk.*.weight"',
@@ -34,6 +34,13 @@ export const commonOptions: readonly OptionRow[] = [
   { flags: '--json', description: 'one JSON object per input and line, and nothing else on standard output' },
   { flags: '--from <id>', description: 'the format of the input, instead of finding it from the bytes' },
   { flags: '--lenient', description: "accept what the format's own readers accept beyond its document" },
+  {
+    flags: '--header <name: value>',
+    description: 'send this with requests to the origin of an http address',
+    repeat: true,
+    parse: parseHeader,
+  },
+  { flags: '--no-cache', description: 'keep nothing of http addresses on disk' },
   { flags: '-q, --quiet', description: 'no progress and no remarks' },
 ]
 

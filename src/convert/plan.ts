@@ -21,7 +21,18 @@ import { columnMajor, rowMajor } from '../transforms/reorder.js'
 import { parseRename, renameTensor, selector } from '../transforms/select.js'
 
 export type Loss = 'none' | 'form' | 'precision' | 'content'
-export type ActionKind = 'copy' | 'cast' | 'reorder' | 'rename' | 'map' | 'set' | 'recompute' | 'drop'
+export type ActionKind =
+  | 'copy'
+  | 'cast'
+  | 'quantize'
+  | 'dequantize'
+  | 'quantize'
+  | 'reorder'
+  | 'rename'
+  | 'map'
+  | 'set'
+  | 'recompute'
+  | 'drop'
 
 export interface PlanAction {
   readonly subject: 'tensor' | 'metadata' | 'part'

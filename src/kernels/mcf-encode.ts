@@ -11,7 +11,7 @@ export const roundEven = (value: number): number => fround(fround(value + bias) 
 export const roundAway = (value: number): number =>
   Math.trunc(fround(value + (value < 0 ? -0.4999999701976776 : 0.4999999701976776)))
 
-export const clamp = (value: number, most: number): number => (value > most ? most : value < -most ? -most : value)
+export const clamp = (value: number, most: number): number => Math.max(Math.min(value, most), -most)
 
 export function encodePlain(bits: CodeBits, values: Float32Array, scales: Float32Array, codes: Uint8Array): void {
   const most = largestCode(bits)

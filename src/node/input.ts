@@ -9,21 +9,22 @@ import type { Format } from '../model/index.js'
 import { findMainFile } from './directory.js'
 import { FileSource, kindOf } from './file-source.js'
 import { withIoErrors } from './io-error.js'
+import { isRemote, openRemote, type RemoteOptions } from './remote-input.js'
 import { spool } from './spool.js'
 
-export interface InputOptions {
-  readonly signal?: AbortSignal | undefined
+export interface InputOptions extends RemoteOptions {
   /** The formats that may recognise a directory. */
   readonly formats?: readonly Pick<Format, 'mainFile'>[]
 }
 
-/** Opens what a person typed: a path, a directory that holds one model, or `-` for standard input. */
+/** Opens what a person typed: a path, a directory that holds one model, an http address, or `-` for standard input. */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
-  if (/^(https?|s3):\/\//i.test(input)) {
+  if (isRemote(input)) return openRemote(input, options)
+  if (/^s3:\/\//i.test(input)) {
     failWith(usageCodes.option, {
       file: input,
-      message: 'addresses cannot be opened yet; download the file and give its path',
+      message: 's3 addresses cannot be opened yet; use an https address of the object',
     })
   }
   const stats = await withIoErrors(input, () => stat(input))

@@ -38,7 +38,7 @@ export async function packFile(input: string, options: PackFileOptions = {}): Pr
   const { path, name } = splitExport(input)
   const files: ByteSource[] = []
   try {
-    const source = path === '-' ? await openInput('-', options) : await FileSource.open(path)
+    const source = path === '-' ? await openInput('-', { signal: options.signal }) : await FileSource.open(path)
     files.push(source)
     const data = options.data === undefined ? undefined : await FileSource.open(options.data)
     if (data) files.push(data)

@@ -10,8 +10,9 @@ export interface Misfit {
   readonly message: string
 }
 
-/** Whether numbers can be written as this type at all. */
-export const isEncodable = (dtype: DType): boolean => isReal(dtype) && dtype.codec?.fromF64 !== undefined
+/** Whether single numbers can be written as this type. In a block they depend on each other; that is quantizing, not writing. */
+export const isEncodable = (dtype: DType): boolean =>
+  isReal(dtype) && dtype.kind !== 'block' && dtype.codec?.fromF64 !== undefined
 
 export function encodeValues(dtype: DType, values: Pick<Values, 'items' | 'kind' | 'dtype'>): Uint8Array | Misfit {
   const { items, kind } = values
@@ -25,11 +26,21 @@ export function encodeValues(dtype: DType, values: Pick<Values, 'items' | 'kind'
     const bad = writeWide(dtype, items, bytes)
     return bad < 0 ? bytes : refuse(bad)
   }
-  const numbers = Float64Array.from({ length: items.length }, (_, i) => Number(items[i]))
-  const beyond = numbers.findIndex((number, i) => !Number.isFinite(number) && typeof items[i] === 'bigint')
+  const numbers = items instanceof Float64Array ? items : toNumbers(items)
+  const beyond = items instanceof Float64Array ? -1 : findBeyond(items, numbers)
   const bad = beyond < 0 ? encodeNumbers(dtype, numbers, bytes) : beyond
   return bad < 0 ? bytes : refuse(bad)
 }
+
+function toNumbers(items: ArrayLike<number | bigint>): Float64Array {
+  const numbers = new Float64Array(items.length)
+  for (let i = 0; i < numbers.length; i++) numbers[i] = Number(items[i])
+  return numbers
+}
+
+/** An integer so large that as a number it is infinity. */
+const findBeyond = (items: ArrayLike<number | bigint>, numbers: Float64Array): number =>
+  numbers.findIndex((number, i) => !Number.isFinite(number) && typeof items[i] === 'bigint')
 
 /** 64-bit integers, exactly. */
 function writeWide(dtype: DType, items: ArrayLike<number | bigint>, bytes: Uint8Array): number {
@@ -49,15 +60,22 @@ function writeWide(dtype: DType, items: ArrayLike<number | bigint>, bytes: Uint8
 function encodeNumbers(dtype: DType, numbers: Float64Array, bytes: Uint8Array): number {
   const bad = dtype.codec!.fromF64!(numbers, bytes)
   if (bad >= 0 || dtype.kind !== 'float') return bad
-  return numbers.findIndex((number, i) => !isKept(dtype, number, bytes, i))
+  const { lowest, highest } = dtype.values!
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i]!
+    if (!(number >= lowest && number <= highest) && !isKept(dtype, number, bytes, i)) return i
+  }
+  return -1
 }
 
-/** Whether the encoder rounded a number, rather than replaced it by infinity, NaN, the largest or the smallest value. */
+/**
+ * Whether the encoder rounded a number outside of the range, rather than replaced it by infinity, NaN, the largest or the smallest
+ * value.
+ */
 function isKept(dtype: DType, number: number, bytes: Uint8Array, index: number): boolean {
-  const { lowest, highest, infinity, nan, zero } = dtype.values!
+  const { lowest, infinity, nan, zero } = dtype.values!
   if (Number.isNaN(number)) return nan === true
   if (!Number.isFinite(number)) return infinity === true
   if (zero === false && number < lowest) return false
-  if (number >= lowest && number <= highest) return true
   return (infinity === true || nan === true) && Number.isFinite(dtype.codec!.element(bytes, index) as number)
 }

@@ -3,7 +3,7 @@
 //   0x93 "NUMPY" | major u8, minor u8 | length u16 (version 1) or u32 | a Python dictionary as text, blanks, a line feed | elements
 //
 // The dictionary has three entries: `descr`, the element type; `fortran_order`, whether the first dimension runs fastest; `shape`.
-import { type ByteSource, countElements, decodeUtf8, encodeUtf8, toSafe } from '../bytes/index.js'
+import { type ByteSource, countElements, decodeUtf8, encodeUtf8, findInvalidUtf8, toSafe } from '../bytes/index.js'
 import type { Code, Report } from '../errors/index.js'
 import { npyHeaderCodes as codes } from './npy-codes.js'
 import { PythonSyntaxError, type PythonValue, parsePythonLiteral } from './python-literal.js'
@@ -96,10 +96,14 @@ class HeaderText {
     this.#isUtf8 = major === 3
     this.#longSuffix = major < 3
     this.#report = report
-    this.#text = this.#isUtf8
-      ? (decodeUtf8(bytes) ??
-        report.fail(codes['header-syntax'], { offset, path: 'header', message: 'the header is not UTF-8' }))
-      : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+    this.#text = this.#isUtf8 ? this.#decode(bytes) : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+  }
+
+  #decode(bytes: Uint8Array): string {
+    const text = decodeUtf8(bytes)
+    if (text !== undefined) return text
+    const at = this.#offset + findInvalidUtf8(bytes)
+    return this.#report.fail(codes['header-syntax'], { offset: at, path: 'header', message: 'this is not UTF-8' })
   }
 
   fail(code: Code, at: number, path: string, message: string): never {

@@ -18,9 +18,10 @@ describe.each(formats.map((format) => format.id))('%s, damaged', (id) => {
     const map = await mapSource(fixtureSource(id, file))
     const boundaries = new Set(
       // Bytes that belong to nobody may be cut off without harm.
-      map.files[0]!.extents
-        .filter(({ kind }) => kind !== 'gap')
-        .flatMap(({ offset, length }) => [offset, offset + Math.floor(length / 2)]),
+      map.files[0]!.extents.filter(({ kind }) => kind !== 'gap').flatMap(({ offset, length }) => [
+        offset,
+        offset + Math.floor(length / 2),
+      ]),
     )
     for (const end of [...boundaries].slice(0, 400)) {
       if (end >= bytes.byteLength) continue

@@ -13,7 +13,11 @@ const at = useTempDir()
 const memoryLimit = 150 * 2 ** 20
 
 /** Runs `tare verify --json` over the files in one process, and prints its peak memory at the end. */
-function verifyAll(files: readonly string[]): { lines: { file: string; verdict: string }[]; peak: number; status: number | null } {
+function verifyAll(files: readonly string[]): {
+  lines: { file: string; verdict: string }[]
+  peak: number
+  status: number | null
+} {
   const script = at('peak.mjs')
   writeFileSync(
     script,

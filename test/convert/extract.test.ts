@@ -4,7 +4,12 @@ import { extractTensor, lazyPayload, npyLayout, readPayload, type Tensor } from 
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 /** What NumPy would do, element by element. */
-function slowSlice(bytes: Uint8Array, size: number, shape: number[], cuts: { from: number; to: number; step: number }[]): number[] {
+function slowSlice(
+  bytes: Uint8Array,
+  size: number,
+  shape: number[],
+  cuts: { from: number; to: number; step: number }[],
+): number[] {
   const out: number[] = []
   const walk = (axis: number, index: number): void => {
     if (axis === shape.length) {
@@ -38,15 +43,20 @@ function streamOnly(tensor: Tensor): Tensor {
 describe('extractTensor', () => {
   it('slices as NumPy does, from any payload', async () => {
     await fc.assert(
-      fc.asyncProperty(sliced, fc.constantFrom('u8', 'f16', 'f32', 'c64'), fc.boolean(), async ([shape, cuts], dtype, streaming) => {
-        const whole = sampleTensor('t', dtype, shape)
-        const model = sampleModel([streaming ? streamOnly(whole) : whole])
-        const notation = cuts.map(({ from, to, step }) => `${from}:${to}:${step}`).join(',')
-        const part = extractTensor(model, 't', { slice: notation })
-        const expected = slowSlice(await readPayload(whole.data!), whole.dtype.group.bytes, shape, cuts)
-        expect([...(await readPayload(part.data!))]).toEqual(expected)
-        expect(part.shape).toEqual(cuts.map(({ from, to, step }) => Math.ceil((to - from) / step)))
-      }),
+      fc.asyncProperty(
+        sliced,
+        fc.constantFrom('u8', 'f16', 'f32', 'c64'),
+        fc.boolean(),
+        async ([shape, cuts], dtype, streaming) => {
+          const whole = sampleTensor('t', dtype, shape)
+          const model = sampleModel([streaming ? streamOnly(whole) : whole])
+          const notation = cuts.map(({ from, to, step }) => `${from}:${to}:${step}`).join(',')
+          const part = extractTensor(model, 't', { slice: notation })
+          const expected = slowSlice(await readPayload(whole.data!), whole.dtype.group.bytes, shape, cuts)
+          expect([...(await readPayload(part.data!))]).toEqual(expected)
+          expect(part.shape).toEqual(cuts.map(({ from, to, step }) => Math.ceil((to - from) / step)))
+        },
+      ),
     )
   })
 

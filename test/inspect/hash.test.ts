@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { columnMajor, hashModel, groupExtents } from '../../src/index.js'
+import { columnMajor, groupExtents, hashModel } from '../../src/index.js'
 import { cutPath } from '../../src/inspect/map.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 

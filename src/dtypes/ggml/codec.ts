@@ -38,8 +38,8 @@ export function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: E
   if (!encode) return { toF32, toF64, element }
 
   function fromF32(source: Float32Array, target: Uint8Array): number {
-    const bad = source.findIndex((value) => !Number.isFinite(value))
-    if (bad >= 0) return bad
+    // Only what is not finite differs from itself by something other than zero.
+    for (let i = 0; i < source.length; i++) if (source[i]! - source[i]! !== 0) return i
     const blocks = Math.floor(source.length / group.elements)
     const rest = source.length - blocks * group.elements
     requireBytes(target, blocks * group.bytes)

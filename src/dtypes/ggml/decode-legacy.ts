@@ -88,19 +88,29 @@ export function wordAt(source: Uint8Array, at: number): number {
 }
 
 /** q * d with signed bytes. Q8_1 has the sum of the values beside the scale, for dot products; it is not needed here. */
-function decodeBytes(size: number, codesAt: number): DecodeBlocks {
-  return (source, target, blocks) => {
-    const halves = halfValues()
-    for (let block = 0, at = 0, to = 0; block < blocks; block++, at += size, to += 32) {
-      const d = halves[source[at]! | (source[at + 1]! << 8)]!
-      const codes = at + codesAt
-      for (let i = 0; i < 32; i++) target[to + i] = ((source[codes + i]! << 24) >> 24) * d
+function decodeBytes(source: Uint8Array, target: Float32Array, blocks: number, size: number, codesAt: number): void {
+  const halves = halfValues()
+  const signed = new Int8Array(source.buffer, source.byteOffset, source.byteLength)
+  for (let block = 0, at = 0, to = 0; block < blocks; block++, at += size) {
+    const d = halves[source[at]! | (source[at + 1]! << 8)]!
+    for (let code = at + codesAt, end = code + 32; code < end; code += 4, to += 4) {
+      target[to] = signed[code]! * d
+      target[to + 1] = signed[code + 1]! * d
+      target[to + 2] = signed[code + 2]! * d
+      target[to + 3] = signed[code + 3]! * d
     }
   }
 }
 
-export const decodeQ8_0 = decodeBytes(blockBytes(layouts.q8_0), fieldOffset(layouts.q8_0, 'qs'))
-export const decodeQ8_1 = decodeBytes(blockBytes(layouts.q8_1), fieldOffset(layouts.q8_1, 'qs'))
+const q8_0Size = blockBytes(layouts.q8_0)
+const q8_0Codes = fieldOffset(layouts.q8_0, 'qs')
+const q8_1Size = blockBytes(layouts.q8_1)
+const q8_1Codes = fieldOffset(layouts.q8_1, 'qs')
+
+export const decodeQ8_0: DecodeBlocks = (source, target, blocks) =>
+  decodeBytes(source, target, blocks, q8_0Size, q8_0Codes)
+export const decodeQ8_1: DecodeBlocks = (source, target, blocks) =>
+  decodeBytes(source, target, blocks, q8_1Size, q8_1Codes)
 
 const q1_0Size = blockBytes(layouts.q1_0)
 const q1_0Codes = fieldOffset(layouts.q1_0, 'qs')

@@ -26,7 +26,9 @@ export function fitScale(values: Float32Array, from: number, count: number, limi
     let sumLL = 0
     for (let i = from; i < from + count; i++) {
       const value = values[i]!
-      const code = Math.max(-limit, Math.min(limit - 1, Math.round(factor * value)))
+      // Moved up by the limit nothing is negative, and cutting off rounds to nearest.
+      let code = ((factor * value + limit + 0.5) | 0) - limit
+      if (code > limit - 1) code = limit - 1
       const weighted = value * value * code
       sumXL += weighted * value
       sumLL += weighted * code
@@ -113,7 +115,9 @@ function tryCodes(
   let sumXL = 0
   for (let i = 0; i < count; i++) {
     const value = values[from + i]!
-    const code = Math.max(0, Math.min(limit, Math.floor(factor * (value - low) + 0.5)))
+    let code = (factor * (value - low) + 0.5) | 0
+    if (code < 0) code = 0
+    else if (code > limit) code = limit
     const weighted = weights[i]! * code
     sumL += weighted
     sumLL += weighted * code
@@ -145,7 +149,9 @@ export function errorOf(
   let error = 0
   for (let i = 0; i < count; i++) {
     const shifted = values[from + i]! + min
-    const code = Math.max(0, Math.min(limit, Math.floor(shifted * factor + 0.5)))
+    let code = (shifted * factor + 0.5) | 0
+    if (code < 0) code = 0
+    else if (code > limit) code = limit
     const rest = shifted - scale * code
     error += weights[i]! * rest * rest
   }

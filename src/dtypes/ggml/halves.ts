@@ -1,5 +1,7 @@
 // Scales are stored as f16. Decoders look them up, encoders round them to nearest even.
+import { infinityBits, narrowMagnitude } from '../float-rounding.js'
 import { f16 } from '../floats.js'
+import { bitsOf } from '../views.js'
 
 let table: Float32Array | undefined
 
@@ -18,12 +20,18 @@ export function halfValues(): Float32Array {
 }
 
 const one = new Float32Array(1)
+const oneBits = bitsOf(one)
 
 /** Writes `value` as f16 and returns what a reader will see. */
 export function putHalf(target: Uint8Array, offset: number, value: number): number {
   one[0] = value
-  f16.codec!.fromF32!(one, target.subarray(offset, offset + 2))
-  return halfValues()[target[offset]! | (target[offset + 1]! << 8)]!
+  const magnitude = oneBits[0]! & 0x7fffffff
+  const sign = (oneBits[0]! >>> 16) & 0x8000
+  const code =
+    sign | (magnitude < 0x47800000 ? narrowMagnitude(magnitude, 10, 15) : magnitude > infinityBits ? 0x7e00 : 0x7c00)
+  target[offset] = code
+  target[offset + 1] = code >>> 8
+  return halfValues()[code]!
 }
 
 /**

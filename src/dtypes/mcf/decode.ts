@@ -1,6 +1,7 @@
 // Decoding any stretch of a quantized tensor. A stretch of elements is a stretch of blocks, because blocks are numbered row after row
 // just as elements are; so it takes one read per region, whatever the shape.
 
+import { compiledUnpack } from '../../kernels/mcf.js'
 import type { RegionReader } from '../dtype.js'
 import { quietNaN } from '../float-rounding.js'
 import { f16 } from '../floats.js'
@@ -24,7 +25,7 @@ export async function decodeBlockRange(
     readScales(method, layout, payload, start, end, signal),
     payload.read(layout.codesOffset + start * layout.codeSize, (end - start) * layout.codeSize, signal),
   ])
-  const unpack = unpackBlocks[method.bits]
+  const unpack = compiledUnpack(method.bits) ?? unpackBlocks[method.bits]
   const scratch = new Float32Array(blockSize)
   const { columns, codeSize } = layout
   let column = first % columns

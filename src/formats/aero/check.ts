@@ -50,8 +50,24 @@ async function checkContent(file: AeroFile, context: CheckContext, more: readonl
   }
   reportOrphans(file, context)
   jobs.addTensors()
-  await runHashJobs(source, [...jobs.jobs, ...more], context.checked, context.signal)
+  await runHashJobs(source, [...jobs.jobs, ...more], countData(file, context), context.signal)
   await checkGaps(file, context)
+}
+
+/** Everything but the tensors was counted as index already. */
+function countData({ table }: AeroFile, context: CheckContext): (bytes: number) => void {
+  let left = 0
+  let reached = 0
+  for (const i of table.inFileOrder()) {
+    if (!table.shards[i]) continue
+    left += Math.max(0, table.ends[i]! - Math.max(reached, table.starts[i]!))
+    reached = Math.max(reached, table.ends[i]!)
+  }
+  return (bytes) => {
+    const counted = Math.min(left, bytes)
+    left -= counted
+    if (counted > 0) context.checked(counted)
+  }
 }
 
 function reportOrphans(file: AeroFile, { report }: CheckContext): void {

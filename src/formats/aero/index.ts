@@ -1,11 +1,18 @@
 import { decodeLossy } from '../../bytes/index.js'
 import type { Format, FormatOption } from '../../model/index.js'
+import { writeCapabilities } from './capabilities.js'
 import { check } from './check.js'
 import { checkSet } from './check-set.js'
 import { codes, setCodes } from './codes.js'
+import { layout } from './layout.js'
+import { layoutSet } from './layout-set.js'
+import { setOptions, writeOptions } from './options.js'
 import { readFile } from './read.js'
 import { readSet } from './read-set.js'
+import { repair } from './repair.js'
 import { magic } from './structs.js'
+
+export * from './verified-read.js'
 
 const setSuffix = '.aeroset.json'
 
@@ -20,7 +27,7 @@ export const aero: Format = {
   id: 'aero',
   title: 'AERO',
   extensions: ['.aero'],
-  capabilities: { checksums: 'all' },
+  capabilities: { checksums: 'all', write: writeCapabilities },
   codes,
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'
@@ -33,14 +40,16 @@ export const aero: Format = {
   },
   read: readFile,
   check,
-  options: { check: checkOptions },
+  layout,
+  repair,
+  options: { write: writeOptions, check: checkOptions },
 }
 
 export const aeroset: Format = {
   id: 'aeroset',
   title: 'AEROSET',
   extensions: [setSuffix],
-  capabilities: { checksums: 'all' },
+  capabilities: { checksums: 'all', write: writeCapabilities },
   codes: setCodes,
   detect(head, name) {
     const text = decodeLossy(head.subarray(0, 4096)).trimStart()
@@ -53,5 +62,6 @@ export const aeroset: Format = {
   },
   read: readSet,
   check: checkSet,
-  options: { check: checkOptions },
+  layout: layoutSet,
+  options: { write: setOptions, check: checkOptions },
 }

@@ -84,23 +84,29 @@ async function withNewMetadata(
 ): Promise<FileLayout> {
   const { control, source } = file
   const ihsh = controlHashOf(file)
-  const old = control.chunks.filter((chunk) => chunk !== ihsh && isStillWanted(chunk, file, model))
+  const dropped = new Set(file.kept)
+  for (const part of model.parts) dropped.delete(part.content as Chunk)
+  const old = control.chunks.filter((chunk) => chunk !== ihsh && !dropped.has(chunk))
   const rest = file.metaJson ? old : [undefined, ...old]
-  const quants = quantsOf(model)
-  const metaJson = await metaChunk(model, quants)
-  const lead = choices.controlHash ? 1 : 0
+  const metaJson = await metaChunk(model, quantsOf(model))
   const content: OutChunk[] = []
   for (const chunk of rest) {
     if (chunk === undefined || chunk === file.metaJson) content.push(metaJson)
-    else if (chunk === file.manifest)
-      content.push(await manifestChunk(model, quants, rows(rest, lead, file), shardRows(rest, lead, file), choices))
+    else if (chunk === file.manifest) content.push(await remakeManifest(model, file, rest, choices))
     else content.push(storedChunk(chunk, source))
   }
-  return buildFile(content, buildOptions(choices, options))
+  return buildFile(content, buildOptions(choices, options.name, false))
 }
 
-function isStillWanted(chunk: Chunk, file: AeroFile, model: Model): boolean {
-  return !file.kept.includes(chunk) || model.parts.some((part) => part.content === chunk)
+/** A manifest that goes with another table of contents; undefined stands for a JSON chunk that is added. */
+export function remakeManifest(
+  model: Model,
+  file: AeroFile,
+  chunks: readonly (Chunk | undefined)[],
+  choices: Pick<Choices, 'controlHash' | 'zstdLevel'>,
+): Promise<OutChunk> {
+  const lead = choices.controlHash ? 1 : 0
+  return manifestChunk(model, quantsOf(model), rows(chunks, lead), shardRows(chunks, lead, file), choices)
 }
 
 const roles: Readonly<Record<string, string>> = {
@@ -111,7 +117,7 @@ const roles: Readonly<Record<string, string>> = {
   PHSH: 'page_hashes',
 }
 
-function rows(chunks: readonly (Chunk | undefined)[], lead: number, _file: AeroFile): ManifestChunk[] {
+function rows(chunks: readonly (Chunk | undefined)[], lead: number): ManifestChunk[] {
   const listed = chunks.map((chunk): ManifestChunk => {
     const fourcc = chunk?.fourcc ?? 'MJSN'
     const shardId = chunk && shardIdOf(chunk)
@@ -141,36 +147,33 @@ async function layoutAnew(model: Model, choices: Choices, options: WriteOptions)
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize, whole: choices.uuid === undefined }
   const shards = weights.shards.map((plan) => new ShardContent(plan, wishes))
-  return layoutPart(model, shards, { placements: weights.placements, shards }, choices, options, {
-    hashFirst: false,
-    kept: keptChunks(model.parts),
-  })
+  const { placements } = weights
+  const kept = keptChunks(model.parts)
+  return layoutContent(
+    model,
+    { name: options.name, placements, shards, weights: shards, kept, hashFirst: false },
+    choices,
+  )
 }
 
-export interface PartPlan {
+export interface ContentPlan {
+  readonly name: string
+  /** The tensors of the index, and the shards that they are in. */
   readonly placements: IndexPlan['placements']
-  /** By shard id; a part of a set has only some of them. */
-  readonly shards: IndexPlan['shards']
-}
-
-export interface PartOptions {
-  readonly hashFirst: boolean
+  readonly shards: readonly ShardContent[]
+  /** The shards that this file holds; none in the global index of a set. */
+  readonly weights: readonly ShardContent[]
   readonly kept: readonly OutChunk[]
+  /** Every byte must be known before it is written. */
+  readonly hashFirst: boolean
 }
 
-/** A file with these shards and this index; also one that has only the index. */
-export async function layoutPart(
-  model: Model,
-  shards: readonly ShardContent[],
-  { placements, shards: all }: PartPlan,
-  choices: Choices,
-  options: WriteOptions,
-  { hashFirst, kept }: PartOptions,
-): Promise<FileLayout> {
+export async function layoutContent(model: Model, plan: ContentPlan, choices: Choices): Promise<FileLayout> {
   const quants = quantsOf(model)
+  const { kept } = plan
   const index: IndexPlan = {
-    placements,
-    shards: all,
+    placements: plan.placements,
+    shards: plan.shards,
     quants,
     withHashes: choices.tensorHashes,
     extra: extraOf(model.parts, indexKind),
@@ -184,7 +187,7 @@ export async function layoutPart(
   ]
   const manifestShards: ManifestShard[] = []
   const weightChunks: OutChunk[] = []
-  for (const shard of shards) {
+  for (const shard of plan.weights) {
     const { id, size, tensorCount } = shard.plan
     manifestShards.push({ id, tocIndex: chunkRows.length, size, tensorCount })
     chunkRows.push({ role: 'weights', fourcc: 'WTSH', shardId: id })
@@ -202,14 +205,14 @@ export async function layoutPart(
     ...weightChunks,
     ...kept,
   ]
-  return buildFile(content, { ...buildOptions(choices, options), hashFirst })
+  return buildFile(content, buildOptions(choices, plan.name, plan.hashFirst))
 }
 
-const buildOptions = (choices: Choices, options: WriteOptions) => ({
-  name: options.name,
-  uuid: choices.uuid,
-  controlHash: choices.controlHash,
-  hashFirst: false,
+const buildOptions = ({ uuid, controlHash }: Choices, name: string, hashFirst: boolean) => ({
+  name,
+  uuid,
+  controlHash,
+  hashFirst,
 })
 
 export const quantsOf = (model: Model): QuantTable => planQuants(model.tensors, model.metadata.has('quant_descriptors'))
@@ -225,7 +228,7 @@ function manifestChunk(
   { descriptors }: QuantTable,
   chunks: readonly ManifestChunk[],
   shards: readonly ManifestShard[],
-  { zstdLevel }: Choices,
+  { zstdLevel }: Pick<Choices, 'zstdLevel'>,
 ): Promise<OutChunk> {
   const { quant_descriptors: old, ...rest } = extraOf(model.parts, manifestKind) ?? {}
   const list: JsonValue | undefined =

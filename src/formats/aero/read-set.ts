@@ -10,7 +10,7 @@ import type { MetaValue, Model, Part, Payload, ReadContext, Tensor } from '../..
 import { sameBytes } from './chunk.js'
 import { setCodes } from './codes.js'
 import { neededBytes } from './dtypes.js'
-import { containerKind, fileOf, type TensorTable } from './file.js'
+import { type AeroFile, containerKind, fileOf, type TensorTable } from './file.js'
 import { toMeta, toPlain } from './meta-json.js'
 import { readFile } from './read.js'
 import { messageOf, type OpenPart, openSetFile, SetParts } from './set-files.js'
@@ -31,6 +31,8 @@ export interface AeroSet {
   readonly metadata: ReadonlyMap<string, MetaValue>
   /** Parts that could be read, when all were tried. */
   readonly opened: readonly (OpenPart | undefined)[] | undefined
+  /** The part file that holds a tensor, and the tensor's position in it; opens the part. */
+  locate(name: string): Promise<{ file: AeroFile; position: number }>
 }
 
 export const setOf = (model: Model): AeroSet | undefined =>
@@ -50,7 +52,8 @@ export async function readSet(source: ByteSource, context: ReadContext): Promise
   const opened = report.strict && !context.extents ? undefined : await openAll(index, parts, context)
   const tensors = placeTensors(index, global, parts, opened, context)
   const metadata = mergeMetadata(index, global)
-  const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, opened }
+  const locate = locatorOf(index, global, parts, context)
+  const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, opened, locate }
   return {
     format: 'aeroset',
     version: index.version,
@@ -154,6 +157,21 @@ function placeTensors(
   }
   if (opened) reportExtra(index, opened, seen!, context)
   return tensors
+}
+
+function locatorOf(index: SetIndex, global: Model, parts: SetParts, { report }: ReadContext): AeroSet['locate'] {
+  const { table } = fileOf(global)!
+  let places: Map<string, number> | undefined
+  return async (name) => {
+    places ??= new Map(table.tensors.map((tensor, i) => [tensor.name, i]))
+    const shard = table.shardIds[places.get(name) ?? -1]
+    const number = index.parts.findIndex((each) => shard !== undefined && each.shards.includes(shard))
+    const part = number < 0 ? undefined : await parts.open(number)
+    const position = part?.byName.get(name)
+    if (part && position !== undefined) return { file: fileOf(part.model)!, position }
+    const message = `no part of the set holds ${JSON.stringify(name)}`
+    return report.fail(setCodes['tensor-not-in-part'], { offset: 0, path: name, message })
+  }
 }
 
 function mapShards(index: SetIndex, { report }: ReadContext): Map<number, number> {

@@ -36,7 +36,7 @@ export function planQuants(tensors: readonly Tensor[], hasOwn: boolean): QuantTa
 
 export interface IndexPlan {
   readonly placements: readonly Placement[]
-  /** All shards that placements speak of, by id. */
+  /** The shards that the placements are in. */
   readonly shards: readonly ShardContent[]
   readonly quants: QuantTable
   readonly withHashes: boolean
@@ -64,9 +64,9 @@ export function indexPayload(plan: IndexPlan): Payload {
   let size = 0
   for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
   return lazyPayload(size, async function* (signal) {
-    const hashes: (readonly Uint8Array[])[] = []
-    for (const shard of plan.shards) hashes.push((await shard.hashes(signal)).tensors)
-    yield* indexPieces(plan, ({ shard, stored }) => hashes[shard]![stored]!)
+    const hashes = new Map<number, readonly Uint8Array[]>()
+    for (const shard of plan.shards) hashes.set(shard.plan.id, (await shard.hashes(signal)).tensors)
+    yield* indexPieces(plan, ({ shard, stored }) => hashes.get(shard)![stored]!)
   })
 }
 

@@ -1,18 +1,20 @@
 // The beginning of a file, as much of it as was needed so far. Nothing in a GGUF header says how long the index is, so it is fetched in
 // growing steps while it is walked through.
-import { type ByteSource, maxSafe } from '../../bytes/index.js'
+import type { ByteSource } from '../../bytes/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 
 const firstStep = 65_536
-const laterStep = 1 << 20
 
 /** Thrown by a walk that needs bytes which are in the file but not yet here. */
 export class Shortage {
   readonly needed: number
+  /** Where the walk is likely to go on needing them: a guess that saves steps. */
+  readonly likely: number
 
-  constructor(needed: number) {
+  constructor(needed: number, likely = needed) {
     this.needed = needed
+    this.likely = likely
   }
 }
 
@@ -35,8 +37,8 @@ export class IndexBytes {
     return this.#view
   }
 
-  /** Makes sure that the first `size` bytes are here. The file must have them. */
-  async reach(size: number): Promise<void> {
+  /** Makes sure that the first `size` bytes are here, `likely` if possible. The file must have them. */
+  async reach(size: number, likely = size): Promise<void> {
     const have = this.#bytes.byteLength
     if (size <= have) return
     const { report, limits, signal } = this.#context
@@ -44,8 +46,8 @@ export class IndexBytes {
       const message = `the index takes more than ${limits.indexBytes} bytes`
       report.fail(codes['index-size'], { offset: have, path: 'header', message })
     }
-    const wanted = have === 0 ? Math.max(size, firstStep) : Math.max(size, 2 * have + laterStep)
-    const length = Math.min(wanted, this.source.size, Math.max(size, limits.indexBytes), maxSafe)
+    const wanted = have === 0 ? firstStep : Math.max(likely + firstStep, 2 * have)
+    const length = Math.min(Math.max(size, wanted), this.source.size, limits.indexBytes)
     if (have === 0) this.#bytes = await this.source.read(0, length, { signal })
     else {
       const grown = new Uint8Array(length)
@@ -60,6 +62,6 @@ export class IndexBytes {
   /** Goes on with a walk that stopped with a shortage; any other error is thrown on. */
   async supply(reason: unknown): Promise<void> {
     if (!(reason instanceof Shortage)) throw reason
-    await this.reach(reason.needed)
+    await this.reach(reason.needed, reason.likely)
   }
 }

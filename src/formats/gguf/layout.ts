@@ -5,7 +5,7 @@ import { failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Layout, Metadata, MetaValue, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
 import { alignmentKey, counts, defaultAlignment, magic, preamble } from './read.js'
-import { nameOfShard, parseShardName, splitKeys, withoutSplitKeys } from './split.js'
+import { nameOfShard, parseShardName, placeOf, splitKeys, withoutSplitKeys } from './split.js'
 
 export const quantizationVersionKey = 'general.quantization_version'
 /** How ggml's blocks are laid out since May 2023. */
@@ -48,7 +48,8 @@ function completeMetadata(model: Model, alignment: number): Metadata {
     metadata.set(alignmentKey, { type: 'u32', value: alignment })
   }
   const isQuantized = model.tensors.some((tensor) => tensor.dtype.kind === 'block')
-  if (isQuantized && !metadata.has(quantizationVersionKey)) {
+  const isLaterShard = (placeOf(metadata)?.no ?? 0) > 0
+  if (isQuantized && !isLaterShard && !metadata.has(quantizationVersionKey)) {
     metadata.set(quantizationVersionKey, { type: 'u32', value: quantizationVersion })
   }
   return metadata

@@ -111,21 +111,33 @@ export class Skimmer {
     return end
   }
 
+  /** No closure may capture the loop's variables: that would cost more than the loop itself. */
   #strings(first: number, count: number, path: () => string): number {
     const { view } = this.#index
     const { littleEndian, lengthSize } = this.#encoding
     const here = view.byteLength - lengthSize
-    const size = this.#size
-    const [low, high] = littleEndian ? [0, 4] : [4, 0]
+    const longest = this.#size - lengthSize
+    const low = littleEndian ? 0 : lengthSize - 4
+    const high = lengthSize === 4 ? -1 : 4 - low
     let at = first
     for (let i = 0; i < count; i++) {
-      if (at > here) this.#claim(at, lengthSize, path)
-      const length = view.getUint32(lengthSize === 8 ? at + low : at, littleEndian)
-      const isHuge = lengthSize === 8 && view.getUint32(at + high, littleEndian) !== 0
-      if (isHuge || length > size - at - lengthSize) this.#length(at, () => `${path()}[${i}]`, codes['string-length'])
+      if (at > here) this.#lackStrings(first, at, i, count, path)
+      const length = view.getUint32(at + low, littleEndian)
+      if (length > longest - at || (high >= 0 && view.getUint32(at + high, littleEndian) !== 0))
+        this.#badString(at, i, path)
       at += lengthSize + length
     }
     return at
+  }
+
+  /** The strings still to come are taken to be as long as those before. */
+  #lackStrings(first: number, at: number, done: number, count: number, path: () => string): void {
+    const likely = at + ((at - first) / Math.max(done, 1)) * (count - done)
+    this.#claim(at, this.#encoding.lengthSize, path, likely)
+  }
+
+  #badString(at: number, i: number, path: () => string): void {
+    this.#length(at, () => `${path()}[${i}]`, codes['string-length'])
   }
 
   /** Steps over a tensor's entry: name, dimensions, type, offset. */
@@ -158,13 +170,13 @@ export class Skimmer {
   }
 
   /** The end of `length` bytes that must be in the file, and here. */
-  #claim(at: number, length: number, path: () => string): number {
+  #claim(at: number, length: number, path: () => string, likely?: number): number {
     const end = at + length
     if (end > this.#size) {
       const message = `${length} bytes are needed here, but only ${Math.max(0, this.#size - at)} are left`
       this.#fail(codes.truncated, Math.min(at, this.#size), path(), message)
     }
-    if (end > this.#index.bytes.byteLength) throw new Shortage(end)
+    if (end > this.#index.bytes.byteLength) throw new Shortage(end, likely)
     return end
   }
 

@@ -15,15 +15,17 @@ export async function groupShared(
 }
 
 function groupByOrigin(tensors: readonly Tensor[]): number[] {
-  const first = new Map<ByteSource, Map<string, number>>()
+  const sources = new Map<ByteSource, Map<number, number[]>>()
   return tensors.map(({ data }, i) => {
     const origin = data?.origin
     if (!origin) return i
-    const ranges = first.get(origin.source) ?? new Map<string, number>()
-    first.set(origin.source, ranges)
-    const key = `${origin.offset}:${origin.length}`
-    if (!ranges.has(key)) ranges.set(key, i)
-    return ranges.get(key)!
+    const starts = sources.get(origin.source) ?? new Map<number, number[]>()
+    sources.set(origin.source, starts)
+    const others = starts.get(origin.offset)
+    if (!others) starts.set(origin.offset, [i])
+    const same = others?.find((other) => tensors[other]!.data!.byteLength === origin.length)
+    if (same === undefined) others?.push(i)
+    return same ?? i
   })
 }
 

@@ -4,39 +4,60 @@ import { methodOf, type QuantInfo } from '../../dtypes/mcf/types.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
-import { nameBytes } from './store.js'
 import { flagSorted, flagUtf8, indexEntry, indexHeader, quantHeader, quantRecord } from './structs.js'
 
 export function encodeTensorIndex(tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
-  const names = tensors.map(nameBytes)
+  const { strings, lengths } = encodeNames(tensors)
   const dimsCount = tensors.reduce((sum, { shape }) => sum + shape.length, 0)
-  const stringsSize = names.reduce((sum, name) => sum + name.byteLength, 0)
   const entriesOff = indexHeader.size
   const dimsOff = entriesOff + tensors.length * indexEntry.size
   const stringsOff = dimsOff + dimsCount * 8
-  const bytes = new Uint8Array(stringsOff + stringsSize)
+  const bytes = new Uint8Array(stringsOff + strings.byteLength)
   const view = new DataView(bytes.buffer)
+  bytes.set(strings, stringsOff)
   const isUtf8 = tensors.every(({ rawName }) => rawName === undefined)
   indexHeader.writeInto(view, 0, {
-    ...{ version: 1, flags: flagSorted + (isUtf8 ? flagUtf8 : 0), tensorCount: tensors.length, dimsCount },
-    ...{ entriesOff: BigInt(entriesOff), dimsOff: BigInt(dimsOff), stringsOff: BigInt(stringsOff) },
-    stringsSize: BigInt(stringsSize),
+    version: 1,
+    flags: flagSorted + (isUtf8 ? flagUtf8 : 0),
+    tensorCount: tensors.length,
+    dimsCount,
+    entriesOff: BigInt(entriesOff),
+    dimsOff: BigInt(dimsOff),
+    stringsOff: BigInt(stringsOff),
+    stringsSize: BigInt(strings.byteLength),
   })
   let dimOff = 0
   let nameOff = 0
-  for (const [i, tensor] of tensors.entries()) {
-    const name = names[i]!
-    indexEntry.writeInto(view, entriesOff + i * indexEntry.size, {
-      ...{ nameOff, nameLen: name.byteLength, dtype: requireCode(tensor), rank: tensor.shape.length, dimOff },
-      ...{ reserved: 0, dataOff: BigInt(offsets[i]!), dataSize: BigInt(tensor.data!.byteLength) },
-    })
-    for (const [axis, dim] of tensor.shape.entries())
-      view.setBigUint64(dimsOff + (dimOff + axis) * 8, BigInt(dim), true)
-    bytes.set(name, stringsOff + nameOff)
-    dimOff += tensor.shape.length
-    nameOff += name.byteLength
+  for (let i = 0; i < tensors.length; i++) {
+    const tensor = tensors[i]!
+    const nameLen = lengths[i]!
+    const [dtype, rank] = [requireCode(tensor), tensor.shape.length]
+    const [dataOff, dataSize] = [BigInt(offsets[i]!), BigInt(tensor.data!.byteLength)]
+    const entry = { nameOff, nameLen, dtype, rank, dimOff, reserved: 0, dataOff, dataSize }
+    indexEntry.writeInto(view, entriesOff + i * indexEntry.size, entry)
+    for (let axis = 0; axis < rank; axis++)
+      view.setBigUint64(dimsOff + (dimOff + axis) * 8, BigInt(tensor.shape[axis]!), true)
+    dimOff += rank
+    nameOff += nameLen
   }
   return bytes
+}
+
+/** All names one behind the other. */
+function encodeNames(tensors: readonly Tensor[]): { strings: Uint8Array; lengths: number[] } {
+  const encoder = new TextEncoder()
+  // UTF-8 takes at most three bytes for each unit of a string.
+  const most = tensors.reduce((sum, { name, rawName }) => sum + (rawName?.[0]?.byteLength ?? 3 * name.length), 0)
+  const strings = new Uint8Array(most)
+  let end = 0
+  const lengths = tensors.map(({ name, rawName }) => {
+    const raw = rawName?.[0]
+    if (raw) strings.set(raw, end)
+    const length = raw ? raw.byteLength : encoder.encodeInto(name, strings.subarray(end)).written
+    end += length
+    return length
+  })
+  return { strings: strings.subarray(0, end), lengths }
 }
 
 function requireCode({ dtype, name }: Tensor): number {

@@ -2,7 +2,7 @@
 // everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
 import { alignUp } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import type { Layout, Model, Slot, WriteOptions } from '../../model/index.js'
+import type { Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { groupShared } from './dedup.js'
 import { collectSections } from './encode-sections.js'
 import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
@@ -61,7 +61,9 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   const tensors = byName(model.tensors)
   let allAligned = true
   if (tensors.length > 0) {
-    const offsets = await writeTensorData(writer, model, options, versionOf(sectionTypes.tensorData))
+    const align = options.align ?? notes?.alignment() ?? blockAlignment
+    const version = versionOf(sectionTypes.tensorData)
+    const offsets = await writeTensorData(writer, tensors, align, version, options)
     allAligned = offsets.every((offset) => offset % blockAlignment === 0)
     writer.bytes(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex), encodeTensorIndex(tensors, offsets))
     const quantInfo = encodeQuantInfo(tensors, notes?.hasQuantInfo ?? false)
@@ -77,17 +79,16 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
 
 async function writeTensorData(
   writer: Writer,
-  model: Model,
-  options: WriteOptions,
+  tensors: readonly Tensor[],
+  align: number,
   version: number,
+  options: WriteOptions,
 ): Promise<readonly number[]> {
-  const tensors = byName(model.tensors)
-  const wanted = options.align ?? notesOf(model.parts)?.alignment() ?? blockAlignment
-  if (!isAlignment(wanted)) {
-    const message = `${wanted} is neither 0 nor a power of two up to ${maxAlignment}`
+  if (!isAlignment(align)) {
+    const message = `${align} is neither 0 nor a power of two up to ${maxAlignment}`
     failWith(usageCodes.option, { file: '--align', message })
   }
-  const alignment = Math.max(wanted, 1)
+  const alignment = Math.max(align, 1)
   const owners = await groupShared(tensors, options.extra?.dedup === true, options.signal)
   const needed = tensors.map(({ dtype }) => (needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment))
   for (const [i, owner] of owners.entries()) needed[owner] = Math.max(needed[owner]!, needed[i]!)

@@ -32,24 +32,32 @@ export const maxAlignment = 1 << 20
 
 export const isAlignment = (value: number): boolean => value === 0 || (isPowerOfTwo(value) && value <= maxAlignment)
 
+interface Placed {
+  readonly offset: number
+  readonly size: number
+  readonly isBlock: boolean
+}
+
 /** The alignment that explains where the tensors of a file lie; they come in the order of their names. */
-export function findAlignment(
-  tensors: readonly { readonly offset: number; readonly size: number; readonly isBlock: boolean }[],
-  start: number,
-  end: number,
-): number | undefined {
-  const first = new Map<string, number>()
-  const owners = tensors.map(({ offset, size }, i) => {
-    const key = `${offset}:${size}`
-    if (!first.has(key)) first.set(key, i)
-    return first.get(key)!
-  })
-  const candidates = [64, ...Array.from({ length: Math.log2(maxAlignment) + 1 }, (_, i) => 2 ** i)]
-  return candidates.find((candidate) => {
-    const items = tensors.map(({ size, isBlock }, i) => {
-      return { size, alignment: isBlock ? Math.max(candidate, blockAlignment) : candidate, bytesOf: owners[i]! }
-    })
-    const places = placeTensors(items, start)
-    return places.end === end && places.offsets.every((offset, i) => offset === tensors[i]!.offset)
-  })
+export function findAlignment(tensors: readonly Placed[], start: number, end: number): number | undefined {
+  const sizes = new Map<number, number>()
+  const isFirst: boolean[] = []
+  for (const { offset, size } of tensors) {
+    const known = sizes.get(offset)
+    if (known !== undefined && known !== size) return undefined // they overlap, which no alignment explains
+    isFirst.push(known === undefined)
+    sizes.set(offset, size)
+  }
+  const explains = (candidate: number): boolean => {
+    let at = start
+    for (const [i, { offset, size, isBlock }] of tensors.entries()) {
+      at = alignUp(at, isBlock ? Math.max(candidate, blockAlignment) : candidate)
+      if (!isFirst[i]) continue
+      if (offset !== at) return false
+      at += size
+    }
+    return at === end
+  }
+  const powers = Array.from({ length: Math.log2(maxAlignment) + 1 }, (_, i) => 2 ** i)
+  return [blockAlignment, ...powers].find(explains)
 }

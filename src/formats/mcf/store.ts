@@ -1,5 +1,5 @@
 // The tensors: TensorIndex, TensorData and QuantInfo together. A file without any of them is a container of other sections, which is fine.
-import { type ByteSource, compareBytes, encodeUtf8 } from '../../bytes/index.js'
+import { type ByteSource, compareBytes, compareUtf8, encodeUtf8 } from '../../bytes/index.js'
 import type { QuantInfo } from '../../dtypes/mcf/types.js'
 import type { ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
@@ -8,7 +8,7 @@ import { blockAlignment, findAlignment } from './place.js'
 import { type FoundRecord, readQuantInfo } from './quant-info.js'
 import { type Section, sectionTypes } from './sections.js'
 import { flagAligned64, header, quantRecord } from './structs.js'
-import { readTensorIndex, type TensorIndex } from './tensor-index.js'
+import { readTensorIndex } from './tensor-index.js'
 import { isBlockType, toTensor } from './tensors.js'
 
 export async function readStore(
@@ -26,23 +26,28 @@ export async function readStore(
     const message = `there is ${data ? 'TensorData' : 'QuantInfo'}, but no index to say what is in it`
     return context.report.fail(codes['store-missing-tensor-index'], { offset, path: 'sections', message })
   }
-  const listed = await readTensorIndex(source, index, context)
+  const listed: Listed = []
+  const count = await readTensorIndex(source, index, context, (entry) => {
+    const tensor = data && toTensor(entry, source, data, context)
+    listed[entry.index] = { tensor, name: entry.name, dtype: entry.fields.dtype }
+  })
   if (!data) {
-    const message = `${listed.count} tensors are listed, but there is no section with their data`
+    const message = `${count} tensors are listed, but there is no section with their data`
     return context.report.fail(codes['store-missing-tensor-data'], { offset, path: 'sections', message })
   }
-  const tensors = listed.entries.map((entry) => toTensor(entry, source, data, context))
-  const present = tensors.filter((tensor) => tensor !== undefined)
-  checkFlag(container, present, context)
-  recordPadding(source, data, present, context)
-  const records = quant ? await readQuantInfo(source, quant, context) : []
-  const byEntry = linkRecords(records, listed, context)
-  return tensors.flatMap((tensor, i) => {
-    const record = byEntry.get(listed.entries[i]!.index)
-    if (!tensor) return []
-    return record ? [{ ...tensor, extra: { quantInfo: toQuantInfo(record) } }] : [tensor]
+  const tensors = listed.flatMap(({ tensor }) => tensor ?? [])
+  checkFlag(container, tensors, context)
+  recordPadding(source, data, tensors, context)
+  if (!quant) return tensors
+  const records = linkRecords(await readQuantInfo(source, quant, context), listed, count, context)
+  return listed.flatMap(({ tensor }, i) => {
+    const record = records.get(i)
+    return tensor && record ? { ...tensor, extra: { quantInfo: toQuantInfo(record) } } : (tensor ?? [])
   })
 }
+
+/** By position; entries that could not be read are missing. */
+type Listed = { readonly tensor: Tensor | undefined; readonly name: string; readonly dtype: number }[]
 
 function checkFlag(container: Container, tensors: readonly Tensor[], { report }: ReadContext): void {
   const block = tensors.find((tensor) => isBlockType(tensor.dtype))
@@ -55,15 +60,15 @@ function checkFlag(container: Container, tensors: readonly Tensor[], { report }:
 /** The first record of each entry, by the entry's position. */
 function linkRecords(
   records: readonly FoundRecord[],
-  { entries, count }: TensorIndex,
+  listed: Readonly<Listed>,
+  count: number,
   { report }: ReadContext,
 ): Map<number, FoundRecord> {
-  const entryAt = new Map(entries.map((entry) => [entry.index, entry]))
   const linked = new Map<number, FoundRecord>()
   for (const record of records) {
     const { tensorIndex, method, at } = record
     const path = `quant_info.records[${record.index}]`
-    const entry = entryAt.get(tensorIndex)
+    const entry = listed[tensorIndex]
     if (tensorIndex >= count) {
       const message = `it is about tensor ${tensorIndex}, but there are ${count}`
       const place = { offset: at, length: 4, path: `${path}.tensor_index` }
@@ -105,12 +110,10 @@ function recordPadding(source: ByteSource, data: Section, tensors: readonly Tens
   fill(data.offset + data.size)
 }
 
-/** The name's bytes as the file has them. */
-export const nameBytes = ({ name, rawName }: Tensor): Uint8Array => rawName?.[0] ?? encodeUtf8(name)
-
 /** Tensors by the bytes of their names. */
 export function byName(tensors: readonly Tensor[]): Tensor[] {
-  const named = tensors.map((tensor) => ({ tensor, bytes: nameBytes(tensor) }))
+  if (tensors.every(({ rawName }) => !rawName)) return tensors.toSorted((a, b) => compareUtf8(a.name, b.name))
+  const named = tensors.map((tensor) => ({ tensor, bytes: tensor.rawName?.[0] ?? encodeUtf8(tensor.name) }))
   return named.sort((a, b) => compareBytes(a.bytes, b.bytes)).map(({ tensor }) => tensor)
 }
 

@@ -15,16 +15,9 @@ import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { Entry } from './entry.js'
-import { checkNames } from './index-names.js'
+import { NameCheck } from './index-names.js'
 import type { Section } from './sections.js'
 import { flagSorted, indexEntry, indexHeader } from './structs.js'
-
-export interface TensorIndex {
-  /** Those that could be read. */
-  readonly entries: readonly Entry[]
-  /** All of them. */
-  readonly count: number
-}
 
 /** No honest tensor has more; without a bound, entries that share one long run of dimensions would fill the memory. */
 const maxRank = 64
@@ -39,11 +32,13 @@ interface Tables {
   readonly stringsSize: number
 }
 
+/** Hands every entry that can be read to `visit`, one at a time: there may be a million. Returns how many there should be. */
 export async function readTensorIndex(
   source: ByteSource,
   section: Section,
   context: ReadContext,
-): Promise<TensorIndex> {
+  visit: (entry: Entry) => void,
+): Promise<number> {
   const { report } = context
   const path = 'tensor_index'
   const whole = { offset: section.offset, length: section.size, path }
@@ -59,10 +54,9 @@ export async function readTensorIndex(
   const bytes = await source.read(section.offset, section.size, { signal: context.signal })
   const cursor = new Cursor(bytes, report, { base: section.offset, extents: context.extents, path: [path] })
   const tables = placeTables(cursor, section)
-  const entries = readEntries(tables, context)
+  readEntries(tables, context, visit)
   checkTrailing(tables, context)
-  checkNames(entries, (tables.head.flags & flagSorted) !== 0, context)
-  return { entries, count: tables.head.tensorCount }
+  return tables.head.tensorCount
 }
 
 function placeTables(cursor: Cursor, section: Section): Tables {
@@ -97,44 +91,35 @@ function placeTables(cursor: Cursor, section: Section): Tables {
   }
 }
 
-function readEntries(tables: Tables, context: ReadContext): Entry[] {
+function readEntries(tables: Tables, context: ReadContext, visit: (entry: Entry) => void): void {
   const { cursor, section, head } = tables
-  const entries: Entry[] = []
+  const { report } = context
+  const names = new NameCheck((head.flags & flagSorted) !== 0, context)
   // Names may share bytes, but not so many of them that decoding a small file fills the memory.
   let nameBudget = 8 * section.size + 65_536
   for (let index = 0; index < head.tensorCount; index++) {
     const at = section.offset + tables.entries + index * indexEntry.size
     cursor.seek(at)
     cursor.enter('entries', index)
-    const values = indexEntry.read(cursor)
+    const fields = indexEntry.read(cursor)
     cursor.leave(2)
-    nameBudget -= values.nameLen
-    const wrong = entryFault(values, tables) ?? (nameBudget < 0 ? overBudget : undefined)
-    if (wrong) {
-      const details = {
-        offset: at + indexEntry.offsetOf(wrong.field),
-        length: 4,
-        path: `tensor_index.entries[${index}].${wrong.name}`,
-        message: wrong.message,
-      }
-      if (wrong === overBudget) context.report.fail(wrong.code, details)
-      context.report.report(wrong.code, details)
+    nameBudget -= fields.nameLen
+    const fault = entryFault(fields, tables) ?? (nameBudget < 0 ? overBudget : undefined)
+    if (fault) {
+      const place = { offset: at + indexEntry.offsetOf(fault.field), length: 4 }
+      const path = `tensor_index.entries[${index}].${fault.name}`
+      if (fault === overBudget) report.fail(fault.code, { ...place, path, message: fault.message })
+      report.report(fault.code, { ...place, path, message: fault.message })
       continue
     }
-    entries.push({
-      ...values,
-      index,
-      at,
-      ...readName(values, index, tables, context),
-      shape: readShape(values, index, tables),
-    })
-    if (values.reserved !== 0) {
-      const offset = at + indexEntry.offsetOf('reserved')
-      const path = `tensor_index.entries[${index}].reserved`
-      context.report.report(codes['index-reserved'], { offset, length: 4, path, message: `it is ${values.reserved}` })
-    }
+    const nameBytes = readName(fields, index, tables)
+    const text = decodeUtf8(nameBytes)
+    const [isUtf8, name] = [text !== undefined, text ?? decodeLossy(nameBytes)]
+    const entry: Entry = { index, fields, name, nameBytes, isUtf8, shape: readShape(fields, index, tables), at }
+    if (fields.reserved !== 0 || nameBytes.byteLength === 0 || !isUtf8) noteOddities(entry, tables, context)
+    names.add(entry)
+    visit(entry)
   }
-  return entries
 }
 
 interface EntryFault {
@@ -176,36 +161,47 @@ function readName(
   { nameOff, nameLen }: StructValues<typeof indexEntry>,
   index: number,
   { cursor, section, strings }: Tables,
-  { report }: ReadContext,
-): Pick<Entry, 'name' | 'rawName'> {
-  const offset = section.offset + strings + nameOff
-  cursor.seek(offset)
+): Uint8Array {
+  cursor.seek(section.offset + strings + nameOff)
   cursor.enter('names', index)
   const bytes = cursor.raw(nameLen, '', decodeLossy)
   cursor.leave(2)
-  const place = { offset, length: nameLen, path: `tensor_index.names[${index}]` }
-  if (nameLen === 0) report.report(codes['name-empty'], { ...place, message: 'the name is empty' })
-  const name = decodeUtf8(bytes)
-  if (name !== undefined) return { name }
-  report.report(codes['name-not-utf8'], {
-    ...place,
-    message: `the bytes ${toHex(bytes.subarray(0, 32))} are not UTF-8`,
-  })
-  return { name: decodeLossy(bytes), rawName: bytes }
+  return bytes
 }
 
 function readShape(
   { rank, dimOff }: StructValues<typeof indexEntry>,
   index: number,
   { cursor, section, dims }: Tables,
-): bigint[] {
-  const shape: bigint[] = []
+): (number | bigint)[] {
+  const shape: (number | bigint)[] = []
   if (rank === 0) return shape
   cursor.seek(section.offset + dims + 8 * dimOff)
   cursor.enter('dims', index)
-  for (let axis = 0; axis < rank; axis++) shape.push(cursor.u64(String(axis)))
+  for (let axis = 0; axis < rank; axis++) {
+    const dim = cursor.u64(String(axis))
+    shape.push(toSafe(dim) ?? dim)
+  }
   cursor.leave(2)
   return shape
+}
+
+/** What readers put up with. */
+function noteOddities({ index, fields, nameBytes, isUtf8, at }: Entry, tables: Tables, { report }: ReadContext): void {
+  const { section, strings } = tables
+  const place = {
+    offset: section.offset + strings + fields.nameOff,
+    length: fields.nameLen,
+    path: `tensor_index.names[${index}]`,
+  }
+  if (fields.nameLen === 0) report.report(codes['name-empty'], { ...place, message: 'the name is empty' })
+  if (!isUtf8) {
+    const message = `the bytes ${toHex(nameBytes.subarray(0, 32))} are not UTF-8`
+    report.report(codes['name-not-utf8'], { ...place, message })
+  }
+  if (fields.reserved === 0) return
+  const reserved = { offset: at + indexEntry.offsetOf('reserved'), path: `tensor_index.entries[${index}].reserved` }
+  report.report(codes['index-reserved'], { ...reserved, length: 4, message: `it is ${fields.reserved}` })
 }
 
 function checkTrailing(tables: Tables, { report, extents }: ReadContext): void {

@@ -1,6 +1,6 @@
 // From entries of the index to tensors: element type, shape and place must agree. A block-quantized tensor has rules of its own, which
 // the reference applies to the whole file at once; everything else it only looks at when a tensor is read.
-import { type ByteSource, countElements, toSafe } from '../../bytes/index.js'
+import { type ByteSource, countElements, type StructValues } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
 import { isBareCodes } from '../../dtypes/mcf/layout.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
@@ -23,132 +23,120 @@ export const needsAlignment = (dtype: DType): boolean => methodOf(dtype.id) !== 
 
 interface Fault {
   readonly code: Code
-  readonly field: keyof Entry & string
+  readonly field: keyof StructValues<typeof indexEntry> & string
   readonly message: string
 }
 
 /** The tensor of an entry; undefined when it was reported and cannot be listed. */
 export function toTensor(entry: Entry, source: ByteSource, data: Section, context: ReadContext): Tensor | undefined {
-  const fault = findFault(entry, source.size, data)
-  const dtype = dtypeOfCode(entry.dtype)
-  if (fault) {
-    reportTensor(context, fault.code, place(entry, fault.field, fault.message))
-    if (!dtype || !context.report.strict || entry.shape.some((dim) => toSafe(dim) === undefined)) return undefined
-  }
-  const tensor = {
-    name: entry.name,
-    ...(entry.rawName && { rawName: [entry.rawName] }),
-    dtype: dtype!,
-    shape: entry.shape.map(Number),
-    order: 'row' as const,
-    role: 'weight' as const,
-  }
+  const { name, nameBytes, isUtf8, fields } = entry
+  const dtype = dtypeOfCode(fields.dtype)
+  const shape = isSafe(entry.shape) ? entry.shape : undefined
+  const fault = findFault(entry, dtype, shape, source.size, data)
+  if (fault) reportTensor(context, fault.code, place(entry, fault.field, fault.message))
+  if (!dtype || !shape || (fault && !context.report.strict)) return undefined
+  const rawName = isUtf8 ? undefined : [nameBytes]
+  const tensor = { name, rawName, dtype, shape, order: 'row', role: 'weight' } as const
   if (fault) return { ...tensor, data: null }
-  const [offset, size] = [Number(entry.dataOff), Number(entry.dataSize)]
-  reportBareCodes(entry, tensor.dtype, tensor.shape, size, context)
-  const path = `data[${JSON.stringify(entry.name)}]`
-  context.extents?.add({ file: source.name, offset, length: size, path, kind: 'data' })
-  return { ...tensor, data: rangePayload(source, offset, size) }
+  const [offset, length] = [Number(fields.dataOff), Number(fields.dataSize)]
+  if (dtype.regions) reportBareCodes(entry, dtype, shape, context)
+  const { extents } = context
+  if (extents) extents.add({ file: source.name, offset, length, path: `data[${JSON.stringify(name)}]`, kind: 'data' })
+  return { ...tensor, data: rangePayload(source, offset, length) }
 }
 
-function place(entry: Entry, field: keyof Entry & string, message: string) {
-  const isShape = field === 'shape'
-  const offset = entry.at + (isShape ? indexEntry.offsetOf('dimOff') : indexEntry.offsetOf(field as 'dtype'))
+const isSafe = (shape: Entry['shape']): shape is readonly number[] => shape.every((dim) => typeof dim === 'number')
+
+function place(entry: Entry, field: Fault['field'], message: string) {
+  const offset = entry.at + indexEntry.offsetOf(field)
   const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   const path = `tensor_index.entries[${entry.index}].${name}`
   return { offset, path, message: `${JSON.stringify(entry.name)}: ${message}` }
 }
 
-function findFault(entry: Entry, fileSize: number, data: Section): Fault | undefined {
-  const dtype = dtypeOfCode(entry.dtype)
+/** `shape` is undefined when a dimension is too large for any file. */
+function findFault(
+  entry: Entry,
+  dtype: DType | undefined,
+  shape: readonly number[] | undefined,
+  fileSize: number,
+  data: Section,
+): Fault | undefined {
   return (
-    (dtype && isBlockType(dtype) ? blockFault(entry, dtype) : shapeFault(entry)) ??
+    (dtype && isBlockType(dtype) ? blockFault(entry, dtype, shape) : shapeFault(entry, shape)) ??
     placeFault(entry, fileSize, data) ??
-    typeFault(entry, dtype)
+    typeFault(entry, dtype, shape)
   )
 }
 
 const dimensions = (entry: Entry): string => `[${entry.shape.join(', ')}]`
 
-function blockFault(entry: Entry, dtype: DType): Fault | undefined {
-  const { shape, dataOff, dataSize } = entry
-  const what = `${dimensions(entry)} of ${dtype.id}`
-  if (shape.length !== 2)
-    return { code: codes['quant-rank-not-2'], field: 'rank', message: `${what} is no matrix, but must be one` }
-  if (shape.includes(0n))
-    return { code: codes['quant-zero-dim'], field: 'shape', message: `${what} has a dimension of 0` }
-  const size = shape.some((dim) => toSafe(dim) === undefined) ? undefined : dtype.byteLength(shape.map(Number))
+function blockFault(entry: Entry, dtype: DType, shape: readonly number[] | undefined): Fault | undefined {
+  const { dataOff, dataSize } = entry.fields
+  const what = (): string => `${dimensions(entry)} of ${dtype.id}`
+  if (entry.shape.length !== 2)
+    return { code: codes['quant-rank-not-2'], field: 'rank', message: `${what()} is no matrix, but must be one` }
+  if (entry.shape.includes(0))
+    return { code: codes['quant-zero-dim'], field: 'dimOff', message: `${what()} has a dimension of 0` }
+  const size = shape && dtype.byteLength(shape)
   if (size === undefined) {
-    const message = `${what} takes more than any file can hold`
-    return { code: codes['quant-payload-size-overflow'], field: 'shape', message }
+    const message = `${what()} takes more than any file can hold`
+    return { code: codes['quant-payload-size-overflow'], field: 'dimOff', message }
   }
   if (dataOff % 64n !== 0n) {
     const message = `the payload begins at ${dataOff}, which is no multiple of 64`
     return { code: codes['quant-payload-alignment-64'], field: 'dataOff', message }
   }
   if (dataSize === BigInt(size)) return undefined
-  return {
-    code: codes['quant-payload-size'],
-    field: 'dataSize',
-    message: `${dataSize} bytes, but ${what} takes ${size}`,
-  }
+  const message = `${dataSize} bytes, but ${what()} takes ${size}`
+  return { code: codes['quant-payload-size'], field: 'dataSize', message }
 }
 
-function shapeFault(entry: Entry): Fault | undefined {
-  const { shape } = entry
-  if (shape.includes(0n))
-    return { code: codes['read-zero-dim'], field: 'shape', message: `${dimensions(entry)} has a dimension of 0` }
-  if (!shape.some((dim) => dim > 2n ** 63n - 1n)) return undefined
-  return {
-    code: codes['read-dim-too-large'],
-    field: 'shape',
-    message: `${dimensions(entry)} has a dimension above 2^63-1`,
-  }
+function shapeFault(entry: Entry, shape: readonly number[] | undefined): Fault | undefined {
+  if (entry.shape.includes(0))
+    return { code: codes['read-zero-dim'], field: 'dimOff', message: `${dimensions(entry)} has a dimension of 0` }
+  if (shape || !entry.shape.some((dim) => dim >= 2n ** 63n)) return undefined
+  const message = `${dimensions(entry)} has a dimension above 2^63-1`
+  return { code: codes['read-dim-too-large'], field: 'dimOff', message }
 }
 
-function placeFault({ dataOff, dataSize }: Entry, fileSize: number, data: Section): Fault | undefined {
-  const end = dataOff + dataSize
-  if (end > BigInt(fileSize)) {
-    const message = `the data from ${dataOff} to ${end} runs past the end of the file at ${fileSize}`
+function placeFault({ fields }: Entry, fileSize: number, data: Section): Fault | undefined {
+  const { dataOff, dataSize } = fields
+  // Beyond 2^53 these are rounded, which is still far outside of the file.
+  const [start, end] = [Number(dataOff), Number(dataOff) + Number(dataSize)]
+  if (end > fileSize) {
+    const message = `the data from ${dataOff} to ${dataOff + dataSize} runs past the end of the file at ${fileSize}`
     return { code: codes['read-outside-file'], field: 'dataOff', message }
   }
-  if (dataOff >= BigInt(data.offset) && end <= BigInt(data.offset + data.size)) return undefined
-  const message = `the data from ${dataOff} to ${end} is outside of TensorData, ${data.offset} to ${data.offset + data.size}`
+  if (start >= data.offset && end <= data.offset + data.size) return undefined
+  const message = `the data from ${start} to ${end} is outside of TensorData, ${data.offset} to ${data.offset + data.size}`
   return { code: codes['read-outside-tensordata'], field: 'dataOff', message }
 }
 
-function typeFault(entry: Entry, dtype: DType | undefined): Fault | undefined {
-  const { shape, dataSize } = entry
-  const isSafe = shape.every((dim) => toSafe(dim) !== undefined)
-  const dims = shape.map(Number)
-  if (!isSafe || countElements(dims) === undefined) {
+function typeFault(entry: Entry, dtype: DType | undefined, shape: readonly number[] | undefined): Fault | undefined {
+  if (!shape || countElements(shape) === undefined) {
     const message = `${dimensions(entry)} is more than any file can hold`
-    return { code: codes['read-element-count-overflow'], field: 'shape', message }
+    return { code: codes['read-element-count-overflow'], field: 'dimOff', message }
   }
   if (!dtype) {
-    const message = `there is no element type 0x${entry.dtype.toString(16)}`
+    const message = `there is no element type 0x${entry.fields.dtype.toString(16)}`
     return { code: codes['unsupported-dtype-on-read'], field: 'dtype', message }
   }
-  const method = methodOf(dtype.id)
-  const size = Number(dataSize)
-  if (method && isBareCodes(method, dims, size)) return undefined
-  const fits = dtype.regions ? dtype.regions.refusal(dims, size) === undefined : dtype.byteLength(dims) === size
-  if (fits) return undefined
-  const wanted = dtype.byteLength(dims)
+  const size = Number(entry.fields.dataSize)
+  const wanted = dtype.byteLength(shape)
+  if (size === wanted || (dtype.regions && isRawSize(dtype, shape, size))) return undefined
   const other = dtype.regions ? ` (or ${wanted! + 64} with a zero point)` : ''
-  const message = `${dataSize} bytes, but ${dimensions(entry)} of ${dtype.id} takes ${wanted}${other}`
+  const message = `${size} bytes, but ${dimensions(entry)} of ${dtype.id} takes ${wanted}${other}`
   return { code: codes['read-size-mismatch'], field: 'dataSize', message }
 }
 
-function reportBareCodes(
-  entry: Entry,
-  dtype: DType,
-  shape: readonly number[],
-  size: number,
-  context: ReadContext,
-): void {
-  const method = methodOf(dtype.id)
-  if (!method || !isBareCodes(method, shape, size)) return
+/** Codes alone are readable as bytes, though not as values. */
+const isRawSize = (dtype: DType, shape: readonly number[], size: number): boolean =>
+  dtype.regions!.refusal(shape, size) === undefined || isBareCodes(methodOf(dtype.id)!, shape, size)
+
+function reportBareCodes(entry: Entry, dtype: DType, shape: readonly number[], context: ReadContext): void {
+  const size = Number(entry.fields.dataSize)
+  if (!isBareCodes(methodOf(dtype.id)!, shape, size)) return
   const message = `${size} bytes are the codes of ${dimensions(entry)} alone; the scale is lost`
   reportToVerifier(context, codes['bare-codes'], place(entry, 'dataSize', message))
 }

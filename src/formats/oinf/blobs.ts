@@ -17,7 +17,7 @@ export interface FreeRange extends Range {
   readonly kind: 'padding' | 'gap'
 }
 
-export const blobPath = ({ kind, index }: Blob): string =>
+const blobPath = ({ kind, index }: Blob): string =>
   kind === 'metadata' ? `metadata[${index}].value` : `tensors[${index}].${kind}`
 
 /** Reports shared bytes and unclaimed ones; returns the unclaimed ones. No blob is empty. `complete`: no record was left out. */

@@ -34,7 +34,6 @@ export const codes = defineCodes('oinf', {
   'metadata-past-end': error('A metadata value runs past the end of the file.'),
   'scalar-size': error('A scalar value has another size than its type.'),
   'scalar-bits': warning('A packed scalar has bits set above its own; they mean nothing.'),
-  'bool-value': warning('A boolean is neither 0 nor 1. It is read as true, and written as 1.'),
   'string-size': error('The size of a string value is not that of its text with padding.'),
   'bitset-size': error('The size of a bitset value is not that of its bits with padding.'),
   'bitset-count': error('The byte count of a bitset does not fit its bit count.'),

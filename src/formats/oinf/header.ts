@@ -6,7 +6,7 @@ import { alignment, fileHeader, headerEnd, magic } from './structs.js'
 
 export type TableName = 'sizevars' | 'metadata' | 'tensors'
 
-export interface Section {
+interface Section {
   readonly count: number
   readonly offset: number
   /** The start of the next section. */

@@ -5,6 +5,7 @@
 //   ndarray  u32 element type, u32 rank, u64 dimensions, elements, padding
 import { Cursor, toSafe } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
+import { type Code, verifyCodes } from '../../errors/index.js'
 import type { MetaValue, ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import type { MetadataRecord } from './records.js'
@@ -36,8 +37,12 @@ class ValueReader {
     this.#cursor = new Cursor(bytes, context.report, options)
   }
 
-  #complain(code: OinfCode, at: number, message: string, field = ''): undefined {
-    this.#context.report.report(codes[code], { offset: this.#offset + at, path: this.#cursor.pathOf(field), message })
+  #complain(code: OinfCode | Code, at: number, message: string, field = ''): undefined {
+    this.#context.report.report(typeof code === 'string' ? codes[code] : code, {
+      offset: this.#offset + at,
+      path: this.#cursor.pathOf(field),
+      message,
+    })
   }
 
   /** Whether the stated size is exactly the wanted one. */
@@ -70,7 +75,7 @@ class ValueReader {
     const byte = this.#bytes[0]!
     if (isPacked(dtype) && (byte & tailMask(dtype, 1)) !== 0)
       this.#complain('scalar-bits', 0, `0x${byte.toString(16)} has more bits than ${dtype.id}`)
-    if (dtype.kind === 'bool' && byte > 1) this.#complain('bool-value', 0, `${byte} is neither 0 nor 1`)
+    if (dtype.kind === 'bool' && byte > 1) this.#complain(verifyCodes['bool-value'], 0, `${byte} is neither 0 nor 1`)
     return value
   }
 
@@ -141,7 +146,12 @@ class ValueReader {
     if (dtype.kind === 'bool') {
       const odd = value.findIndex((byte) => byte > 1)
       if (odd >= 0)
-        this.#complain('bool-value', at + odd, `element ${odd} is ${value[odd]}, neither 0 nor 1`, 'elements')
+        this.#complain(
+          verifyCodes['bool-value'],
+          at + odd,
+          `element ${odd} is ${value[odd]}, neither 0 nor 1`,
+          'elements',
+        )
     }
     const mask = tailMask(
       dtype,

@@ -82,7 +82,9 @@ function toModel(uints: Map<string, number>, floats: Map<string, MetaValue & { t
   const metadata = new Map<string, MetaValue>()
   for (const [key, value] of uints) metadata.set(key, { type: 'u32', value })
   for (const [key, value] of floats) if (!metadata.has(key)) metadata.set(key, value)
-  const part = optimizerPart({ uints, floats: new Map([...floats].map(([key, { value }]) => [key, value])) })
+  const values = new Map([...floats].map(([key, { value }]) => [key, value]))
+  const nanBits = new Map([...floats].flatMap(([key, { bits }]) => (bits === undefined ? [] : [[key, bits] as const])))
+  const part = optimizerPart({ uints, floats: values, ...(nanBits.size > 0 && { nanBits }) })
   return { format: 'primitiv', version: '0.1', variant: 'optimizer', metadata, tensors: [], parts: [part], files: [] }
 }
 

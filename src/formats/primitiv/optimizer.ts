@@ -9,6 +9,8 @@ export const optimizerKind = 'optimizer'
 export interface OptimizerContent {
   readonly uints: ReadonlyMap<string, number>
   readonly floats: ReadonlyMap<string, number>
+  /** The bits of floats that are NaN, which the number alone would lose. */
+  readonly nanBits?: ReadonlyMap<string, bigint>
   /** The bytes of keys that are not UTF-8, by the text that stands for them. */
   readonly rawKeys?: ReadonlyMap<string, Uint8Array>
 }
@@ -61,7 +63,9 @@ export function configsOf(content: OptimizerContent | undefined, metadata: Metad
   const isGone = (key: string): boolean => settings.size > 0 && !settings.has(key)
   const uints = new Map([...(content?.uints ?? [])].filter(([key]) => !isGone(key)))
   const floats = new Map<string, FloatConfig>()
-  for (const [key, value] of content?.floats ?? []) if (!isGone(key)) floats.set(key, { value })
+  for (const [key, value] of content?.floats ?? []) {
+    if (!isGone(key)) floats.set(key, { value, bits: content?.nanBits?.get(key) })
+  }
   const isNew = (key: string): boolean => !uints.has(key) && !floats.has(key)
   const added = inUsualOrder([...settings.keys()].filter(isNew))
   for (const key of [...[...settings.keys()].filter((each) => !isNew(each)), ...added]) {

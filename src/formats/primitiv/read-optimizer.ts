@@ -18,6 +18,7 @@ export class OptimizerWalk {
   readonly metadata = new Map<string, MetaValue>()
   readonly #uints = new Map<string, number>()
   readonly #floats = new Map<string, number>()
+  readonly #nanBits = new Map<string, bigint>()
   readonly #rawKeys = new Map<string, Uint8Array>()
   readonly #fields: FieldReader
   #map: 'uint' | 'float' = 'uint'
@@ -47,8 +48,12 @@ export class OptimizerWalk {
   }
 
   part(): Part {
-    const rawKeys = this.#rawKeys.size === 0 ? {} : { rawKeys: this.#rawKeys }
-    return optimizerPart({ uints: this.#uints, floats: this.#floats, ...rawKeys })
+    const content = { uints: this.#uints, floats: this.#floats }
+    return optimizerPart({
+      ...content,
+      ...(this.#nanBits.size > 0 && { nanBits: this.#nanBits }),
+      ...(this.#rawKeys.size > 0 && { rawKeys: this.#rawKeys }),
+    })
   }
 
   /** What can only be said when all settings are known. */
@@ -98,6 +103,7 @@ export class OptimizerWalk {
   #keep(key: string, setting: Setting): void {
     if (this.#map === 'uint') this.#uints.set(key, setting.value)
     else this.#floats.set(key, setting.value)
+    if (setting.bits !== undefined) this.#nanBits.set(key, setting.bits)
     if (!this.metadata.has(key)) this.metadata.set(key, setting)
   }
 

@@ -59,7 +59,7 @@ export function readShape(fields: FieldReader): StoredShape {
   return { dims: scratch.slice(0, rank), batch, batchAt, sound }
 }
 
-/** Lists are collected here and copied at their exact length: one that grows takes several times the memory. */
+/** Lists are collected in scratch and copied at their exact length: one that grows takes several times the memory. */
 const scratch: number[] = []
 
 /** Reads up to the data and steps over it. A value must have the batch 1; elsewhere more is only odd. */
@@ -219,19 +219,20 @@ export class ParameterWalk {
 
 const inside = (outer: string, inner: string): string => (outer === '' ? inner : `${outer}.${inner}`)
 
+const nameScratch: string[] = Array.from({ length: 16 }, () => '')
 const noKey: Key = { names: [] }
 
 function readKey(fields: FieldReader): Key {
   const at = fields.msgpack.offset
   const count = fields.container('array', 'key')
   if (count === 0) fields.say('empty-key', at, 'the key has no names')
-  const found: string[] = []
+  const found = count <= nameScratch.length ? nameScratch : []
   let raw: Uint8Array[] | undefined
   for (let i = 0; i < count; i++) {
     const name = fields.name('key', i)
-    if (name.raw && !raw) raw = found.map(encodeUtf8)
+    if (name.raw && !raw) raw = found.slice(0, i).map(encodeUtf8)
     raw?.push(name.raw ?? encodeUtf8(name.text))
-    found.push(name.text)
+    found[i] = name.text
   }
-  return { names: found.slice(), raw }
+  return { names: found.slice(0, count), raw }
 }

@@ -1,7 +1,7 @@
 // Reads a file of any of the five types. There is no index, so the walk is the check: each record is read, its data is stepped over.
 import type { ByteSource } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
-import { collectingReport, TareError } from '../../errors/index.js'
+import { strictReport, TareError } from '../../errors/index.js'
 import type { Model, ReadContext, Tensor } from '../../model/index.js'
 import { MsgpackReader } from '../../wire/msgpack.js'
 import { FieldReader } from './fields.js'
@@ -16,7 +16,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
   try {
     return await readFile(walk)
   } finally {
-    walk.close()
+    await walk.close()
   }
 }
 
@@ -64,8 +64,8 @@ class FileWalk {
     return this.fields.msgpack.remaining
   }
 
-  close(): void {
-    this.#windows.close()
+  close(): Promise<void> {
+    return this.#windows.close()
   }
 }
 
@@ -134,7 +134,7 @@ async function checkEnd(walk: FileWalk, type: FileType): Promise<void> {
 async function typeOfWhole(walk: FileWalk, type: FileType): Promise<FileType | undefined> {
   if (type !== 'shape' && type !== 'tensor') return undefined
   const { source, context } = walk
-  const silent = { ...context, extents: undefined, report: collectingReport(source.name, []) }
+  const silent = { ...context, extents: undefined, report: strictReport(source.name) }
   const rest = new FileWalk(source, silent, walk.offset)
   try {
     if (type === 'shape') {
@@ -150,6 +150,6 @@ async function typeOfWhole(walk: FileWalk, type: FileType): Promise<FileType | u
     if (error instanceof TareError && !context.signal?.aborted) return undefined
     throw error
   } finally {
-    rest.close()
+    await rest.close()
   }
 }

@@ -153,13 +153,16 @@ export class TensorList implements ParameterVisitor {
 
   #makeUnique(): void {
     const used = new Set<string>()
+    const lastNumber = new Map<string, number>()
     const claim = (index: number): boolean => {
       const tensor = this.#tensors[index]!
       const known = used.size
       used.add(tensor.name)
       if (used.size > known) return true
-      let i = 2
-      while (used.has(`${tensor.name}~${i}`)) i++
+      let i = lastNumber.get(tensor.name) ?? 1
+      do i++
+      while (used.has(`${tensor.name}~${i}`))
+      lastNumber.set(tensor.name, i) // counting on from here: a file of equal keys must not make this quadratic
       const name = `${tensor.name}~${i}`
       used.add(name)
       this.#tensors[index] = { ...tensor, name }
@@ -171,7 +174,7 @@ export class TensorList implements ParameterVisitor {
       const message = `another tensor is called ${JSON.stringify(name)} as well; this one is shown as ${JSON.stringify(this.#tensors[i]!.name)}`
       this.#fields.say('name-ambiguous', data?.origin?.offset ?? 0, message, `params[${JSON.stringify(path)}]`)
     }
-    for (const index of this.#shadowed) claim(index)
+    for (const index of [...this.#shadowed].sort((a, b) => a - b)) claim(index)
   }
 }
 

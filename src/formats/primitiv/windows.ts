@@ -1,6 +1,7 @@
 // The format has no index: what is in a file is found by walking from record to record and stepping over the data in between. Here the
-// file is brought in, window by window. Where the data of a tensor is small, windows grow and the walk goes through the file; where it
-// is large, only a little is read behind each jump. So a model of many gigabytes is listed by reading some hundred bytes per parameter.
+// file is brought in, window by window. Where the data of a tensor is small, windows grow and the walk goes through the file, with the
+// next window on its way while one is looked at; where it is large, only a little is read behind each jump. So a model of many gigabytes
+// is listed by reading some hundred bytes per parameter.
 import { type ByteSource, releaseWindow, takeWindow } from '../../bytes/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { type MsgpackReader, windowEnd } from '../../wire/msgpack.js'
@@ -11,12 +12,25 @@ const smallest = 128
 const largest = 1 << 22
 /** Reading this much costs no more than another read: a jump over less is no jump. */
 const nearby = 1 << 15
+/** Room before a window for the record that the last one broke off. */
+const margin = 1 << 16
+
+/** A window that is on its way. */
+interface Ahead {
+  readonly offset: number
+  readonly size: number
+  readonly buffer: Uint8Array
+  readonly arrived: Promise<void>
+}
 
 export class Windows {
   readonly #source: ByteSource
   readonly #reader: MsgpackReader
   readonly #context: ReadContext
-  #buffer: Uint8Array | undefined
+  /** Large windows go into one of two buffers in turn: nothing of a window is kept when the next one is in use. */
+  readonly #buffers: Uint8Array[] = []
+  #ahead: Ahead | undefined
+  #window: Uint8Array = new Uint8Array(0)
   #size = smallest
   #end: number
 
@@ -45,34 +59,63 @@ export class Windows {
     }
   }
 
-  close(): void {
-    if (this.#buffer) releaseWindow(this.#buffer)
-    this.#buffer = undefined
+  async close(): Promise<void> {
+    await this.#settle()
+    for (const buffer of this.#buffers) releaseWindow(buffer)
+    this.#buffers.length = 0
   }
 
   async #fetch(offset: number): Promise<void> {
+    const window = (await this.#takeAhead(offset)) ?? (await this.#read(offset))
+    this.#reader.moveTo(window, offset)
+    this.#window = window
+    this.#end = offset + window.byteLength
+    if (this.#size === largest && this.#source.readInto) this.#readAhead()
+  }
+
+  async #read(offset: number): Promise<Uint8Array> {
     const known = this.#end - offset
     this.#size = -known > nearby ? smallest : Math.min(largest, 2 * this.#size)
     const size = Math.min(Math.max(this.#size, 2 * known), this.#source.size - offset)
-    if (size > Math.max(largest, this.#context.limits.indexBytes)) {
-      this.#context.report.fail(codes['index-limit'], {
-        offset,
-        path: this.#reader.where(),
-        message: `more than ${this.#context.limits.indexBytes} bytes would have to be read for one record`,
-      })
+    const { limits, report, signal } = this.#context
+    if (size > Math.max(largest, limits.indexBytes)) {
+      const message = `more than ${limits.indexBytes} bytes would have to be read for one record`
+      report.fail(codes['index-limit'], { offset, path: this.#reader.where(), message })
     }
-    this.#reader.moveTo(await this.#read(offset, size), offset)
-    this.#end = offset + size
+    return this.#source.read(offset, size, { signal })
   }
 
-  /** Large windows share one buffer: nothing of a window is kept when the next one comes. */
-  async #read(offset: number, size: number): Promise<Uint8Array> {
-    const { signal } = this.#context
-    if (size < largest / 4 || size > largest || !this.#source.readInto)
-      return this.#source.read(offset, size, { signal })
-    this.#buffer ??= takeWindow(largest)
-    const window = this.#buffer.subarray(0, size)
-    await this.#source.readInto(offset, window, { signal })
-    return window
+  #readAhead(): void {
+    const offset = this.#end
+    const size = Math.min(largest, this.#source.size - offset)
+    if (size <= 0) return
+    if (this.#buffers.length < 2) this.#buffers.push(takeWindow(margin + largest))
+    else this.#buffers.reverse()
+    const buffer = this.#buffers.at(-1)!
+    const target = buffer.subarray(margin, margin + size)
+    const arrived = this.#source.readInto!(offset, target, { signal: this.#context.signal })
+    arrived.catch(() => {}) // whoever waits for it gets the error; nobody may
+    this.#ahead = { offset, size, buffer, arrived }
+  }
+
+  /** The window that was asked for before, with the broken-off record in front of it; undefined when the walk went elsewhere. */
+  async #takeAhead(offset: number): Promise<Uint8Array | undefined> {
+    const ahead = this.#ahead
+    if (!ahead) return undefined
+    const start = offset - ahead.offset
+    if (-start > margin || start >= ahead.size) {
+      await this.#settle()
+      return undefined
+    }
+    await ahead.arrived
+    this.#ahead = undefined
+    if (start < 0) ahead.buffer.set(this.#window.subarray(start), margin + start)
+    return ahead.buffer.subarray(margin + start, margin + ahead.size)
+  }
+
+  /** A read that is under way still writes into its buffer. */
+  async #settle(): Promise<void> {
+    await this.#ahead?.arrived.catch(() => {})
+    this.#ahead = undefined
   }
 }

@@ -136,8 +136,6 @@ const fired: readonly (readonly [OinfCode, string, Craft])[] = [
   ['scalar-size', 'a u8 of two bytes', value(5, bytes(1, 0))],
   ['scalar-size', 'an f64 of four', value(11, f32(1))],
   ['scalar-bits', 'an i4 of five bits', value(18, bytes(0x1f))],
-  ['bool-value', 'a boolean of 2', value(12, bytes(2))],
-  ['bool-value', 'an array with a boolean of 2', value(15, ndarray(12, [2], bytes(1, 2)))],
   ['string-size', 'padding missing', value(14, join(u32(3), bytes(97, 98, 99)))],
   ['string-size', 'two bytes', value(14, bytes(1, 0))],
   ['bitset-size', 'four bytes', value(13, u32(8))],
@@ -268,6 +266,18 @@ describe('checks', () => {
     const opened = openModel(new MemorySource(craft(parts), 'model.oinf'))
     if (codes[code].severity !== 'error') await expect(opened).resolves.toBeDefined()
     else await expect(opened).rejects.toThrow(TareError)
+  })
+
+  it('bool-value: in metadata, arrays and tensors', async () => {
+    const odd = [
+      value(12, bytes(2)),
+      value(15, ndarray(12, [2], bytes(1, 2))),
+      tensor({ tag: 12, data: bytes(1, 255) }),
+    ]
+    for (const parts of odd) {
+      const { findings } = await verifySource(new MemorySource(craft(parts), 'model.oinf'))
+      expect(findings.map(({ code }) => code)).toContain('verify/bool-value')
+    }
   })
 
   it('has one for every code', () => {

@@ -10,7 +10,7 @@ export interface CraftedValue {
   readonly offset?: bigint
 }
 
-export interface CraftedTensor {
+interface CraftedTensor {
   readonly name: string | Uint8Array
   readonly tag: number
   readonly dims: readonly (number | bigint)[]

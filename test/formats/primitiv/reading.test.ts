@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countingSource, extractTensor, mapSource, openModel, verifySource } from '../../../src/index.js'
+import { countingSource, extractTensor, mapSource, openModel, readPayload, verifySource } from '../../../src/index.js'
 import { fixtureBytes, loadCases } from '../../support/fixtures.js'
 import {
   bin,
@@ -49,11 +49,15 @@ describe('what is in a file', () => {
     expect((await open(parameterFile(parameter([5])))).model.variant).toBe('parameter')
   })
 
-  it('the element (i, j) in column order', async () => {
+  it('the element (i, j) at i + rows·j', async () => {
     const { model } = await open(fixtureBytes('primitiv', 'tensor_3d_2x3x4.tensor'))
-    const layout = await extractTensor(model, '', { as: 'f32' } as never).catch(() => undefined)
-    expect(model.tensors[0]!.order).toBe('column')
-    if (layout === undefined) return
+    const values = async (slice: string): Promise<number[]> => {
+      const part = extractTensor(model, '', { slice })
+      return [...new Float32Array((await readPayload(part.data!)).buffer)]
+    }
+    // The values count up in stored order: element (i, j, k) is i + 2·(j + 3·k).
+    expect(await values('1,:,0')).toEqual([1, 3, 5])
+    expect(await values(':,2,3')).toEqual([22, 23])
   })
 
   it('every length form that the reference takes', async () => {
@@ -240,7 +244,7 @@ describe('what is wrong', () => {
     expect(await failure(join(header(0), body))).toMatchObject({ code: 'primitiv/data-type' })
     expect((await failure(join(header(0), tensor([2])))).message).toContain('whole Tensor')
     const [trailing] = await findingsOf(join(header(0x100), tensor([2]), '00'))
-    expect(trailing).toMatchObject({ code: 'primitiv/trailing-bytes', severity: 'warning', offset: 15 + 19 + 1 })
+    expect(trailing).toMatchObject({ code: 'primitiv/trailing-bytes', severity: 'warning', offset: 15 + 21 })
   })
 })
 
@@ -307,7 +311,7 @@ describe('what is odd', () => {
 
   it('other forms of number, when asked to be lenient', async () => {
     const shrunk = join('00 01 cd0200', '91 03 01', bin(floats(1, 2, 3)), '00')
-    const { model, findings } = await open(shrunk, true).catch(() => openNamed(shrunk))
+    const { model, findings } = await openNamed(shrunk)
     expect(model.tensors).toMatchObject([{ shape: [3] }])
     expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(['primitiv/number-form-taken']))
     expect(findings.length).toBe(6)
@@ -361,10 +365,16 @@ describe('hostile files', () => {
     expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(1 << 24)
   })
 
-  it('many equal or clashing keys are checked in linear time', async () => {
-    const same = Array.from({ length: 3000 }, () => [key('same'), parameter([])] as const)
-    const { model } = await open(modelFile(...same))
-    expect(new Set(model.tensors.map(({ name }) => name)).size).toBe(3000)
+  it('many equal keys are checked in linear time', async () => {
+    const one = join(key('same'), parameter([]))
+    const count = 20_000
+    const bytes = new Uint8Array(20 + count * one.byteLength)
+    bytes.set(join(header(0x300), u32(count)))
+    for (let i = 0; i < count; i++) bytes.set(one, 20 + i * one.byteLength)
+    const start = performance.now()
+    const { model } = await open(bytes)
+    expect(performance.now() - start).toBeLessThan(4000)
+    expect(new Set(model.tensors.map(({ name }) => name)).size).toBe(count)
     expect(model.tensors.at(-1)!.name).toBe('same')
   })
 })

@@ -123,13 +123,19 @@ describe('reading', () => {
 
   it('is linear in the number of tensors, also when all of them are wrong', async () => {
     const entries = Array.from({ length: 20_000 }, () => '"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}')
-    const { findings } = await verifySource(new MemorySource(file(`{${entries.join(',')}}`, new Uint8Array(1)), 'x.safetensors'))
+    const { findings } = await verifySource(
+      new MemorySource(file(`{${entries.join(',')}}`, new Uint8Array(1)), 'x.safetensors'),
+    )
     expect(findings.length).toBeGreaterThan(50)
     expect(findings.length).toBeLessThan(25_000)
   })
 
   it('tells the common wrong contents by name', async () => {
-    const texts = ['version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n', '<!DOCTYPE html><html></html>', '']
+    const texts = [
+      'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n',
+      '<!DOCTYPE html><html></html>',
+      '',
+    ]
     const codes = await Promise.all(texts.map((each) => codesOf(new TextEncoder().encode(each))))
     expect(codes).toEqual([['open/git-lfs-pointer'], ['open/html'], ['open/empty']])
   })

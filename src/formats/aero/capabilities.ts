@@ -1,0 +1,36 @@
+// What AERO can hold.
+import { encodeUtf8 } from '../../bytes/index.js'
+import { packed } from '../../dtypes/index.js'
+import type { Fit, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { numberOfDType, packedAs } from './dtypes.js'
+import { chunkKind, indexKind, manifestKind } from './file.js'
+import { fitMetadata } from './meta-json.js'
+
+/** Beyond these the reference's C++ reader gives up. */
+const maxNameBytes = 4096
+const maxRank = 32
+
+function fitTensor(tensor: Tensor): Fit<Tensor> {
+  if (!tensor.data) return { fits: false, reason: 'AERO cannot declare a tensor without data' }
+  if (tensor.name.length * 3 > maxNameBytes && encodeUtf8(tensor.name).byteLength > maxNameBytes) {
+    return { fits: false, reason: `names have ${maxNameBytes} bytes at most` }
+  }
+  if (tensor.shape.length > maxRank) return { fits: false, reason: `tensors have ${maxRank} dimensions at most` }
+  if (tensor.dtype === packed || numberOfDType(tensor.dtype) !== undefined) return { fits: true }
+  const type = packedAs(tensor)
+  if (!type) return { fits: false, reason: `AERO has no type for ${tensor.dtype.id}` }
+  const reason = `stored as packed, with its type beside it`
+  return { fits: true, reason, as: { ...tensor, dtype: packed, encoding: type.dtype } }
+}
+
+const ownKinds: readonly string[] = [chunkKind, manifestKind, indexKind]
+
+export const writeCapabilities: WriteCapabilities = {
+  order: 'row',
+  shards: true,
+  tensor: fitTensor,
+  metadata: (_key, value) => fitMetadata(value),
+  part(part: Part): Fit<Part> {
+    return ownKinds.includes(part.kind) ? { fits: true } : { fits: false, reason: 'AERO has no place for it' }
+  },
+}

@@ -1,0 +1,88 @@
+// Keeps fetched blocks on disk. Each block is stored with its digest in front and is checked when it is read again: what a disk or
+// another program has changed is fetched anew. Above the size limit the blocks that were not used for longest are removed.
+import { mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { compareBytes, encodeUtf8, toHex } from '../bytes/index.js'
+import { digestOf } from '../digest/index.js'
+import type { RangeStore } from '../remote/index.js'
+
+const digestLength = 32
+
+export interface DiskStoreOptions {
+  readonly directory?: string | undefined
+  /** In bytes. */
+  readonly limit?: number | undefined
+}
+
+export function defaultCacheDirectory(): string {
+  return process.env.TARE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tare')
+}
+
+export class DiskStore implements RangeStore {
+  readonly directory: string
+  readonly limit: number
+  readonly #folders = new Map<string, string>()
+  #grown = 0
+
+  constructor(options: DiskStoreOptions = {}) {
+    this.directory = options.directory ?? defaultCacheDirectory()
+    this.limit = options.limit ?? 2 * 2 ** 30
+  }
+
+  async get(key: string, block: number): Promise<Uint8Array | undefined> {
+    const path = await this.#pathOf(key, block)
+    const stored = await readFile(path).catch(() => undefined)
+    if (!stored || stored.byteLength < digestLength) return undefined
+    const bytes = new Uint8Array(stored.buffer, stored.byteOffset + digestLength, stored.byteLength - digestLength)
+    if (compareBytes(await digestOf('blake3', bytes), stored.subarray(0, digestLength)) !== 0) {
+      await unlink(path).catch(() => {})
+      return undefined
+    }
+    const now = new Date()
+    await utimes(path, now, now).catch(() => {})
+    return bytes
+  }
+
+  /** A cache that cannot be written is no reason to fail. */
+  async put(key: string, block: number, bytes: Uint8Array): Promise<void> {
+    const path = await this.#pathOf(key, block)
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      const temp = `${path}.${process.pid}.tmp`
+      await writeFile(temp, [await digestOf('blake3', bytes), bytes])
+      await rename(temp, path)
+      this.#grown += bytes.byteLength
+      if (this.#grown > this.limit / 16) await this.trim()
+    } catch {
+      // the bytes are there, only not for the next time
+    }
+  }
+
+  /** Removes the oldest blocks until the limit holds. */
+  async trim(): Promise<void> {
+    this.#grown = 0
+    const files: { path: string; size: number; used: number }[] = []
+    for (const entry of await readdir(this.directory, { recursive: true, withFileTypes: true }).catch(() => [])) {
+      if (!entry.isFile()) continue
+      const path = join(entry.parentPath, entry.name)
+      const stats = await stat(path).catch(() => undefined)
+      if (stats) files.push({ path, size: stats.size, used: stats.mtimeMs })
+    }
+    let total = files.reduce((sum, file) => sum + file.size, 0)
+    for (const file of files.sort((a, b) => a.used - b.used)) {
+      if (total <= this.limit) return
+      await unlink(file.path).catch(() => {})
+      total -= file.size
+    }
+  }
+
+  async #pathOf(key: string, block: number): Promise<string> {
+    let folder = this.#folders.get(key)
+    if (!folder) {
+      folder = toHex((await digestOf('blake3', encodeUtf8(key))).subarray(0, 16))
+      this.#folders.set(key, folder)
+    }
+    return join(this.directory, folder, `${block}.block`)
+  }
+}

@@ -1,0 +1,49 @@
+// Addresses that a remote file names must not lead into the network of the machine that reads it.
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { failWith } from '../errors/index.js'
+import { remoteCodes } from '../remote/index.js'
+
+const inside = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+] as const) {
+  inside.addSubnet(network, bits, 'ipv4')
+}
+for (const [network, bits] of [
+  ['::', 127],
+  ['64:ff9b::', 96],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  inside.addSubnet(network, bits, 'ipv6')
+}
+
+export function isPrivateAddress(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped) return isPrivateAddress(mapped)
+  const family = isIP(address)
+  return family !== 0 && inside.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** Throws `remote/private-address` when the host of the address is, or resolves to, a private one. */
+export async function refusePrivate(url: URL): Promise<void> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const addresses = isIP(host)
+    ? [host]
+    : (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address)
+  const hit = addresses.find(isPrivateAddress)
+  if (hit === undefined) return
+  const message = hit === host ? 'this is a private address' : `${host} is ${hit}, a private address`
+  failWith(remoteCodes['private-address'], { file: url.href, message })
+}

@@ -1,0 +1,102 @@
+// Bodies of answers, taken as they come and measured against what was announced.
+import { type Finding, failWith, findingOf } from '../errors/index.js'
+import { remoteCodes } from './codes.js'
+import type { RequestSettings } from './request.js'
+import { BrokenConnection } from './retry.js'
+
+export interface BodyOptions extends RequestSettings {
+  /** The most bytes that are downloaded from a server that cannot send ranges. */
+  readonly downloadLimit?: number | undefined
+  /** Told when the server cannot send ranges. */
+  readonly onFinding?: ((finding: Finding) => void) | undefined
+}
+
+const defaultDownloadLimit = 2 ** 30
+
+/** Hands over the body as it comes; a silence longer than the idle timeout counts as a broken connection. */
+export async function pour(
+  response: Response,
+  options: BodyOptions,
+  signal: AbortSignal,
+  take: (chunk: Uint8Array) => void,
+): Promise<void> {
+  const reader = response.body?.getReader()
+  if (!reader) return
+  const limit = options.idleTimeout ?? 30_000
+  try {
+    for (;;) {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const silence = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new BrokenConnection(`no byte came for ${limit / 1000} s`)), limit)
+      })
+      const { done, value } = await Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer))
+      if (done) return
+      if (signal.aborted) throw new BrokenConnection('cancelled')
+      take(value)
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+export async function readBody(
+  response: Response,
+  url: URL,
+  offset: number,
+  length: number,
+  options: BodyOptions,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length)
+  let done = 0
+  await pour(response, options, signal, (chunk) => {
+    if (done + chunk.byteLength > length) {
+      failWith(remoteCodes['range-mismatch'], {
+        file: url.href,
+        offset,
+        message: 'more bytes came than the answer announced',
+      })
+    }
+    bytes.set(chunk, done)
+    done += chunk.byteLength
+  })
+  if (done < length) throw new BrokenConnection(`the connection ended ${length - done} bytes early`)
+  return bytes
+}
+
+/** The server ignored the range: everything is taken, within a limit, and the user is told. */
+export async function downloadWhole(
+  response: Response,
+  url: URL,
+  options: BodyOptions,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const limit = options.downloadLimit ?? defaultDownloadLimit
+  const announced = Number(response.headers.get('content-length') ?? 0)
+  const tooLarge = (size: number): never =>
+    failWith(remoteCodes['too-large'], {
+      file: url.href,
+      offset: 0,
+      message: `${size} bytes or more, the limit is ${limit}; download it with another program`,
+    })
+  if (announced > limit) {
+    await response.body?.cancel().catch(() => {})
+    tooLarge(announced)
+  }
+  options.onFinding?.(findingOf(remoteCodes['no-ranges'], { message: remoteCodes['no-ranges'].text }, url.href))
+  const parts: Uint8Array[] = []
+  let size = 0
+  await pour(response, options, signal, (chunk) => {
+    size += chunk.byteLength
+    if (size > limit) tooLarge(size)
+    parts.push(chunk)
+  })
+  if (announced > 0 && size !== announced) throw new BrokenConnection(`${announced} bytes were announced, ${size} came`)
+  const whole = new Uint8Array(size)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.byteLength
+  }
+  return whole
+}

@@ -1,0 +1,57 @@
+// Failures that may pass are tried again, with pauses that grow. What does not pass becomes an error with a code.
+import { checkAborted } from '../bytes/index.js'
+import { findingOf, TareError } from '../errors/index.js'
+import { remoteCodes } from './codes.js'
+import { type RequestSettings, StatusError } from './request.js'
+
+/** Signals a failure that may pass: the bytes so far are good. */
+export class BrokenConnection extends Error {}
+
+export async function withRetries<T>(
+  url: URL,
+  offset: number,
+  options: RequestSettings,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const tries = options.tries ?? 4
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(signal)
+    } catch (error) {
+      if (error instanceof TareError) throw error
+      checkAborted(signal, url.href)
+      const mayPass = !(error instanceof StatusError) || error.mayPass
+      if (!mayPass || attempt >= tries) throw asTareError(error, url, offset, attempt)
+      const wait = error instanceof StatusError ? error.retryAfter : undefined
+      await pause(Math.min(wait ?? (options.backoff ?? 250) * 2 ** (attempt - 1), 30_000), signal)
+    }
+  }
+}
+
+function asTareError(error: unknown, url: URL, offset: number, attempts: number): TareError {
+  const times = attempts === 1 ? '' : ` (tried ${attempts} times)`
+  if (error instanceof StatusError) {
+    return new TareError(
+      findingOf(remoteCodes.status, { file: url.href, offset, message: `the server answered ${error.status}${times}` }),
+      { cause: error },
+    )
+  }
+  const cause =
+    error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error)
+  return new TareError(findingOf(remoteCodes.unreachable, { file: url.href, offset, message: `${cause}${times}` }), {
+    cause: error,
+  })
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds)
+    function done(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,178 @@
+// The payload of a q* or k* tensor. All scales come before all codes, so the first byte of codes can go out only when every block has been
+// looked at. A payload of ordinary size is put together in memory. Of a large one only the scales are kept, and the values are read a
+// second time to make the codes, which is cheap once the scales are known; if even the scales are too many, they are found twice.
+
+import type { BlockLayout, Method } from '../dtypes/mcf/layout.js'
+import { fillView, viewOf } from '../dtypes/views.js'
+import {
+  blockKernels,
+  blockValues,
+  type CodeBits,
+  expandBlocks,
+  expandSupers,
+  superBlocks,
+  supersPerRow,
+  type TileKernels,
+  tileBlocks,
+} from '../kernels/mcf.js'
+import { lazyPayload, type Payload } from '../model/index.js'
+import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './quantize-tiles.js'
+
+export type Mode = 'search' | 'reference'
+
+/** Payloads up to here are made in one pass. */
+const mostWhole = 1 << 25
+/** Scales up to here are kept for the second pass. */
+const mostScales = 1 << 26
+
+interface Job {
+  readonly method: Method
+  readonly layout: BlockLayout
+  readonly matrix: Matrix
+  readonly mode: Mode
+  readonly kernels: TileKernels
+}
+
+/** What one tile becomes. */
+interface Piece {
+  readonly halves: Uint16Array
+  readonly subScales: Uint8Array
+  readonly codes: Uint8Array
+}
+
+export interface BlockLimits {
+  readonly whole?: number
+  readonly scales?: number
+}
+
+export function blockPayload(
+  method: Method,
+  layout: BlockLayout,
+  matrix: Matrix,
+  mode: Mode,
+  limits: BlockLimits = {},
+): Payload {
+  return lazyPayload(layout.byteLength, (signal) => {
+    const job: Job = { method, layout, matrix, mode, kernels: blockKernels() }
+    if (layout.byteLength <= (limits.whole ?? mostWhole)) return whole(job, signal)
+    return layout.codesOffset <= (limits.scales ?? mostScales) ? scalesFirst(job, signal) : regionByRegion(job, signal)
+  })
+}
+
+async function* whole(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const bytes = new Uint8Array(job.layout.byteLength)
+  const piece = roomFor(job)
+  for await (const tile of tilesOf(job.matrix, signal)) {
+    const made = quantizeTile(job, tile, piece)
+    putScales(job, tile, made, bytes)
+    bytes.set(made.codes, job.layout.codesOffset + tile.firstBlock * job.layout.codeSize)
+  }
+  yield bytes
+}
+
+async function* scalesFirst(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const head = new Uint8Array(job.layout.codesOffset)
+  const piece = roomFor(job)
+  for await (const tile of tilesOf(job.matrix, signal)) putScales(job, tile, quantizeTile(job, tile, piece), head)
+  yield head
+  for await (const tile of tilesOf(job.matrix, signal)) {
+    // The reference's codes come from scales that are not stored; it is quick enough to begin again.
+    yield job.mode === 'reference' ? quantizeTile(job, tile, piece).codes : encodeTile(job, tile, head, piece)
+  }
+}
+
+async function* regionByRegion(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const { layout, method } = job
+  const piece = roomFor(job)
+  const regions: readonly (readonly [key: keyof Piece, end: number])[] =
+    method.family === 'q'
+      ? [['halves', layout.codesOffset]]
+      : [
+          ['halves', layout.subScalesOffset],
+          ['subScales', layout.codesOffset],
+        ]
+  let done = 0
+  for (const [key, end] of [...regions, ['codes', layout.byteLength] as const]) {
+    for await (const tile of tilesOf(job.matrix, signal)) {
+      const made = quantizeTile(job, tile, piece)[key]
+      const bytes = made instanceof Uint16Array ? littleEndian(made) : made
+      yield bytes
+      done += bytes.byteLength
+    }
+    if (end > done) yield new Uint8Array(end - done)
+    done = end
+  }
+}
+
+function roomFor({ method }: Job): Piece {
+  return {
+    halves: new Uint16Array(tileBlocks),
+    subScales: new Uint8Array(tileBlocks),
+    codes: new Uint8Array(tileBlocks * 4 * method.bits),
+  }
+}
+
+function cut(room: Piece, { method }: Job, { rows, perRow }: Tile): Piece {
+  const blocks = rows * perRow
+  return {
+    halves: room.halves.subarray(0, method.family === 'q' ? blocks : rows * supersPerRow(perRow)),
+    subScales: room.subScales.subarray(0, blocks),
+    codes: room.codes.subarray(0, blocks * 4 * method.bits),
+  }
+}
+
+function quantizeTile(job: Job, tile: Tile, room: Piece): Piece {
+  const { kernels, matrix, method, mode } = job
+  const bits = method.bits as CodeBits
+  const piece = cut(room, job, tile)
+  const { halves, subScales, codes } = piece
+  loadTile(kernels, matrix, tile)
+  if (mode === 'reference') {
+    if (method.family === 'q') kernels.referenceBlocks(bits, tile, halves, codes)
+    else kernels.referenceSupers(bits, tile, halves, subScales, codes)
+    return piece
+  }
+  const bad =
+    method.family === 'q' ? kernels.searchBlocks(bits, halves) : kernels.searchSupers(bits, tile, halves, subScales)
+  if (bad >= 0) refuseBlock(matrix, tile, bad)
+  kernels.encode(bits, blockScales(method, tile.perRow, halves, subScales), codes)
+  return piece
+}
+
+function blockScales(method: Method, perRow: number, halves: Uint16Array, subScales: Uint8Array): Float32Array {
+  const scales = new Float32Array(subScales.length)
+  if (method.family === 'q') expandBlocks(halves, scales)
+  else expandSupers(perRow, halves, subScales, scales)
+  return scales
+}
+
+/** Codes from scales that an earlier pass has found. */
+function encodeTile(job: Job, tile: Tile, head: Uint8Array, room: Piece): Uint8Array {
+  const { kernels, layout, matrix, method } = job
+  const { halves, subScales, codes } = cut(room, job, tile)
+  const first = firstHalf(job, tile)
+  halves.set(viewOf(Uint16Array, head.subarray(2 * first), halves.length))
+  if (method.family === 'k')
+    subScales.set(head.subarray(layout.subScalesOffset + tile.firstBlock).subarray(0, subScales.length))
+  loadTile(kernels, matrix, tile)
+  kernels.encode(method.bits as CodeBits, blockScales(method, tile.perRow, halves, subScales), codes)
+  return codes
+}
+
+/** The number of the first scale (q*) or super-scale (k*) of a tile. */
+function firstHalf({ layout, method }: Job, { firstBlock, firstRow, firstColumn }: Tile): number {
+  if (method.family === 'q') return firstBlock
+  return firstRow * layout.supersPerRow + firstColumn / (blockValues * superBlocks)
+}
+
+function putScales(job: Job, tile: Tile, { halves, subScales }: Piece, head: Uint8Array): void {
+  const at = head.subarray(2 * firstHalf(job, tile))
+  fillView(Uint16Array, at, halves.length, (view) => view.set(halves))
+  if (job.method.family === 'k') head.set(subScales, job.layout.subScalesOffset + tile.firstBlock)
+}
+
+function littleEndian(halves: Uint16Array): Uint8Array {
+  const bytes = new Uint8Array(halves.byteLength)
+  fillView(Uint16Array, bytes, halves.length, (view) => view.set(halves))
+  return bytes
+}

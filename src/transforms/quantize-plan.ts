@@ -1,0 +1,94 @@
+// Which method each tensor of a model takes. Large matrices of floats are quantized; what is small, or known to suffer, stays as it is.
+import { countElements } from '../bytes/index.js'
+import { bf16, f16, f32, f64 } from '../dtypes/index.js'
+import type { Domain, Method } from '../dtypes/mcf/layout.js'
+import type { Model, Tensor } from '../model/index.js'
+import { quantizedSize, requireMethod } from './quantize.js'
+import { globMatcher } from './select.js'
+
+export interface MethodOptions {
+  readonly method: string
+  /** Patterns of names with the method to use for them, `keep` for none. The first that fits counts, before all other rules. */
+  readonly tensorMethod?: readonly (readonly [glob: string, method: string])[] | undefined
+  /** Quantize every matrix of floats, whatever its name and size, as the reference program does. */
+  readonly everyMatrix?: boolean | undefined
+  readonly domain?: Domain | undefined
+}
+
+export interface MethodChoice {
+  readonly name: string
+  /** Absent when the tensor stays as it is. */
+  readonly method?: string
+  /** Why it stays as it is, or who chose the method. */
+  readonly reason?: string
+  readonly sizeBefore: number
+  readonly sizeAfter: number
+}
+
+const keepWord = 'keep'
+const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
+/** Below this, a tensor takes no room worth saving. */
+const fewestElements = 1024
+
+/** Names whose values steer others: an error there spreads. */
+const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/(^|[._])(\w*norm\w*|ln_?\w*)([._]|$)/i, 'a normalization'],
+  [/(^|[._])bias([._]|$)/i, 'a bias'],
+  [/(^|[._])(router|gate\.(weight|wg))([._]|$)/i, 'it routes to experts'],
+]
+
+export function planMethods(model: Model, options: MethodOptions): MethodChoice[] {
+  const rules = (options.tensorMethod ?? []).map(([glob, name]) => {
+    return { glob, matches: globMatcher(glob), method: name === keepWord ? undefined : requireMethod(name) }
+  })
+  const fallback = requireMethod(options.method)
+  return model.tensors.map((tensor) => {
+    const rule = rules.find(({ matches }) => matches(tensor.name))
+    const method = rule ? rule.method : fallback
+    const reason = rule ? `chosen by ${rule.glob}` : undefined
+    const whyNot = method
+      ? (whyImpossible(tensor, method, options) ??
+        (rule || options.everyMatrix ? undefined : whyKept(tensor, method, options)))
+      : reason
+    return choice(tensor, whyNot === undefined ? method : undefined, whyNot ?? reason, options)
+  })
+}
+
+function choice(
+  tensor: Tensor,
+  method: Method | undefined,
+  reason: string | undefined,
+  options: MethodOptions,
+): MethodChoice {
+  const sizeBefore = tensor.data?.byteLength ?? 0
+  const sizeAfter = method ? quantizedSize(method, tensor.shape, domainOf(method, options))! : sizeBefore
+  return {
+    name: tensor.name,
+    ...(method && { method: method.id }),
+    ...(reason !== undefined && { reason }),
+    sizeBefore,
+    sizeAfter,
+  }
+}
+
+/** Only the raw types have a zero point. */
+export const domainOf = (method: Method, { domain }: MethodOptions): Domain =>
+  method.family === 'int' ? (domain ?? 'weights') : 'weights'
+
+function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): string | undefined {
+  const type = tensor.encoding ?? tensor.dtype
+  if (!tensor.data) return 'it has no data'
+  if (!floatIds.has(type.id)) return `${type.id} is not quantized`
+  if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined) return 'not a matrix'
+  return undefined
+}
+
+function whyKept(tensor: Tensor, method: Method, options: MethodOptions): string | undefined {
+  if (tensor.role === 'state') return 'state of an optimizer'
+  if (tensor.shape.length !== 2) return 'not a matrix'
+  const found = delicate.find(([pattern]) => pattern.test(tensor.name))
+  if (found) return found[1]
+  if ((countElements(tensor.shape) ?? 0) < fewestElements) return `fewer than ${fewestElements} values`
+  const size = quantizedSize(method, tensor.shape, domainOf(method, options))!
+  return size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
+}

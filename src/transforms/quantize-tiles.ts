@@ -1,0 +1,124 @@
+// The values of a matrix as tiles: runs of whole blocks, row after row, each row filled up with zeros to its last block. Kernels work on
+// one tile after another, so a matrix of any size needs the memory of one.
+import { alignUp, defaultWindow } from '../bytes/index.js'
+import { viewOf } from '../dtypes/views.js'
+import { failWith, writeCodes } from '../errors/index.js'
+import { blockValues, type TileKernels, type TileShape, tileBlocks } from '../kernels/mcf.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { transformCodes } from './codes.js'
+import { fileOf } from './map-elements.js'
+
+/** The range that values are cut to before they are quantized. */
+export type Clip = readonly [min: number, max: number]
+
+export interface Matrix {
+  /** What is quantized; its name goes into messages. */
+  readonly tensor: Tensor
+  /** The type that the values become, for messages. */
+  readonly type: string
+  readonly rows: number
+  readonly columns: number
+  /** The values as f32, row after row. */
+  readonly values: Payload
+  readonly clip: Clip | undefined
+}
+
+export interface Tile extends TileShape {
+  readonly values: Float32Array
+  readonly firstBlock: number
+  readonly firstRow: number
+  readonly firstColumn: number
+}
+
+/** A tile is valid until the next one is asked for. */
+export async function* tilesOf(matrix: Matrix, signal?: AbortSignal): AsyncGenerator<Tile, void, void> {
+  const { rows, columns, values } = matrix
+  const blocksPerRow = Math.ceil(columns / blockValues)
+  const buffer = new Float32Array(Math.min(rows * blocksPerRow, tileBlocks) * blockValues)
+  let tile = tileAt(matrix, buffer, 0, 0)
+  let row = 0
+  let column = 0
+  for await (const chunk of values.chunks(defaultWindow, signal)) {
+    const floats = viewOf(Float32Array, chunk, Math.floor(chunk.byteLength / 4))
+    for (let done = 0; done < floats.length; ) {
+      if (!tile) break
+      const width = (tile.perRow - 1) * blockValues + tile.tail
+      const count = Math.min(width - column, floats.length - done)
+      buffer.set(floats.subarray(done, done + count), row * tile.perRow * blockValues + column)
+      done += count
+      column += count
+      if (column < width) continue
+      column = 0
+      row++
+      if (row < tile.rows) continue
+      yield tile
+      row = 0
+      const isRowDone: boolean = tile.firstColumn + width === columns
+      tile = isRowDone
+        ? tileAt(matrix, buffer, tile.firstRow + tile.rows, 0)
+        : tileAt(matrix, buffer, tile.firstRow, tile.firstColumn + width)
+    }
+  }
+  if (!tile) return
+  const message = `the values end in row ${tile.firstRow + row} of ${rows}`
+  failWith(transformCodes['shape-mismatch'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
+}
+
+/** The tile that begins here: whole rows, or a part of one that is longer than a tile. Undefined behind the last row. */
+function tileAt(
+  { rows, columns }: Matrix,
+  buffer: Float32Array,
+  firstRow: number,
+  firstColumn: number,
+): Tile | undefined {
+  if (firstRow >= rows) return undefined
+  const blocksPerRow = Math.ceil(columns / blockValues)
+  const count = Math.min(rows - firstRow, Math.max(1, Math.floor(tileBlocks / blocksPerRow)))
+  const perRow = Math.min(tileBlocks, Math.ceil((columns - firstColumn) / blockValues))
+  const tail = Math.min(blockValues, columns - firstColumn - (perRow - 1) * blockValues)
+  const values = buffer.subarray(0, count * perRow * blockValues)
+  if (tail < blockValues) values.fill(0)
+  const firstBlock = firstRow * blocksPerRow + firstColumn / blockValues
+  return { rows: count, perRow, tail, values, firstBlock, firstRow, firstColumn }
+}
+
+/** Makes a tile ready for quantizing: every value must be finite, and is cut to the range. */
+export function loadTile(kernels: TileKernels, matrix: Matrix, tile: Tile): void {
+  if (kernels.load(tile.values) >= 0x7f800000) refuseValue(matrix, tile)
+  if (!matrix.clip) return
+  const [min, max] = matrix.clip.map(Math.fround) as [number, number]
+  for (let i = 0; i < tile.values.length; i++) {
+    const value = tile.values[i]!
+    if (value < min) tile.values[i] = min
+    else if (value > max) tile.values[i] = max
+  }
+  clearFilling(tile)
+  kernels.load(tile.values)
+}
+
+/** A range that leaves out zero would move the zeros behind the last column. */
+function clearFilling({ rows, perRow, tail, values }: Tile): void {
+  if (tail === blockValues) return
+  for (let row = 1; row <= rows; row++) {
+    const end = row * perRow * blockValues
+    values.fill(0, end - (blockValues - tail), end)
+  }
+}
+
+function refuseValue(matrix: Matrix, tile: Tile): never {
+  const at = tile.values.findIndex((value) => !Number.isFinite(value))
+  const width = tile.perRow * blockValues
+  const row = tile.firstRow + Math.floor(at / width)
+  const element = row * matrix.columns + tile.firstColumn + (at % width)
+  const message = `element ${element} is ${tile.values[at]}, which ${matrix.type} cannot hold`
+  failWith(writeCodes['value-range'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
+}
+
+/** `block` counts from the tile's first one. */
+export function refuseBlock(matrix: Matrix, tile: Tile, block: number): never {
+  const row = tile.firstRow + Math.floor(block / tile.perRow)
+  const column = tile.firstColumn + (block % tile.perRow) * blockValues
+  const last = Math.min(alignUp(column + 1, blockValues), matrix.columns) - 1
+  const message = `the values of row ${row}, columns ${column} to ${last}, need a scale above 65504, the most that ${matrix.type} can store`
+  failWith(writeCodes['value-range'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
+}

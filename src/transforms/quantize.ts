@@ -1,0 +1,148 @@
+// A tensor in one of MCF's quantized types. Nothing is computed before somebody reads the payload.
+import { countElements, defaultWindow } from '../bytes/index.js'
+import { type DType, dtypeById } from '../dtypes/index.js'
+import { blockLayout, type Domain, type Method, rawLayout } from '../dtypes/mcf/layout.js'
+import { methodOf, methods, type QuantInfo } from '../dtypes/mcf/types.js'
+import { viewOf } from '../dtypes/views.js'
+import { failWith, usageCodes } from '../errors/index.js'
+import { blockKernels, blockValues, tileBlocks } from '../kernels/mcf.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { decodedPayload } from './decode.js'
+import { fileOf } from './map-elements.js'
+import { type BlockLimits, blockPayload, type Mode } from './quantize-blocks.js'
+import { rawPayload, refuseElement } from './quantize-raw.js'
+import type { Clip, Matrix } from './quantize-tiles.js'
+import { rowMajor } from './reorder.js'
+
+export type { Clip, Mode }
+
+export interface QuantizeOptions {
+  /** Search for the scales with the least error (default), or do as the reference program does, byte for byte. */
+  readonly mode?: Mode | undefined
+  /** Values are cut to this range first. */
+  readonly clip?: Clip | undefined
+  /** The range that `scanRange` found: known beforehand, it goes into the container's records. Nothing is cut. */
+  readonly range?: Clip | undefined
+  /** int8 and int4 can have a zero point, for activations. */
+  readonly domain?: Domain | undefined
+  /** Sizes up to which things are kept in memory, for tests. */
+  readonly limits?: BlockLimits | undefined
+}
+
+/** `k4`, or `mcf.k4`. */
+export function requireMethod(name: string): Method {
+  const method = methodOf(name.includes('.') ? name : `mcf.${name}`)
+  if (method) return method
+  const known = methods.map(({ id }) => id.replace(/^.*\./, '')).join(', ')
+  return failWith(usageCodes.option, { file: '--method', message: `there is no method "${name}"; there are ${known}` })
+}
+
+/** Bytes that a tensor takes when it is quantized; undefined when its shape does not allow it. */
+export function quantizedSize(
+  method: Method,
+  shape: readonly number[],
+  domain: Domain = 'weights',
+): number | undefined {
+  return (method.family === 'int' ? rawLayout(method, shape, domain) : blockLayout(method, shape))?.byteLength
+}
+
+export function quantizeTensor(tensor: Tensor, methodName: string, options: QuantizeOptions = {}): Tensor {
+  const method = requireMethod(methodName)
+  const { clip, range, domain = 'weights' } = options
+  const refuse = (message: string): never =>
+    failWith(usageCodes.option, { file: fileOf(tensor.data), path: tensor.name, message })
+  if (method.family !== 'int' && domain !== 'weights') refuse(`${method.id} is for weights only`)
+  if (clip && !(clip[0] <= clip[1])) refuse(`the range from ${clip[0]} to ${clip[1]} is empty`)
+  const size = quantizedSize(method, tensor.shape, domain)
+  if (size === undefined) refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes matrices only`)
+  const dtype = dtypeById(method.id) as DType
+  const info = quantInfo(clip ?? range, clip !== undefined, domain)
+  const extra = { ...withoutQuantInfo(tensor), ...(info && { quantInfo: { ...info } }) }
+  const quantized: Tensor = { ...tensor, dtype, encoding: undefined, quant: undefined, order: 'row', extra }
+  if (!tensor.data) return quantized
+  return { ...quantized, data: payloadOf(method, tensor, floatsOf(tensor), options) }
+}
+
+function payloadOf(method: Method, tensor: Tensor, values: Payload, options: QuantizeOptions): Payload {
+  const { clip, range, domain = 'weights', mode = 'search' } = options
+  if (method.family === 'int') {
+    const findRange = async (signal?: AbortSignal): Promise<Clip> => clip ?? range ?? scanRange(tensor, domain, signal)
+    return rawPayload(method, rawLayout(method, tensor.shape, domain)!, tensor, values, findRange)
+  }
+  const [rows, columns] = tensor.shape as [number, number]
+  const matrix: Matrix = { tensor, type: method.id, rows, columns, values, clip }
+  return blockPayload(method, blockLayout(method, tensor.shape)!, matrix, mode, options.limits)
+}
+
+/** The values in row order, as f32. */
+function floatsOf(tensor: Tensor): Payload {
+  const values = decodedPayload(rowMajor(tensor), 'f32')
+  if (values) return values
+  const message = `values of type ${(tensor.encoding ?? tensor.dtype).id} cannot be decoded`
+  return failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
+}
+
+/** A record says what values were cut to; without a cut, the largest magnitude in both directions, or both ends for activations. */
+function quantInfo(range: Clip | undefined, isClip: boolean, domain: Domain): QuantInfo | undefined {
+  if (!range) return undefined
+  const [min, max] = range
+  if (isClip || domain === 'activations') return { domain, minClip: Math.fround(min), maxClip: Math.fround(max) }
+  const most = Math.max(Math.abs(min), Math.abs(max))
+  return { domain, minClip: -most, maxClip: most }
+}
+
+function withoutQuantInfo({ extra }: Tensor): NonNullable<Tensor['extra']> {
+  const { quantInfo: _old, ...rest } = extra ?? {}
+  return rest
+}
+
+/**
+ * The range of a tensor's values: for weights the largest magnitude in both directions, for activations the two ends. Values that are
+ * not finite end it with write/value-range.
+ */
+export async function scanRange(tensor: Tensor, domain: Domain = 'weights', signal?: AbortSignal): Promise<Clip> {
+  const count = countElements(tensor.shape) ?? 0
+  let range: Clip = domain === 'weights' ? [-0, 0] : [Infinity, -Infinity]
+  let first = 0
+  for await (const chunk of floatsOf(tensor).chunks(defaultWindow, signal)) {
+    const floats = viewOf(Float32Array, chunk, chunk.byteLength / 4)
+    const next = domain === 'weights' ? magnitudeOf(floats) : endsOf(floats)
+    if (!next) {
+      const bad = floats.findIndex((value) => !Number.isFinite(value))
+      refuseElement(tensor, 'a quantized type', first + bad, floats[bad]!)
+    }
+    range = [Math.min(range[0], next[0]), Math.max(range[1], next[1])]
+    first += floats.length
+  }
+  return count === 0 ? [-0, 0] : range
+}
+
+function magnitudeOf(floats: Float32Array): Clip | undefined {
+  const kernels = blockKernels()
+  const step = tileBlocks * blockValues
+  let most = 0
+  for (let at = 0; at < floats.length; at += step) {
+    const part = floats.subarray(at, at + step)
+    most = Math.max(most, kernels.load(part.length % blockValues === 0 ? part : filledUp(part)))
+  }
+  if (most >= 0x7f800000) return undefined
+  const magnitude = new Float32Array(Uint32Array.of(most).buffer)[0]!
+  return [-magnitude, magnitude]
+}
+
+function filledUp(part: Float32Array): Float32Array {
+  const filled = new Float32Array(Math.ceil(part.length / blockValues) * blockValues)
+  filled.set(part)
+  return filled
+}
+
+function endsOf(floats: Float32Array): Clip | undefined {
+  let min = Infinity
+  let max = -Infinity
+  for (const value of floats) {
+    if (value - value !== 0) return undefined
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return [min, max]
+}

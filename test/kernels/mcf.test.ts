@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { unpackBlocks } from '../../src/dtypes/mcf/unpack.js'
+import { type CodeBits, compiledUnpack, expandBlocks, expandSupers, type TileKernels } from '../../src/kernels/mcf.js'
+import { plainKernels } from '../../src/kernels/mcf-plain.js'
+import { supersPerRow, type TileShape } from '../../src/kernels/mcf-tile.js'
+import { compiledKernels } from '../../src/kernels/mcf-wasm.js'
+
+const plain = plainKernels()
+const compiled = compiledKernels()!
+const widths: readonly CodeBits[] = [8, 6, 4, 3, 2]
+
+/** Values of any size that occurs, blocks of one kind of size each, and single outliers. */
+const values32 = fc
+  .tuple(
+    fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 32, maxLength: 32 }),
+    fc.oneof(fc.constant(0), fc.integer({ min: -149, max: 30 }), fc.integer({ min: -24, max: 8 })),
+    fc.constantFrom(1, 2, 3, 5),
+    fc.constantFrom(1, 1, 1, 30, 1000),
+  )
+  .map(([list, exponent, power, outlier]) => {
+    const block = list.map((x) => Math.sign(x) * Math.abs(x) ** power * 2 ** exponent)
+    block[7] = block[7]! * outlier
+    return block
+  })
+
+const tiles = fc
+  .record({
+    rows: fc.integer({ min: 1, max: 3 }),
+    perRow: fc.integer({ min: 1, max: 19 }),
+    tail: fc.integer({ min: 1, max: 32 }),
+  })
+  .chain((shape) =>
+    fc.array(values32, { minLength: shape.rows * shape.perRow, maxLength: shape.rows * shape.perRow }).map((blocks) => {
+      const values = Float32Array.from(blocks.flat())
+      for (let row = 1; row <= shape.rows; row++)
+        values.fill(0, row * shape.perRow * 32 - (32 - shape.tail), row * shape.perRow * 32)
+      return { shape, values }
+    }),
+  )
+
+interface Quantized {
+  readonly bad: number
+  readonly halves: Uint16Array
+  readonly subScales: Uint8Array
+  readonly scales: Float32Array
+  readonly codes: Uint8Array
+}
+
+function roomFor(bits: CodeBits, { rows, perRow }: TileShape, family: 'q' | 'k') {
+  const blocks = rows * perRow
+  return {
+    halves: new Uint16Array(family === 'q' ? blocks : rows * supersPerRow(perRow)),
+    subScales: new Uint8Array(family === 'q' ? 0 : blocks),
+    scales: new Float32Array(blocks),
+    codes: new Uint8Array(blocks * 4 * bits),
+  }
+}
+
+function search(
+  kernels: TileKernels,
+  family: 'q' | 'k',
+  bits: CodeBits,
+  values: Float32Array,
+  shape: TileShape,
+): Quantized {
+  const room = roomFor(bits, shape, family)
+  kernels.load(values)
+  const bad =
+    family === 'q'
+      ? kernels.searchBlocks(bits, room.halves)
+      : kernels.searchSupers(bits, shape, room.halves, room.subScales)
+  if (bad >= 0) return { bad, ...roomFor(bits, shape, family) }
+  if (family === 'q') expandBlocks(room.halves, room.scales)
+  else expandSupers(shape.perRow, room.halves, room.subScales, room.scales)
+  kernels.encode(bits, room.scales, room.codes)
+  return { bad, ...room }
+}
+
+function reference(
+  kernels: TileKernels,
+  family: 'q' | 'k',
+  bits: CodeBits,
+  values: Float32Array,
+  shape: TileShape,
+): Quantized {
+  const room = roomFor(bits, shape, family)
+  kernels.load(values)
+  if (family === 'q') kernels.referenceBlocks(bits, shape, room.halves, room.codes)
+  else kernels.referenceSupers(bits, shape, room.halves, room.subScales, room.codes)
+  if (family === 'q') expandBlocks(room.halves, room.scales)
+  else expandSupers(shape.perRow, room.halves, room.subScales, room.scales)
+  return { bad: -1, ...room }
+}
+
+function errorOf(bits: CodeBits, values: Float32Array, { scales, codes }: Quantized): number {
+  const decoded = new Float32Array(values.length)
+  unpackBlocks[bits](codes, scales, decoded)
+  return decoded.reduce((sum, x, i) => sum + (x - values[i]!) ** 2, 0)
+}
+
+const methods = [
+  ['q', 8],
+  ['q', 4],
+  ['k', 6],
+  ['k', 4],
+  ['k', 3],
+  ['k', 2],
+] as const
+
+describe('the compiled kernels', () => {
+  it('are what assembly/ compiles to', async () => {
+    const { compileKernels, generatedFile, generatedText } = await import(
+      `${new URL('../../scripts/build-kernels.mjs', import.meta.url)}`
+    )
+    expect(readFileSync(generatedFile, 'utf8')).toBe(generatedText(await compileKernels()))
+  })
+
+  it('find the largest magnitude, and what is not finite', () => {
+    for (const kernels of [plain, compiled]) {
+      const values = new Float32Array(64)
+      expect(kernels.load(values)).toBe(0)
+      values[63] = -2
+      expect(kernels.load(values)).toBe(0x40000000)
+      values[5] = Number.NEGATIVE_INFINITY
+      expect(kernels.load(values)).toBe(0x7f800000)
+      values[40] = Number.NaN
+      expect(kernels.load(values)).toBeGreaterThan(0x7f800000)
+    }
+  })
+
+  it.each(methods)('search like their twins (%s%i)', (family, bits) => {
+    fc.assert(
+      fc.property(tiles, ({ shape, values }) => {
+        expect(search(compiled, family, bits, values, shape)).toEqual(search(plain, family, bits, values, shape))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it.each(methods)('follow the reference like their twins (%s%i)', (family, bits) => {
+    fc.assert(
+      fc.property(tiles, ({ shape, values }) => {
+        expect(reference(compiled, family, bits, values, shape)).toEqual(reference(plain, family, bits, values, shape))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it.each(widths)('unpack %i bits like their twins', (bits) => {
+    const special = [0, -0, 1, 2 ** -24, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, -0.125]
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 600 }), fc.integer(), (blocks, seed) => {
+        const codes = Uint8Array.from({ length: blocks * 4 * bits }, (_, i) => Math.imul(i ^ seed, 0x9e3779b1) >>> 24)
+        const scales = Float32Array.from({ length: blocks }, (_, i) => special[(i + seed) & 7]!)
+        const wanted = new Float32Array(blocks * 32)
+        const found = new Float32Array(blocks * 32)
+        unpackBlocks[bits](codes, scales, wanted)
+        compiledUnpack(bits)!(codes, scales, found)
+        expect(Buffer.compare(new Uint8Array(found.buffer), new Uint8Array(wanted.buffer))).toBe(0)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('refuse codes that are too few', () => {
+    expect(() => compiledUnpack(4)!(new Uint8Array(31), new Float32Array(2), new Float32Array(64))).toThrow(RangeError)
+  })
+})
+
+describe('the search', () => {
+  it.each(methods)('never does worse than the reference (%s%i)', (family, bits) => {
+    fc.assert(
+      fc.property(tiles, ({ shape, values }) => {
+        const found = search(compiled, family, bits, values, shape)
+        if (found.bad >= 0) return
+        const other = reference(compiled, family, bits, values, shape)
+        if (other.halves.includes(0x7c00)) return // an infinite scale has no error to compare with
+        expect(errorOf(bits, values, found)).toBeLessThanOrEqual(errorOf(bits, values, other) * (1 + 1e-6))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it.each(methods)('stores normal scales, and codes without the lowest one (%s%i)', (family, bits) => {
+    fc.assert(
+      fc.property(tiles, ({ shape, values }) => {
+        const found = search(compiled, family, bits, values, shape)
+        expect(found.halves.every((half) => half === 0 || (half >= 0x400 && half < 0x7c00))).toBe(true)
+        expect(found.subScales.every((sub) => sub <= 63)).toBe(true)
+        const codes = new Float32Array(values.length)
+        unpackBlocks[bits](
+          found.codes,
+          found.scales.map(() => 1),
+          codes,
+        )
+        expect(codes.every((code) => Math.abs(code) < 2 ** (bits - 1))).toBe(true)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it.each(methods)('says which block is too large (%s%i)', (family, bits) => {
+    const shape = { rows: 1, perRow: 3, tail: 32 }
+    const values = new Float32Array(96).fill(1)
+    values[70] = 3e38
+    expect(search(compiled, family, bits, values, shape).bad).toBe(2)
+    values[70] = 65504
+    expect(search(compiled, family, bits, values, shape).bad).toBe(-1)
+  })
+
+  it.each([
+    ['q', 8, 0.00476],
+    ['q', 4, 0.091],
+    ['k', 6, 0.0206],
+    ['k', 4, 0.0912],
+    ['k', 3, 0.196],
+    ['k', 2, 0.424],
+  ] as const)('reaches the least error on normal values (%s%i)', (family, bits, most) => {
+    const shape = { rows: 4, perRow: 256, tail: 32 }
+    let [square, error] = [0, 0]
+    for (let round = 0; round < 8; round++) {
+      const values = normalValues(32768, round + 1)
+      error += errorOf(bits, values, search(compiled, family, bits, values, shape))
+      square += values.reduce((sum, x) => sum + x * x, 0)
+    }
+    expect(Math.sqrt(error / square)).toBeLessThan(most)
+  })
+})
+
+function normalValues(count: number, seed: number): Float32Array {
+  let state = seed
+  const uniform = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return (state + 0.5) / 2 ** 32
+  }
+  return Float32Array.from(
+    { length: count },
+    () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()),
+  )
+}

@@ -1,0 +1,236 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { formats, HttpSource, hashModel, openModel } from '../../src/index.js'
+import { isPrivateAddress } from '../../src/node/private-address.js'
+import { DiskStore, openNamedRemote, openRemote } from '../../src/node.js'
+import { useTempDir } from '../node/temp-dir.js'
+import { convertToFiles } from '../support/convert.js'
+import { sampleModel, sampleTensor } from '../support/sample-model.js'
+import { useServer } from './server.js'
+
+const server = useServer()
+const at = useTempDir()
+const quick = { backoff: 1, idleTimeout: 300 }
+
+const pattern = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + (i >> 8)) % 256)
+const large = pattern(700_000)
+
+async function opened(name = 'm.bin', bytes = large, options = {}) {
+  server.files.set(name, bytes)
+  return HttpSource.open(server.url(name), { ...quick, ...options })
+}
+
+describe('an honest server', () => {
+  it('tells the size with the first 64 KiB', async () => {
+    const source = await opened()
+    expect(source.size).toBe(700_000)
+    expect(await source.read(10, 1000)).toEqual(large.subarray(10, 1010))
+    expect(server.seen.map((each) => each.range)).toEqual(['bytes=0-65535'])
+  })
+
+  it('gives any range, fetching neighbours together and keeping them', async () => {
+    const source = await opened()
+    for (const [offset, length] of [
+      [65_500, 100],
+      [65_530, 200_000],
+      [699_999, 1],
+      [0, 700_000],
+      [300_000, 0],
+    ] as const) {
+      expect(Buffer.compare(await source.read(offset, length), large.subarray(offset, offset + length))).toBe(0)
+    }
+    expect(server.seen.length).toBeLessThanOrEqual(5)
+    const before = server.seen.length
+    await source.read(100_000, 50_000)
+    expect(server.seen.length).toBe(before)
+  })
+
+  it.each(
+    formats
+      .filter((format) => format.layout && format.capabilities.write?.order !== 'column')
+      .map((format) => format.id),
+  )('lists a %s file in at most two requests', async (id) => {
+    const tensors = Array.from({ length: 20 }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [64, 64], i + 1))
+    const model = sampleModel(tensors)
+    const files = await convertToFiles(model, id, {
+      name: `m${formats.find((format) => format.id === id)!.extensions[0]}`,
+    })
+    for (const [name, bytes] of files) server.files.set(name, bytes)
+    const main = [...files.keys()][0]!
+    const remote = await openModel(await HttpSource.open(server.url(main), quick))
+    expect(remote.tensors.length).toBe(20)
+    // Every further file of a set is a file of its own.
+    expect(server.seen.length).toBeLessThanOrEqual(2 * files.size)
+    expect((await hashModel(remote)).fingerprint).toBe((await hashModel(model)).fingerprint)
+  })
+
+  it('opens an empty file', async () => {
+    const source = await opened('empty', new Uint8Array())
+    expect(source.size).toBe(0)
+    expect((await source.read(0, 0)).byteLength).toBe(0)
+  })
+
+  it('opens files beside the first, and nothing else', async () => {
+    server.files.set('b c.bin', pattern(10))
+    const source = await opened()
+    expect((await source.sibling('b c.bin')).size).toBe(10)
+    await expect(source.sibling('../x')).rejects.toMatchObject({ code: 'io/unsafe-path' })
+  })
+})
+
+describe('a server that misbehaves', () => {
+  it('without ranges: everything is downloaded, once, with a word', async () => {
+    server.behave.noRanges = true
+    const codes: string[] = []
+    const source = await opened('m.bin', large, { onFinding: (finding: { code: string }) => codes.push(finding.code) })
+    expect(await source.read(600_000, 10)).toEqual(large.subarray(600_000, 600_010))
+    expect(server.seen.length).toBe(1)
+    expect(codes).toEqual(['remote/no-ranges'])
+    await expect(opened('m.bin', large, { downloadLimit: 1000 })).rejects.toMatchObject({ code: 'remote/too-large' })
+  })
+
+  it('that cuts connections is asked for the rest', async () => {
+    const source = await opened()
+    server.behave.cut = { after: 1000, times: 2 }
+    expect(Buffer.compare(await source.read(65_536, 300_000), large.subarray(65_536, 365_536))).toBe(0)
+  })
+
+  it('that cuts every connection is given up', async () => {
+    const source = await opened()
+    server.behave.cut = { after: 0, times: 99 }
+    await expect(source.read(65_536, 300_000)).rejects.toMatchObject({ code: 'remote/unreachable' })
+  })
+
+  it('that is busy is asked again', async () => {
+    server.behave.fail = { status: 503, times: 2 }
+    expect((await opened()).size).toBe(700_000)
+  })
+
+  it.each([403, 404, 500])('that answers %i is believed', async (status) => {
+    server.behave.fail = { status, times: 99 }
+    await expect(opened()).rejects.toMatchObject({ code: 'remote/status' })
+    expect(server.seen.length).toBe(status === 500 ? 4 : 1)
+  })
+
+  it.each([
+    ['shift', 'remote/range-mismatch'],
+    ['garbage', 'remote/range-mismatch'],
+    ['size', 'remote/changed'],
+  ] as const)('that lies about the range (%s) is not believed', async (lie, code) => {
+    const source = await opened()
+    server.behave.lieAboutRange = lie
+    await expect(source.read(100_000, 100)).rejects.toMatchObject({ code })
+  })
+
+  it('whose file changes is noticed', async () => {
+    const source = await opened()
+    server.behave.restless = true
+    await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/changed' })
+  })
+
+  it('that stalls is given up', async () => {
+    const source = await opened()
+    server.behave.stall = true
+    await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/unreachable' })
+  })
+
+  it('that cannot be reached gives an error with a code', async () => {
+    await expect(HttpSource.open('http://127.0.0.1:9/x', quick)).rejects.toMatchObject({ code: 'remote/unreachable' })
+    await expect(HttpSource.open('ftp://x/y')).rejects.toMatchObject({ code: 'remote/bad-address' })
+  })
+
+  it('stops when it is told to', async () => {
+    const source = await opened()
+    server.behave.stall = true
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(), 20)
+    await expect(source.read(100_000, 100, { signal: abort.signal })).rejects.toMatchObject({ code: 'io/aborted' })
+  })
+})
+
+describe('redirects', () => {
+  const other = useServer()
+
+  it('take no headers to another origin', async () => {
+    other.files.set('real.bin', large)
+    server.behave.redirect = other.url('real.bin')
+    const source = await HttpSource.open(server.url('m.bin'), { ...quick, headers: { Authorization: 'Bearer secret' } })
+    await source.read(100_000, 100)
+    expect(server.seen[0]!.authorization).toBe('Bearer secret')
+    expect(other.seen.map((each) => each.authorization)).toEqual([undefined, undefined])
+    expect(server.seen.length).toBe(1)
+  })
+
+  it('in a circle are noticed', async () => {
+    server.behave.redirect = server.url('again')
+    await expect(opened()).rejects.toMatchObject({ code: 'remote/redirect' })
+  })
+
+  it('are found anew when the shortcut expires', async () => {
+    other.files.set('real.bin', large)
+    server.behave.redirect = other.url('real.bin')
+    const source = await HttpSource.open(server.url('m.bin'), quick)
+    other.behave.fail = { status: 403, times: 1 }
+    expect(await source.read(100_000, 10)).toEqual(large.subarray(100_000, 100_010))
+    expect(server.seen.length).toBe(2)
+  })
+})
+
+describe('addresses', () => {
+  it.each([
+    '127.0.0.1',
+    '10.1.2.3',
+    '172.20.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '0.0.0.0',
+    '::1',
+    'fd00::1',
+    'fe80::1',
+    '::ffff:10.0.0.1',
+  ])('%s is private', (address) => expect(isPrivateAddress(address)).toBe(true))
+  it.each(['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])('%s is not', (address) =>
+    expect(isPrivateAddress(address)).toBe(false),
+  )
+
+  it('may be private when the user typed them, but not when a file names them', async () => {
+    server.files.set('m.bin', large)
+    expect((await openRemote(server.url('m.bin'), { cache: false })).size).toBe(700_000)
+    await expect(openNamedRemote(server.url('m.bin'), { cache: false })).rejects.toMatchObject({
+      code: 'remote/private-address',
+    })
+  })
+})
+
+describe('the disk store', () => {
+  it('saves requests, and fetches again what was damaged', async () => {
+    const store = new DiskStore({ directory: at('cache') })
+    const first = await opened('m.bin', large, { store })
+    await first.read(0, 700_000)
+    const afterFirst = server.seen.length
+    const second = await opened('m.bin', large, { store })
+    expect(Buffer.compare(await second.read(0, 700_000), large)).toBe(0)
+    expect(server.seen.length).toBe(afterFirst + 1)
+
+    const [folder] = readdirSync(at('cache'))
+    const block = join(at('cache'), folder!, '3.block')
+    const bytes = readFileSync(block)
+    bytes[500] = bytes[500]! ^ 1
+    writeFileSync(block, bytes)
+    const third = await opened('m.bin', large, { store })
+    expect(Buffer.compare(await third.read(0, 700_000), large)).toBe(0)
+    expect(server.seen.length).toBe(afterFirst + 3)
+  })
+
+  it('keeps versions apart and stays within its limit', async () => {
+    const store = new DiskStore({ directory: at('cache'), limit: 200_000 })
+    await (await opened('m.bin', large, { store })).read(0, 700_000)
+    await store.trim()
+    const sizes = readdirSync(at('cache'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.block'))
+      .map((name) => readFileSync(join(at('cache'), name)).byteLength)
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(200_000)
+  })
+})

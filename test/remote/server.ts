@@ -1,0 +1,106 @@
+// A real HTTP server on loopback that serves files from memory and misbehaves on request.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach } from 'vitest'
+
+export interface Misbehaviour {
+  /** Ignores Range. */
+  noRanges?: boolean
+  /** Says a wrong Content-Range. */
+  lieAboutRange?: 'shift' | 'garbage' | 'size'
+  /** Cuts the connection after this many bytes of the body, for the first `times` requests. */
+  cut?: { after: number; times: number }
+  /** Answers with this status for the first `times` requests. */
+  fail?: { status: number; times: number }
+  /** A new ETag with every request. */
+  restless?: boolean
+  /** The ETag changes after this many requests. */
+  changeAfter?: number
+  /** Sends more bytes than the range. */
+  overflow?: boolean
+  /** Never finishes the body. */
+  stall?: boolean
+  /** Redirects here. */
+  redirect?: string
+}
+
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  readonly range: string | undefined
+  readonly authorization: string | undefined
+}
+
+export interface TestServer {
+  readonly files: Map<string, Uint8Array>
+  readonly seen: Seen[]
+  behave: Misbehaviour
+  url(name: string): string
+}
+
+export function useServer(): TestServer {
+  let server: Server
+  const state: TestServer = {
+    files: new Map(),
+    seen: [],
+    behave: {},
+    url: (name) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}`,
+  }
+  beforeEach(async () => {
+    state.files.clear()
+    state.seen.length = 0
+    state.behave = {}
+    server = createServer((request, response) => answer(state, request, response))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return state
+}
+
+function answer({ files, seen, behave }: TestServer, request: IncomingMessage, response: ServerResponse): unknown {
+  const { range, authorization } = request.headers
+  seen.push({ method: request.method!, url: request.url!, range, authorization })
+  const bytes = files.get(decodeURIComponent(request.url!.slice(1)))
+  const refuse = (status: number, headers: Record<string, string> = {}): unknown => {
+    return response.writeHead(status, headers).end()
+  }
+  if (behave.fail && behave.fail.times-- > 0) return refuse(behave.fail.status)
+  if (behave.redirect) return refuse(302, { location: behave.redirect })
+  if (!bytes) return refuse(404)
+  const etag = `"${behave.restless || (behave.changeAfter !== undefined && seen.length > behave.changeAfter) ? seen.length : 'v1'}"`
+  const asked = /^bytes=(\d+)-(\d+)$/.exec(range ?? '')
+  if (request.headers['if-match'] && request.headers['if-match'] !== etag) return refuse(412)
+  if (!asked || behave.noRanges) return send(response, 200, { etag }, bytes, behave)
+  const first = Number(asked[1])
+  const last = Math.min(Number(asked[2]), bytes.byteLength - 1)
+  if (first >= bytes.byteLength) return refuse(416, { 'content-range': `bytes */${bytes.byteLength}` })
+  const body = bytes.subarray(first, last + 1 + (behave.overflow ? 10 : 0))
+  const size = behave.lieAboutRange === 'size' ? bytes.byteLength + seen.length : bytes.byteLength
+  const told =
+    behave.lieAboutRange === 'shift' ? `bytes ${first + 1}-${last + 1}/${size}` : `bytes ${first}-${last}/${size}`
+  return send(
+    response,
+    206,
+    { etag, 'content-range': behave.lieAboutRange === 'garbage' ? 'bytes x' : told },
+    body,
+    behave,
+  )
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: Uint8Array,
+  behave: Misbehaviour,
+): unknown {
+  response.writeHead(status, { ...headers, 'content-length': String(body.byteLength) })
+  if (behave.stall) return response.write(body.subarray(0, 1))
+  if (behave.cut && behave.cut.times-- > 0) {
+    return response.write(body.subarray(0, behave.cut.after), () => response.destroy())
+  }
+  return response.end(body)
+}
