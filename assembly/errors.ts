@@ -1,52 +1,91 @@
-// Errors and least-squares sums over the values themselves, in f32.
+// Errors and least-squares sums over the values themselves, in f32. Loops over the eight vectors of a block are written out: in a loop, the
+// compiler behind would work out the constants anew for each vector.
 import { clampLanes, roundingBias, sumLanes } from './lanes'
+
+function squaredRest(values: usize, inverse: v128, low: v128, high: v128): v128 {
+  const bias = f32x4.splat(roundingBias)
+  const exact = f32x4.mul(v128.load(values), inverse)
+  const rest = f32x4.sub(exact, f32x4.sub(f32x4.add(clampLanes(exact, low, high), bias), bias))
+  return f32x4.mul(rest, rest)
+}
 
 /** The squared error of a block under a scale, with the nearest codes. */
 export function errorOf(values: usize, scale: f32, most: f32): f32 {
-  const bias = f32x4.splat(roundingBias)
   const low = f32x4.splat(-most)
   const high = f32x4.splat(most)
   const inverse = f32x4.splat(1 / scale)
-  let even = f32x4.splat(0)
-  let odd = f32x4.splat(0)
-  for (let at: usize = 0; at < 128; at += 32) {
-    const a = f32x4.mul(v128.load(values + at), inverse)
-    const restA = f32x4.sub(a, f32x4.sub(f32x4.add(clampLanes(a, low, high), bias), bias))
-    even = f32x4.add(even, f32x4.mul(restA, restA))
-    const b = f32x4.mul(v128.load(values + at, 16), inverse)
-    const restB = f32x4.sub(b, f32x4.sub(f32x4.add(clampLanes(b, low, high), bias), bias))
-    odd = f32x4.add(odd, f32x4.mul(restB, restB))
-  }
+  let even = squaredRest(values, inverse, low, high)
+  let odd = squaredRest(values + 16, inverse, low, high)
+  even = f32x4.add(even, squaredRest(values + 32, inverse, low, high))
+  odd = f32x4.add(odd, squaredRest(values + 48, inverse, low, high))
+  even = f32x4.add(even, squaredRest(values + 64, inverse, low, high))
+  odd = f32x4.add(odd, squaredRest(values + 80, inverse, low, high))
+  even = f32x4.add(even, squaredRest(values + 96, inverse, low, high))
+  odd = f32x4.add(odd, squaredRest(values + 112, inverse, low, high))
   return sumLanes(f32x4.add(even, odd)) * (scale * scale)
 }
 
 export let products: f32 = 0
 export let squares: f32 = 0
 
+function codesOf(values: v128, factor: v128, low: v128, high: v128): v128 {
+  const bias = f32x4.splat(roundingBias)
+  return f32x4.sub(f32x4.add(clampLanes(f32x4.mul(values, factor), low, high), bias), bias)
+}
+
 /** Σcx and Σcc for the codes that `inverse` gives, in `products` and `squares`. */
 export function sumUp(values: usize, inverse: f32, most: f32): void {
-  const bias = f32x4.splat(roundingBias)
   const low = f32x4.splat(-most)
   const high = f32x4.splat(most)
   const factor = f32x4.splat(inverse)
-  let product = f32x4.splat(0)
-  let square = f32x4.splat(0)
-  for (let at: usize = 0; at < 128; at += 16) {
-    const x = v128.load(values + at)
-    const code = f32x4.sub(f32x4.add(clampLanes(f32x4.mul(x, factor), low, high), bias), bias)
-    product = f32x4.add(product, f32x4.mul(code, x))
-    square = f32x4.add(square, f32x4.mul(code, code))
-  }
+  let x = v128.load(values)
+  let code = codesOf(x, factor, low, high)
+  let product = f32x4.mul(code, x)
+  let square = f32x4.mul(code, code)
+  x = v128.load(values, 16)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
+  x = v128.load(values, 32)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
+  x = v128.load(values, 48)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
+  x = v128.load(values, 64)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
+  x = v128.load(values, 80)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
+  x = v128.load(values, 96)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
+  x = v128.load(values, 112)
+  code = codesOf(x, factor, low, high)
+  product = f32x4.add(product, f32x4.mul(code, x))
+  square = f32x4.add(square, f32x4.mul(code, code))
   products = sumLanes(product)
   squares = sumLanes(square)
 }
 
+function squared(values: usize): v128 {
+  const x = v128.load(values)
+  return f32x4.mul(x, x)
+}
+
 /** Σxx: the error of a block that becomes all zeros. */
 export function squareSum(values: usize): f32 {
-  let sum = f32x4.splat(0)
-  for (let at: usize = 0; at < 128; at += 16) {
-    const x = v128.load(values + at)
-    sum = f32x4.add(sum, f32x4.mul(x, x))
-  }
-  return sumLanes(sum)
+  let sum = f32x4.add(squared(values), squared(values + 16))
+  sum = f32x4.add(sum, squared(values + 32))
+  sum = f32x4.add(sum, squared(values + 48))
+  sum = f32x4.add(sum, squared(values + 64))
+  sum = f32x4.add(sum, squared(values + 80))
+  sum = f32x4.add(sum, squared(values + 96))
+  return sumLanes(f32x4.add(sum, squared(values + 112)))
 }

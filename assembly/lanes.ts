@@ -16,8 +16,11 @@ export function sumLanes(v: v128): f32 {
 
 /** The largest magnitude of a block of 32. */
 export function blockMagnitude(values: usize): f32 {
-  let most = f32x4.abs(v128.load(values))
-  for (let at: usize = 16; at < 128; at += 16) most = f32x4.pmax(most, f32x4.abs(v128.load(values + at)))
+  const ab = f32x4.pmax(f32x4.abs(v128.load(values)), f32x4.abs(v128.load(values, 16)))
+  const cd = f32x4.pmax(f32x4.abs(v128.load(values, 32)), f32x4.abs(v128.load(values, 48)))
+  const ef = f32x4.pmax(f32x4.abs(v128.load(values, 64)), f32x4.abs(v128.load(values, 80)))
+  const gh = f32x4.pmax(f32x4.abs(v128.load(values, 96)), f32x4.abs(v128.load(values, 112)))
+  let most = f32x4.pmax(f32x4.pmax(ab, cd), f32x4.pmax(ef, gh))
   most = f32x4.pmax(most, i32x4.shuffle(most, most, 2, 3, 0, 1))
   return f32x4.extract_lane(f32x4.pmax(most, i32x4.shuffle(most, most, 1, 0, 3, 2)), 0)
 }

@@ -3,15 +3,15 @@
 import { errorOf, products, squareSum, squares, sumUp } from './errors'
 import { halfValue, largestHalf, nearestHalf, smallestHalf, truncatedHalf } from './half'
 import { blockMagnitude, largestCode } from './lanes'
-import { tryStarts } from './starts'
+import { prepareStarts, tryStarts } from './starts'
 
-const wholeTable: usize = 1024
 const productTable: usize = 2048
 const squareTable: usize = 4096
 
 /** Returns the first block whose scale f16 cannot hold, or -1. */
 export function searchBlocks(bits: i32, values: usize, blocks: i32, scales: usize): i32 {
   const most = largestCode(bits)
+  prepareStarts(bits)
   for (let block = 0; block < blocks; block++) {
     const magnitude = blockMagnitude(values)
     let code: u32 = 0
@@ -19,7 +19,7 @@ export function searchBlocks(bits: i32, values: usize, blocks: i32, scales: usiz
     if (magnitude > smallestHalf / 2) {
       const plain: f32 = magnitude / most
       if (plain > 2 * largestHalf) return block
-      const found = tryStarts(bits, values, magnitude, wholeTable, productTable, squareTable)
+      const found = tryStarts(bits, values, magnitude, productTable, squareTable)
       sumUp(values, 1 / found, most)
       const wanted: f32 = products / squares
       code = nearestHalf(max(wanted, smallestHalf))

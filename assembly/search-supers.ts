@@ -4,7 +4,7 @@ import { errorOf, products, squareSum, squares, sumUp } from './errors'
 import { halfValue, largestHalf, nearestHalf, smallestHalf, truncatedHalf } from './half'
 import { blockMagnitude, largestCode, roundingBias } from './lanes'
 import { subScaleFor } from './reference'
-import { resolutionOf, tryStarts } from './starts'
+import { prepareStarts, resolutionOf, tryStarts } from './starts'
 
 const tries: i32 = 16
 
@@ -18,7 +18,6 @@ const otherSubTable: usize = 192
 const superTable: usize = 256
 const inverseTable: usize = 320
 const errorTable: usize = 384
-const wholeTable: usize = 1024
 // Sixteen f32 for each block.
 const productTable: usize = 2048
 const codeSquareTable: usize = 4096
@@ -47,10 +46,10 @@ function estimate(block: i32): void {
   const unit = load<f32>(unitTable + 4 * block)
   const from = productTable + 64 * block
   const squaresFrom = codeSquareTable + 64 * block
-  const productA = f32x4.add(v128.load(from), v128.load(from))
-  const productB = f32x4.add(v128.load(from, 16), v128.load(from, 16))
-  const productC = f32x4.add(v128.load(from, 32), v128.load(from, 32))
-  const productD = f32x4.add(v128.load(from, 48), v128.load(from, 48))
+  const productA = v128.load(from)
+  const productB = v128.load(from, 16)
+  const productC = v128.load(from, 32)
+  const productD = v128.load(from, 48)
   const squareA = v128.load(squaresFrom)
   const squareB = v128.load(squaresFrom, 16)
   const squareC = v128.load(squaresFrom, 32)
@@ -60,13 +59,21 @@ function estimate(block: i32): void {
   for (let index = 0; index < tries; index++) {
     const step: f32 = load<f32>(superTable + 4 * index) * perSub
     const middle = middleSub(scale * load<f32>(inverseTable + 4 * index))
-    let least = f32x4.splat(0)
-    for (let sub: f32 = middle - 1; sub <= middle + 1; sub += 1) {
-      const s = f32x4.splat(step * sub)
-      const ab = f32x4.pmin(changes(s, productA, squareA), changes(s, productB, squareB))
-      const cd = f32x4.pmin(changes(s, productC, squareC), changes(s, productD, squareD))
-      least = f32x4.pmin(least, f32x4.pmin(ab, cd))
-    }
+    const below = f32x4.splat(step * (middle - 1))
+    const near = f32x4.splat(step * middle)
+    const above = f32x4.splat(step * (middle + 1))
+    let least = f32x4.pmin(f32x4.splat(0), changes(below, productA, squareA))
+    least = f32x4.pmin(least, changes(below, productB, squareB))
+    least = f32x4.pmin(least, changes(below, productC, squareC))
+    least = f32x4.pmin(least, changes(below, productD, squareD))
+    let other = f32x4.pmin(changes(near, productA, squareA), changes(near, productB, squareB))
+    other = f32x4.pmin(other, changes(near, productC, squareC))
+    other = f32x4.pmin(other, changes(near, productD, squareD))
+    least = f32x4.pmin(least, changes(above, productA, squareA))
+    other = f32x4.pmin(other, changes(above, productB, squareB))
+    least = f32x4.pmin(least, changes(above, productC, squareC))
+    other = f32x4.pmin(other, changes(above, productD, squareD))
+    least = f32x4.pmin(least, other)
     least = f32x4.pmin(least, i32x4.shuffle(least, least, 2, 3, 0, 1))
     least = f32x4.pmin(least, i32x4.shuffle(least, least, 1, 0, 3, 2))
     const at = errorTable + 4 * index
@@ -144,7 +151,7 @@ function searchSuper(bits: i32, values: usize, count: i32, subStep: f32, most: f
     let scale: f32 = 0
     // Half of the smallest scale that a super-block can give, 1/32 of the smallest f16, always rounds to code 0.
     if (magnitude > smallestHalf / 64)
-      scale = tryStarts(bits, from, magnitude, wholeTable, productTable + table, codeSquareTable + table)
+      scale = tryStarts(bits, from, magnitude, productTable + table, codeSquareTable + table)
     if (scale > largestHalf * (<f32>63 / 32)) return 0x10000 + block
     store<f32>(scaleTable + 4 * block, scale)
     store<f32>(unitTable + 4 * block, magnitude / resolution)
@@ -195,6 +202,7 @@ function searchSuper(bits: i32, values: usize, count: i32, subStep: f32, most: f
 /** Returns the first block that is too large, or -1. */
 export function searchSupers(bits: i32, values: usize, rows: i32, perRow: i32, supers: usize, subScales: usize): i32 {
   const most = largestCode(bits)
+  prepareStarts(bits)
   const subStep: f32 = bits === 6 ? 0.5 : 1
   for (let row = 0; row < rows; row++) {
     for (let first = 0; first < perRow; first += 8) {

@@ -26,6 +26,7 @@ if (rows.length === 0) {
 }
 
 function format(each) {
+  if (each.line) return each.line
   const met =
     each.goal === undefined
       ? ''

@@ -18,18 +18,19 @@ export default function show(context: Context, inputs: readonly string[], flags:
       await console.json({ file: input, format: model.format, text })
     } else {
       const chosen = { ...model, tensors: model.tensors.filter(({ name }) => options.tensors(name)) }
-      for await (const piece of showModel(withShownNames(chosen), { signal })) await console.write(escapeLines(piece))
+      const shown = withShownNames(chosen, console.isTerminal ? escapeName : escapeLines)
+      for await (const piece of showModel(shown, { signal })) await console.write(escapeLines(piece))
     }
     return 0
   })
 }
 
-/** A line end inside a name must not look like the end of a line of ours. */
-function withShownNames(model: Model): Model {
+/** On a terminal, a line end inside a name must not look like the end of a line of ours; a program gets the text as it is defined. */
+function withShownNames(model: Model, shownAs: (name: string) => string): Model {
   return {
     ...model,
-    tensors: model.tensors.map((tensor) => ({ ...tensor, name: escapeName(tensor.name) })),
-    metadata: new Map([...model.metadata].map(([key, value]) => [escapeName(key), value])),
+    tensors: model.tensors.map((tensor) => ({ ...tensor, name: shownAs(tensor.name) })),
+    metadata: new Map([...model.metadata].map(([key, value]) => [shownAs(key), value])),
   }
 }
 

@@ -19,6 +19,7 @@ import {
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { columnMajor, rowMajor } from '../transforms/reorder.js'
 import { parseRename, renameTensor, selector } from '../transforms/select.js'
+import { adaptTensor } from './adapt.js'
 
 export type Loss = 'none' | 'form' | 'precision' | 'content'
 export type ActionKind =
@@ -139,27 +140,39 @@ function planTensors(
       note('cast', castLoss(tensor.dtype, cast), { requested: true, from: tensor.dtype.id, to: cast.id })
       tensor = castTensor(tensor, cast)
     }
-    if (write.order !== 'both' && tensor.order !== write.order) {
-      note('reorder', 'none', {
-        reason: 'the target stores elements in the other order',
-        from: tensor.order,
-        to: write.order,
-      })
-      tensor = write.order === 'row' ? rowMajor(tensor) : columnMajor(tensor)
+    if (tensor.quant && !write.quant) {
+      const reason = 'the target has no place for quantization parameters'
+      actions.push({ subject: 'part', name: `quantization of ${tensor.name}`, action: 'drop', loss: 'content', reason })
+      tensor = { ...tensor, quant: undefined }
     }
-    const fitted = applyFit(write.tensor(tensor), tensor, note)
+    let fit = write.tensor(tensor)
+    const adapted = fit.fits ? undefined : adaptTensor(tensor, write)
+    if (adapted) {
+      const { action, loss, from, to } = adapted
+      note(action, loss, { from, to, ...(fit.reason !== undefined && { reason: fit.reason }) })
+      tensor = adapted.tensor
+      fit = adapted.fit
+    }
+    const fitted = applyFit(fit, tensor, note)
     if (!fitted) continue
+    kept.push(inOrder(fitted, write.order, note))
     if (actions.length === before) note('copy', 'none')
-    kept.push(fitted)
   }
   return kept
 }
 
-function applyFit<T>(
-  fit: Fit<T>,
-  value: T,
-  note: (action: ActionKind, loss: Loss, more?: Partial<PlanAction>) => void,
-): T | undefined {
+type Note = (action: ActionKind, loss: Loss, more?: Partial<PlanAction>) => void
+
+function inOrder(tensor: Tensor, order: WriteCapabilities['order'], note: Note): Tensor {
+  if (order === 'both' || tensor.order === order) return tensor
+  // With at most one dimension above 1, both orders are the same bytes.
+  if (tensor.shape.filter((dim) => dim !== 1).length > 1) {
+    note('reorder', 'none', { reason: 'the target stores elements in the other order', from: tensor.order, to: order })
+  }
+  return order === 'row' ? rowMajor(tensor) : columnMajor(tensor)
+}
+
+function applyFit<T>(fit: Fit<T>, value: T, note: Note): T | undefined {
   if (!fit.fits) {
     note('drop', 'content', { reason: fit.reason ?? 'the target has no place for it' })
     return undefined

@@ -65,6 +65,8 @@ export interface WriteCapabilities {
   metadata(key: string, value: MetaValue): Fit<MetaValue>
   part(part: Part): Fit<Part>
   readonly order: 'row' | 'column' | 'both'
+  /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
+  readonly quant?: boolean
   readonly shards: boolean
   /**
    * How the format's readers want linear weights to lie; `as-is` takes them as they are. Absent: the format does not care, so models

@@ -48,7 +48,7 @@ describe('wrong usage gives status 2 and says what would be right', () => {
     [['convert', 'x', '-o', 'y', '--set', 'key'], 'key=value is wanted'],
     [['convert', 'x', 'z', '-o', 'y'], 'several inputs need a directory'],
     [['verify', '-', '-'], 'standard input can be read only once'],
-    [['verify', 'https://example.org/x'], 'addresses cannot be opened yet'],
+    [['verify', 's3://bucket/x'], 's3 addresses cannot be opened yet'],
   ])('%j', async (args, words) => {
     const { status, stdout, stderr } = await tare(...args)
     expect(stderr).toContain(words)

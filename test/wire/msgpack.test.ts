@@ -166,7 +166,7 @@ describe('what is wrong', () => {
     expect(codeOf('81 ca3f800000 00')).toBe('msgpack/key')
     expect(codeOf('00 00')).toBe('msgpack/trailing-bytes')
     expect(codeOf('91 91 91 00', { maxDepth: 2 })).toBe('msgpack/depth')
-    expect(codeOf('91'.repeat(100_000) + '00')).toBe('msgpack/depth')
+    expect(codeOf(`${'91'.repeat(100_000)}00`)).toBe('msgpack/depth')
     expect(decodeMsgpack(hex('91 91 00'), report, { maxDepth: 2 })).toEqual([[0]])
     expect(decodeMsgpack(hex('00 00'), report, { allowTrailing: true })).toBe(0)
   })

@@ -50,13 +50,9 @@ export type QuantInfo = {
   readonly maxClip: number | string
 }
 
-const dtypeByCode = new Map<number, DType>()
-
-export const dtypeOfMethodCode = (code: number): DType | undefined => dtypeByCode.get(code)
-
 function mcfType(each: Method): DType {
   const isRaw = each.family === 'int'
-  const dtype: DType = {
+  return {
     id: each.id,
     kind: 'block',
     group: groupOf(each),
@@ -64,8 +60,6 @@ function mcfType(each: Method): DType {
     byteLength: (shape) => (isRaw ? rawLayout(each, shape, 'weights') : blockLayout(each, shape))?.byteLength,
     regions: isRaw ? rawCodec(each) : blockCodec(each),
   }
-  dtypeByCode.set(each.code, dtype)
-  return dtype
 }
 
 /** How dense the type is. The bytes of such a run do not lie together. */

@@ -59,7 +59,7 @@ export async function buildFile(content: readonly OutChunk[], options: BuildOpti
   let reached = plan.controlEnd
   for (const { chunk, offset } of inFileOrder(plan.placed)) {
     if (offset > reached) slots.push({ kind: 'zeros', path: 'padding', length: offset - reached })
-    slots.push(...(chunk === controlHash ? [control.hashSlot] : chunk.slots))
+    for (const slot of chunk === controlHash ? [control.hashSlot] : chunk.slots) slots.push(slot)
     reached = offset + chunk.length
   }
   return { name: options.name, slots }

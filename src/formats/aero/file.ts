@@ -8,7 +8,6 @@ import type { Chunk } from './chunk.js'
 import type { Control } from './control.js'
 import type { JsonObject } from './manifest.js'
 import { digestSize, pagesName } from './structs.js'
-import { fromHex } from './tagged.js'
 import type { IndexEntry } from './tidx.js'
 
 /** What AERO itself said about tensors. Other formats keep things under the same key of a tensor; they have no place in an index. */
@@ -43,7 +42,6 @@ export class TensorTable {
 
   add(tensor: Tensor, entry: IndexEntry, shard: Chunk | undefined, start: number, end: number): void {
     const i = this.tensors.length
-    const { hash } = entry
     this.tensors.push(tensor)
     this.entries.push(entry.index)
     this.shardIds.push(entry.shardId)
@@ -51,10 +49,9 @@ export class TensorTable {
     this.shards.push(shard)
     this.starts.push(start)
     this.ends.push(end)
-    this.#hashed.push(hash !== undefined)
-    if (hash === undefined) return
-    if (!/^[0-9a-fA-F]{64}$/.test(hash)) this.malformedHashes.add(i)
-    else this.#keepHash(i, fromHex(hash))
+    this.#hashed.push(entry.hashForm === 'proper')
+    if (entry.hashForm === 'malformed') this.malformedHashes.add(i)
+    else if (entry.hashForm === 'proper') this.#keepHash(i, entry.hash)
   }
 
   #keepHash(i: number, hash: Uint8Array): void {
@@ -69,7 +66,7 @@ export class TensorTable {
 
   /** The hash of tensor i, where the index has a proper one. */
   hashOf(i: number): Uint8Array | undefined {
-    if (!this.#hashed[i] || this.malformedHashes.has(i)) return undefined
+    if (!this.#hashed[i]) return undefined
     return this.#hashes.subarray(i * digestSize, (i + 1) * digestSize)
   }
 

@@ -1,14 +1,14 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
 // shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read token by token: a
 // file can have a million tensors, and only what stays in the model is allocated.
-import { encodeUtf8 } from '../../bytes/index.js'
 import type { Code, Report } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
 import { MsgpackReader, msgpackCodes, nameOf } from '../../wire/msgpack.js'
 import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
-import { readKey, readTagged, readText, type TaggedCodes } from './tagged.js'
+import { digestSize } from './structs.js'
+import { encodeTagged, readKey, readTagged, readText, type TaggedCodes } from './tagged.js'
 
 /** One entry, as far as it makes sense by itself. The object is used again for the next one. */
 export interface IndexEntry {
@@ -23,11 +23,18 @@ export interface IndexEntry {
   /** A bigint when it is beyond 2^53-1. */
   dataOff: number | bigint
   dataLen: number | bigint
-  /** 64 hexadecimal digits, when all is well; undefined when there is none. */
-  hash: string | undefined
+  /** What `hash_b3` says; the bytes are in `hash` when it is proper. */
+  hashForm: 'none' | 'proper' | 'malformed'
+  readonly hash: Uint8Array
   /** Keys that the document does not define, and `flags` when it is not 0. */
   extra: Record<string, JsonValue> | undefined
 }
+
+/** By character code; 255 for what is no hexadecimal digit. */
+const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
+  const value = '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase())
+  return value < 0 ? 255 : value
+})
 
 /** Told about each entry; the report takes places in the content of the chunk. */
 export type Visit = (entry: IndexEntry, report: Report) => void
@@ -50,7 +57,8 @@ const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['tidx-msgpa
 const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
 const known = [...required, 'flags', 'hash_b3'] as const
 type Field = (typeof known)[number]
-const knownBytes: readonly (readonly [Field, Uint8Array])[] = known.map((field) => [field, encodeUtf8(field)])
+/** With the type byte of a short string in front. */
+const knownBytes: readonly Uint8Array[] = known.map((field) => encodeTagged(field))
 
 export function parseIndex(content: ChunkContent, report: Report, visit: Visit): IndexRoot {
   const placed = placedReport(report, content.chunk, ownCode)
@@ -71,7 +79,7 @@ export function parseIndex(content: ChunkContent, report: Report, visit: Visit):
       const kind = reader.next()
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
       count = reader.length
-      new EntryParser(reader, placed).readAll(count, visit)
+      new EntryParser(reader, content.bytes, placed).readAll(count, visit)
     } else {
       extra ??= Object.create(null) as Record<string, JsonValue>
       extra[key] = readTagged(reader, taggedCodes)
@@ -90,6 +98,7 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
 
 class EntryParser {
   readonly #reader: MsgpackReader
+  readonly #bytes: Uint8Array
   readonly #report: Report
   readonly #entry: IndexEntry = {
     index: 0,
@@ -100,15 +109,17 @@ class EntryParser {
     shardId: 0,
     dataOff: 0,
     dataLen: 0,
-    hash: undefined,
+    hashForm: 'none',
+    hash: new Uint8Array(digestSize),
     extra: undefined,
   }
   #index = 0
   #field = ''
   #isGood = true
 
-  constructor(reader: MsgpackReader, report: Report) {
+  constructor(reader: MsgpackReader, bytes: Uint8Array, report: Report) {
     this.#reader = reader
+    this.#bytes = bytes
     this.#report = report
   }
 
@@ -134,22 +145,22 @@ class EntryParser {
     if (kind !== 'map') wrongType(reader, at, this.#path(), `a map was expected, ${nameOf(kind)} found`)
     entry.index = this.#index
     entry.at = at
-    entry.hash = undefined
+    entry.hashForm = 'none'
     entry.extra = undefined
     this.#isGood = true
     let given = 0
+    let next = 0
     for (let pairs = reader.length; pairs > 0; pairs--) {
-      this.#field = ''
       const keyAt = reader.offset
-      const field = this.#knownKey()
-      const key = field ?? readKey(reader, taggedCodes)
-      this.#field = key
-      if (field === undefined) this.#keepExtra(key)
+      const number = this.#takeKey(next)
+      next = number + 1
+      if (number < 0) this.#keepExtra(this.#field)
       else {
-        const bit = 2 ** known.indexOf(field)
-        if (Math.floor(given / bit) % 2 === 1) this.#complain('tidx-field-twice', keyAt, `${field} stands twice`)
+        const bit = 2 ** number
+        if (Math.floor(given / bit) % 2 === 1)
+          this.#complain('tidx-field-twice', keyAt, `${known[number]} stands twice`)
         else given += bit
-        this.#readField(field)
+        this.#readField(known[number]!)
       }
     }
     this.#field = ''
@@ -160,20 +171,25 @@ class EntryParser {
     return this.#isGood
   }
 
-  /** Takes the next key when it is one that the document defines; no string is made for it. */
-  #knownKey(): Field | undefined {
+  /** Takes a key. Writers list the fields in one order, so the one that should come next is tried first, without making a string. */
+  #takeKey(next: number): number {
     const reader = this.#reader
-    const form = reader.peek()
-    if (form <= 0xa0 || form >= 0xc0) return undefined
-    const length = form - 0xa0
-    const start = reader.position
-    reader.next()
-    const bytes = reader.take(length)
-    for (const [field, expected] of knownBytes) {
-      if (expected.byteLength === length && expected.every((byte, i) => bytes[i] === byte)) return field
+    if (next < known.length && this.#startsWith(knownBytes[next]!)) {
+      reader.position += knownBytes[next]!.byteLength
+      this.#field = known[next]!
+      return next
     }
-    reader.position = start
-    return undefined
+    this.#field = ''
+    const key = readKey(reader, taggedCodes)
+    this.#field = key
+    return known.indexOf(key as Field)
+  }
+
+  #startsWith(expected: Uint8Array): boolean {
+    const bytes = this.#bytes
+    const { position } = this.#reader
+    for (let i = 0; i < expected.byteLength; i++) if (bytes[position + i] !== expected[i]) return false
+    return true
   }
 
   #readField(field: Field): void {
@@ -188,7 +204,7 @@ class EntryParser {
     if (field === 'name' || field === 'hash_b3') {
       if (kind !== 'str') this.#refuse(at, kind, 'a string')
       else if (field === 'name') entry.name = readText(reader, taggedCodes)
-      else entry.hash = readText(reader, taggedCodes) || undefined
+      else this.#readHash()
       return
     }
     const { value } = reader
@@ -202,6 +218,21 @@ class EntryParser {
     } else if (typeof value === 'bigint') this.#refuse(at, kind, 'a smaller number')
     else if (field === 'dtype') entry.dtype = value
     else entry.shardId = value
+  }
+
+  /** 64 hexadecimal digits in either case; an empty string stands for no hash. */
+  #readHash(): void {
+    const { length } = this.#reader
+    const digits = this.#reader.take(length)
+    const { hash } = this.#entry
+    this.#entry.hashForm = length === 0 ? 'none' : length === 2 * digestSize ? 'proper' : 'malformed'
+    if (length !== 2 * digestSize) return
+    for (let i = 0; i < digestSize; i++) {
+      const high = hexValues[digits[2 * i]!]!
+      const low = hexValues[digits[2 * i + 1]!]!
+      if (high > 15 || low > 15) this.#entry.hashForm = 'malformed'
+      hash[i] = high * 16 + low
+    }
   }
 
   #readShape(at: number): void {

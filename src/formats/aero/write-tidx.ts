@@ -11,7 +11,7 @@ import { ownExtras } from './file.js'
 import { isObject, type JsonObject } from './manifest.js'
 import type { Placement, ShardContent } from './shards.js'
 import { digestSize } from './structs.js'
-import { writeTagged } from './tagged.js'
+import { encodeTagged, writeTagged } from './tagged.js'
 
 /** The quantization types in use, by their number in the list. */
 export interface QuantTable {
@@ -42,6 +42,13 @@ export interface IndexPlan {
   readonly withHashes: boolean
   /** Further keys beside `tensors`. */
   readonly extra: JsonObject | undefined
+}
+
+/** The keys of every entry, encoded once: a file can have a million of them. */
+const keys = encodeKeys(['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len', 'flags', 'hash_b3'])
+
+function encodeKeys<K extends string>(names: readonly K[]): Readonly<Record<K, Uint8Array>> {
+  return Object.fromEntries(names.map((name) => [name, encodeTagged(name)])) as Record<K, Uint8Array>
 }
 
 const blankHash = new Uint8Array(digestSize)
@@ -100,29 +107,29 @@ function writeEntry(
 ): void {
   const { tensor } = placement
   const { flags = 0, dtype, ...extra } = quantFields(tensor, quants)
-  const keys = Object.keys(extra)
-  writer.mapHeader(7 + keys.length + (withHashes ? 1 : 0))
-  writer.str('name')
+  const more = Object.keys(extra)
+  writer.mapHeader(7 + more.length + (withHashes ? 1 : 0))
+  writer.raw(keys.name)
   writer.str(tensor.name)
-  writer.str('dtype')
+  writer.raw(keys.dtype)
   writer.int(dtypeNumber(tensor, dtype))
-  writer.str('shape')
+  writer.raw(keys.shape)
   writer.arrayHeader(tensor.shape.length)
   for (const dim of tensor.shape) writer.int(dim)
-  writer.str('shard_id')
+  writer.raw(keys.shard_id)
   writer.int(placement.shard)
-  writer.str('data_off')
+  writer.raw(keys.data_off)
   writer.int(placement.offset)
-  writer.str('data_len')
+  writer.raw(keys.data_len)
   writer.int(placement.length)
-  writer.str('flags')
+  writer.raw(keys.flags)
   writeTagged(writer, flags)
-  for (const key of keys) {
+  for (const key of more) {
     writer.str(key)
     writeTagged(writer, extra[key]!)
   }
   if (!withHashes) return
-  writer.str('hash_b3')
+  writer.raw(keys.hash_b3)
   writer.str(toHex(hashOf(placement)))
 }
 

@@ -1,5 +1,5 @@
 // Tokens that are not UTF-8, and tokens that stand twice. A vocabulary has thirty thousand of them and nearly always all are fine, so
-// they are compared by a hash first; only those whose hashes agree are compared as they are.
+// they are sorted into buckets by a hash first; only those that share a bucket, and then the whole hash, are compared as they are.
 import { decodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { maxFindings, verifyCodes } from '../../errors/index.js'
@@ -39,17 +39,31 @@ function checkEncoding(table: TokenTable, { report }: CheckContext): void {
 
 function checkRepeats(table: TokenTable, { report }: CheckContext): void {
   const { bytes, starts, ends } = table.spans
+  const buckets = new Uint8Array(2 ** Math.min(25, Math.ceil(Math.log2(table.count + 1)) + 4))
+  const mask = buckets.length - 1
   const hashes = new Uint32Array(table.count)
-  for (let id = 0; id < table.count; id++) hashes[id] = fnv1a32(bytes, starts[id]!, ends[id]!)
-  const sorted = hashes.toSorted()
-  const suspicious = new Set(sorted.filter((hash, i) => i > 0 && hash === sorted[i - 1]))
-  if (suspicious.size === 0) return
-  const known = new Map<string, number>()
   for (let id = 0; id < table.count; id++) {
-    if (!suspicious.has(hashes[id]!)) continue
-    const text = oneByteDecoder.decode(table.token(id))
-    const first = known.get(text)
-    if (first === undefined) known.set(text, id)
+    const hash = fnv1a32(bytes, starts[id]!, ends[id]!)
+    hashes[id] = hash
+    const bucket = hash & mask
+    buckets[bucket] = buckets[bucket] === 0 ? 1 : 2
+  }
+  const textOf = (id: number): string => oneByteDecoder.decode(table.token(id))
+  /** The only token with a hash, or all of them by their text. */
+  const known = new Map<number, number | Map<string, number>>()
+  for (let id = 0; id < table.count; id++) {
+    const hash = hashes[id]!
+    if (buckets[hash & mask] === 1) continue
+    const same = known.get(hash)
+    if (same === undefined) {
+      known.set(hash, id)
+      continue
+    }
+    const texts = typeof same === 'number' ? new Map([[textOf(same), same]]) : same
+    known.set(hash, texts)
+    const text = textOf(id)
+    const first = texts.get(text)
+    if (first === undefined) texts.set(text, id)
     else {
       const message = `${JSON.stringify(decodeUtf8(table.token(id)) ?? text)} is token ${first} already`
       report.report(codes['duplicate-token'], { offset: 0, path: pathOf(id), message })

@@ -4,7 +4,7 @@ import { type ReadContext, rangePayload, type Tensor } from '../../model/index.j
 import { codes } from './codes.js'
 import type { Range } from './parts.js'
 import { alignment, descriptor } from './structs.js'
-import type { IndexEntry } from './tensor-index.js'
+import { descriptorPath, type IndexEntry } from './tensor-index.js'
 
 export interface DataSection {
   readonly offset: number
@@ -68,23 +68,27 @@ export function placeTensors(
 }
 
 function complainOfRange(entry: IndexEntry, section: DataSection, { report }: ReadContext): void {
-  const { dataOffset, size, at, path } = entry
+  const { dataOffset, size, at, index } = entry
   const where = dataOffset === undefined ? 'an offset beyond 2^53' : `data_offset ${dataOffset}`
   const message = `${size} bytes at ${where}, but the data section has ${section.size}`
   report.report(codes['data-range'], {
     offset: at + descriptor.offsetOf('dataOffset'),
-    path: `${path}.data_offset`,
+    path: descriptorPath(index, 'data_offset'),
     message,
   })
 }
 
 function complainOfAlignment(
-  { at, path }: IndexEntry,
+  { at, index }: IndexEntry,
   code: 'alignment' | 'alignment-absolute',
   message: string,
   { report }: ReadContext,
 ): void {
-  report.report(codes[code], { offset: at + descriptor.offsetOf('dataOffset'), path: `${path}.data_offset`, message })
+  report.report(codes[code], {
+    offset: at + descriptor.offsetOf('dataOffset'),
+    path: descriptorPath(index, 'data_offset'),
+    message,
+  })
 }
 
 /** The bytes between tensors, unless some tensors share theirs. */
@@ -102,7 +106,7 @@ function checkOverlap(
     if (start < reached) {
       const message = `${JSON.stringify(entry.name)} shares bytes with ${JSON.stringify(before!.name)}`
       const offset = entry.at + descriptor.offsetOf('dataOffset')
-      report.report(codes['tensor-overlap'], { offset, path: `${entry.path}.data_offset`, message })
+      report.report(codes['tensor-overlap'], { offset, path: descriptorPath(entry.index, 'data_offset'), message })
       isSound = false
     } else if (start > reached) gaps.push([section.offset + reached, section.offset + start])
     if (start + entry.size > reached) before = entry

@@ -14,10 +14,12 @@ export interface IndexEntry {
   /** From the start of the data section; undefined when no file can be that large. */
   readonly dataOffset: number | undefined
   readonly size: number
-  /** Where the descriptor is, for findings. */
+  /** Where the descriptor is, and its number, for findings. */
   readonly at: number
-  readonly path: string
+  readonly index: number
 }
+
+export const descriptorPath = (index: number, field: string): string => `tensors[${index}].${field}`
 
 export interface TensorIndex {
   readonly entries: readonly IndexEntry[]
@@ -58,17 +60,16 @@ export function readTensorIndex(
     if (values.nameLength > table.remaining) return { entries, refused: count - entries.length }
     const nameAt = table.offset
     const bytes = table.raw(values.nameLength, '', decodeLossy)
-    const path = `tensors[${i}]`
-    const name = readName(bytes, nameAt, values, at, path, context)
+    const name = readName(bytes, nameAt, values, at, i, context)
     const isRepeated = name !== undefined && known.has(name)
     if (isRepeated) {
       const message = `${JSON.stringify(name)} was there before`
       report.report(codes['duplicate-tensor-name'], { offset: nameAt, path: `names[${i}]`, message })
     }
-    const type = readType(values, at, path, context)
+    const type = readType(values, at, i, context)
     if (name === undefined || isRepeated || !type) continue
     known.add(name)
-    entries.push({ name, ...type, dataOffset: toSafe(values.dataOffset), at, path })
+    entries.push({ name, ...type, dataOffset: toSafe(values.dataOffset), at, index: i })
   }
   return { entries, refused: count - entries.length }
 }
@@ -78,18 +79,22 @@ function readName(
   nameAt: number,
   { nameHash }: Descriptor,
   at: number,
-  path: string,
+  index: number,
   { report }: ReadContext,
 ): string | undefined {
   const name = decodeUtf8(bytes)
   if (name === undefined)
-    report.report(codes['name-utf8'], { offset: nameAt, path: `${path}.name`, message: 'not UTF-8' })
+    report.report(codes['name-utf8'], { offset: nameAt, path: descriptorPath(index, 'name'), message: 'not UTF-8' })
   if (name === '')
-    report.report(codes['empty-tensor-name'], { offset: at, path: `${path}.name_length`, message: 'empty' })
+    report.report(codes['empty-tensor-name'], {
+      offset: at,
+      path: descriptorPath(index, 'name_length'),
+      message: 'empty',
+    })
   const hash = fnv1a32(bytes)
   if (hash !== nameHash) {
     const message = `${hex(nameHash)} is stored, the name ${JSON.stringify(decodeLossy(bytes))} has ${hex(hash)}`
-    report.report(codes['name-hash'], { offset: at, length: 4, path: `${path}.name_hash`, message })
+    report.report(codes['name-hash'], { offset: at, length: 4, path: descriptorPath(index, 'name_hash'), message })
   }
   return name
 }
@@ -99,11 +104,11 @@ const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}
 function readType(
   values: Descriptor,
   at: number,
-  path: string,
+  index: number,
   { report }: ReadContext,
 ): Pick<IndexEntry, 'dtype' | 'shape' | 'size'> | undefined {
   const complain = (code: keyof typeof codes, field: keyof Descriptor, name: string, message: string): undefined => {
-    report.report(codes[code], { offset: at + descriptor.offsetOf(field), path: `${path}.${name}`, message })
+    report.report(codes[code], { offset: at + descriptor.offsetOf(field), path: descriptorPath(index, name), message })
   }
   const dtype = dtypes[values.dtype]
   if (!dtype) complain('dtype', 'dtype', 'dtype', `type ${values.dtype}, but only 0 to ${dtypes.length - 1} exist`)

@@ -27,7 +27,6 @@ export async function check(model: Model, context: CheckContext): Promise<void> 
 async function checkPadding({ source, padding }: GgufFile, context: CheckContext): Promise<void> {
   for (const { offset, length } of padding) {
     const bytes = await source.read(offset, length, { signal: context.signal })
-    context.checked(length)
     const at = bytes.findIndex((byte) => byte !== 0)
     if (at < 0) continue
     const message = `padding at ${offset + at} is ${bytes[at]}, not zero`

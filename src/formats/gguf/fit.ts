@@ -1,6 +1,6 @@
 // What a GGUF file can hold.
 import { encodeUtf8, isPowerOfTwo } from '../../bytes/index.js'
-import { ggmlTypeOf } from '../../dtypes/ggml/index.js'
+import { ggmlTypeByName, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import { type DType, f16, f32, i8, i16, i32, i64 } from '../../dtypes/index.js'
 import {
   type Fit,
@@ -10,10 +10,12 @@ import {
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
+import { q8ToBlocks } from '../../model/q8-blocks.js'
 import { alignmentKey } from './read.js'
 import { mostDims } from './skim.js'
 import { valueTypeOf } from './value-types.js'
 
+const q8_0 = ggmlTypeByName('Q8_0')!.dtype
 const mostNameBytes = 64
 const mostKeyBytes = 65_535
 
@@ -29,6 +31,8 @@ const wider: Readonly<Record<string, DType>> = {
 
 export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (tensor.encoding && ggmlTypeOf(tensor.encoding)) return fitPacked(tensor, tensor.encoding)
+  const repacked = tensor.dtype.id === 'mcf.q8' && tensor.data ? q8ToBlocks(tensor.data, tensor.shape) : undefined
+  if (repacked) return fitRepacked({ ...tensor, dtype: q8_0, data: repacked, quant: undefined })
   if (!ggmlTypeOf(tensor.dtype)) {
     const castTo =
       tensor.dtype.kind === 'block' ? f32 : Object.hasOwn(wider, tensor.dtype.id) ? wider[tensor.dtype.id] : undefined
@@ -51,6 +55,12 @@ function fitPacked(tensor: Tensor, encoding: DType): Fit<Tensor> {
   const unpacked: Tensor = { ...tensor, dtype: encoding, encoding: undefined }
   const fit = fitTensor(unpacked)
   return fit.fits ? { fits: true, as: unpacked, reason: `the packed bytes are ${encoding.id}` } : fit
+}
+
+/** The same codes and scales, in other places. */
+function fitRepacked(tensor: Tensor): Fit<Tensor> {
+  const fit = fitTensor(tensor)
+  return fit.fits ? { fits: true, as: tensor, reason: `the same codes as ${tensor.dtype.id}` } : fit
 }
 
 export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {

@@ -129,6 +129,7 @@ function readKey(index: IndexView, entry: Entry, i: number, { report, extents }:
   if (key === undefined) say('key-utf8', 'the key is not UTF-8')
   else if (/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/.test(key)) return key
   else if (/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(key)) say('key-hyphen', `the key ${JSON.stringify(key)} has hyphens`)
+  else if (key === '') say('key-syntax', 'the key is empty')
   else say('key-syntax', `the key ${JSON.stringify(key)} is not made of lower-case words with dots between`)
   if (entry.keyLength > 65_535) say('key-length', `the key has ${entry.keyLength} bytes`)
   return key

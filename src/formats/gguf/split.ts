@@ -66,17 +66,20 @@ export async function readSet(first: GgufFile, place: Place, context: ReadContex
     report.report(codes['shard-number'], { offset: 0, path: splitKeys.no, message })
   }
   const files = [first]
-  let missing = 0
-  for (let no = 1; no < place.count && missing < mostMissing; no++) {
-    const file = await openShard(first.source, nameOfShard(named.stem, no, named.count, named.suffix), context)
-    if (!file) missing++
-    else {
-      checkPlace(file, no, place, context)
-      files.push(file)
+  try {
+    let missing = 0
+    for (let no = 1; no < place.count && missing < mostMissing; no++) {
+      const file = await openShard(first.source, nameOfShard(named.stem, no, named.count, named.suffix), context)
+      if (file) files.push(file)
+      else missing++
+      if (file) checkPlace(file, no, place, context)
     }
+    if (missing === 0) checkTensors(files, place, context)
+    return files
+  } catch (error) {
+    await Promise.all(files.slice(1).map((file) => file.source.close()))
+    throw error
   }
-  if (missing === 0) checkTensors(files, place, context)
-  return files
 }
 
 async function openShard(first: ByteSource, name: string, context: ReadContext): Promise<GgufFile | undefined> {

@@ -12,6 +12,7 @@ const halfCharacters = 'the name holds half of a surrogate pair'
 
 export const writeCapabilities: WriteCapabilities = {
   order: 'row',
+  quant: true,
   shards: false,
 
   tensor(tensor: Tensor): Fit<Tensor> {

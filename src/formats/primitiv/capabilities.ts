@@ -8,7 +8,7 @@ import { isKnownSetting } from './optimizer-classes.js'
 import { maxDims } from './read-parameters.js'
 
 /** The data of a tensor has a 32-bit length. */
-export const maxElements = 2 ** 30 - 1
+const maxElements = 2 ** 30 - 1
 
 export interface WriteChoices {
   readonly canonical: boolean
@@ -48,12 +48,8 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   const no = (reason: string): Fit<Tensor> => ({ fits: false, reason })
   const { dtype, shape, data, path, role, name } = tensor
   if (choices.type === 'optimizer') return no('the settings of an optimizer are a file of their own, without tensors')
-  if (dtype.id !== f32.id || tensor.quant) {
-    const reason = tensor.quant
-      ? 'primitiv has no scales; its tensors are f32'
-      : `primitiv tensors are f32, not ${dtype.id}`
-    return { fits: false, reason, castTo: f32 }
-  }
+  if (tensor.quant) return no('primitiv has no place for scales; dequantize first')
+  if (dtype.id !== f32.id) return { fits: false, reason: `primitiv tensors are f32, not ${dtype.id}`, castTo: f32 }
   if (!data && !(path?.length === 0) && choices.type !== 'shape')
     return no('primitiv cannot name a tensor without data')
   if (role === 'state' && tensor.stat === undefined && !name.includes('#'))
@@ -67,7 +63,7 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   return describeChange(tensor, stored)
 }
 
-export interface WrittenShape {
+interface WrittenShape {
   readonly dims: readonly number[]
   readonly batch: number
 }

@@ -183,7 +183,7 @@ export class FieldReader {
 const floatScratch = new Float32Array(1)
 const bitScratch = new Uint32Array(floatScratch.buffer)
 
-export function fromBits(bits: number): FloatValue {
+function fromBits(bits: number): FloatValue {
   bitScratch[0] = bits
   return { value: floatScratch[0]!, bits }
 }

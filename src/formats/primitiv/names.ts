@@ -64,7 +64,7 @@ export function sortedByKey<T>(items: readonly T[], keyOf: (item: T) => Key): re
   return items
 }
 
-export interface Conflict<T> {
+interface Conflict<T> {
   readonly kind: 'same' | 'clash'
   readonly first: T
   readonly second: T

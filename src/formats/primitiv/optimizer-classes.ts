@@ -10,7 +10,7 @@ export const commonFloats: ReadonlyMap<string, number> = new Map([
   ['Optimizer.lr_scale', 1],
 ])
 
-export interface OptimizerClass {
+interface OptimizerClass {
   readonly name: string
   /** All float settings with their defaults, in the order that the reference's usual build writes them. */
   readonly floats: ReadonlyMap<string, number>

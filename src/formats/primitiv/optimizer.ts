@@ -3,7 +3,7 @@ import { compareUtf8 } from '../../bytes/index.js'
 import type { JsonValue, Metadata, MetaValue, Part } from '../../model/index.js'
 import { isKnownSetting, optimizerClasses, recogniseClass } from './optimizer-classes.js'
 
-export const optimizerKind = 'optimizer'
+const optimizerKind = 'optimizer'
 
 /** What the shared part holds, each map in file order. */
 export interface OptimizerContent {
@@ -87,7 +87,7 @@ function isSetting(key: string, value: MetaValue, content: OptimizerContent | un
 const numberOf = (value: MetaValue): number => Number((value as { value: number | bigint | string }).value)
 
 /** The order of the reference's usual build for the keys of its classes, by bytes for all others. */
-export function inUsualOrder(keys: readonly string[]): string[] {
+function inUsualOrder(keys: readonly string[]): string[] {
   const name = recogniseClass(keys)
   const usual = [...((name === undefined ? undefined : optimizerClasses.get(name)?.floats.keys()) ?? [])]
   const place = (key: string): number => (usual.includes(key) ? usual.indexOf(key) : usual.length)

@@ -14,6 +14,7 @@ import {
   TareError,
   type Tensor,
 } from '../../../src/index.js'
+import { attachState, dropState } from '../../../src/transforms/state.js'
 import { convertToFiles, sourceOf as sourceOfFiles } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
@@ -267,6 +268,8 @@ describe('what has no place', () => {
     })
     expect(judge({ shape: [2 ** 30 - 1] })).toEqual({ fits: true })
     expect(judge({ shape: [2 ** 40, 2 ** 40] })).toMatchObject({ fits: false })
+    const quant = { scheme: 'symmetric' as const, scales: [1] }
+    expect(judge({ quant })).toMatchObject({ fits: false, reason: expect.stringContaining('dequantize') })
     expect(judge({ data: null })).toMatchObject({ fits: false, reason: expect.stringContaining('without data') })
     expect(judge({ name: '\ud800' })).toMatchObject({ fits: false, reason: expect.stringContaining('surrogate') })
     expect(judge({ role: 'state' })).toMatchObject({ fits: false, reason: expect.stringContaining('#') })
@@ -330,6 +333,18 @@ describe('round trips', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('to another format and back, with the statistics', async () => {
+    const model = await openModel(fixtureSource('primitiv', 'model_nested_adam.model'))
+    const flat = await openModel(sourceOfFiles(await convertToFiles(model, 'safetensors')))
+    const { model: attached, unmatched } = attachState(flat, flat)
+    expect(unmatched).toEqual([])
+    const back = (await open(await write(attached))).model
+    expect(await describeTensors(back)).toEqual(await describeTensors(model))
+    const weights = fixtureBytes('primitiv', 'model_nested_adam_saved_without_stats.model')
+    expect(Buffer.compare(await write(dropState(attached)), weights)).toBe(0)
+    expect(Buffer.compare(await write(dropState(model)), weights)).toBe(0)
   })
 
   it('to another format and back, element by element', async () => {

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { dtypeById, formats, hashModel, openModel, planConversion, type Tensor } from '../../src/index.js'
+import { convertToFiles, sourceOf } from '../support/convert.js'
+import { sampleModel, sampleTensor } from '../support/sample-model.js'
+
+const actionsOf = async (tensor: Tensor, target: string) =>
+  (await planConversion(sampleModel([tensor]), target, { name: 'x' })).plan
+
+describe('a type that the target lacks', () => {
+  it.each([
+    ['i4', 'safetensors', 'i8', 'none'],
+    ['u2', 'safetensors', 'u8', 'none'],
+    ['f8_e4m3', 'mcf', 'f16', 'none'],
+    ['bool', 'mcf', 'u8', 'none'],
+    ['bf16', 'primitiv', 'f32', 'none'],
+    ['f64', 'primitiv', 'f32', 'precision'],
+    ['c128', 'safetensors', 'c64', 'precision'],
+  ] as const)('%s in %s becomes %s, loss %s', async (from, target, to, loss) => {
+    const plan = await actionsOf(sampleTensor('a', from, [4, 8]), target)
+    expect(plan.actions[0]).toMatchObject({ action: 'cast', from, to, loss })
+    expect(plan.loss).toBe(loss)
+  })
+
+  it('is dequantized when it is a block', async () => {
+    const plan = await actionsOf(sampleTensor('a', 'ggml.q8_0', [4, 32]), 'safetensors')
+    expect(plan.actions[0]).toMatchObject({ action: 'dequantize', from: 'ggml.q8_0', to: 'f32', loss: 'none' })
+  })
+
+  it('is dropped, with a reason, when nothing fits', async () => {
+    const plan = await actionsOf(sampleTensor('a', 'c64', [4]), 'primitiv')
+    expect(plan.actions[0]).toMatchObject({ action: 'drop', loss: 'content' })
+    expect(plan.actions[0]!.reason).not.toBe('')
+  })
+
+  it('does not lose quantization parameters in silence', async () => {
+    const tensor = { ...sampleTensor('a', 'i8', [4]), quant: { scheme: 'symmetric', scales: [0.5] } as const }
+    const plan = await actionsOf(tensor, 'safetensors')
+    expect(plan.loss).toBe('content')
+    expect(plan.actions).toContainEqual(expect.objectContaining({ action: 'drop', name: 'quantization of a' }))
+  })
+})
+
+describe('every writable format takes plain f32 weights', () => {
+  it.each(formats.filter((format) => format.layout).map((format) => format.id))('%s', async (id) => {
+    const tensors = [sampleTensor('a.weight', 'f32', [4, 6], 1), sampleTensor('b.weight', 'f32', [5], 2)]
+    const model = sampleModel(tensors)
+    const { plan } = await planConversion(model, id, {
+      name: `x${formats.find((format) => format.id === id)!.extensions[0]}`,
+    })
+    expect(plan.loss).toBe('none')
+    const back = await openModel(sourceOf(await convertToFiles(model, id)))
+    expect((await hashModel(back)).fingerprint).toBe((await hashModel(model)).fingerprint)
+  })
+})
+
+it('knows all types that it offers', () => {
+  for (const id of ['u8', 'i8', 'f16', 'bf16', 'f32', 'f64', 'c64', 'c128']) expect(dtypeById(id), id).toBeDefined()
+})
