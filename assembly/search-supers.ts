@@ -18,6 +18,8 @@ const otherSubTable: usize = 192
 const superTable: usize = 256
 const inverseTable: usize = 320
 const errorTable: usize = 384
+/** The weight of the block that is being estimated, and how many of its steps a sub-scale of 1 takes. */
+const blockTable: usize = 448
 // Sixteen f32 for each block.
 const productTable: usize = 2048
 const codeSquareTable: usize = 4096
@@ -54,10 +56,11 @@ function estimate(block: i32): void {
   const squareB = v128.load(squaresFrom, 16)
   const squareC = v128.load(squaresFrom, 32)
   const squareD = v128.load(squaresFrom, 48)
-  const weight: f32 = unit * unit
-  const perSub: f32 = 1 / (32 * unit)
+  // Through memory, for the same reason as in `tryStarts`.
+  store<f32>(blockTable, unit * unit)
+  store<f32>(blockTable + 4, 1 / (32 * unit))
   for (let index = 0; index < tries; index++) {
-    const step: f32 = load<f32>(superTable + 4 * index) * perSub
+    const step: f32 = load<f32>(superTable + 4 * index) * load<f32>(blockTable + 4)
     const middle = middleSub(scale * load<f32>(inverseTable + 4 * index))
     const below = f32x4.splat(step * (middle - 1))
     const near = f32x4.splat(step * middle)
@@ -77,7 +80,7 @@ function estimate(block: i32): void {
     least = f32x4.pmin(least, i32x4.shuffle(least, least, 2, 3, 0, 1))
     least = f32x4.pmin(least, i32x4.shuffle(least, least, 1, 0, 3, 2))
     const at = errorTable + 4 * index
-    store<f32>(at, load<f32>(at) + weight * f32x4.extract_lane(least, 0))
+    store<f32>(at, load<f32>(at) + load<f32>(blockTable) * f32x4.extract_lane(least, 0))
   }
 }
 

@@ -1,6 +1,7 @@
 // Quantizes and decodes normally distributed values, each method against a copy of the same values in the same process. Prints JSON.
 import { dtypeById } from '../dist/dtypes/index.js'
 import { bytesPayload } from '../dist/model/index.js'
+import { decodedPayload } from '../dist/transforms/decode.js'
 import { quantizeTensor } from '../dist/transforms/quantize.js'
 import { peakMemory, race } from './harness.mjs'
 
@@ -8,10 +9,12 @@ const [method, work, countText] = process.argv.slice(2)
 const count = Number(countText)
 const columns = 4096
 const shape = [count / columns, columns]
-const values = normalValues(count, 7)
+// Page-aligned, as the windows are that files are read into.
+const aligned = () => new Float32Array(new WebAssembly.Memory({ initial: (count * 4) / 65536 }).buffer)
+const values = normalValues(aligned(), 7)
 const bytes = new Uint8Array(values.buffer)
 const tensor = { name: 'w', dtype: dtypeById('f32'), shape, order: 'row', role: 'weight', data: bytesPayload(bytes) }
-const copy = new Float32Array(count)
+const copy = aligned()
 const memcpy = async () => copy.set(values)
 
 const result =
@@ -25,18 +28,8 @@ process.stdout.write(`${JSON.stringify({ ...result, memory: peakMemory() })}\n`)
 async function speed() {
   if (work !== 'decode') return race(async () => drain(quantizeTensor(tensor, method, { mode: work })), memcpy, 4)
   const quantized = quantizeTensor(tensor, method)
-  const payload = bytesPayload(await collect(quantized))
-  const target = new Float32Array(count)
-  const { regions } = quantized.dtype
-  const step = 1 << 18
-  return race(
-    async () => {
-      for (let at = 0; at < count; at += step)
-        await regions.decode(payload, shape, at, target.subarray(at, Math.min(at + step, count)))
-    },
-    memcpy,
-    8,
-  )
+  const decoded = decodedPayload({ ...quantized, data: bytesPayload(await collect(quantized)) }, 'f32')
+  return race(async () => drain({ data: decoded }), memcpy, 8)
 }
 
 /** RMSE over the deviation of the values. */
@@ -60,8 +53,8 @@ function leastError() {
     const magnitude = block.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
     const squares = block.reduce((total, x) => total + x * x, 0)
     let gain = 0
-    for (let start = 0; start < 160; start++) {
-      const inverse = (Math.max(0.55, most - 4) + (start / 160) * Math.min(6, 2 * most + 1)) / magnitude
+    for (let start = Math.max(0.55, 0.8 * most - 1); start < 1.05 * most + 2; start += 0.04) {
+      const inverse = start / magnitude
       let [product, codes] = [0, 0]
       for (let i = 0; i < 32; i++) {
         const code = Math.max(-most, Math.min(most, Math.round(block[i] * inverse)))
@@ -96,7 +89,7 @@ async function collect({ data }) {
   return all
 }
 
-function normalValues(length, seed) {
+function normalValues(result, seed) {
   const state = BigInt.asUintN(64, BigInt(seed) * 0x9e3779b97f4a7c15n)
   let [high, low] = [Number(state >> 32n), Number(state & 0xffffffffn)]
   const next = () => {
@@ -112,8 +105,7 @@ function normalValues(length, seed) {
     low = l >>> 0
     return (high + 0.5) / 2 ** 32
   }
-  const result = new Float32Array(length)
-  for (let i = 0; i < length; i += 2) {
+  for (let i = 0; i < result.length; i += 2) {
     const radius = Math.sqrt(-2 * Math.log(next()))
     const angle = 2 * Math.PI * next()
     result[i] = radius * Math.cos(angle)

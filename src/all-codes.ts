@@ -1,3 +1,4 @@
+import { embedCodes } from './embed/codes.js'
 import {
   type Code,
   type CodeTable,
@@ -12,6 +13,7 @@ import {
 import { formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
 import { remoteCodes } from './remote/index.js'
+import { tokenizeCodes } from './tokenize/codes.js'
 import { transformCodes } from './transforms/codes.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
@@ -27,6 +29,8 @@ export function allCodes(): Code[] {
     transformCodes,
     packCodes,
     remoteCodes,
+    tokenizeCodes,
+    embedCodes,
   ]
   return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
 }

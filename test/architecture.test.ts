@@ -23,10 +23,24 @@ room('formats', ...ground)
 room('transforms', ...ground)
 const verbs = [...ground, 'formats', 'transforms']
 for (const verb of ['verify', 'convert', 'inspect', 'diff']) room(verb, ...verbs)
-room('all-codes.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote')
+room('tokenize', ...ground)
+room('embed', ...ground, 'transforms', 'tokenize')
+room('all-codes.ts', ...verbs, 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote')
 room('pack', ...verbs, 'convert')
-room('index.ts', ...verbs, 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'all-codes.ts')
-room('node', ...verbs, 'pack', 'remote', 'index.ts')
+room(
+  'index.ts',
+  ...verbs,
+  'tokenize',
+  'embed',
+  'verify',
+  'convert',
+  'inspect',
+  'diff',
+  'pack',
+  'remote',
+  'all-codes.ts',
+)
+room('node', ...verbs, 'embed', 'pack', 'remote', 'index.ts')
 room('node.ts', 'index.ts', 'node', ...verbs)
 room('cli', 'node.ts')
 
@@ -94,7 +108,8 @@ describe('imports', () => {
     const ids = readdirSync(join(root, 'formats'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
     for (const [file] of imports) {
       if (file.startsWith('formats')) continue
-      const text = readFileSync(join(root, file), 'utf8')
+      // A table of codes may be called after the file type that it is about.
+      const text = readFileSync(join(root, file), 'utf8').replaceAll(/defineCodes\('\w+'/g, '')
       for (const { name } of ids) expect(text.includes(`'${name}'`), `${file} names ${name}`).toBe(false)
     }
   })

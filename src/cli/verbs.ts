@@ -30,6 +30,23 @@ const tensors: OptionRow = {
   repeat: true,
 }
 
+const textArguments = [
+  { name: '<model>', description: input.description },
+  { name: '[text...]', description: 'texts; put -- before those that begin with a dash' },
+]
+const texts: OptionRow = {
+  flags: '--file <file>',
+  description: 'one text per line of this file, or - for standard input',
+}
+const vocab: OptionRow = {
+  flags: '--vocab <file>',
+  description: 'take the vocabulary from this text file, one token per line',
+}
+const cased: OptionRow = {
+  flags: '--cased',
+  description: 'the model tells capital letters and accents apart (original profile only)',
+}
+
 export const commonOptions: readonly OptionRow[] = [
   { flags: '--json', description: 'one JSON object per input and line, and nothing else on standard output' },
   { flags: '--from <id>', description: 'the format of the input, instead of finding it from the bytes' },
@@ -258,5 +275,66 @@ export const verbs: readonly Verb[] = [
     ],
     examples: [['tare repair broken.aero -o mended.aero', 'exit status 1 when nothing could be done']],
     load: () => import('./repair.js'),
+  },
+  {
+    name: 'tokenize',
+    summary: 'cut texts into the tokens of the vocabulary that a model carries',
+    arguments: textArguments,
+    options: [
+      texts,
+      {
+        flags: '--profile <name>',
+        description: 'original (or bert): as BERT does, the default; reference: byte by byte, as the EMBD library does',
+        choices: ['original', 'bert', 'reference'],
+      },
+      {
+        flags: '--max-length <n>',
+        description: 'the most tokens of a text; the reference profile fills up to it (256)',
+        parse: parsePositive,
+      },
+      vocab,
+      cased,
+    ],
+    examples: [
+      ['tare tokenize model.weights "unaffable dogs"', 'the tokens and their ids'],
+      ['tare tokenize --json --file texts.txt model.weights', 'one JSON object for each line of a file'],
+    ],
+    load: () => import('./tokenize.js'),
+  },
+  {
+    name: 'embed',
+    summary: 'sentence embeddings, computed with the encoder that a model carries',
+    description:
+      'Takes any container with the tensors of a BERT encoder, and the vocabulary from it or from vocab.txt beside it. Needs the package onnxruntime-node.',
+    arguments: textArguments,
+    options: [
+      texts,
+      { flags: '--similarity', description: 'compare all texts with each other: the cosine of their vectors' },
+      {
+        flags: '--profile <name>',
+        description:
+          'original: as the model is defined, the default; reference: what the EMBD library computes, padding included',
+        choices: ['original', 'reference'],
+      },
+      {
+        flags: '--max-length <n>',
+        description: 'the most tokens of a text; in the reference profile also the fewest (256)',
+        parse: parsePositive,
+      },
+      {
+        flags: '--heads <n>',
+        description: 'attention heads, where neither metadata nor config.json say how many',
+        parse: parsePositive,
+      },
+      vocab,
+      cased,
+      { flags: '--no-normalize', description: 'leave the vectors as long as they are' },
+      { flags: '--threads <n>', description: 'compute with this many threads', parse: parsePositive },
+    ],
+    examples: [
+      ['tare embed model.weights "a text" "another text" --similarity', 'how like the texts are'],
+      ['tare embed --json --file texts.txt model.weights > vectors.ndjson', 'one vector for each line of a file'],
+    ],
+    load: () => import('./embed.js'),
   },
 ]

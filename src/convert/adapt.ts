@@ -39,6 +39,8 @@ export function adaptTensor(tensor: Tensor, write: WriteCapabilities): Adapted |
   const from = tensor.encoding ?? tensor.dtype
   if (!tensor.data) return undefined
   const isBlock = from.kind === 'block'
+  // Codes whose scale is lost have no values.
+  if (from.regions?.refusal(tensor.shape, tensor.data.byteLength)) return undefined
   if (!isBlock && !isReal(from) && from.kind !== 'complex') return undefined
   const asked = isBlock ? ['f32', 'f16', 'bf16'] : [...candidates, ...(nearest[from.kind] ?? [])]
   for (const [i, id] of asked.entries()) {
@@ -46,7 +48,7 @@ export function adaptTensor(tensor: Tensor, write: WriteCapabilities): Adapted |
     if (!to || to.id === from.id || isWrongKind(from, to)) continue
     const loss = castLoss(from, to)
     if (loss !== 'none' && !isBlock && i < candidates.length) continue
-    const fit = write.tensor({ ...tensor, dtype: to, encoding: undefined, quant: undefined })
+    const fit = write.tensor({ ...tensor, dtype: to, encoding: undefined })
     if (!fit.fits) continue
     const changed = castTensor(tensor, to)
     return {

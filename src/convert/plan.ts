@@ -1,10 +1,8 @@
-// A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. The plan is plain
-// JSON. It is made by asking the target's capabilities; no format is named here.
-import { dtypeById } from '../dtypes/index.js'
-import { failWith, usageCodes, writeCodes } from '../errors/index.js'
+// A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
+// the target's capabilities; no format is named here.
+import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
-  type Fit,
   fileLength,
   type Layout,
   layoutSize,
@@ -16,56 +14,26 @@ import {
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
-import { castLoss, castTensor } from '../transforms/cast.js'
-import { columnMajor, rowMajor } from '../transforms/reorder.js'
-import { parseRename, renameTensor, selector } from '../transforms/select.js'
-import { adaptTensor } from './adapt.js'
+import { orientFor } from '../transforms/orientation.js'
+import { attachState, dropState } from '../transforms/state.js'
+import { applyFit } from './apply-fit.js'
+import { planTensors, type TensorOptions } from './plan-tensors.js'
+import { isWorse, type Loss, noter, type Plan, type PlanAction } from './plan-types.js'
 
-export type Loss = 'none' | 'form' | 'precision' | 'content'
-export type ActionKind =
-  | 'copy'
-  | 'cast'
-  | 'quantize'
-  | 'dequantize'
-  | 'quantize'
-  | 'reorder'
-  | 'rename'
-  | 'map'
-  | 'set'
-  | 'recompute'
-  | 'drop'
+export * from './plan-types.js'
 
-export interface PlanAction {
-  readonly subject: 'tensor' | 'metadata' | 'part'
+export interface ConvertOptions extends TensorOptions {
   readonly name: string
-  readonly action: ActionKind
-  readonly loss: Loss
-  /** Asked for by the caller: named, but not refused. */
-  readonly requested?: true
-  readonly reason?: string
-  readonly from?: string
-  readonly to?: string
-}
-
-export interface Plan {
-  readonly source: { readonly file: string; readonly format: string }
-  readonly target: string
-  readonly actions: readonly PlanAction[]
-  /** The worst loss that nobody asked for. */
-  readonly loss: Loss
-  readonly size: number
-  readonly files: readonly { readonly name: string; readonly size: number }[]
-}
-
-export interface ConvertOptions {
-  readonly name: string
-  readonly only?: readonly string[] | undefined
-  readonly exclude?: readonly string[] | undefined
-  readonly rename?: readonly string[] | undefined
-  /** Float tensors become this type; all others stay as they are. */
-  readonly cast?: string | undefined
   readonly set?: readonly (readonly [key: string, value: string])[] | undefined
   readonly unset?: readonly string[] | undefined
+  /** Leave linear weights the way round that they have, whatever the target wants. */
+  readonly keepOrientation?: boolean | undefined
+  /** Without what an optimizer keeps beside the weights. */
+  readonly dropState?: boolean | undefined
+  /** Take such state from this model; the model itself turns tensors called `parameter#statistic` into state. */
+  readonly stateFrom?: Model | undefined
+  /** Parts to add, in place of those of the same kind and name. */
+  readonly parts?: readonly Part[] | undefined
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
   readonly deterministic?: boolean | undefined
@@ -79,107 +47,73 @@ export interface Conversion {
   readonly layout: Layout
 }
 
-const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']
-export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
-
 /** Versions and variants mean something only within one format. */
 const ofOtherFormat = { version: undefined, variant: undefined }
 
-export async function planConversion(model: Model, target: string, options: ConvertOptions): Promise<Conversion> {
+export async function planConversion(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
-  const { write } = format.capabilities
-  if (!format.layout || !write)
-    failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
+  const { capabilities } = format
   const actions: PlanAction[] = []
-  const tensors = planTensors(model.tensors, write, options, actions)
+  const model = prepare(source, options, actions)
+  const write = capabilities.writeFor?.(model, options.extra ?? {}) ?? capabilities.write
+  if (!format.layout || !write) {
+    return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
+  }
+  const oriented = options.keepOrientation ? model : turnWeights(model, write, actions)
+  const tensors = planTensors(oriented.tensors, write, options, actions)
   checkUnique(tensors, options.name)
-  const metadata = planMetadata(model, write, options, actions)
-  const parts = planParts(model.parts, write, actions, model.format === target)
+  checkCount(tensors, write, format.title, options.name)
+  const metadata = planMetadata(oriented, write, options, actions)
+  const parts = planParts(oriented.parts, write, actions, source.format === target)
   const { name, shardSize, align, extra, signal } = options
   const layout = await format.layout(
-    { ...model, ...(model.format !== target && ofOtherFormat), format: target, tensors, metadata, parts },
+    { ...oriented, ...(source.format !== target && ofOtherFormat), format: target, tensors, metadata, parts },
     { name, shardSize, align, signal, deterministic: options.deterministic ?? false, ...(extra && { extra }) },
   )
+  return { plan: summarise(source, target, actions, layout), layout }
+}
+
+function summarise(source: Model, target: string, actions: readonly PlanAction[], layout: Layout): Plan {
   const unasked = actions.filter((action) => !action.requested)
-  const plan: Plan = {
-    source: { file: model.files[0]?.name ?? '', format: model.format },
+  return {
+    source: { file: source.files[0]?.name ?? '', format: source.format },
     target,
     actions,
     loss: unasked.reduce<Loss>((worst, { loss }) => (isWorse(loss, worst) ? loss : worst), 'none'),
     size: layoutSize(layout),
     files: layout.files.map((file) => ({ name: file.name, size: fileLength(file) })),
   }
-  return { plan, layout }
 }
 
-function planTensors(
-  tensors: readonly Tensor[],
-  write: WriteCapabilities,
-  options: ConvertOptions,
-  actions: PlanAction[],
-): Tensor[] {
-  const isWanted = selector(options.only, options.exclude)
-  const renames = (options.rename ?? []).map(parseRename)
-  const cast = options.cast === undefined ? undefined : requireDType(options.cast)
-  const kept: Tensor[] = []
-  for (const original of tensors) {
-    const note = (action: ActionKind, loss: Loss, more: Partial<PlanAction> = {}): void => {
-      actions.push({ subject: 'tensor', name: original.name, action, loss, ...more })
+/** What the caller asks for beyond single tensors: optimizer state and parts. */
+function prepare(source: Model, options: ConvertOptions, actions: PlanAction[]): Model {
+  let model = source
+  if (options.dropState) {
+    for (const { name, role } of source.tensors) {
+      if (role === 'state')
+        noter(actions, 'tensor', name)('drop', 'content', { requested: true, reason: 'optimizer state' })
     }
-    if (!isWanted(original.name)) {
-      note('drop', 'content', { requested: true, reason: 'not selected' })
-      continue
-    }
-    const before = actions.length
-    let tensor = renameTensor(
-      original,
-      renames.reduce((name, rename) => rename(name), original.name),
-    )
-    if (tensor.name !== original.name) note('rename', 'none', { requested: true, from: original.name, to: tensor.name })
-    if (cast && tensor.data && tensor.dtype.kind === 'float' && tensor.dtype.id !== cast.id) {
-      note('cast', castLoss(tensor.dtype, cast), { requested: true, from: tensor.dtype.id, to: cast.id })
-      tensor = castTensor(tensor, cast)
-    }
-    if (tensor.quant && !write.quant) {
-      const reason = 'the target has no place for quantization parameters'
-      actions.push({ subject: 'part', name: `quantization of ${tensor.name}`, action: 'drop', loss: 'content', reason })
-      tensor = { ...tensor, quant: undefined }
-    }
-    let fit = write.tensor(tensor)
-    const adapted = fit.fits ? undefined : adaptTensor(tensor, write)
-    if (adapted) {
-      const { action, loss, from, to } = adapted
-      note(action, loss, { from, to, ...(fit.reason !== undefined && { reason: fit.reason }) })
-      tensor = adapted.tensor
-      fit = adapted.fit
-    }
-    const fitted = applyFit(fit, tensor, note)
-    if (!fitted) continue
-    kept.push(inOrder(fitted, write.order, note))
-    if (actions.length === before) note('copy', 'none')
+    model = dropState(model)
   }
-  return kept
+  if (options.stateFrom) {
+    const attached = attachState(model, options.stateFrom)
+    for (const name of attached.unmatched) {
+      noter(actions, 'tensor', name)('drop', 'content', { reason: 'there is no parameter that it belongs to' })
+    }
+    model = attached.model
+  }
+  const added = options.parts ?? []
+  if (added.length === 0) return model
+  const isReplaced = (part: Part): boolean => added.some(({ kind, name }) => kind === part.kind && name === part.name)
+  for (const { kind, name } of added) noter(actions, 'part', name ?? kind)('set', 'none', { requested: true })
+  return { ...model, parts: [...model.parts.filter((part) => !isReplaced(part)), ...added] }
 }
 
-type Note = (action: ActionKind, loss: Loss, more?: Partial<PlanAction>) => void
-
-function inOrder(tensor: Tensor, order: WriteCapabilities['order'], note: Note): Tensor {
-  if (order === 'both' || tensor.order === order) return tensor
-  // With at most one dimension above 1, both orders are the same bytes.
-  if (tensor.shape.filter((dim) => dim !== 1).length > 1) {
-    note('reorder', 'none', { reason: 'the target stores elements in the other order', from: tensor.order, to: order })
-  }
-  return order === 'row' ? rowMajor(tensor) : columnMajor(tensor)
-}
-
-function applyFit<T>(fit: Fit<T>, value: T, note: Note): T | undefined {
-  if (!fit.fits) {
-    note('drop', 'content', { reason: fit.reason ?? 'the target has no place for it' })
-    return undefined
-  }
-  if (fit.as === undefined) return value
-  note('map', 'form', { ...(fit.reason !== undefined && { reason: fit.reason }) })
-  return fit.as
+function turnWeights(model: Model, write: WriteCapabilities, actions: PlanAction[]): Model {
+  const { model: turned, turned: names, from, to, isAssumed } = orientFor(model, write.orientation)
+  const reason = `linear weights lie ${isAssumed ? 'presumably ' : ''}as [${from === 'in-out' ? 'in, out' : 'out, in'}], the target wants the transpose`
+  for (const name of names) noter(actions, 'tensor', name)('transpose', 'none', { reason, from: from!, to: to! })
+  return turned
 }
 
 function planMetadata(
@@ -192,9 +126,7 @@ function planMetadata(
   const unset = new Set(options.unset)
   const set = new Map(options.set)
   for (const [key, value] of model.metadata) {
-    const note = (action: ActionKind, loss: Loss, more: Partial<PlanAction> = {}): void => {
-      actions.push({ subject: 'metadata', name: key, action, loss, ...more })
-    }
+    const note = noter(actions, 'metadata', key)
     if (unset.has(key)) note('drop', 'content', { requested: true, reason: 'unset' })
     else if (!set.has(key)) {
       const before = actions.length
@@ -204,8 +136,13 @@ function planMetadata(
     }
   }
   for (const [key, value] of set) {
-    actions.push({ subject: 'metadata', name: key, action: 'set', loss: 'none', requested: true, to: value })
-    metadata.set(key, text(value))
+    noter(actions, 'metadata', key)('set', 'none', { requested: true, to: value })
+    const fit = write.metadata(key, text(value))
+    if (!fit.fits) {
+      const reason = fit.reason ?? 'the target has no metadata'
+      failWith(writeCodes['name-unsupported'], { file: options.name, path: key, message: `cannot be set: ${reason}` })
+    }
+    metadata.set(key, fit.as ?? text(value))
   }
   return metadata
 }
@@ -218,18 +155,13 @@ function planParts(
 ): Part[] {
   const kept: Part[] = []
   for (const part of parts) {
-    const note = (action: ActionKind, loss: Loss, more: Partial<PlanAction> = {}): void => {
-      actions.push({ subject: 'part', name: part.name ?? part.kind, action, loss, ...more })
-    }
+    const note = noter(actions, 'part', part.name ?? part.kind)
+    const before = actions.length
     if (part.sharing === 'derived') {
       note('recompute', 'none', { reason: 'it follows from the rest' })
       if (sameFormat) kept.push(part)
-    } else if (part.sharing === 'private' && sameFormat) {
-      note('copy', 'none')
-      kept.push(part)
     } else {
-      const before = actions.length
-      const fitted = applyFit(write.part(part), part, note)
+      const fitted = part.sharing === 'private' && sameFormat ? part : applyFit(write.part(part), part, note)
       if (fitted) kept.push(fitted)
       if (fitted && actions.length === before) note('copy', 'none')
     }
@@ -237,22 +169,19 @@ function planParts(
   return kept
 }
 
-function requireDType(id: string) {
-  const dtype = dtypeById(id.toLowerCase())
-  return dtype?.codec
-    ? dtype
-    : failWith(usageCodes.option, { file: '--cast', message: `there is no element type "${id}" to cast to` })
-}
-
 function checkUnique(tensors: readonly Tensor[], file: string): void {
   const names = new Set<string>()
   for (const { name } of tensors) {
-    if (names.has(name))
-      failWith(writeCodes['duplicate-name'], {
-        file,
-        path: name,
-        message: `two tensors would be called ${JSON.stringify(name)}`,
-      })
+    if (names.has(name)) {
+      const message = `two tensors would be called ${JSON.stringify(name)}`
+      failWith(writeCodes['duplicate-name'], { file, path: name, message })
+    }
     names.add(name)
   }
+}
+
+function checkCount(tensors: readonly Tensor[], write: WriteCapabilities, title: string, file: string): void {
+  if (write.mostTensors === undefined || tensors.length <= write.mostTensors) return
+  const message = `${title} holds at most ${write.mostTensors} tensors, the model has ${tensors.length}; choose with --only`
+  failWith(writeCodes['name-unsupported'], { file, message })
 }

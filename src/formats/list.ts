@@ -5,8 +5,9 @@ import { aero, aeroset } from './aero/index.js'
 import { embd } from './embd/index.js'
 import { gguf } from './gguf/index.js'
 import { mcf } from './mcf/index.js'
+import { npy, npz } from './npy/index.js'
 import { oinf } from './oinf/index.js'
 import { primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
 
-export const formats: readonly Format[] = [safetensors, oinf, primitiv, mcf, embd, aero, aeroset, gguf]
+export const formats: readonly Format[] = [safetensors, oinf, primitiv, mcf, embd, aero, aeroset, gguf, npy, npz]

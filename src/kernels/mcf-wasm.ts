@@ -55,6 +55,9 @@ function tileKernels({
   }
 }
 
+/** Fewer than there is room for: what is written is read again at once, from the nearest cache. */
+const unpackStep = tileBlocks / 4
+
 /** Decodes `scales.length` blocks; a value is its code times the scale of its block, and +0 where that is 0. */
 export type Unpack = (codes: Uint8Array, scales: Float32Array, target: Float32Array) => void
 
@@ -75,13 +78,34 @@ function unpackTiles(
   const size = 4 * bits
   if (codes.length < scales.length * size)
     throw new RangeError(`${scales.length} blocks do not fit ${codes.length} bytes`)
-  // Smaller tiles than there is room for: what is written is read again at once, from the nearest cache.
-  const step = tileBlocks / 4
-  for (let first = 0; first < scales.length; first += step) {
-    const end = Math.min(first + step, scales.length)
+  for (let first = 0; first < scales.length; first += unpackStep) {
+    const end = Math.min(first + unpackStep, scales.length)
     scaleRoom.set(scales.subarray(first, end))
     codeRoom.set(codes.subarray(first * size, end * size))
     run.unpack(bits, windowAt.codes, windowAt.scales, windowAt.values, end - first)
     target.set(values.subarray(0, (end - first) * blockValues), first * blockValues)
   }
+}
+
+/**
+ * Decodes codes that share one scale and one zero point, as far as whole blocks of 32 go. Returns how many values were written; the rest,
+ * and everything where there is no WebAssembly, is left to the caller.
+ */
+export function unpackRawBlocks(
+  bits: 4 | 8,
+  codes: Uint8Array,
+  scale: number,
+  zero: number,
+  target: Float32Array,
+): number {
+  const module = wasmModule()
+  if (!module || !Number.isFinite(scale) || !Number.isFinite(zero)) return 0
+  const blocks = Math.floor(Math.min(target.length, (codes.length * 8) / bits) / blockValues)
+  for (let first = 0; first < blocks; first += unpackStep) {
+    const end = Math.min(first + unpackStep, blocks)
+    module.codes.set(codes.subarray(first * 4 * bits, end * 4 * bits))
+    module.run.unpackRaw(bits, windowAt.codes, scale, zero, windowAt.values, end - first)
+    target.set(module.values.subarray(0, (end - first) * blockValues), first * blockValues)
+  }
+  return blocks * blockValues
 }

@@ -5,7 +5,7 @@ import { compiledKernels } from './mcf-wasm.js'
 
 export { expandBlocks, expandSupers } from './mcf-half.js'
 export * from './mcf-tile.js'
-export { compiledUnpack } from './mcf-wasm.js'
+export { compiledUnpack, unpackRawBlocks } from './mcf-wasm.js'
 export { tileBlocks } from './wasm.js'
 
 export const blockKernels = (): TileKernels => compiledKernels() ?? plainKernels()

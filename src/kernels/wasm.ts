@@ -45,6 +45,7 @@ interface Exports {
     codes: number,
   ): void
   unpack(bits: number, codes: number, scales: number, target: number, blocks: number): void
+  unpackRaw(bits: number, codes: number, scale: number, zero: number, target: number, blocks: number): void
 }
 
 export interface WasmModule {

@@ -68,6 +68,8 @@ export interface WriteCapabilities {
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
   readonly quant?: boolean
   readonly shards: boolean
+  /** How many tensors one output can hold; absent: any number. */
+  readonly mostTensors?: number
   /**
    * How the format's readers want linear weights to lie; `as-is` takes them as they are. Absent: the format does not care, so models
    * that state their orientation are written as [out, in], the way of nearly every other program.

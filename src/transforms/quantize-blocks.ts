@@ -63,9 +63,8 @@ async function* whole(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array
   const bytes = new Uint8Array(job.layout.byteLength)
   const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) {
-    const made = quantizeTile(job, tile, piece)
-    putScales(job, tile, made, bytes)
-    bytes.set(made.codes, job.layout.codesOffset + tile.firstBlock * job.layout.codeSize)
+    const codes = bytes.subarray(job.layout.codesOffset + tile.firstBlock * job.layout.codeSize)
+    putScales(job, tile, quantizeTile(job, tile, { ...piece, codes }), bytes)
   }
   yield bytes
 }

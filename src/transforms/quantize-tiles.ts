@@ -1,6 +1,6 @@
 // The values of a matrix as tiles: runs of whole blocks, row after row, each row filled up with zeros to its last block. Kernels work on
 // one tile after another, so a matrix of any size needs the memory of one.
-import { alignUp, defaultWindow } from '../bytes/index.js'
+import { alignUp, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
 import { viewOf } from '../dtypes/views.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { blockValues, type TileKernels, type TileShape, tileBlocks } from '../kernels/mcf.js'
@@ -32,17 +32,27 @@ export interface Tile extends TileShape {
 
 /** A tile is valid until the next one is asked for. */
 export async function* tilesOf(matrix: Matrix, signal?: AbortSignal): AsyncGenerator<Tile, void, void> {
+  const window = takeWindow(tileBlocks * blockValues * 4)
+  try {
+    yield* fillTiles(matrix, new Float32Array(window.buffer, window.byteOffset, tileBlocks * blockValues), signal)
+  } finally {
+    releaseWindow(window)
+  }
+}
+
+async function* fillTiles(
+  matrix: Matrix,
+  buffer: Float32Array,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Tile, void, void> {
   const { rows, columns, values } = matrix
-  const blocksPerRow = Math.ceil(columns / blockValues)
-  const buffer = new Float32Array(Math.min(rows * blocksPerRow, tileBlocks) * blockValues)
   let tile = tileAt(matrix, buffer, 0, 0)
   let row = 0
   let column = 0
   for await (const chunk of values.chunks(defaultWindow, signal)) {
     const floats = viewOf(Float32Array, chunk, Math.floor(chunk.byteLength / 4))
-    for (let done = 0; done < floats.length; ) {
-      if (!tile) break
-      const width = (tile.perRow - 1) * blockValues + tile.tail
+    for (let done = 0; tile && done < floats.length; ) {
+      const width: number = (tile.perRow - 1) * blockValues + tile.tail
       const count = Math.min(width - column, floats.length - done)
       buffer.set(floats.subarray(done, done + count), row * tile.perRow * blockValues + column)
       done += count

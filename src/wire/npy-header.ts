@@ -25,11 +25,24 @@ export const npyDescription = (dtype: string): string | undefined => description
 export function npyHeader(dtype: string, shape: readonly number[], fortranOrder = false): Uint8Array {
   const descr = descriptions.get(dtype)
   if (!descr) throw new RangeError(`NumPy has no type for ${dtype}`)
+  return npyHeaderOf(descr, shape, fortranOrder)
+}
+
+/** NumPy leaves room for this many digits of the dimension that grows when elements are appended. */
+const growthDigits = 21
+
+/** The same for any `descr`, with the bytes that NumPy writes. */
+export function npyHeaderOf(descr: string, shape: readonly number[], fortranOrder: boolean): Uint8Array {
+  if (!/^[\w<>|=[\]/ ]+$/.test(descr)) throw new RangeError(`${JSON.stringify(descr)} describes no element type`)
   const dims = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
   const dictionary = `{'descr': '${descr}', 'fortran_order': ${fortranOrder ? 'True' : 'False'}, 'shape': (${dims}), }`
-  const isShort = alignUp(10 + dictionary.length + 1, 64) - 10 < 65_536
+  const growing = shape.at(fortranOrder ? -1 : 0)
+  const room = growing === undefined ? 0 : growthDigits - String(growing).length
+  // At least one blank before the line feed, or a whole block of them: what NumPy does.
+  const sizeFor = (start: number): number => alignUp(start + dictionary.length + room + 2, 64)
+  const isShort = sizeFor(10) - 10 < 65_536
   const start = isShort ? 10 : 12
-  const bytes = new Uint8Array(alignUp(start + dictionary.length + 1, 64)).fill(0x20)
+  const bytes = new Uint8Array(sizeFor(start)).fill(0x20)
   bytes.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, isShort ? 1 : 2, 0])
   const view = new DataView(bytes.buffer)
   if (isShort) view.setUint16(8, bytes.byteLength - start, true)

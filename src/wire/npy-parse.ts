@@ -31,6 +31,8 @@ const trustedLength = 10_000
 /** Of NumPy 2. */
 const maxRank = 64
 
+export const startsLikeNpy = (head: Uint8Array): boolean => magic.every((byte, i) => head[i] === byte)
+
 /** Enough of a file for any header that is read. */
 export const npyHeadSize = 12 + maxNpyHeaderLength
 

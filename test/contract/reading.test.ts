@@ -6,15 +6,17 @@ import { fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 describe.each(formats.map((format) => format.id))('%s, reading', (id) => {
-  const writable = formats.find((format) => format.id === id)!.layout !== undefined
+  const { layout, capabilities } = formats.find((format) => format.id === id)!
+  const writable = layout !== undefined
 
   it.runIf(writable)('opens a file by its index alone', async () => {
-    const tensors = Array.from({ length: 8 }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [512, 512], i + 1))
+    const most = Math.min(8, capabilities.write?.mostTensors ?? 8)
+    const tensors = Array.from({ length: most }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [512, 512], i + 1))
     const files = await convertToFiles(sampleModel(tensors), id)
     const [name, bytes] = [...files][0]!
     const count = { reads: 0, bytes: 0 }
     const model = await openModel(countingSource(new MemorySource(bytes, name, files), count))
-    expect(model.tensors.length).toBe(8)
+    expect(model.tensors.length).toBe(most)
     expect(count.bytes).toBeLessThan(300_000)
     expect(count.reads).toBeLessThan(40)
   })

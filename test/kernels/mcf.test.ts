@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unpackBlocks } from '../../src/dtypes/mcf/unpack.js'
-import { type CodeBits, compiledUnpack, expandBlocks, expandSupers, type TileKernels } from '../../src/kernels/mcf.js'
+import {
+  type CodeBits,
+  compiledUnpack,
+  expandBlocks,
+  expandSupers,
+  type TileKernels,
+  unpackRawBlocks,
+} from '../../src/kernels/mcf.js'
 import { plainKernels } from '../../src/kernels/mcf-plain.js'
 import { supersPerRow, type TileShape } from '../../src/kernels/mcf-tile.js'
 import { compiledKernels } from '../../src/kernels/mcf-wasm.js'
@@ -160,6 +167,31 @@ describe('the compiled kernels', () => {
         compiledUnpack(bits)!(codes, scales, found)
         expect(Buffer.compare(new Uint8Array(found.buffer), new Uint8Array(wanted.buffer))).toBe(0)
       }),
+      { numRuns: 20 },
+    )
+  })
+
+  it.each([8, 4] as const)('unpack raw codes of %i bits like the plain formula', (bits) => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 20_000 }),
+        fc.float({ noNaN: true }),
+        fc.integer({ min: -128, max: 127 }),
+        (count, scale, zero) => {
+          const codes = Uint8Array.from(
+            { length: Math.ceil((count * bits) / 8) },
+            (_, i) => Math.imul(i, 0x9e3779b1) >>> 24,
+          )
+          const found = new Float32Array(count)
+          const done = unpackRawBlocks(bits, codes, scale, zero, found)
+          expect(done).toBe(Number.isFinite(scale) ? count - (count % 32) : 0)
+          const wanted = Float32Array.from({ length: done }, (_, i) => {
+            const code = bits === 8 ? (codes[i]! << 24) >> 24 : (codes[i >> 1]! << (i % 2 === 0 ? 28 : 24)) >> 28
+            return Math.fround(scale) * (code - zero)
+          })
+          expect(Buffer.compare(new Uint8Array(found.buffer, 0, 4 * done), new Uint8Array(wanted.buffer))).toBe(0)
+        },
+      ),
       { numRuns: 20 },
     )
   })

@@ -174,7 +174,7 @@ describe('assertUnchanged', () => {
     writeFileSync(at('a'), 'a')
     const source = await FileSource.open(at('a'))
     utimesSync(at('a'), new Date(), new Date(Date.now() + 5000))
-    expect(await codeOf(source.assertUnchanged())).toBe('io/short-read')
+    expect(await codeOf(source.assertUnchanged())).toBe('io/changed')
     appendFileSync(at('a'), 'b')
     await expect(source.assertUnchanged()).rejects.toThrow('it had 1 bytes and now has 2')
     await source.close()

@@ -27,12 +27,20 @@ export const fixturesRoot = join(dirname(fileURLToPath(import.meta.url)), '..', 
 /** Some files are not ours to publish; they are read from a folder beside the project, where it is there. */
 const besideRoot = join(fixturesRoot, '..', '..', 'shared', 'fixtures')
 
-/** All cases of a format. Those whose file is neither here nor beside the project are skipped: see `isPresent`. */
-export function loadCases(format: string): FixtureCase[] {
-  const list = join(fixturesRoot, format, 'cases.json')
-  if (!existsSync(list)) return []
-  return (JSON.parse(readFileSync(list, 'utf8')) as { cases: FixtureCase[] }).cases
+/** Every case of every folder, by the format that it is for: the one it names, or else its folder's. */
+const byFormat = new Map<string, { readonly folder: string; readonly each: FixtureCase }[]>()
+for (const folder of readdirSync(fixturesRoot)) {
+  const list = join(fixturesRoot, folder, 'cases.json')
+  if (!existsSync(list)) continue
+  for (const each of (JSON.parse(readFileSync(list, 'utf8')) as { cases: FixtureCase[] }).cases) {
+    const format = each.format ?? folder
+    if (!byFormat.has(format)) byFormat.set(format, [])
+    byFormat.get(format)!.push({ folder, each })
+  }
 }
+
+/** All cases of a format. Those whose file is neither here nor beside the project are skipped: see `isPresent`. */
+export const loadCases = (format: string): FixtureCase[] => (byFormat.get(format) ?? []).map(({ each }) => each)
 
 /** The cases that can be run here. */
 export const presentCases = (format: string): FixtureCase[] =>
@@ -41,8 +49,9 @@ export const presentCases = (format: string): FixtureCase[] =>
 export const isPresent = (format: string, file: string): boolean => existsSync(fixturePath(format, file))
 
 export function fixturePath(format: string, file: string): string {
-  const here = join(fixturesRoot, format, file)
-  return existsSync(here) ? here : join(besideRoot, format, file)
+  const folder = byFormat.get(format)?.find(({ each }) => each.file === file)?.folder ?? format
+  const here = join(fixturesRoot, folder, file)
+  return existsSync(here) ? here : join(besideRoot, folder, file)
 }
 
 export function fixtureBytes(format: string, file: string): Uint8Array {

@@ -1,7 +1,7 @@
 // Decoding any stretch of a quantized tensor. A stretch of elements is a stretch of blocks, because blocks are numbered row after row
 // just as elements are; so it takes one read per region, whatever the shape.
 
-import { compiledUnpack } from '../../kernels/mcf.js'
+import { compiledUnpack, unpackRawBlocks } from '../../kernels/mcf.js'
 import type { RegionReader } from '../dtype.js'
 import { quietNaN } from '../float-rounding.js'
 import { f16 } from '../floats.js'
@@ -122,10 +122,11 @@ export async function decodeRawRange(
   const patterns = bitsOf(values)
   for (let i = 0; i < values.length; i++) if (Number.isNaN(values[i]!)) patterns[i] = quietNaN
   const bits = bitsOf(target)
-  if (method.bits === 8) for (let i = 0; i < bits.length; i++) bits[i] = patterns[codes[i]!]!
+  const shift = first % perByte
+  const done = shift === 0 ? unpackRawBlocks(method.bits as 4 | 8, codes, scale, zero, target) : 0
+  if (method.bits === 8) for (let i = done; i < bits.length; i++) bits[i] = patterns[codes[i]!]!
   else {
-    const shift = first % 2
-    for (let i = 0; i < bits.length; i++) {
+    for (let i = done; i < bits.length; i++) {
       const byte = codes[(i + shift) >>> 1]!
       bits[i] = patterns[(i + shift) % 2 === 0 ? byte & 15 : byte >>> 4]!
     }

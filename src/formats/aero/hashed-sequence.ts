@@ -30,7 +30,7 @@ export class HashedSequence<R> {
   }
 
   async *#chunks(i: number, window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-    if (i === 0) {
+    if (i === 0 && !this.#result) {
       this.#observer = await this.#start()
       this.#next = 0
     }

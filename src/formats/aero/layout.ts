@@ -103,7 +103,7 @@ export function remakeManifest(
   model: Model,
   file: AeroFile,
   chunks: readonly (Chunk | undefined)[],
-  choices: Pick<Choices, 'controlHash' | 'zstdLevel'>,
+  choices: Pick<Choices, 'controlHash' | 'tensorHashes' | 'zstdLevel'>,
 ): Promise<OutChunk> {
   const lead = choices.controlHash ? 1 : 0
   return manifestChunk(model, quantsOf(model), rows(chunks, lead), shardRows(chunks, lead, file), choices)
@@ -198,10 +198,12 @@ export async function layoutContent(model: Model, plan: ContentPlan, choices: Ch
     weightChunks.push(pagesChunk(shard, choices.pageSize))
   }
   for (const chunk of kept) chunkRows.push({ role: roles[chunk.fourcc] ?? 'unknown', fourcc: chunk.fourcc })
+  // Where the weights are read before they are written, the index can stand in front of them, where readers find it sooner.
+  const isKnownFirst = plan.hashFirst || choices.uuid === undefined
   const content = [
     await metaChunk(model, quants),
     await manifestChunk(model, quants, chunkRows, manifestShards, choices),
-    await indexChunk(index, choices),
+    await indexChunk(index, choices, isKnownFirst),
     ...weightChunks,
     ...kept,
   ]
@@ -228,20 +230,22 @@ function manifestChunk(
   { descriptors }: QuantTable,
   chunks: readonly ManifestChunk[],
   shards: readonly ManifestShard[],
-  { zstdLevel }: Pick<Choices, 'zstdLevel'>,
+  { tensorHashes, zstdLevel }: Pick<Choices, 'tensorHashes' | 'zstdLevel'>,
 ): Promise<OutChunk> {
   const { quant_descriptors: old, ...rest } = extraOf(model.parts, manifestKind) ?? {}
   const list: JsonValue | undefined =
     descriptors.length > 0 ? descriptors : model.metadata.has('quant_descriptors') ? old : undefined
   const extra = list === undefined ? rest : { ...rest, quant_descriptors: list }
   const bytes = encodeManifest(model.metadata, extra, chunks, shards)
-  return compressedChunk({ fourcc: 'MMSG', name: 'manifest', flags: 0 }, bytes, zstdLevel)
+  const kind = { fourcc: 'MMSG', name: 'manifest', flags: 0 }
+  // A hash covers the unfolded bytes; some changes of compressed ones make no difference there, and would go unseen.
+  return tensorHashes ? plainChunk(kind, bytes) : compressedChunk(kind, bytes, zstdLevel)
 }
 
-function indexChunk(plan: IndexPlan, { zstdLevel }: Choices): OutChunk | Promise<OutChunk> {
+function indexChunk(plan: IndexPlan, { zstdLevel }: Choices, isKnownFirst: boolean): OutChunk | Promise<OutChunk> {
   const kind = { fourcc: 'TIDX', name: 'tensors', flags: flags.index }
   if (!plan.withHashes) return compressedChunk(kind, encodeIndex(plan), zstdLevel)
-  return payloadChunk(kind, indexPayload(plan), true)
+  return payloadChunk(kind, indexPayload(plan), !isKnownFirst)
 }
 
 function extraOf(parts: readonly Part[], kind: string): JsonObject | undefined {

@@ -65,7 +65,7 @@ export function toPlain(node: JsonNode): JsonValue {
     return object
   }
   if (Array.isArray(node)) return node.map(toPlain)
-  return typeof node === 'bigint' ? node.toString() : node
+  return typeof node === 'bigint' ? exactNumber(node) : node
 }
 
 /** What JSON metadata can hold. Widths of numbers are the only thing that has no place. */
@@ -104,13 +104,14 @@ function toJson(value: MetaValue): JsonValue {
   if (value.type === 'null') return null
   if (value.type === 'array') return value.values().map(toJson)
   if (value.type === 'bytes' || value.type === 'bitset' || value.type === 'ndarray') return null
-  return typeof value.value === 'bigint' ? narrow(value.value) : value.value
+  return typeof value.value === 'bigint' ? exactNumber(value.value) : value.value
 }
 
-const narrow = (value: bigint): number | string =>
-  value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : String(value)
+/** As a number when a double holds it exactly, else as text. */
+const exactNumber = (value: bigint): number | string =>
+  BigInt(Number(value)) === value ? Number(value) : String(value)
 
-/** Compact JSON with sorted keys and everything beyond ASCII escaped, as the reference writes it. */
+/** Compact JSON, keys sorted and everything beyond ASCII escaped, as the reference writes it. Nested values keep their order. */
 export function encodeMetaJson(metadata: Metadata): Uint8Array {
   const members = [...metadata]
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
@@ -125,15 +126,7 @@ function textOf(key: string, value: MetaValue): string {
   // A whole number that is a float keeps its point, as Python writes it.
   if (value.type === 'f64')
     return Number.isInteger(value.value) ? `${String(value.value).replace(/^(-?\d+)$/, '$1.0')}` : String(value.value)
-  return JSON.stringify(sorted(toJson(value)))
-}
-
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const object = Object.create(null) as Record<string, JsonValue>
-  for (const key of Object.keys(value).sort()) object[key] = sorted((value as Record<string, JsonValue>)[key]!)
-  return object
+  return JSON.stringify(toJson(value))
 }
 
 const escapeBeyondAscii = (text: string): string =>

@@ -48,7 +48,13 @@ export async function repair(
     if (isUnhashed) mended.push(`${describeChunk(chunk)} has a hash now (defect D1)`)
     // Without a page table the later chunks have other places in the table, which the manifest repeats.
     if (chunk === file.manifest && empty.size > 0) {
-      content.push(await remakeManifest(model, file, chunks, { controlHash: ihsh !== undefined, zstdLevel: undefined }))
+      content.push(
+        await remakeManifest(model, file, chunks, {
+          controlHash: ihsh !== undefined,
+          tensorHashes: false,
+          zstdLevel: undefined,
+        }),
+      )
     } else content.push(isUnhashed ? await rehashed(chunk, source, quiet) : storedChunk(chunk, source))
   }
   if (mended.length === 0) return undefined

@@ -41,46 +41,52 @@ class Placer {
   readonly #isFromGguf: boolean
   readonly #outer: Report
   #saidDims = false
+  /** Takes places in the content of the index. */
+  #report: Report
 
   constructor(table: TensorTable, control: Control, metadata: Metadata, source: ByteSource, report: Report) {
     this.#table = table
     this.#source = source
     this.#shards = shardsOf(control)
     this.#outer = report
+    this.#report = report
     const origin = metadata.get('source_format')
     this.#isFromGguf = origin?.type === 'str' && origin.value === 'gguf'
   }
 
   place(entry: IndexEntry, report: Report): void {
-    const complain = (code: Code, field: string, message: string): void =>
-      report.report(code, { offset: entry.at, path: `tensors[${entry.index}].${field}`, message })
+    this.#report = report
     const { name } = entry
     const known = this.#names.size
     this.#names.add(name)
     if (this.#names.size === known) {
-      complain(codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
+      this.#complain(entry, codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
       return
     }
     // The global index of a set has no weights of its own: its tensors are declared without data.
     if (this.#shards.size === 0) {
-      this.#add(entry, undefined, 0, 0, null, complain)
+      this.#add(entry, undefined, 0, 0, null)
       return
     }
     const shard = this.#shardOf(entry.shardId)
     if (!shard) {
       const message = `${JSON.stringify(name)} is in ${shardName(entry.shardId)}, which the file does not have`
-      complain(codes['tidx-shard-missing'], 'shard_id', message)
+      this.#complain(entry, codes['tidx-shard-missing'], 'shard_id', message)
       return
     }
     const { dataOff, dataLen } = entry
     const end = typeof dataOff === 'number' && typeof dataLen === 'number' ? checkedAdd(dataOff, dataLen) : undefined
     if (end === undefined || end > shard.length) {
       const message = `${JSON.stringify(name)} has ${dataLen} bytes from ${dataOff} on, ${describeChunk(shard)} has ${shard.length}`
-      complain(codes['tidx-bounds'], 'data_off', message)
+      this.#complain(entry, codes['tidx-bounds'], 'data_off', message)
       return
     }
     const start = shard.offset + Number(dataOff)
-    this.#add(entry, shard, start, shard.offset + end, rangePayload(this.#source, start, Number(dataLen)), complain)
+    this.#add(entry, shard, start, shard.offset + end, rangePayload(this.#source, start, Number(dataLen)))
+  }
+
+  #complain(entry: IndexEntry, code: Code, field: string, message: string): void {
+    this.#report.report(code, { offset: entry.at, path: `tensors[${entry.index}].${field}`, message })
   }
 
   #shardOf(id: number): Chunk | undefined {
@@ -90,19 +96,12 @@ class Placer {
     return shard
   }
 
-  #add(
-    entry: IndexEntry,
-    shard: Chunk | undefined,
-    start: number,
-    end: number,
-    stored: Payload | null,
-    complain: (code: Code, field: string, message: string) => void,
-  ): void {
+  #add(entry: IndexEntry, shard: Chunk | undefined, start: number, end: number, stored: Payload | null): void {
     const { name, shape } = entry
     let dtype = dtypeOfNumber(entry.dtype)
     let { extra } = entry
     if (!dtype) {
-      complain(codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
+      this.#complain(entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
       dtype = packed
       extra = Object.assign(extra ?? Object.create(null), { dtype: entry.dtype })
     }
@@ -114,12 +113,13 @@ class Placer {
     let isWhole = needed === length
     if (needed !== undefined && length > needed && (dtype === packed || this.#isFromGguf)) {
       const message = `${length} bytes are stored, [${shape.join(', ')}] of ${type!.id} takes ${needed}; the rest is padding`
-      complain(codes['tensor-data-len-padded'], 'data_len', message)
+      this.#complain(entry, codes['tensor-data-len-padded'], 'data_len', message)
       data = stored && rangePayload(this.#source, start, needed)
       isWhole = true
     } else if (type && !isWhole) {
       const wanted = needed === undefined ? 'which does not go with that type' : `which takes ${needed}`
-      complain(
+      this.#complain(
+        entry,
         codes['tensor-shape-vs-len'],
         'data_len',
         `${length} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}`,

@@ -55,6 +55,8 @@ const msgpackRows = new Set<Code>(Object.values(msgpackCodes))
 const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['tidx-msgpack'] : code)
 
 const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
+/** One bit for each. */
+const allRequired = (1 << required.length) - 1
 const known = [...required, 'flags', 'hash_b3'] as const
 type Field = (typeof known)[number]
 /** With the type byte of a short string in front. */
@@ -156,16 +158,15 @@ class EntryParser {
       next = number + 1
       if (number < 0) this.#keepExtra(this.#field)
       else {
-        const bit = 2 ** number
-        if (Math.floor(given / bit) % 2 === 1)
-          this.#complain('tidx-field-twice', keyAt, `${known[number]} stands twice`)
-        else given += bit
+        const bit = 1 << number
+        if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${known[number]} stands twice`)
+        given |= bit
         this.#readField(known[number]!)
       }
     }
     this.#field = ''
-    if (given % 64 !== 63) {
-      const missing = required.filter((_, i) => Math.floor(given / 2 ** i) % 2 === 0)
+    if ((given & allRequired) !== allRequired) {
+      const missing = required.filter((_, i) => (given & (1 << i)) === 0)
       this.#complain('tidx-field-missing', at, `${missing.join(' and ')} missing`)
     }
     return this.#isGood

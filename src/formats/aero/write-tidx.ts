@@ -29,7 +29,7 @@ export function planQuants(tensors: readonly Tensor[], hasOwn: boolean): QuantTa
     if (!type || ids.has(type.number)) continue
     const id = descriptors.length
     ids.set(type.number, id)
-    descriptors.push({ id, quant_name: type.name, codec: 'ggml', params: { ggml_type: type.number } })
+    descriptors.push({ codec: 'ggml', id, params: { ggml_type: type.number }, quant_name: type.name })
   }
   return { descriptors, ids }
 }

@@ -7,8 +7,8 @@ import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
 import { checkTokens } from './check-tokens.js'
 import { codes } from './codes.js'
+import { hex, readCrc32 } from './crc.js'
 import { fileOf, type Range, type SectionedFile } from './parts.js'
-import { hex } from './sectioned-read.js'
 import { footer } from './structs.js'
 
 /** The CRC is about as fast as reading; fewer and longer reads leave it more of the time. */
@@ -71,8 +71,7 @@ async function sumRange(
     if (isData) context.checked(chunk.byteLength - zeros)
     offset += chunk.byteLength
   }
-  const digest = hasher.digest()
-  return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
+  return readCrc32(hasher.digest())
 }
 
 /** Looks for bytes that should be zero and are not, in chunks that come in order. */

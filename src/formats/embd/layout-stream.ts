@@ -4,6 +4,7 @@ import { failWith, writeCodes } from '../../errors/index.js'
 import type { FileLayout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
+import { joined, u32 } from './join-bytes.js'
 import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 import { inFileOrder } from './tensor-order.js'
 
@@ -48,20 +49,4 @@ function checkLength(length: number, file: string, path: string): void {
   if (length <= maxStringLength) return
   const message = `${length} bytes, but readers of stream files take at most ${maxStringLength}`
   failWith(codes['write-limit'], { file, path, message })
-}
-
-export function u32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  new DataView(bytes.buffer).setUint32(0, value, true)
-  return bytes
-}
-
-export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.byteLength, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.byteLength
-  }
-  return bytes
 }

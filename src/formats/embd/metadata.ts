@@ -3,10 +3,7 @@ import { Cursor, decodeLossy, decodeUtf8 } from '../../bytes/index.js'
 import type { MetaValue, Part, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { repeatedKind } from './parts.js'
-import { metadataEntry, metadataHeader, requiredKeys } from './structs.js'
-
-/** About what an entry takes in memory; the limit on the index is a limit on memory. */
-const bytesPerEntry = 512
+import { bytesPerEntry, metadataEntry, metadataHeader, requiredKeys } from './structs.js'
 
 export interface MetadataSection {
   readonly metadata: Map<string, MetaValue>

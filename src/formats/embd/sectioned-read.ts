@@ -1,15 +1,15 @@
 // Reads a sectioned file: header and footer, then the three sections that make up the index. The data section is only placed.
 import { type ByteSource, Cursor, compareBytes, toSafe } from '../../bytes/index.js'
-import { digestOf } from '../../digest/index.js'
 import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
+import { crc32, hex } from './crc.js'
 import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
 import { layoutPart, type SectionedFile } from './parts.js'
 import { reportOrientation } from './report-orientation.js'
 import { placeTensors } from './sectioned-data.js'
 import { recordPadding, SectionMap } from './sections.js'
-import { bytesPerTensor } from './stream-walk.js'
 import {
+  bytesPerEntry,
   checkedHeader,
   descriptor,
   flag,
@@ -22,11 +22,6 @@ import {
 } from './structs.js'
 import { readTensorIndex, type TensorIndex, totalNameLength } from './tensor-index.js'
 import { readVocab, type VocabSection } from './vocab.js'
-
-export async function crc32(bytes: Uint8Array): Promise<number> {
-  const digest = await digestOf('crc32', bytes)
-  return new DataView(digest.buffer, digest.byteOffset).getUint32(0)
-}
 
 export async function readSectioned(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context
@@ -110,8 +105,6 @@ async function checkHeader(
     report.fail(codes.compressed, { ...place('flags', 'flags'), message })
   }
 }
-
-export const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
 
 /** The footer ends the file that the header states; when that is longer than what is there, it may still end the file as it is. */
 async function readFooter(fields: Header, source: ByteSource, context: ReadContext): Promise<SectionedFile['footer']> {
@@ -211,7 +204,7 @@ async function readIndexSection(
     sections.claim('tensor_index', 'index-range', offset, length, 0, at)
     return { entries: [], refused: count }
   }
-  if (count * bytesPerTensor > limits.indexBytes) {
+  if (count * bytesPerEntry > limits.indexBytes) {
     report.fail(codes['index-limit'], {
       offset: at,
       path: 'header.tensor_index_count',

@@ -12,10 +12,7 @@ import { type ReadContext, rangePayload, type Tensor } from '../../model/index.j
 import { TokenTable } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { StreamWindow } from './stream-window.js'
-import { maxRank, maxStringLength, maxTokenCount } from './structs.js'
-
-/** About what a tensor takes in memory; the limit on the index is a limit on memory. */
-export const bytesPerTensor = 512
+import { bytesPerEntry, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 
 export interface Problem {
   readonly code: Code
@@ -137,7 +134,7 @@ class Walker {
       this.#complain('duplicate-tensor-name', offset, `${path}.name`, `${JSON.stringify(name)} was there before`)
       return
     }
-    if ((this.#tensors.length + 1) * bytesPerTensor > this.#context.limits.indexBytes) {
+    if ((this.#tensors.length + 1) * bytesPerEntry > this.#context.limits.indexBytes) {
       this.#stop('index-limit', start, path, `more than ${this.#tensors.length} tensors are over the limit`)
     }
     this.#names.add(name)

@@ -62,6 +62,9 @@ export const dtypeCode = new Map(dtypes.map((dtype, code) => [dtype.id, code]))
 export const maxRank = 4
 export const alignment = 64
 
+/** About what a tensor or a metadata entry takes in memory; the limit on an index is a limit on memory. */
+export const bytesPerEntry = 512
+
 /** Limits of the reference library for stream files. */
 export const maxStringLength = 1_048_576
 export const maxTokenCount = 100_000

@@ -4,6 +4,7 @@ import { fnv1a32 } from '../../digest/fnv1a.js'
 import type { DType } from '../../dtypes/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
+import { hex } from './crc.js'
 import { type Descriptor, descriptor, dtypes, maxRank } from './structs.js'
 
 /** A tensor as its descriptor states it; whether its bytes exist is checked where the data section is known. */
@@ -51,10 +52,7 @@ export function readTensorIndex(
   const entries: IndexEntry[] = []
   const known = new Set<string>()
   for (let i = 0; i < count; i++) {
-    for (const each of [cursor, table]) {
-      each.leave()
-      each.enter(i)
-    }
+    if (extents) renumber(i, cursor, table)
     const at = cursor.offset
     const values = descriptor.read(cursor)
     if (values.nameLength > table.remaining) return { entries, refused: count - entries.length }
@@ -72,6 +70,14 @@ export function readTensorIndex(
     entries.push({ name, ...type, dataOffset: toSafe(values.dataOffset), at, index: i })
   }
   return { entries, refused: count - entries.length }
+}
+
+/** Paths are only needed for the byte map: nothing is read here that is not there. */
+function renumber(index: number, ...cursors: readonly Cursor[]): void {
+  for (const cursor of cursors) {
+    cursor.leave()
+    cursor.enter(index)
+  }
 }
 
 function readName(
@@ -98,8 +104,6 @@ function readName(
   }
   return name
 }
-
-const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`
 
 function readType(
   values: Descriptor,

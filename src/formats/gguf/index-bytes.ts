@@ -5,6 +5,8 @@ import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 
 const firstStep = 65_536
+/** In the usual order tokens come first, and what follows them is about twice as long. */
+const growth = 3
 
 /** Thrown by a walk that needs bytes which are in the file but not yet here. */
 export class Shortage {
@@ -46,7 +48,7 @@ export class IndexBytes {
       const message = `the index takes more than ${limits.indexBytes} bytes`
       report.fail(codes['index-size'], { offset: have, path: 'header', message })
     }
-    const wanted = have === 0 ? firstStep : Math.max(likely + firstStep, 2 * have)
+    const wanted = have === 0 ? firstStep : Math.max(likely + firstStep, growth * have)
     const length = Math.min(Math.max(size, wanted), this.source.size, limits.indexBytes)
     if (have === 0) this.#bytes = await this.source.read(0, length, { signal })
     else {

@@ -81,4 +81,7 @@ export function* conflicts<T>(sorted: readonly T[], keyOf: (item: T) => Key): Ge
   }
 }
 
-export const joinNames = (names: readonly string[]): string => (names.length === 1 ? names[0]! : names.join('.'))
+export function joinNames(names: readonly string[]): string {
+  if (names.length === 1) return names[0]!
+  return names.length === 2 ? `${names[0]}.${names[1]}` : names.join('.')
+}

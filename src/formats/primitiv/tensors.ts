@@ -23,8 +23,8 @@ export class TensorList implements ParameterVisitor {
   readonly #fields: FieldReader
   readonly #keyed: boolean
   readonly #tensors: Tensor[] = []
-  readonly #names: (readonly string[])[] = []
-  readonly #rawKeys = new Map<number, readonly Uint8Array[]>()
+  /** Keys of parameters that have no tensor in the list. */
+  readonly #unsound = new Map<number, Key>()
   #key: Key | undefined
   readonly #offsets: number[] = []
   readonly #firsts: number[] = []
@@ -45,14 +45,18 @@ export class TensorList implements ParameterVisitor {
     const previous = this.#key
     this.#key = key
     // Writers sort by key, and then keys that get in each other's way are neighbours.
-    if (previous && (compareKeys(previous, key) >= 0 || isPrefix(previous, key))) this.#isOrderly = false
+    if (previous && this.#isOrderly) {
+      const isDeeper = key.names.length > previous.names.length
+      this.#isOrderly = compareKeys(previous, key) < 0 && !(isDeeper && isPrefix(previous, key))
+    }
     if (!this.#isDotted && key.names.some(hasDot)) this.#sayDotted(key, at)
-    if (key.raw) this.#rawKeys.set(this.#names.length, key.raw)
-    this.#names.push(key.names)
     this.#offsets.push(at)
     this.#firsts.push(this.#tensors.length)
     if (this.#stats.size > 0) this.#stats = new Map()
-    if (!stored.sound) return
+    if (!stored.sound) {
+      this.#unsound.set(this.#firsts.length - 1, key)
+      return
+    }
     const tensor = this.#tensor(joinNames(key.names), key, stored, undefined)
     this.#tensors.push(key.raw ? { ...tensor, rawName: key.raw } : tensor)
   }
@@ -118,9 +122,9 @@ export class TensorList implements ParameterVisitor {
 
   #checkKeys(): void {
     const fields = this.#fields
-    const places = this.#names.map((names, i): Place => {
-      const key = { names, raw: this.#rawKeys.get(i) }
-      return { key, at: this.#offsets[i]!, first: this.#firsts[i]!, end: this.#firsts[i + 1] ?? this.#tensors.length }
+    const places = this.#firsts.map((first, i): Place => {
+      const key = this.#unsound.get(i) ?? keyOfTensor(this.#tensors[first]!)
+      return { key, at: this.#offsets[i]!, first, end: this.#firsts[i + 1] ?? this.#tensors.length }
     })
     const keyOf = (place: Place): Key => place.key
     let previous: Place | undefined
@@ -177,6 +181,8 @@ export class TensorList implements ParameterVisitor {
     for (const index of [...this.#shadowed].sort((a, b) => a - b)) claim(index)
   }
 }
+
+const keyOfTensor = ({ path, rawName }: Tensor): Key => ({ names: path!, raw: rawName })
 
 const hasDot = (name: string): boolean => name.includes('.')
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { mcf } from '../../../src/formats/mcf/index.js'
 import { modelInfoFromConfig } from '../../../src/formats/mcf/model-info-config.js'
 import {
   bytesPayload,
@@ -187,9 +188,19 @@ describe('packing', () => {
     }
   })
 
-  it('refuses quantized bytes that do not go with their shape', async () => {
+  it('refuses quantized bytes that do not go with their shape', () => {
     const tensor = { ...sampleTensor('w', 'u8', [10]), dtype: dtypeById('mcf.q4')!, shape: [1, 32] }
-    expect((await reopened(await written(sampleModel([tensor])))).tensors).toEqual([])
+    expect(mcf.capabilities.write!.tensor(tensor)).toMatchObject({ fits: false, reason: expect.stringContaining('80') })
+    expect(mcf.capabilities.write!.tensor({ ...tensor, shape: [32] })).toMatchObject({ fits: false })
+  })
+
+  it('gives decoded values to formats that have no such types', async () => {
+    const model = await openModel(fixtureSource('mcf', 'quant-k6.mcf'))
+    const files = await convertToFiles(model, 'safetensors')
+    const plain = await openModel(sourceOf(files))
+    expect(plain.tensors.every(({ dtype }) => !dtype.id.startsWith('mcf.'))).toBe(true)
+    const [before, after] = await Promise.all([model, plain].map((each) => hashModel(each, { decoded: true })))
+    expect(after!.fingerprint).toBe(before!.fingerprint)
   })
 
   it('makes a container of files alone, and of nothing', async () => {

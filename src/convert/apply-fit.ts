@@ -1,0 +1,13 @@
+import type { Fit } from '../model/index.js'
+import type { Note } from './plan-types.js'
+
+/** What the target makes of a thing, noted in the plan; undefined when it has no place. */
+export function applyFit<T>(fit: Fit<T>, value: T, note: Note): T | undefined {
+  if (!fit.fits) {
+    note('drop', 'content', { reason: fit.reason ?? 'the target has no place for it' })
+    return undefined
+  }
+  if (fit.as === undefined) return value
+  note('map', 'form', { ...(fit.reason !== undefined && { reason: fit.reason }) })
+  return fit.as
+}

@@ -1,0 +1,49 @@
+// What a plan consists of. Plain JSON, so that programs can read it and receipts can keep it.
+
+export type Loss = 'none' | 'form' | 'precision' | 'content'
+
+export type ActionKind =
+  | 'copy'
+  | 'cast'
+  | 'quantize'
+  | 'dequantize'
+  | 'reorder'
+  | 'transpose'
+  | 'rename'
+  | 'map'
+  | 'set'
+  | 'recompute'
+  | 'drop'
+
+export interface PlanAction {
+  readonly subject: 'tensor' | 'metadata' | 'part'
+  readonly name: string
+  readonly action: ActionKind
+  readonly loss: Loss
+  /** Asked for by the caller: named, but not refused. */
+  readonly requested?: true
+  readonly reason?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+export interface Plan {
+  readonly source: { readonly file: string; readonly format: string }
+  readonly target: string
+  readonly actions: readonly PlanAction[]
+  /** The worst loss that nobody asked for. */
+  readonly loss: Loss
+  readonly size: number
+  readonly files: readonly { readonly name: string; readonly size: number }[]
+}
+
+const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']
+export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
+
+export type Note = (action: ActionKind, loss: Loss, more?: Partial<PlanAction>) => void
+
+export function noter(actions: PlanAction[], subject: PlanAction['subject'], name: string): Note {
+  return (action, loss, more = {}) => {
+    actions.push({ subject, name, action, loss, ...more })
+  }
+}

@@ -1,0 +1,40 @@
+// Texts of like length go together, so that little is computed for padding.
+import type { Batch } from './engine.js'
+
+export interface Row {
+  /** Where the result belongs. */
+  readonly index: number
+  readonly ids: readonly number[]
+}
+
+export interface PlannedBatch {
+  readonly rows: readonly Row[]
+  readonly batch: Batch
+}
+
+/** The rows in batches, the shortest first. Each batch is as wide as its longest row; `counts` says which ids are no padding. */
+export function* planBatches(
+  rows: readonly Row[],
+  batchSize: number,
+  pad: number,
+  counts: (id: number) => boolean,
+): Generator<PlannedBatch> {
+  const sorted = rows.toSorted((a, b) => a.ids.length - b.ids.length || a.index - b.index)
+  for (let first = 0; first < sorted.length; first += batchSize) {
+    const members = sorted.slice(first, first + batchSize)
+    yield { rows: members, batch: fill(members, pad, counts) }
+  }
+}
+
+function fill(rows: readonly Row[], pad: number, counts: (id: number) => boolean): Batch {
+  const length = rows.at(-1)!.ids.length
+  const ids = new BigInt64Array(rows.length * length).fill(BigInt(pad))
+  const mask = new BigInt64Array(rows.length * length)
+  for (const [i, row] of rows.entries()) {
+    for (const [j, id] of row.ids.entries()) {
+      ids[i * length + j] = BigInt(id)
+      mask[i * length + j] = counts(id) ? 1n : 0n
+    }
+  }
+  return { count: rows.length, length, ids, mask }
+}

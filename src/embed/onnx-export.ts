@@ -1,0 +1,78 @@
+// The encoder of a model as an ONNX file, for other programs or for the engine that computes with it here.
+import { failWith, TareError } from '../errors/index.js'
+import type { FileLayout, Layout, Model, Payload, Slot } from '../model/index.js'
+import type { Rope } from '../wire/protobuf-write.js'
+import { embedCodes } from './codes.js'
+import { type Encoder, type EncoderOptions, findEncoder } from './encoder.js'
+import { buildGraph, type EmbedProfile, type GraphOptions, graphOpset } from './graph.js'
+import { onnxFile } from './onnx-proto.js'
+
+/** Readers of protobuf refuse messages beyond this. */
+const largestMessage = 2 ** 31 - 1
+
+export interface OnnxExportOptions extends EncoderOptions {
+  /** The file name of the output. */
+  readonly name?: string | undefined
+  /** Which of the two computations the graph has; default: `original`. */
+  readonly profile?: EmbedProfile | undefined
+  /** Whether the graph scales its vectors to length 1; default: it does. */
+  readonly normalize?: boolean | undefined
+}
+
+/** The file to write. The weights go through it as they are written; none is kept in memory. */
+export function onnxModelLayout(model: Model, options: OnnxExportOptions = {}): Layout {
+  const { profile = 'original', normalize = true, name = 'model.onnx' } = options
+  const file = encoderFile(findEncoder(model, options), { profile, normalize })
+  return { files: [{ name, slots: slotsOf(file) } satisfies FileLayout] }
+}
+
+/** Why a model cannot be exported, or undefined when it can. */
+export function onnxExportRefusal(model: Model, options: OnnxExportOptions = {}): string | undefined {
+  try {
+    onnxModelLayout(model, options)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    return `${error.finding.path ? `${error.finding.path}: ` : ''}${error.finding.message}`
+  }
+}
+
+export function encoderFile(encoder: Encoder, options: GraphOptions): Rope<Payload> {
+  const { shape, file } = encoder
+  const metadata = new Map([
+    ['tare.profile', options.profile],
+    ['num_attention_heads', String(shape.heads)],
+  ])
+  const rope = onnxFile({ graph: buildGraph(encoder, options), opset: graphOpset, metadata })
+  if (rope.byteLength <= largestMessage) return rope
+  const message = `the encoder takes ${rope.byteLength} bytes as f32, and an ONNX file cannot have more than ${largestMessage}`
+  return failWith(embedCodes['too-large'], { file, message })
+}
+
+/** The whole file in memory, as engines take it. */
+export async function readRope(rope: Rope<Payload>, signal?: AbortSignal): Promise<Uint8Array> {
+  const bytes = new Uint8Array(rope.byteLength)
+  let at = 0
+  for (const piece of rope.pieces) {
+    if (piece instanceof Uint8Array) {
+      bytes.set(piece, at)
+      at += piece.byteLength
+      continue
+    }
+    const end = at + piece.byteLength
+    for await (const chunk of piece.chunks(1 << 20, signal)) {
+      bytes.set(chunk.subarray(0, end - at), at)
+      at = Math.min(end, at + chunk.byteLength)
+    }
+    at = end
+  }
+  return bytes
+}
+
+function slotsOf(rope: Rope<Payload>): Slot[] {
+  return rope.pieces.map((piece, i) =>
+    piece instanceof Uint8Array
+      ? { kind: 'bytes', path: i === 0 ? 'graph' : `graph[${i}]`, bytes: piece }
+      : { kind: 'payload', path: `weights[${i}]`, payload: piece },
+  )
+}

@@ -1,0 +1,154 @@
+// Puts together what the indexes of a set say: the global one, which lists every tensor and its shard, and those of the parts, which know
+// where the bytes are. When all parts were opened the two are compared; otherwise each tensor finds its place when it is first read.
+import { type ByteRange, checkRange } from '../../bytes/index.js'
+import type { Model, Payload, ReadContext, Tensor } from '../../model/index.js'
+import { sameBytes } from './chunk.js'
+import { setCodes } from './codes.js'
+import { neededBytes } from './dtypes.js'
+import { fileOf, type TensorTable } from './file.js'
+import type { OpenPart, SetParts } from './set-files.js'
+import type { SetFile, SetIndex } from './set-json.js'
+
+export function placeSetTensors(
+  index: SetIndex,
+  global: Model,
+  parts: SetParts,
+  opened: readonly (OpenPart | undefined)[] | undefined,
+  context: ReadContext,
+): Tensor[] {
+  const { report } = context
+  const partOf = mapShards(index, context)
+  const { table } = fileOf(global)!
+  const tensors: Tensor[] = []
+  const seen = opened?.map(() => new Set<string>())
+  for (const [i, tensor] of global.tensors.entries()) {
+    const at = { file: global.files[0]!.name, offset: 0, path: `tensors[${table.entries[i]}]` }
+    const part = partOf.get(table.shardIds[i]!)
+    if (part === undefined) {
+      const message = `${JSON.stringify(tensor.name)} is in shard ${table.shardIds[i]}, which no part of the set has`
+      report.report(setCodes['shard-unmapped'], { ...at, message })
+      continue
+    }
+    if (!opened) {
+      const length = tensor.encoding ? neededBytes(tensor.encoding, tensor.shape)! : table.lengths[i]!
+      tensors.push({ ...tensor, data: new PartPayload(parts, part, tensor, length, context) })
+      continue
+    }
+    const place = opened[part]?.byName.get(tensor.name)
+    seen![part]!.add(tensor.name)
+    if (place !== undefined) compareEntries(table, i, fileOf(opened[part]!.model)!.table, place, context, at)
+    else if (opened[part]) complainNotInPart(tensor, index.parts[part]!, context, at)
+    tensors.push(place === undefined ? tensor : opened[part]!.model.tensors[place]!)
+  }
+  if (opened) reportExtra(index, opened, seen!, context)
+  return tensors
+}
+
+function mapShards(index: SetIndex, { report }: ReadContext): Map<number, number> {
+  const partOf = new Map<number, number>()
+  for (const [i, part] of index.parts.entries()) {
+    for (const shard of part.shards) {
+      if (partOf.has(shard)) {
+        const message = `shard ${shard} is claimed by parts ${partOf.get(shard)} and ${i}`
+        report.report(setCodes['shard-twice'], { offset: 0, path: `${part.where}.shards`, message })
+      } else partOf.set(shard, i)
+    }
+  }
+  return partOf
+}
+
+interface At {
+  readonly file: string
+  readonly offset: number
+  readonly path: string
+}
+
+function complainNotInPart(tensor: Tensor, part: SetFile, { report }: ReadContext, at: At): void {
+  const message = `${JSON.stringify(tensor.name)} should be in ${JSON.stringify(part.path)}, which does not list it`
+  report.report(setCodes['tensor-not-in-part'], { ...at, message })
+}
+
+/** What the global index says about a tensor must be what its part says. */
+function compareEntries(
+  global: TensorTable,
+  i: number,
+  part: TensorTable,
+  k: number,
+  { report }: ReadContext,
+  at: At,
+): void {
+  const tensor = global.tensors[i]!
+  const own = part.tensors[k]!
+  const [hash, ownHash] = [global.hashOf(i), part.hashOf(k)]
+  const differences = [
+    tensor.dtype.id !== own.dtype.id && `dtype ${tensor.dtype.id} and ${own.dtype.id}`,
+    String(tensor.shape) !== String(own.shape) && `shape [${tensor.shape}] and [${own.shape}]`,
+    global.lengths[i] !== part.lengths[k] && `data_len ${global.lengths[i]} and ${part.lengths[k]}`,
+    hash && ownHash && !sameBytes(hash, ownHash) && 'different hash_b3',
+  ].filter((difference) => typeof difference === 'string')
+  if (differences.length === 0) return
+  const message = `${JSON.stringify(tensor.name)} is described differently: ${differences.join(', ')}`
+  report.report(setCodes['index-disagrees'], { ...at, message })
+}
+
+function reportExtra(
+  index: SetIndex,
+  opened: readonly (OpenPart | undefined)[],
+  seen: readonly ReadonlySet<string>[],
+  { report }: ReadContext,
+): void {
+  for (const [i, part] of opened.entries()) {
+    for (const tensor of part?.model.tensors ?? []) {
+      if (seen[i]!.has(tensor.name)) continue
+      const message = `${JSON.stringify(index.parts[i]!.path)} holds ${JSON.stringify(tensor.name)}, which the global index does not place there`
+      report.report(setCodes['tensor-extra'], { offset: 0, path: index.parts[i]!.where, message })
+    }
+  }
+}
+
+/** The bytes of a tensor in a part that is opened on the first read. */
+class PartPayload implements Payload {
+  readonly byteLength: number
+  readonly #parts: SetParts
+  readonly #part: number
+  readonly #tensor: Tensor
+  readonly #context: ReadContext
+  #resolved: Payload | undefined
+
+  constructor(parts: SetParts, part: number, tensor: Tensor, byteLength: number, context: ReadContext) {
+    this.byteLength = byteLength
+    this.#parts = parts
+    this.#part = part
+    this.#tensor = tensor
+    this.#context = context
+  }
+
+  get origin(): ByteRange | undefined {
+    return this.#resolved?.origin
+  }
+
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    checkRange({ name: this.#tensor.name, size: this.byteLength }, offset, length)
+    if (length === 0) return new Uint8Array(0)
+    return (await this.#resolve()).read!(offset, length, signal)
+  }
+
+  async *chunks(window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+    if (this.byteLength > 0) yield* (await this.#resolve()).chunks(window, signal)
+  }
+
+  /** The payload in the part, which opens it. */
+  async #resolve(): Promise<Payload> {
+    if (this.#resolved) return this.#resolved
+    const part = await this.#parts.open(this.#part)
+    const place = part.byName.get(this.#tensor.name)
+    const own = place === undefined ? undefined : part.model.tensors[place]
+    const at = { file: this.#context.report.file, offset: 0, path: this.#tensor.name }
+    if (!own?.data || own.data.byteLength !== this.byteLength) {
+      const message = `part ${this.#part} of the set does not hold ${JSON.stringify(this.#tensor.name)} with ${this.byteLength} bytes`
+      return this.#context.report.fail(setCodes['tensor-not-in-part'], { ...at, message })
+    }
+    this.#resolved = own.data
+    return own.data
+  }
+}

@@ -1,0 +1,45 @@
+// What NumPy's files can hold: arrays of numbers, in either order. There is no place for anything beside them.
+import { encodeUtf8 } from '../../bytes/index.js'
+import { type DType, f32, i8, u8 } from '../../dtypes/index.js'
+import type { Fit, Tensor, WriteCapabilities } from '../../model/index.js'
+import { npyDescription } from '../../wire/npy-header.js'
+import { mostNameBytes } from '../../wire/zip-write.js'
+import { foreignDescr } from './array.js'
+import { extension } from './read.js'
+
+/** NumPy 2 has no more dimensions than that. */
+const mostDimensions = 64
+
+function fitArray(tensor: Tensor): Fit<Tensor> {
+  const { dtype, data, shape } = tensor
+  if (!data) return { fits: false, reason: 'an array cannot be declared without data' }
+  if (shape.length > mostDimensions) return { fits: false, reason: `NumPy has at most ${mostDimensions} dimensions` }
+  if (npyDescription(dtype.id) !== undefined || foreignDescr(tensor) !== undefined) return { fits: true }
+  const castTo = substituteFor(dtype)
+  return { fits: false, reason: `NumPy has no type for ${dtype.id}`, ...(castTo && { castTo }) }
+}
+
+/** The smallest type of NumPy that holds all values of one that it does not have. */
+function substituteFor({ kind }: DType): DType | undefined {
+  if (kind === 'float' || kind === 'block') return f32
+  if (kind === 'int') return i8
+  return kind === 'uint' ? u8 : undefined
+}
+
+function fitMember(tensor: Tensor): Fit<Tensor> {
+  const { name } = tensor
+  if (name.includes('\0')) return { fits: false, reason: 'the name of a member cannot hold a NUL' }
+  if (encodeUtf8(name + extension).byteLength > mostNameBytes)
+    return { fits: false, reason: `the name of a member has at most ${mostNameBytes} bytes` }
+  return fitArray(tensor)
+}
+
+const nothingElse: Pick<WriteCapabilities, 'metadata' | 'part' | 'order' | 'shards'> = {
+  metadata: () => ({ fits: false, reason: 'NumPy files hold arrays and nothing else' }),
+  part: () => ({ fits: false, reason: 'NumPy files hold arrays and nothing else' }),
+  order: 'both',
+  shards: false,
+}
+
+export const npyWrite: WriteCapabilities = { ...nothingElse, tensor: fitArray, mostTensors: 1 }
+export const npzWrite: WriteCapabilities = { ...nothingElse, tensor: fitMember }

@@ -1,0 +1,24 @@
+import { type CodeTable, defineCodes, error, warning } from '../../errors/index.js'
+import { npyHeaderCodes } from '../../wire/npy-codes.js'
+import { zipCodes } from '../../wire/zip-codes.js'
+
+export const arrayCodes = defineCodes('npy', {
+  'data-truncated': error('The file ends before the array does. It was cut off; get it again.'),
+  'trailing-bytes': warning('There are bytes after the array, perhaps another array. NumPy ignores them, and so does tare.'),
+  'foreign-type': warning(
+    'The elements are no numbers that tare knows: texts, dates, raw bytes or extended floats. They are kept as bytes.',
+  ),
+  'one-array': error('An NPY file holds one array. Choose one with --only, or write an NPZ file.'),
+})
+
+export const npyCodes: CodeTable = { ...npyHeaderCodes, ...arrayCodes }
+
+export const ownNpzCodes = defineCodes('npz', {
+  member: warning('A member is no array. It is kept as it is when an NPZ file is written, and has no place elsewhere.'),
+  'duplicate-name': error('Two members stand for an array of the same name.'),
+})
+
+/** Those of the archive and its own; the same key occurs in both, so they are listed by their full name. */
+export const npzCodes: CodeTable = Object.fromEntries(
+  [...Object.values(zipCodes), ...Object.values(ownNpzCodes)].map((code) => [code.code, code]),
+)

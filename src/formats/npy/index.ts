@@ -1,0 +1,48 @@
+import type { Format } from '../../model/index.js'
+import { startsLikeNpy } from '../../wire/npy-parse.js'
+import { guessMemberNames, startsLikeZip } from '../../wire/zip.js'
+import { npyWrite, npzWrite } from './capabilities.js'
+import { npyCodes, npzCodes } from './codes.js'
+import { layoutArchive, layoutFile } from './layout.js'
+import { checkArchive, readArchive } from './npz-read.js'
+import { extension, readFile } from './read.js'
+
+const archiveExtension = '.npz'
+
+export const npy: Format = {
+  id: 'npy',
+  title: 'NPY',
+  extensions: [extension],
+  capabilities: { checksums: 'none', write: npyWrite },
+  codes: npyCodes,
+  detect(head, name) {
+    if (startsLikeNpy(head)) return 'yes'
+    return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
+  },
+  mainFile: (names) => onlyOne(names, extension),
+  read: readFile,
+  layout: layoutFile,
+}
+
+export const npz: Format = {
+  id: 'npz',
+  title: 'NPZ',
+  extensions: [archiveExtension],
+  capabilities: { checksums: 'all', write: npzWrite },
+  codes: npzCodes,
+  detect(head, name) {
+    // An archive whose first member is an array; others are zip files of some other kind.
+    const [first] = startsLikeZip(head) ? guessMemberNames(head) : []
+    if (first?.toLowerCase().endsWith(extension)) return 'yes'
+    return name.toLowerCase().endsWith(archiveExtension) ? 'maybe' : 'no'
+  },
+  mainFile: (names) => onlyOne(names, archiveExtension),
+  read: readArchive,
+  check: checkArchive,
+  layout: layoutArchive,
+}
+
+function onlyOne(names: readonly string[], ending: string): string | undefined {
+  const files = names.filter((name) => name.toLowerCase().endsWith(ending))
+  return files.length === 1 ? files[0] : undefined
+}

@@ -1,0 +1,134 @@
+// An NPZ file is a zip archive with one NPY file per array; the member's name without `.npy` is the array's. Stored members are read
+// where they lie. Of a deflated one only as much is inflated as its header takes; the elements are streamed when somebody asks.
+import type { ByteSource } from '../../bytes/index.js'
+import { type Report, TareError } from '../../errors/index.js'
+import type { CheckContext, Model, Part, ReadContext, Tensor } from '../../model/index.js'
+import { checkMember, memberPayload, reportZipFailure } from '../../model/zip-payload.js'
+import { npyHeadSize, parseNpyHeader, startsLikeNpy } from '../../wire/npy-parse.js'
+import { readMemberHead, readZip, type ZipMember } from '../../wire/zip.js'
+import { recordArray, tensorOf } from './array.js'
+import { ownNpzCodes as codes } from './codes.js'
+import { extension } from './read.js'
+
+/** Nearly every header fits; longer ones cost a second read. */
+const usualHead = 1024
+const parallelReads = 16
+export const memberKind = 'npz.member'
+
+const archives = new WeakMap<Model, readonly ZipMember[]>()
+
+export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
+  const { report, extents, signal } = context
+  const { members } = await readZip(source, { report, extents, signal, mostDirectory: context.limits.indexBytes })
+  const contents = new Contents(source, context)
+  for (let first = 0; first < members.length; first += parallelReads) {
+    const batch = members.slice(first, first + parallelReads)
+    const heads = await Promise.all(batch.map((member) => contents.head(member)))
+    for (const [i, member] of batch.entries()) if (heads[i]) contents.add(member, heads[i])
+  }
+  const { tensors, parts } = contents
+  const model: Model = { format: 'npz', metadata: new Map(), tensors, parts, files: [source] }
+  archives.set(model, members)
+  return model
+}
+
+export async function checkArchive(model: Model, context: CheckContext): Promise<void> {
+  for (const member of archives.get(model) ?? []) await checkMember(model.files[0]!, member, context)
+}
+
+class Contents {
+  readonly tensors: Tensor[] = []
+  readonly parts: Part[] = []
+  readonly #source: ByteSource
+  readonly #context: ReadContext
+  readonly #names = new Set<string>()
+
+  constructor(source: ByteSource, context: ReadContext) {
+    this.#source = source
+    this.#context = context
+  }
+
+  /** Enough of the content to hold the header. Undefined when it cannot be inflated, which is reported. */
+  async head(member: ZipMember): Promise<Uint8Array | undefined> {
+    const { signal, report } = this.#context
+    const read = (length: number): Promise<Uint8Array> => readMemberHead(this.#source, member, length, signal)
+    try {
+      const head = await read(usualHead)
+      const isLong = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) > head.byteLength
+      return isLong ? await read(npyHeadSize) : head
+    } catch (error) {
+      reportZipFailure(error, report)
+      return undefined
+    }
+  }
+
+  add(member: ZipMember, head: Uint8Array): void {
+    const isNamed = member.name.toLowerCase().endsWith(extension)
+    if (!isNamed && !startsLikeNpy(head)) {
+      this.#addOther(member)
+      return
+    }
+    const report = placed(this.#context.report, member)
+    try {
+      this.#addArray(member, head, isNamed ? member.name.slice(0, -extension.length) : member.name, report)
+    } catch (error) {
+      if (report.strict || !(error instanceof TareError)) throw error
+      this.#record(member)
+    }
+  }
+
+  #addArray(member: ZipMember, head: Uint8Array, name: string, report: Report): void {
+    const { extents } = this.#context
+    const header = parseNpyHeader(head, report)
+    const payload = (offset: number, length: number) => memberPayload(this.#source, member, offset, length)
+    const tensor = tensorOf(name, header, { size: member.size, report, payload })
+    if (member.isDeflated) this.#record(member)
+    else recordArray(extents, this.#source.name, member.dataOffset, member.size, header, tensor, member.path)
+    if (!tensor) return
+    if (this.#names.has(name)) {
+      const message = `the array ${JSON.stringify(name)} was there before`
+      this.#context.report.report(codes['duplicate-name'], { offset: member.entryOffset, path: member.path, message })
+    }
+    this.#names.add(name)
+    this.tensors.push(tensor)
+  }
+
+  #addOther(member: ZipMember): void {
+    this.#record(member)
+    const isFolder = member.size === 0 && member.name.endsWith('/')
+    if (isFolder) return
+    const { entryOffset: offset, path, name, size } = member
+    this.#context.report.report(codes.member, { offset, path, message: `${JSON.stringify(name)} is no array` })
+    const data = memberPayload(this.#source, member)
+    this.parts.push({ kind: memberKind, sharing: 'private', name, value: { bytes: size }, data })
+  }
+
+  #record({ dataOffset: offset, storedSize: length, path }: ZipMember): void {
+    this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind: 'data' })
+  }
+}
+
+/** Where the header ends, going by its length field. */
+function headerEnd(head: Uint8Array): number {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  return head[6] === 1 ? 10 + view.getUint16(8, true) : 12 + view.getUint32(8, true)
+}
+
+/** Findings about the content of a member, placed in the file: exactly for stored ones, at their beginning for deflated ones. */
+function placed(report: Report, { dataOffset, isDeflated, path }: ZipMember): Report {
+  const move = <T extends { offset?: number; length?: number; path?: string }>(details: T): T => {
+    const inner = details.path ? `${path}.${details.path}` : path
+    if (isDeflated) {
+      const { length: _length, ...rest } = details
+      return { ...rest, offset: dataOffset, path: inner } as T
+    }
+    return { ...details, offset: dataOffset + (details.offset ?? 0), path: inner }
+  }
+  return {
+    file: report.file,
+    strict: report.strict,
+    report: (code, details) => report.report(code, move(details)),
+    fail: (code, details) => report.fail(code, move(details)),
+    forFile: (file) => report.forFile(file),
+  }
+}

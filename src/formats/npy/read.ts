@@ -1,0 +1,33 @@
+// An NPY file is one array: a header that says type, order and shape, and the elements. It has no name; the file's name stands for it.
+import type { ByteSource } from '../../bytes/index.js'
+import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
+import { readNpyHeader } from '../../wire/npy-parse.js'
+import { recordArray, tensorOf } from './array.js'
+
+export const extension = '.npy'
+
+export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
+  const { report, extents, signal } = context
+  const header = await readNpyHeader(source, report, signal)
+  const tensor = tensorOf(nameOf(source.name), header, {
+    size: source.size,
+    report,
+    payload: (offset, length) => rangePayload(source, offset, length),
+  })
+  recordArray(extents, source.name, 0, source.size, header, tensor)
+  return {
+    format: 'npy',
+    version: header.version.join('.'),
+    metadata: new Map(),
+    tensors: tensor ? [tensor] : [],
+    parts: [],
+    files: [source],
+  }
+}
+
+/** The last part of a path or address, without the extension. */
+function nameOf(file: string): string {
+  const path = /^[a-z][a-z0-9+.-]*:\/\//i.test(file) ? file.replace(/[?#].*$/s, '') : file
+  const name = /[^/\\]*$/.exec(path)![0]
+  return name.toLowerCase().endsWith(extension) ? name.slice(0, -extension.length) : name
+}

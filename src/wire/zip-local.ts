@@ -1,0 +1,171 @@
+// What lies around a member's data: the local header before it, and behind it, when the writer did not know the size beforehand, a
+// descriptor. Both repeat what the directory says. Where they disagree, one reader sees another file than the next, so every
+// difference is an error.
+import { type ByteSource, Cursor } from '../bytes/index.js'
+import { zipCodes as codes } from './zip-codes.js'
+import type { ZipEntry } from './zip-directory.js'
+import type { ZipContext } from './zip-end.js'
+import { findExtra, flagBits, full32, hasFlag, localHeader, signatures, zip64ExtraId } from './zip-structs.js'
+
+export interface ZipMember extends ZipEntry {
+  /** Where its data start in the file. */
+  readonly dataOffset: number
+}
+
+/** The longest descriptor: signature, checksum and two sizes of 64 bits. */
+const mostDescriptor = 24
+/** Extra fields are usually no longer than this; a second read gets those that are. */
+const usualExtra = 128
+const parallelReads = 16
+
+/** Reads all local headers. `limit` is where the directory begins. Members whose header is bad are reported and left out. */
+export async function readLocals(
+  source: ByteSource,
+  entries: readonly ZipEntry[],
+  limit: number,
+  context: ZipContext,
+): Promise<ZipMember[]> {
+  const inOrder = entries.toSorted((a, b) => a.headerOffset - b.headerOffset)
+  const members = new Map<ZipEntry, ZipMember>()
+  let previous: ZipMember | undefined
+  for (let first = 0; first < inOrder.length; first += parallelReads) {
+    const batch = inOrder.slice(first, first + parallelReads)
+    const windows = await Promise.all(batch.map((entry) => readWindow(source, entry, limit, context)))
+    for (const [i, window] of windows.entries()) {
+      const member = readLocal(window, batch[i]!, limit, context)
+      if (!member) continue
+      checkBetween(previous, member.headerOffset, window, context)
+      members.set(batch[i]!, member)
+      previous = member
+    }
+  }
+  if (previous) {
+    const start = Math.max(0, limit - mostDescriptor)
+    const bytes = await source.read(start, limit - start, { signal: context.signal })
+    checkBetween(previous, limit, { bytes, start }, context)
+  }
+  return entries.flatMap((entry) => members.get(entry) ?? [])
+}
+
+/** Bytes of the file from `start` on. */
+interface Window {
+  readonly bytes: Uint8Array
+  readonly start: number
+}
+
+/** A local header, and before it as much as a descriptor of the member in front of it can take. */
+async function readWindow(source: ByteSource, entry: ZipEntry, limit: number, context: ZipContext): Promise<Window> {
+  const start = Math.max(0, entry.headerOffset - mostDescriptor)
+  const read = async (length: number): Promise<Window> => ({
+    start,
+    bytes: await source.read(start, Math.min(entry.headerOffset + length, limit) - start, { signal: context.signal }),
+  })
+  const fixed = localHeader.size + entry.rawName.byteLength
+  const window = await read(fixed + usualExtra)
+  const at = entry.headerOffset - start
+  if (window.bytes.byteLength < at + localHeader.size) return window
+  const { buffer, byteOffset } = window.bytes
+  const extra = new DataView(buffer, byteOffset + at).getUint16(localHeader.offsetOf('extraLength'), true)
+  return extra > usualExtra ? read(fixed + extra) : window
+}
+
+function readLocal(window: Window, entry: ZipEntry, limit: number, context: ZipContext): ZipMember | undefined {
+  const { report, extents } = context
+  const { headerOffset, path, rawName } = entry
+  const refuse = (message: string): undefined => {
+    report.report(codes.local, { offset: headerOffset, path, message })
+  }
+  const cursor = new Cursor(window.bytes, report, { base: window.start, extents, path: [path] })
+  cursor.seek(headerOffset)
+  if (cursor.remaining < localHeader.size) return refuse('the directory begins inside its local header')
+  const signature = cursor.view.getUint32(cursor.position, true)
+  if (signature !== signatures.local) return refuse('there is no local header where the directory says')
+  const local = localHeader.read(cursor)
+  if (local.nameLength + local.extraLength > cursor.remaining) return refuse('its local header runs past the directory')
+  const differs = (field: string, here: string | number, there: string | number): void =>
+    report.report(codes['local-differs'], {
+      offset: headerOffset,
+      path: `${path}.${field}`,
+      message: `the local header says ${here}, the directory ${there}`,
+    })
+  const name = cursor.raw(local.nameLength, 'name')
+  const extra = cursor.raw(local.extraLength, 'extra')
+  if (name.byteLength !== rawName.byteLength || name.some((byte, i) => byte !== rawName[i]))
+    differs('name', 'another name', JSON.stringify(entry.name))
+  const method = entry.isDeflated ? 8 : 0
+  if (local.method !== method) differs('method', local.method, method)
+  if (Object.values(flagBits).some((bit) => hasFlag(local.flags, bit) !== hasFlag(entry.flags, bit)))
+    differs('flags', local.flags, entry.flags)
+  const [storedSize, size] = localSizes(local, extra)
+  // With a descriptor the three may be left at zero here.
+  const mayBeZero = hasFlag(entry.flags, flagBits.descriptor)
+  for (const [field, here, there] of [
+    ['crc32', local.crc32, entry.crc32],
+    ['compressed_size', storedSize, entry.storedSize],
+    ['uncompressed_size', size, entry.size],
+  ] as const) {
+    if (here !== there && !(mayBeZero && here === 0)) differs(field, here, there)
+  }
+  const dataOffset = cursor.offset
+  if (dataOffset + entry.storedSize > limit) {
+    const message = `it would end at ${dataOffset + entry.storedSize}, the directory begins at ${limit}`
+    report.report(codes['past-end'], { offset: headerOffset, path, message })
+    return undefined
+  }
+  return { ...entry, dataOffset }
+}
+
+/** Compressed and uncompressed size; both are in the zip64 field when one does not fit. */
+function localSizes(
+  { compressedSize, uncompressedSize }: { compressedSize: number; uncompressedSize: number },
+  extra: Uint8Array,
+): [number, number] {
+  const field = findExtra(extra, zip64ExtraId)
+  if (!field || field.byteLength < 16) return [compressedSize, uncompressedSize]
+  const view = new DataView(field.buffer, field.byteOffset, field.byteLength)
+  return [
+    compressedSize === full32 ? Number(view.getBigUint64(8, true)) : compressedSize,
+    uncompressedSize === full32 ? Number(view.getBigUint64(0, true)) : uncompressedSize,
+  ]
+}
+
+/** Checks the bytes from the end of one member's data to the beginning of the next, which `window` holds at its start. */
+function checkBetween(member: ZipMember | undefined, next: number, window: Window, context: ZipContext): void {
+  if (!member) return
+  const { report } = context
+  const end = member.dataOffset + member.storedSize
+  if (end > next) {
+    const message = `its data end at ${end}, what follows begins at ${next}`
+    report.report(codes.overlap, { offset: next, length: end - next, path: member.path, message })
+    return
+  }
+  const taken = hasFlag(member.flags, flagBits.descriptor) ? readDescriptor(member, end, next, window, context) : 0
+  if (end + taken === next) return
+  const message = `${next - end - taken} bytes after it belong to nobody`
+  report.report(codes.gap, { offset: end + taken, length: next - end - taken, path: member.path, message })
+}
+
+/** The descriptor's length. Its signature may be missing, and its sizes have 32 or 64 bits: whichever of the four forms fits the gap. */
+function readDescriptor(member: ZipMember, at: number, next: number, window: Window, context: ZipContext): number {
+  const { report, extents } = context
+  const length = next - at
+  const path = `${member.path}.descriptor`
+  if (![12, 16, 20, 24].includes(length) || at < window.start) {
+    report.report(codes.descriptor, { offset: at, path, message: `a descriptor was expected, ${length} bytes are here` })
+    return at < window.start ? 0 : length
+  }
+  const cursor = new Cursor(window.bytes, report, { base: window.start, extents, path: [path] })
+  cursor.seek(at)
+  const hasSignature = length === 16 || length === 24
+  if (hasSignature && cursor.u32('signature') !== signatures.descriptor)
+    report.report(codes.descriptor, { offset: at, path, message: 'its signature is wrong' })
+  const isWide = length >= 20
+  const crc32 = cursor.u32('crc32')
+  const storedSize = isWide ? Number(cursor.u64('compressed_size')) : cursor.u32('compressed_size')
+  const size = isWide ? Number(cursor.u64('uncompressed_size')) : cursor.u32('uncompressed_size')
+  if (crc32 !== member.crc32 || storedSize !== member.storedSize || size !== member.size) {
+    const message = `it says checksum ${crc32}, sizes ${storedSize} and ${size}; the directory says ${member.crc32}, ${member.storedSize}, ${member.size}`
+    report.report(codes.descriptor, { offset: at, path, message })
+  }
+  return length
+}

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type ByteSource,
+  closeModel,
+  countingSource,
+  formatById,
+  hashModel,
+  MemorySource,
+  openModel,
+  type ReadCount,
+  verifySource,
+} from '../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../support/convert.js'
+import { fixtureBytes, fixtureSource, isAccepted, loadCases, presentCases } from '../../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+import { codesOf } from './build.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: the index is taken apart freely here
+type Json = any
+
+const decoder = new TextDecoder()
+const main = 'model.aeroset.json'
+
+/** The files of a fixture set, with its index changed. */
+function changed(set: string, change: (index: Json) => void): MemorySource {
+  const names = [main, 'index.aero', 'part-000.aero', 'part-001.aero']
+  const files = new Map(names.map((name) => [name, fixtureBytes('aeroset', `${set}/${name}`)]))
+  const index = JSON.parse(decoder.decode(files.get(main)))
+  change(index)
+  return new MemorySource(new TextEncoder().encode(JSON.stringify(index)), main, files)
+}
+
+const verifyChanged = async (change: (index: Json) => void): Promise<string[]> =>
+  codesOf(await verifySource(changed('sets/global-ids', change)))
+
+describe('reading', () => {
+  it.each(loadCases('aeroset').filter((each) => each.check))('$file: $check', async ({ file, check }) => {
+    const codes = codesOf(await verifySource(fixtureSource('aeroset', file)))
+    expect(codes).toContain(check!.replace('set.', 'aeroset/'))
+  })
+
+  it('opens two files, and a part when somebody reads from it', async () => {
+    const files = await convertToFiles(
+      sampleModel(Array.from({ length: 12 }, (_, i) => sampleTensor(`t${i}`, 'f32', [128, 256], i))),
+      'aeroset',
+      { name: main, shardSize: 140_000, extra: { 'part-shards': 1 } },
+    )
+    const count: ReadCount = { reads: 0, bytes: 0 }
+    const model = await openModel(countingSource(sourceOf(files), count))
+    const opening = count.reads
+    await model.tensors[7]!.data!.read!(100_000, 100)
+    // The set index was read for detection and again as a whole; over a network the second comes from memory.
+    expect(opening).toBeLessThanOrEqual(3)
+    expect(count.reads - opening).toBe(2)
+    await closeModel(model)
+  })
+
+  it.each([
+    [
+      'aeroset/format',
+      (index: Json) => {
+        index.format.name = 'OTHER'
+      },
+    ],
+    [
+      'aeroset/version',
+      (index: Json) => {
+        index.format.version = [9, 9]
+      },
+    ],
+    [
+      'aeroset/path',
+      (index: Json) => {
+        index.parts[0].path = '../part-000.aero'
+      },
+    ],
+    [
+      'aeroset/path',
+      (index: Json) => {
+        index.parts[0].path = '/etc/passwd'
+      },
+    ],
+    [
+      'aeroset/path',
+      (index: Json) => {
+        index.global_tidx.path = 'sub/index.aero'
+      },
+    ],
+    [
+      'aeroset/remote',
+      (index: Json) => {
+        index.parts[1].path = 'http://127.0.0.1:1/part-001.aero'
+      },
+    ],
+    [
+      'aeroset/size',
+      (index: Json) => {
+        index.parts[1].size_bytes++
+      },
+    ],
+    [
+      'aeroset/sha256-form',
+      (index: Json) => {
+        index.parts[1].sha256 = 'abc'
+      },
+    ],
+    [
+      'aeroset/no-sha256',
+      (index: Json) => {
+        delete index.parts[1].sha256
+      },
+    ],
+    [
+      'aeroset/shard-twice',
+      (index: Json) => {
+        index.parts[1].shards.push(0)
+      },
+    ],
+    [
+      'aeroset/tensor-extra',
+      (index: Json) => {
+        index.parts.push({ ...index.parts[0], shards: [] })
+      },
+    ],
+    [
+      'aeroset/json',
+      (index: Json) => {
+        index.parts[0] = 5
+      },
+    ],
+    [
+      'aeroset/json',
+      (index: Json) => {
+        index.parts[0].shards = [1.5]
+      },
+    ],
+    [
+      'aeroset/json',
+      (index: Json) => {
+        index.global_tidx.size_bytes = -1
+      },
+    ],
+    [
+      'aeroset/part-unreadable',
+      (index: Json) => {
+        index.parts[0].path = main
+      },
+    ],
+  ] as const)('%s', async (code, change) => {
+    expect(await verifyChanged(change)).toContain(code)
+  })
+
+  it('sees indexes that disagree', async () => {
+    const model = sampleModel([sampleTensor('a', 'f32', [4]), sampleTensor('b', 'f32', [4], 2)])
+    const one = await convertToFiles(model, 'aeroset', { name: main })
+    const other = await convertToFiles(
+      sampleModel([sampleTensor('a', 'i32', [4]), sampleTensor('b', 'f32', [2, 2], 2)]),
+      'aeroset',
+      { name: main },
+    )
+    const mixed = new Map([...one, ['index.aero', other.get('index.aero')!]])
+    const codes = codesOf(await verifySource(sourceOf(mixed)))
+    expect(codes.filter((code) => code === 'aeroset/index-disagrees').length).toBe(2)
+    expect(codes).toContain('aeroset/sha256')
+  })
+
+  it('follows addresses only when the caller opens them', async () => {
+    const source = changed('sets/global-ids', (index) => {
+      index.format.version = [0, 2]
+      index.base_url = 'https://example.org/set/'
+      index.parts[1].path = 'https://example.org/other.aero'
+    })
+    const asked: string[] = []
+    const openElsewhere = async (location: string): Promise<ByteSource> => {
+      asked.push(location)
+      return new MemorySource(fixtureBytes('aeroset', 'sets/global-ids/part-001.aero'), location)
+    }
+    const model = await openModel(source, { openElsewhere })
+    const plain = await openModel(fixtureSource('aeroset', `sets/global-ids/${main}`))
+    expect((await hashModel(model)).fingerprint).toBe((await hashModel(plain)).fingerprint)
+    expect(asked).toEqual(['https://example.org/other.aero']) // files beside a local index are nearer than its base_url
+  })
+
+  it('takes base_url at its word when the index itself came from the network', async () => {
+    const index = fixtureBytes('aeroset', 'sets/v02-base-url/model.aeroset.json')
+    const asked: string[] = []
+    const openElsewhere = async (location: string): Promise<ByteSource> => {
+      asked.push(location)
+      return new MemorySource(fixtureBytes('aeroset', `sets/v02-base-url/${location.split('/').at(-1)}`), location)
+    }
+    const model = await openModel(new MemorySource(index, 'http://127.0.0.1:8731/x/model.aeroset.json'), {
+      openElsewhere,
+    })
+    await hashModel(model)
+    expect(asked).toEqual(
+      ['index.aero', 'part-000.aero'].map((name) => `http://127.0.0.1:8731/sets/v02-base-url/${name}`),
+    )
+  })
+})
+
+describe('writing', () => {
+  it.each(presentCases('aeroset').filter(isAccepted))('$file comes out as it went in', async ({ file }) => {
+    const folder = file.slice(0, file.lastIndexOf('/'))
+    const files = await convertToFiles(await openModel(fixtureSource('aeroset', file)), 'aeroset', { name: main })
+    for (const [name, bytes] of files)
+      expect(Buffer.compare(bytes, fixtureBytes('aeroset', `${folder}/${name}`)), name).toBe(0)
+  })
+
+  it('numbers shards over the whole set, in the parts too', async () => {
+    const tensors = Array.from({ length: 5 }, (_, i) => sampleTensor(`t${i}`, 'u8', [10], i))
+    const files = await convertToFiles(sampleModel(tensors), 'aeroset', {
+      name: main,
+      shardSize: 10,
+      extra: { 'part-shards': 2 },
+    })
+    expect([...files.keys()].sort()).toEqual(['index.aero', main, 'part-000.aero', 'part-001.aero', 'part-002.aero'])
+    const index = JSON.parse(decoder.decode(files.get(main)))
+    expect(index.parts.map((part: Json) => part.shards)).toEqual([[0, 1], [2, 3], [4]])
+    expect(decoder.decode(files.get('part-002.aero'))).toContain('weights.shard4')
+    expect(decoder.decode(files.get(main)).endsWith('}')).toBe(true)
+    for (const [name, bytes] of files)
+      expect((await verifySource(new MemorySource(bytes, name, files))).findings).toEqual([])
+  })
+
+  it('gives files of differently named sets different names', async () => {
+    const files = await convertToFiles(sampleModel([sampleTensor('a', 'u8', [3])]), 'aeroset', {
+      name: 'x.aeroset.json',
+    })
+    expect([...files.keys()].sort()).toEqual(['x.aeroset.json', 'x.index.aero', 'x.part-000.aero'])
+  })
+
+  it('is one way of a sharded safetensors set, there and back', async () => {
+    const original = await openModel(fixtureSource('aero', 'sources/sharded/model.safetensors.index.json'))
+    const set = await convertToFiles(original, 'aeroset', { name: main, shardSize: 64 })
+    const back = await convertToFiles(await openModel(sourceOf(set)), 'safetensors', { name: 'm.safetensors' })
+    const again = await openModel(sourceOf(back))
+    expect((await hashModel(again)).fingerprint).toBe((await hashModel(original)).fingerprint)
+    expect([...again.metadata]).toEqual([...original.metadata])
+  })
+
+  it('turns a set into a file and a file into a set', async () => {
+    const set = await openModel(fixtureSource('aeroset', `sets/v01/${main}`))
+    const file = await openModel(sourceOf(await convertToFiles(set, 'aero')))
+    const again = await openModel(sourceOf(await convertToFiles(file, 'aeroset', { name: main })))
+    expect((await hashModel(again)).fingerprint).toBe((await hashModel(set)).fingerprint)
+    expect([...again.metadata].sort()).toEqual([...set.metadata].sort())
+  })
+})
+
+describe('directories', () => {
+  it('know which file to open', () => {
+    const { aero, aeroset } = { aero: formatById('aero')!, aeroset: formatById('aeroset')! }
+    const set = ['index.aero', main, 'part-000.aero']
+    expect([aero.mainFile!(set), aeroset.mainFile!(set)]).toEqual([undefined, main])
+    expect([aero.mainFile!(['a.aero']), aeroset.mainFile!(['a.aero'])]).toEqual(['a.aero', undefined])
+  })
+})
