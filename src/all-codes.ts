@@ -15,6 +15,8 @@ import { packCodes } from './pack/codes.js'
 import { remoteCodes } from './remote/index.js'
 import { tokenizeCodes } from './tokenize/codes.js'
 import { transformCodes } from './transforms/codes.js'
+import { profileCodes } from './verify/profile.js'
+import { msgpackCodes } from './wire/msgpack.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
 export function allCodes(): Code[] {
@@ -31,6 +33,8 @@ export function allCodes(): Code[] {
     remoteCodes,
     tokenizeCodes,
     embedCodes,
+    msgpackCodes,
+    profileCodes,
   ]
   return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
 }

@@ -34,6 +34,7 @@ export default async function mcf({ quick }) {
     measure(method, 'decode', decodeGoal)
   }
   for (const [method, goal] of Object.entries(goals)) rows.push(errorRow(method, goal.error, quick))
+  rows.push(memoryRow(quick))
   return rows
 }
 
@@ -47,4 +48,14 @@ function errorRow(method, goal, quick) {
   const bound = least === undefined ? '' : `; ${least.toFixed(5)} is the least that any scales give`
   const line = `${work.padEnd(44)} ${search.toFixed(5)}  reference: ${reference.toFixed(5)}  (goal ${goal}, ${met}${bound})`
   return { work, against: 'the reference', tare: search, yardstick: reference, speed: reference / search, line }
+}
+
+/** One tensor that is far larger than what may be kept in memory. */
+function memoryRow(quick) {
+  const { seconds, memory } = isolated('mcf-virtual.mjs', [quick ? 2 ** 29 : 4 * 2 ** 30])
+  return row(
+    'quantize a virtual model, memory only',
+    { tare: seconds, yardstick: seconds },
+    { against: 'itself', memory },
+  )
 }

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   type ByteSource,
@@ -9,18 +9,22 @@ import {
   formatForOutput,
   formats,
   type Model,
+  openInput,
+  openModel,
+  type Part,
   parseRename,
+  parseVocabularyText,
   planConversion,
   runConversion,
   TareError,
 } from '../node.js'
 import type { Context } from './context.js'
-import { escapeName } from './escape-name.js'
+import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { describePlan, summarizePlan } from './plan-table.js'
-import { checkFormatId, forEachModel } from './run-inputs.js'
+import { checkFormatId, forEachModel, inputOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
 interface ConvertFlags {
@@ -34,6 +38,10 @@ interface ConvertFlags {
   readonly rename?: readonly string[]
   readonly set?: readonly (readonly [string, string])[]
   readonly unset?: readonly string[]
+  readonly vocab?: string
+  readonly stats?: string | boolean
+  readonly keepBytes?: boolean
+  readonly keepOrientation?: boolean
   readonly shardSize?: number
   readonly align?: number
   readonly deterministic?: boolean
@@ -59,13 +67,31 @@ export default async function convert(
   const intoDirectory = flags.output !== undefined && (await isDirectory(flags.output))
   checkFlags(context, inputs, flags, intoDirectory)
   const extra = await formatOptionValues('write', { ...flags })
+  const parts = flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)]
+  const stateFrom = typeof flags.stats === 'string' ? await openState(context, flags.stats) : undefined
   return forEachModel(context, inputs, async (model, input, source) => {
     const place = placeFor(input, flags, intoDirectory)
-    const { only, exclude, rename, cast, set, unset, shardSize, align, deterministic } = flags
-    const changes = { only, exclude, rename, cast, set, unset, shardSize, align, deterministic }
+    const { only, exclude, rename, cast, set, unset, shardSize, align, deterministic, keepBytes, keepOrientation } =
+      flags
+    const changes = {
+      only,
+      exclude,
+      rename,
+      cast,
+      set,
+      unset,
+      shardSize,
+      align,
+      deterministic,
+      keepBytes,
+      keepOrientation,
+    }
     const conversion = await planConversion(model, place.format.id, {
       ...changes,
       extra,
+      parts,
+      stateFrom,
+      dropState: flags.stats === false,
       name: place.name,
       signal: context.signal,
     })
@@ -86,6 +112,20 @@ function checkFlags(context: Context, inputs: readonly string[], flags: ConvertF
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
+}
+
+async function readVocabulary({ console }: Context, file: string): Promise<Part> {
+  const bytes = await readFile(file).catch((error: Error) => {
+    throw new UsageError(`--vocab ${file}: ${error.message}`)
+  })
+  const { part, warnings } = parseVocabularyText(bytes)
+  for (const warning of warnings) console.remark(`warning: ${escapeName(file)}: ${escapeText(warning)}`)
+  return part
+}
+
+/** Stays open until the process ends: its payloads are read while the output is written. */
+async function openState(context: Context, input: string): Promise<Model> {
+  return openModel(await openInput(input, inputOptions(context)), { signal: context.signal })
 }
 
 async function isDirectory(path: string): Promise<boolean> {

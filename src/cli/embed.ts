@@ -1,4 +1,12 @@
-import { createEmbedder, type Embedder, type Embedding, type EmbedProfile, nodeOnnxEngine } from '../node.js'
+import {
+  createEmbedder,
+  type Embedder,
+  type Embedding,
+  type EmbedEngine,
+  type EmbedProfile,
+  nodeOnnxEngine,
+  TareError,
+} from '../node.js'
 import type { Context } from './context.js'
 import { plural } from './format-values.js'
 import { forEachModel } from './run-inputs.js'
@@ -29,14 +37,16 @@ const textsAtOnce = 512
 export default async function embed(context: Context, words: readonly string[], flags: EmbedFlags): Promise<Status> {
   const [input = '', ...given] = words
   const texts = await readTexts(input, given, flags.file)
+  const engine = await findEngine(context, input, flags.threads)
+  if (!engine) return 2
   return forEachModel(context, [input], async (model) => {
     const embedder = await createEmbedder(model, {
-      engine: await nodeOnnxEngine({ threads: flags.threads }),
+      engine,
       profile: flags.profile,
       maxLength: flags.maxLength,
       heads: flags.heads,
       lowercase: flags.cased !== true,
-      vocabulary: await chooseVocabulary(context, model, flags.vocab),
+      vocabulary: () => chooseVocabulary(context, model, flags.vocab),
       signal: context.signal,
     })
     try {
@@ -48,6 +58,23 @@ export default async function embed(context: Context, words: readonly string[], 
       await embedder.close()
     }
   })
+}
+
+/** Without an engine nothing can be computed, whatever the model is. */
+async function findEngine(
+  { console, json }: Context,
+  input: string,
+  threads: number | undefined,
+): Promise<EmbedEngine | undefined> {
+  try {
+    return await nodeOnnxEngine({ threads })
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    const { code, message } = error.finding
+    if (json) await console.json({ file: input, format: null, error: { code, message, offset: null, path: null } })
+    else console.complainOf(error.finding)
+    return undefined
+  }
 }
 
 async function embedAll(

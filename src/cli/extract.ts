@@ -1,7 +1,16 @@
 import { basename, extname } from 'node:path'
-import { extractTensor, type FileLayout, npyLayout, type Tensor, writeLayout } from '../node.js'
+import {
+  type ByteSource,
+  extractPart,
+  extractTensor,
+  type FileLayout,
+  type Model,
+  npyLayout,
+  type Tensor,
+  writeLayout,
+} from '../node.js'
 import type { Context } from './context.js'
-import { escapeName } from './escape-name.js'
+import { escapeName, escapeText } from './escape-name.js'
 import { formatShape, formatSize } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { forEachModel } from './run-inputs.js'
@@ -11,6 +20,7 @@ interface ExtractFlags {
   readonly output?: string
   readonly as?: string
   readonly slice?: string
+  readonly part?: string
   readonly overwrite?: boolean
 }
 
@@ -19,23 +29,17 @@ export default async function extract(
   words: readonly string[],
   flags: ExtractFlags,
 ): Promise<Status> {
-  const { console, signal } = context
-  const [given = '', name = ''] = words
-  const { output, as, slice, overwrite } = flags
+  const { console } = context
+  const [given = '', name] = words
+  const { output, as, slice, part } = flags
   if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
   if (output === '-' && context.json) throw new UsageError('--json and -o - both want standard output')
+  if ((name === undefined) === (part === undefined)) throw new UsageError('name one tensor, or a part with --part NAME')
   return forEachModel(context, [given], async (model, input, source) => {
-    const tensor = extractTensor(model, name, { as: as?.toLowerCase(), slice })
-    const layout = { files: [layoutFor(tensor, output)] }
-    await assertNotInput(output, source)
-    const [file] = await markOutputErrors(model, () =>
-      writeLayout(layout, () => openGuarded(output, source, { overwrite }), {
-        signal,
-        onProgress: console.progress.update,
-      }),
-    )
+    if (part !== undefined) return extractOnePart(context, model, input, source, output, flags)
+    const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
+    const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
     const { dtype, shape } = tensor
-    const size = file!.size
     if (context.json) {
       const extracted = { name, dtype: dtype.id, shape, order: tensor.order, bytes: tensor.data!.byteLength }
       await console.json({ file: input, format: model.format, tensor: extracted, output: { name: output, size } })
@@ -43,6 +47,52 @@ export default async function extract(
       console.remark(`${escapeName(output)}: ${dtype.id} ${formatShape(shape)}, ${formatSize(size)}`)
     return 0
   })
+}
+
+async function extractOnePart(
+  context: Context,
+  model: Model,
+  input: string,
+  source: ByteSource,
+  output: string,
+  flags: ExtractFlags,
+): Promise<Status> {
+  const { console } = context
+  const { part, payload, warnings } = extractPart(model, flags.part!)
+  const file: FileLayout = { name: basename(output), slots: [{ kind: 'payload', path: part.kind, payload }] }
+  const size = await write(context, model, source, file, output, flags)
+  const name = part.name ?? part.kind
+  if (context.json) {
+    await console.json({
+      file: input,
+      format: model.format,
+      part: { name, kind: part.kind },
+      warnings,
+      output: { name: output, size },
+    })
+  } else {
+    for (const warning of warnings) console.remark(`warning: ${escapeText(warning)}`)
+    if (output !== '-') console.remark(`${escapeName(output)}: ${escapeName(name)}, ${formatSize(size)}`)
+  }
+  return 0
+}
+
+async function write(
+  { console, signal }: Context,
+  model: Model,
+  source: ByteSource,
+  file: FileLayout,
+  output: string,
+  { overwrite }: ExtractFlags,
+): Promise<number> {
+  await assertNotInput(output, source)
+  const [written] = await markOutputErrors(model, () =>
+    writeLayout({ files: [file] }, () => openGuarded(output, source, { overwrite }), {
+      signal,
+      onProgress: console.progress.update,
+    }),
+  )
+  return written!.size
 }
 
 function layoutFor(tensor: Tensor, output: string): FileLayout {

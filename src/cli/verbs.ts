@@ -94,6 +94,10 @@ export const verbs: readonly Verb[] = [
     options: [
       { flags: '--quick', description: 'structure only: do not read the weights' },
       { flags: '--strict', description: 'treat warnings as errors' },
+      {
+        flags: '--profile <name>',
+        description: 'the tensors and metadata of a known model must be there, such as all-MiniLM-L6-v2',
+      },
     ],
     formatOptions: 'check',
     examples: [
@@ -165,8 +169,8 @@ export const verbs: readonly Verb[] = [
   },
   {
     name: 'extract',
-    summary: 'one tensor out, as it is stored or decoded',
-    arguments: [input, { name: '<tensor>', description: 'the name of the tensor' }],
+    summary: 'one tensor out, as it is stored or decoded; or a vocabulary or other part',
+    arguments: [input, { name: '[tensor]', description: 'the name of the tensor' }],
     options: [
       {
         flags: '-o, --output <file>',
@@ -174,6 +178,7 @@ export const verbs: readonly Verb[] = [
       },
       { flags: '--as <dtype>', description: 'convert the values to this element type, such as f32' },
       { flags: '--slice <ranges>', description: 'a part of it, such as "0:10,:"' },
+      { flags: '--part <name>', description: 'not a tensor, but this part: vocabulary, a file name, …' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
     ],
     examples: [
@@ -181,6 +186,10 @@ export const verbs: readonly Verb[] = [
       [
         'tare extract model.safetensors lm_head.weight --slice "0:10,:" -o - | xxd | head',
         'the stored bytes of the first ten rows',
+      ],
+      [
+        'tare extract model.weights --part vocabulary -o vocab.txt',
+        'the tokens, one per line, in the order of their ids',
       ],
     ],
     load: () => import('./extract.js'),
@@ -205,6 +214,14 @@ export const verbs: readonly Verb[] = [
       { flags: '--rename <s/a/b/>', description: 'change tensor names', repeat: true },
       { flags: '--set <key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
       { flags: '--unset <key>', description: 'remove a metadata entry', repeat: true },
+      { flags: '--vocab <file>', description: 'put in this vocabulary: a text file with one token per line' },
+      { flags: '--stats <file>', description: 'attach the optimizer state that this model holds' },
+      { flags: '--no-stats', description: 'leave out what an optimizer keeps beside the weights' },
+      {
+        flags: '--keep-bytes',
+        description: 'for another order of elements, reverse the dimensions over the same bytes',
+      },
+      { flags: '--keep-orientation', description: 'leave linear weights the way round that they have' },
       {
         flags: '--shard-size <size>',
         description: 'split the output into files of at most this size, such as 2GB',

@@ -10,6 +10,7 @@ import type { Status } from './status.js'
 interface VerifyFlags {
   readonly quick?: boolean
   readonly strict?: boolean
+  readonly profile?: string
 }
 
 export default function verify(context: Context, inputs: readonly string[], flags: VerifyFlags): Promise<Status> {
@@ -22,6 +23,7 @@ export default function verify(context: Context, inputs: readonly string[], flag
       quick,
       strict,
       extra,
+      profile: flags.profile,
       onProgress: console.progress.update,
     })
     if (context.json) await console.json({ ...result, file: input })
@@ -47,7 +49,7 @@ function verdictOf({ verdict, findings }: VerifyResult): string {
 }
 
 /** A verdict is worth what it rests on, so this is said in every case. */
-function checkedOf({ format, checked }: VerifyResult, quick: boolean): string {
+function checkedOf({ format, variant, checked }: VerifyResult, quick: boolean): string {
   const { bytes, tensors } = checked
-  return `${format ?? 'unknown format'}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick ? ', weights not read' : ''}`
+  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick ? ', weights not read' : ''}`
 }

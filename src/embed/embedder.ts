@@ -1,7 +1,7 @@
 // Sentence embeddings straight from a container: the tokenizer from its vocabulary, the encoder from its tensors, and an engine that
 // computes.
 import { checkAborted } from '../bytes/index.js'
-import { failWith } from '../errors/index.js'
+import { failWith, usageCodes } from '../errors/index.js'
 import type { Model } from '../model/index.js'
 import { createTokenizer, type Encoding, findVocabulary, type Tokenizer, type Vocabulary } from '../tokenize/index.js'
 import { planBatches, type Row } from './batches.js'
@@ -16,8 +16,8 @@ export interface EmbedderOptions extends EncoderOptions {
   readonly engine: EmbedEngine
   /** `original` (default) is the model as BERT defines it, `reference` what the EMBD library computes. */
   readonly profile?: EmbedProfile | undefined
-  /** In place of the one that the model brings. */
-  readonly vocabulary?: Vocabulary | undefined
+  /** In place of the one that the model brings. A function is asked only when the model has turned out to be an encoder. */
+  readonly vocabulary?: Vocabulary | (() => Promise<Vocabulary>) | undefined
   /** The most ids of a text. Default: as many as the encoder has positions, or 256 in the reference profile. */
   readonly maxLength?: number | undefined
   /** Small letters and no accents; see the tokenizer. */
@@ -69,9 +69,9 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
   const maxLength = options.maxLength ?? Math.min(shape.positions, isReference ? referenceMaxLength : shape.positions)
   if (maxLength > shape.positions) {
     const message = `texts of ${maxLength} tokens were asked for, and the encoder has ${shape.positions} positions`
-    failWith(embedCodes['max-length'], { file, message })
+    failWith(usageCodes.option, { file: '--max-length', message })
   }
-  const vocabulary = options.vocabulary ?? (await findVocabulary(model)).vocabulary
+  const vocabulary = await chooseVocabulary(model, options.vocabulary)
   const tokenizer = createTokenizer(vocabulary, {
     profile: isReference ? 'reference' : 'bert',
     maxLength,
@@ -140,6 +140,11 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
 
     close: () => session.close(),
   }
+}
+
+async function chooseVocabulary(model: Model, given: EmbedderOptions['vocabulary']): Promise<Vocabulary> {
+  if (given === undefined) return (await findVocabulary(model)).vocabulary
+  return typeof given === 'function' ? given() : given
 }
 
 /** Divides by the length; a vector of nearly nothing stays as it is. */

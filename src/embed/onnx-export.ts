@@ -1,6 +1,6 @@
 // The encoder of a model as an ONNX file, for other programs or for the engine that computes with it here.
 import { failWith, TareError } from '../errors/index.js'
-import type { FileLayout, Layout, Model, Payload, Slot } from '../model/index.js'
+import { type FileLayout, type Layout, type Model, type Payload, readPayload, type Slot } from '../model/index.js'
 import type { Rope } from '../wire/protobuf-write.js'
 import { embedCodes } from './codes.js'
 import { type Encoder, type EncoderOptions, findEncoder } from './encoder.js'
@@ -54,17 +54,8 @@ export async function readRope(rope: Rope<Payload>, signal?: AbortSignal): Promi
   const bytes = new Uint8Array(rope.byteLength)
   let at = 0
   for (const piece of rope.pieces) {
-    if (piece instanceof Uint8Array) {
-      bytes.set(piece, at)
-      at += piece.byteLength
-      continue
-    }
-    const end = at + piece.byteLength
-    for await (const chunk of piece.chunks(1 << 20, signal)) {
-      bytes.set(chunk.subarray(0, end - at), at)
-      at = Math.min(end, at + chunk.byteLength)
-    }
-    at = end
+    bytes.set(piece instanceof Uint8Array ? piece : await readPayload(piece, signal), at)
+    at += piece.byteLength
   }
   return bytes
 }

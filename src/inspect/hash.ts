@@ -31,6 +31,8 @@ export interface HashedTensor {
 export interface HashResult {
   readonly file: string
   readonly format: string
+  /** Which of the format's layouts it has, where there is more than one. */
+  readonly variant?: string
   readonly algorithm: Algorithm
   readonly decoded?: true
   readonly fingerprint: string
@@ -68,6 +70,7 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
   return {
     file: model.files[0]?.name ?? '',
     format: model.format,
+    ...(model.variant !== undefined && { variant: model.variant }),
     algorithm,
     ...(options.decoded && { decoded: true as const }),
     fingerprint: toHex(await digestOf(algorithm, encodeUtf8(text))),

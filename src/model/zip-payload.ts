@@ -7,7 +7,12 @@ import type { CheckContext } from './format.js'
 import { lazyPayload, type Payload, rangePayload } from './payload.js'
 
 /** Bytes `offset` to `offset + length` of a member's content. */
-export function memberPayload(source: ByteSource, member: ZipMember, offset = 0, length = member.size - offset): Payload {
+export function memberPayload(
+  source: ByteSource,
+  member: ZipMember,
+  offset = 0,
+  length = member.size - offset,
+): Payload {
   checkRange({ name: source.name, size: member.size }, offset, length)
   if (!member.isDeflated) return rangePayload(source, member.dataOffset + offset, length)
   return lazyPayload(length, (signal) => part(memberContent(source, member, signal), offset, length))

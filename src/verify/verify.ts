@@ -4,6 +4,8 @@ import { collectingReport, type Finding, type Report, TareError, verifyCodes } f
 import { type Recognised, recognise } from '../formats/index.js'
 import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
 import { checkNames } from './check-names.js'
+import { checkProfile } from './profile.js'
+import { requireProfile } from './profiles/index.js'
 
 export interface VerifyOptions {
   readonly from?: string | undefined
@@ -12,6 +14,8 @@ export interface VerifyOptions {
   /** Warnings count as errors. */
   readonly strict?: boolean | undefined
   readonly lenient?: boolean | undefined
+  /** The name of a profile that the model must agree with. */
+  readonly profile?: string | undefined
   /** Values of the options that the format declares for checking. */
   readonly extra?: OptionValues | undefined
   readonly signal?: AbortSignal | undefined
@@ -21,6 +25,8 @@ export interface VerifyOptions {
 export interface VerifyResult {
   readonly file: string
   readonly format: string | null
+  /** Which of the format's layouts it has, where there is more than one. */
+  readonly variant?: string
   readonly verdict: 'ok' | 'warnings' | 'errors'
   readonly findings: readonly Finding[]
   /** How much the verdict rests on: bytes that a check looked at, and tensors whose place and size were checked. */
@@ -28,6 +34,7 @@ export interface VerifyResult {
 }
 
 export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {
+  const profile = options.profile === undefined ? undefined : requireProfile(options.profile)
   const findings: Finding[] = []
   const report = collectingReport(source.name, findings)
   let recognised: Recognised | undefined
@@ -38,6 +45,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     model = await recognised.read()
     bytes = indexSize(model)
     checkNames(model, report)
+    if (profile) findings.push(...checkProfile(model, profile))
     await checkPayloads(recognised, model, options, (count) => {
       bytes += count
     })
@@ -49,6 +57,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   return {
     file: source.name,
     format: recognised?.format.id ?? null,
+    ...(model?.variant !== undefined && { variant: model.variant }),
     verdict: verdictOf(findings, options.strict ?? false),
     findings,
     checked: { bytes, tensors: model?.tensors.length ?? 0 },

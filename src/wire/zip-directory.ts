@@ -83,13 +83,21 @@ class DirectoryReader {
     const at = cursor.offset
     const own = (field: string): string => `directory[${this.count}].${field}`
     if (cursor.remaining < centralEntry.size)
-      report.fail(codes.directory, { offset: at, path: own('signature'), message: 'the directory ends inside an entry' })
+      report.fail(codes.directory, {
+        offset: at,
+        path: own('signature'),
+        message: 'the directory ends inside an entry',
+      })
     const fields = centralEntry.read(cursor)
     if (fields.signature !== signatures.central)
       report.fail(codes.directory, { offset: at, path: own('signature'), message: 'an entry was expected here' })
     const rest = fields.nameLength + fields.extraLength + fields.commentLength
     if (rest > cursor.remaining)
-      report.fail(codes.directory, { offset: at, path: own('name_length'), message: 'an entry runs past the directory' })
+      report.fail(codes.directory, {
+        offset: at,
+        path: own('name_length'),
+        message: 'an entry runs past the directory',
+      })
     const isUtf8 = hasFlag(fields.flags, flagBits.utf8)
     const rawName = cursor.raw(fields.nameLength, 'name', (bytes) => decodeMemberName(bytes, isUtf8) ?? '')
     const extra = cursor.raw(fields.extraLength, 'extra')
@@ -100,7 +108,9 @@ class DirectoryReader {
     const refuse = (code: Code, message: string): undefined => {
       report.report(code, { offset: at, path, message })
     }
-    if ([flagBits.encrypted, flagBits.strongEncryption, flagBits.maskedHeaders].some((bit) => hasFlag(fields.flags, bit)))
+    if (
+      [flagBits.encrypted, flagBits.strongEncryption, flagBits.maskedHeaders].some((bit) => hasFlag(fields.flags, bit))
+    )
       return refuse(codes.encrypted, 'the member is encrypted')
     if (fields.method !== methods.stored && fields.method !== methods.deflated)
       return refuse(codes.method, `the method is ${fields.method}, neither stored (0) nor deflated (8)`)
@@ -115,7 +125,10 @@ class DirectoryReader {
       return refuse(codes.ratio, `${size} bytes of content cannot come from ${storedSize} bytes`)
     const headerOffset = wide.localOffset + this.#place.prefix
     if (headerOffset >= this.#place.offset)
-      return refuse(codes['past-end'], `its header would be at ${headerOffset}, the directory is at ${this.#place.offset}`)
+      return refuse(
+        codes['past-end'],
+        `its header would be at ${headerOffset}, the directory is at ${this.#place.offset}`,
+      )
     const { flags, crc32 } = fields
     return { name, rawName, isDeflated, flags, crc32, size, storedSize, headerOffset, entryOffset: at, path }
   }

@@ -151,7 +151,11 @@ function readDescriptor(member: ZipMember, at: number, next: number, window: Win
   const length = next - at
   const path = `${member.path}.descriptor`
   if (![12, 16, 20, 24].includes(length) || at < window.start) {
-    report.report(codes.descriptor, { offset: at, path, message: `a descriptor was expected, ${length} bytes are here` })
+    report.report(codes.descriptor, {
+      offset: at,
+      path,
+      message: `a descriptor was expected, ${length} bytes are here`,
+    })
     return at < window.start ? 0 : length
   }
   const cursor = new Cursor(window.bytes, report, { base: window.start, extents, path: [path] })

@@ -1,7 +1,16 @@
 // Writing zip archives: members stored as they are, each starting on a multiple of the alignment, no times, so that the same input gives
 // the same bytes. Checksums are left open: where one belongs, a piece says which bytes of the file it covers.
 import { alignUp, encodeUtf8 } from '../bytes/index.js'
-import { centralEntry, endRecord, full16, full32, localHeader, signatures, zip64End, zip64Locator } from './zip-structs.js'
+import {
+  centralEntry,
+  endRecord,
+  full16,
+  full32,
+  localHeader,
+  signatures,
+  zip64End,
+  zip64Locator,
+} from './zip-structs.js'
 
 export interface NewMember {
   readonly name: string

@@ -142,7 +142,7 @@ describe('the compiled kernels', () => {
       fc.property(tiles, ({ shape, values }) => {
         expect(search(compiled, family, bits, values, shape)).toEqual(search(plain, family, bits, values, shape))
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     )
   })
 
@@ -151,7 +151,7 @@ describe('the compiled kernels', () => {
       fc.property(tiles, ({ shape, values }) => {
         expect(reference(compiled, family, bits, values, shape)).toEqual(reference(plain, family, bits, values, shape))
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     )
   })
 
@@ -211,7 +211,7 @@ describe('the search', () => {
         if (other.halves.includes(0x7c00)) return // an infinite scale has no error to compare with
         expect(errorOf(bits, values, found)).toBeLessThanOrEqual(errorOf(bits, values, other) * (1 + 1e-6))
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
@@ -229,7 +229,7 @@ describe('the search', () => {
         )
         expect(codes.every((code) => Math.abs(code) < 2 ** (bits - 1))).toBe(true)
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     )
   })
 

@@ -1,7 +1,8 @@
-import { type DType, f16, f32, i8, u8 } from '../../dtypes/index.js'
+import { type DType, dtypeById, f16, f32, i8, u8 } from '../../dtypes/index.js'
 import { isBareCodes } from '../../dtypes/mcf/layout.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
 import type { Fit, Format, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { blocksToQ8 } from '../../model/q8-blocks.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
 import { codeOfDType } from './dtypes.js'
@@ -47,8 +48,11 @@ function writeCapabilities(): WriteCapabilities {
   return { order: 'row', shards: false, tensor: fitTensor, metadata: fitMetadata, part: fitPart }
 }
 
-function fitTensor({ dtype, shape, data, name }: Tensor): Fit<Tensor> {
+function fitTensor(tensor: Tensor): Fit<Tensor> {
+  const { dtype, shape, data, name } = tensor
   const refuse = (reason: string): Fit<Tensor> => ({ fits: false, reason })
+  const repacked = repackedQ8(tensor)
+  if (repacked) return { fits: true, as: repacked, reason: 'the same codes and scales, stored apart' }
   if (codeOfDType(dtype.id) === undefined) {
     const castTo = widened(dtype)
     return { ...refuse(`MCF has no type for ${dtype.id}`), ...(castTo && { castTo }) }
@@ -60,6 +64,14 @@ function fitTensor({ dtype, shape, data, name }: Tensor): Fit<Tensor> {
   const reason =
     method && !isBareCodes(method, shape, data.byteLength) && dtype.regions?.refusal(shape, data.byteLength)
   return reason ? refuse(reason) : { fits: true }
+}
+
+/** ggml's Q8_0 holds the same codes and scales as q8, block by block. */
+function repackedQ8(tensor: Tensor): Tensor | undefined {
+  const type = tensor.encoding ?? tensor.dtype
+  if (type.id !== 'ggml.q8_0' || !tensor.data) return undefined
+  const data = blocksToQ8(tensor.data, tensor.shape)
+  return data && { ...tensor, dtype: dtypeById('mcf.q8')!, encoding: undefined, data }
 }
 
 /** The smallest type of MCF that holds every value of a type that MCF does not have. */

@@ -26,7 +26,12 @@ export function tensorOf(name: string, header: NpyHeader, place: ArrayPlace): Te
   const type = `[${shape.join(', ')}] of ${JSON.stringify(descr)}`
   if (end > place.size) {
     const message = `${type} takes ${length} bytes, ${place.size - dataOffset} are there`
-    report.report(codes['data-truncated'], { offset: dataOffset, length: place.size - dataOffset, path: 'data', message })
+    report.report(codes['data-truncated'], {
+      offset: dataOffset,
+      length: place.size - dataOffset,
+      path: 'data',
+      message,
+    })
     return undefined
   }
   if (end < place.size) {

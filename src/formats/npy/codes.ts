@@ -4,7 +4,9 @@ import { zipCodes } from '../../wire/zip-codes.js'
 
 export const arrayCodes = defineCodes('npy', {
   'data-truncated': error('The file ends before the array does. It was cut off; get it again.'),
-  'trailing-bytes': warning('There are bytes after the array, perhaps another array. NumPy ignores them, and so does tare.'),
+  'trailing-bytes': warning(
+    'There are bytes after the array, perhaps another array. NumPy ignores them, and so does tare.',
+  ),
   'foreign-type': warning(
     'The elements are no numbers that tare knows: texts, dates, raw bytes or extended floats. They are kept as bytes.',
   ),

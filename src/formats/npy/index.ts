@@ -31,9 +31,10 @@ export const npz: Format = {
   capabilities: { checksums: 'all', write: npzWrite },
   codes: npzCodes,
   detect(head, name) {
-    // An archive whose first member is an array; others are zip files of some other kind.
-    const [first] = startsLikeZip(head) ? guessMemberNames(head) : []
+    // An archive whose first member is an array, or one without members; others are zip files of some other kind.
+    const [first] = startsLikeZip(head) ? guessMemberNames(head) : [undefined]
     if (first?.toLowerCase().endsWith(extension)) return 'yes'
+    if (startsLikeZip(head) && first === undefined) return 'maybe'
     return name.toLowerCase().endsWith(archiveExtension) ? 'maybe' : 'no'
   },
   mainFile: (names) => onlyOne(names, archiveExtension),

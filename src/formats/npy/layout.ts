@@ -71,5 +71,12 @@ function otherMembers({ parts }: Model): Content[] {
 function slotOf(piece: ZipPiece): Slot {
   if (piece.kind === 'bytes') return piece
   const { path, covers } = piece
-  return { kind: 'digest', path, algorithm: 'crc32', length: 4, covers: [covers], encode: (digest) => digest.toReversed() }
+  return {
+    kind: 'digest',
+    path,
+    algorithm: 'crc32',
+    length: 4,
+    covers: [covers],
+    encode: (digest) => digest.toReversed(),
+  }
 }
