@@ -30,7 +30,7 @@ function encode16Away(values: usize, inverse: v128, low: v128, high: v128): v128
   return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d))
 }
 
-/** One block of codes from the scale that is stored. Returns the bytes written. */
+/** One block of codes from the scale that is stored. */
 function encodeBlock(bits: i32, values: usize, scale: f32, codes: usize): void {
   if (scale === 0) {
     memory.fill(codes, 0, 4 * bits)

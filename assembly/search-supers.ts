@@ -56,7 +56,7 @@ function estimate(block: i32): void {
   const squareB = v128.load(squaresFrom, 16)
   const squareC = v128.load(squaresFrom, 32)
   const squareD = v128.load(squaresFrom, 48)
-  // Through memory, for the same reason as in `tryStarts`.
+  // Through memory, so that the loop does not work them out each time: see starts.ts.
   store<f32>(blockTable, unit * unit)
   store<f32>(blockTable + 4, 1 / (32 * unit))
   for (let index = 0; index < tries; index++) {

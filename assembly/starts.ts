@@ -4,8 +4,6 @@
 // instruction for eight values. From the codes c of each start two sums are kept, Σcx and Σcc. They tell the error under any scale s, as
 // long as the codes stay: Σxx − s·(2·Σcx − s·Σcc).
 
-export const starts: i32 = 16
-
 /** Steps per half of the value range, per width: fine enough for the codes, coarse enough for F. */
 export function resolutionOf(bits: i32): f32 {
   return bits === 8 ? 2048 : bits === 6 ? 1024 : bits === 2 ? 256 : 512

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { allCodes } from '../dist/index.js'
+import { allCodes, formats } from '../dist/index.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -23,8 +23,25 @@ function readmePage() {
     .replace(/<!-- (examples\/[a-z-]+\.mjs) -->\n```js\n[\s\S]*?```/g, (_, file) => {
       return `<!-- ${file} -->\n\`\`\`js\n${readFileSync(join(root, file), 'utf8')}\`\`\``
     })
+    .replace(/<!-- formats -->[\s\S]*<!-- \/formats -->/, `<!-- formats -->\n${formatTable()}<!-- /formats -->`)
   rmSync(folder, { recursive: true, force: true })
   return filled
+}
+
+function formatTable() {
+  const checksums = {
+    none: 'structure; the format has no checksums',
+    index: 'structure and checksums of the index',
+    all: 'structure and all checksums',
+  }
+  const rows = formats.map(({ id, title, extensions, capabilities, layout }) => {
+    const names = extensions.map((extension) => `\`${extension}\``).join(' ')
+    return `| ${title} | \`${id}\` | ${names} | yes | ${checksums[capabilities.checksums]} | ${layout ? 'yes' : 'no'} |`
+  })
+  return (
+    ['| format | id | files | read | verify | write |', '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n') +
+    '\n'
+  )
 }
 
 function outputOf(command, folder) {

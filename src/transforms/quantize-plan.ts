@@ -78,7 +78,7 @@ export const domainOf = (method: Method, { domain }: MethodOptions): Domain =>
 function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): string | undefined {
   const type = tensor.encoding ?? tensor.dtype
   if (!tensor.data) return 'it has no data'
-  if (!floatIds.has(type.id)) return `${type.id} is not quantized`
+  if (!floatIds.has(type.id) || (options.everyMatrix && type === f64)) return `${type.id} is not quantized`
   if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined) return 'not a matrix'
   return undefined
 }

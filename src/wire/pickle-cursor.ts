@@ -1,5 +1,5 @@
 // Reads the arguments of opcodes. Every length is compared with what is left before anything is taken.
-import { Cursor, decodeUtf8, type ExtentRecorder, toSafe } from '../bytes/index.js'
+import { Cursor, decodeUtf8, toSafe } from '../bytes/index.js'
 import type { Code, Report } from '../errors/index.js'
 import { pickleCodes as codes } from './pickle-codes.js'
 
@@ -12,7 +12,6 @@ export interface PickleOptions {
   /** Offset of the first byte in the file. */
   readonly base?: number
   readonly path: string
-  readonly extents?: ExtentRecorder | undefined
 }
 
 export class PickleCursor {
