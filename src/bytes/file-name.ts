@@ -6,3 +6,6 @@ export function isPlainFileName(name: string): boolean {
   if (name === '' || name === '.' || name === '..' || name.length > 255) return false
   return !/[/\\:\u0000]/.test(name)
 }
+
+/** The same for a file in a folder below: plain names joined by `/`. */
+export const isPathBelow = (path: string): boolean => path.split('/').every(isPlainFileName)

@@ -31,5 +31,9 @@ export class MemorySource implements ByteSource {
     return new MemorySource(bytes, name, this.#siblings)
   }
 
+  below(path: string): Promise<ByteSource> {
+    return this.sibling(path)
+  }
+
   async close(): Promise<void> {}
 }

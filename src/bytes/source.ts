@@ -15,6 +15,8 @@ export interface ByteSource {
   readInto?(offset: number, target: Uint8Array, options?: ReadOptions): Promise<void>
   /** Another file of a multi-file model. `name` is a plain file name, already checked by `siblingName`. */
   sibling?(name: string): Promise<ByteSource>
+  /** The same for a file in a folder below: plain names joined by `/`. */
+  below?(path: string): Promise<ByteSource>
   close(): Promise<void>
 }
 

@@ -28,6 +28,7 @@ export function countingSource(source: ByteSource, count: ReadCount): ByteSource
     }
   }
   if (source.sibling) wrapped.sibling = async (name) => countingSource(await source.sibling!(name), count)
+  if (source.below) wrapped.below = async (path) => countingSource(await source.below!(path), count)
   return wrapped
 }
 
@@ -47,6 +48,7 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
   }
   if (source.readInto) wrapped.readInto = (offset, target, options) => source.readInto!(offset, target, options)
   if (source.sibling) wrapped.sibling = (name) => source.sibling!(name)
+  if (source.below) wrapped.below = (path) => source.below!(path)
   return wrapped
 }
 

@@ -99,7 +99,7 @@ async function embedAll(
   } else if (flags.similarity) await context.console.print(describeSimilarities(kept, context.console))
   if (context.json) return
   if (cutTexts > 0)
-    context.console.remark(`${plural(cutTexts, 'text')} had more than ${embedder.maxLength} tokens and lost their end`)
+    context.console.remark(`${plural(cutTexts, 'text')} longer than ${embedder.maxLength} tokens: the end was left out`)
 }
 
 async function embedSome(

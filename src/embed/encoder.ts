@@ -2,13 +2,13 @@
 // heads the attention has.
 import { f32 } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
-import type { JsonValue, Model, Tensor } from '../model/index.js'
+import type { Model, Tensor } from '../model/index.js'
 import type { Orientation } from '../model/orientation.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { orient } from '../transforms/orientation.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { embedCodes } from './codes.js'
-import { findHeads } from './heads.js'
+import { findHeads, type HeadsOptions } from './heads.js'
 import {
   encoderTensors,
   layerCount,
@@ -30,13 +30,9 @@ export interface EncoderShape {
   readonly heads: number
 }
 
-export interface EncoderOptions {
-  /** How many attention heads there are, where the model does not say or says it wrong. */
-  readonly heads?: number | undefined
+export interface EncoderOptions extends HeadsOptions {
   /** How linear weights lie, where the shapes do not tell. */
   readonly orientation?: Orientation | undefined
-  /** The content of a config.json that goes with the model. */
-  readonly config?: JsonValue | undefined
 }
 
 export interface Encoder {

@@ -1,7 +1,13 @@
 import { failWith, usageCodes } from '../errors/index.js'
 import type { JsonValue, MetaValue, Model } from '../model/index.js'
 import { embedCodes } from './codes.js'
-import type { EncoderOptions } from './encoder.js'
+
+export interface HeadsOptions {
+  /** How many attention heads there are, where the model does not say or says it wrong. */
+  readonly heads?: number | undefined
+  /** The content of a config.json that goes with the model. */
+  readonly config?: JsonValue | undefined
+}
 
 const key = 'num_attention_heads'
 
@@ -9,7 +15,7 @@ const key = 'num_attention_heads'
 const usualHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
 
 /** The number of attention heads: as asked, as the metadata or the configuration say, or the usual one. */
-export function findHeads(model: Model, hidden: number, options: EncoderOptions, file: string): number {
+export function findHeads(model: Model, hidden: number, options: HeadsOptions, file: string): number {
   if (options.heads !== undefined) {
     if (divides(options.heads, hidden)) return options.heads
     const message = `${hidden} hidden units cannot be shared by ${options.heads} attention heads`

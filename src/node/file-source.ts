@@ -1,7 +1,7 @@
 import { constants, readSync, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
-import { type ByteSource, checkAborted, checkRange, isPlainFileName, type ReadOptions } from '../bytes/index.js'
+import { type ByteSource, checkAborted, checkRange, isPathBelow, isPlainFileName, type ReadOptions } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { ioError, withIoErrors } from './io-error.js'
 
@@ -88,18 +88,24 @@ export class FileSource implements ByteSource {
   }
 
   /** Opened once however often it is asked for; closed together with this file. */
-  sibling(name: string): Promise<ByteSource> {
-    const known = this.#siblings.get(name)
+  async sibling(name: string): Promise<ByteSource> {
+    if (!isPlainFileName(name))
+      failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} is not a plain file name` })
+    return this.below(name)
+  }
+
+  async below(path: string): Promise<ByteSource> {
+    const known = this.#siblings.get(path)
     if (known) return known
-    const opening = this.#openSibling(name)
-    this.#siblings.set(name, opening)
-    opening.catch(() => this.#siblings.delete(name))
+    const opening = this.#openBelow(path)
+    this.#siblings.set(path, opening)
+    opening.catch(() => this.#siblings.delete(path))
     return opening
   }
 
-  async #openSibling(name: string): Promise<FileSource> {
-    if (!isPlainFileName(name))
-      failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} is not a plain file name` })
+  async #openBelow(name: string): Promise<FileSource> {
+    if (!isPathBelow(name))
+      failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} leads elsewhere` })
     const path = join(dirname(this.path), name)
     const shown = join(dirname(this.name), name)
     await assertContained(this.path, path, shown)

@@ -1,6 +1,6 @@
 // A file on an HTTP server as a byte source. The first request brings 64 KiB and the size; later ones bring what is asked for, in
 // ranges of at most 64 MiB. The version of the file is pinned by its ETag, so that all bytes belong to one state of it.
-import { type ByteSource, checkAborted, checkRange, isPlainFileName, type ReadOptions } from '../bytes/index.js'
+import { type ByteSource, checkAborted, checkRange, isPathBelow, isPlainFileName, type ReadOptions } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { BlockCache, type RangeStore } from './block-cache.js'
 import { type BodyOptions, downloadWhole, pour, readBody } from './body.js'
@@ -103,7 +103,12 @@ export class HttpSource implements ByteSource {
 
   async sibling(name: string): Promise<ByteSource> {
     if (!isPlainFileName(name)) failWith(ioCodes['unsafe-path'], { file: name, message: 'not a plain file name' })
-    const url = new URL(encodeURIComponent(name), this.#url)
+    return this.below(name)
+  }
+
+  async below(path: string): Promise<ByteSource> {
+    if (!isPathBelow(path)) failWith(ioCodes['unsafe-path'], { file: path, message: 'it leads elsewhere' })
+    const url = new URL(path.split('/').map(encodeURIComponent).join('/'), this.#url)
     return HttpSource.open(url.href, this.#options)
   }
 

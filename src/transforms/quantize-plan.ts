@@ -27,8 +27,8 @@ export interface MethodChoice {
 
 const keepWord = 'keep'
 const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
-/** Below this, a tensor takes no room worth saving. */
-const fewestElements = 1024
+/** A single super-block: below this there is no room worth saving. */
+const fewestElements = 256
 
 /** Names whose values steer others: an error there spreads. */
 const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [

@@ -1,6 +1,6 @@
 // Fixture folders as tests see them: the cases, and each file as a source with its neighbours as siblings.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MemorySource } from '../../src/index.js'
 
@@ -58,7 +58,7 @@ export function fixtureBytes(format: string, file: string): Uint8Array {
   return new Uint8Array(readFileSync(fixturePath(format, file)))
 }
 
-/** The file as a source; the other files of its folder are siblings when it is one of a set. */
+/** The file as a source; the other files of its folder, and of folders below, are siblings when it is one of a set. */
 export function fixtureSource(
   format: string,
   file: string,
@@ -67,8 +67,9 @@ export function fixtureSource(
   const folder = dirname(fixturePath(format, file))
   const siblings = new Map<string, Uint8Array>()
   if (file.includes('/')) {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.isFile()) siblings.set(entry.name, new Uint8Array(readFileSync(join(folder, entry.name))))
+    for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+      const path = join(entry.parentPath, entry.name)
+      if (entry.isFile()) siblings.set(relative(folder, path).replaceAll(sep, '/'), new Uint8Array(readFileSync(path)))
     }
   }
   return new MemorySource(bytes, basename(file), siblings)

@@ -40,8 +40,8 @@ async function checkContent(file: AeroFile, context: CheckContext, more: readonl
   const done = new Set([...file.checked, controlHashOf(file), ...tables.values()])
   for (const chunk of control.chunks) {
     if (done.has(chunk)) continue
-    if (isCompressed(chunk)) await readChunks(source, [chunk], context)
-    else jobs.addChunk(chunk)
+    if (!isCompressed(chunk)) jobs.addChunk(chunk)
+    else if (jobs.spend(chunk.offset, Math.max(chunk.length, chunk.ulen))) await readChunks(source, [chunk], context)
   }
   for (const [shard, table] of tables) {
     const [content] = await readChunks(source, [table], context)
@@ -82,12 +82,15 @@ function reportOrphans(file: AeroFile, { report }: CheckContext): void {
 /** How often the bytes of a file may be hashed. Honest files need three passes: chunk, page and tensor; ties add a few. */
 const mostPasses = 16
 const smallFile = 64 * 2 ** 20
+/** Looking for the tensors of a page goes over all of them; after so many damaged pages nobody reads the names. */
+const mostNamed = 100
 
 class JobList {
   readonly jobs: HashJob[] = []
   readonly #file: AeroFile
   readonly #context: CheckContext
   #budget: number
+  #named = 0
 
   constructor(file: AeroFile, context: CheckContext) {
     this.#file = file
@@ -137,24 +140,26 @@ class JobList {
   }
 
   #add(start: number, end: number, done: (digest: Uint8Array) => void): void {
+    if (this.spend(start, end - start)) this.jobs.push({ start, end, done })
+  }
+
+  /** Whether so much work can still be afforded; complains once when it cannot. */
+  spend(start: number, length: number): boolean {
     const before = this.#budget
-    this.#budget -= end - start
-    if (this.#budget >= 0) this.jobs.push({ start, end, done })
-    else if (before >= 0) {
+    this.#budget -= length
+    if (this.#budget >= 0) return true
+    if (before >= 0) {
       const message = `chunks, pages and tensors cover the file more than ${mostPasses} times over; the rest was not checked`
-      this.#context.report.report(codes['chunk-overlap-work'], {
-        offset: start,
-        length: end - start,
-        path: 'toc',
-        message,
-      })
-      this.#budget = -1
+      this.#context.report.report(codes['chunk-overlap-work'], { offset: start, length, path: 'toc', message })
     }
+    this.#budget = -1
+    return false
   }
 
   /** Names what a damaged page holds. */
   #tensorsIn(start: number, end: number): string {
     const { table } = this.#file
+    if (this.#named++ >= mostNamed) return ''
     const names: string[] = []
     let count = 0
     for (let i = 0; i < table.count; i++) {

@@ -55,12 +55,18 @@ export async function readChunks(
   return contents
 }
 
+/** Up to here anything goes; beyond, a chunk that unfolds to more than this many times its size is a trap. */
+const freeSize = 64 * 2 ** 20
+const mostRatio = 1000
+
 function isAffordable(chunk: Chunk, { report, limits }: ReadContext): boolean {
   const limit = Math.min(maxMetadata, limits.indexBytes)
   const size = Math.max(chunk.length, isCompressed(chunk) ? chunk.ulen : 0)
-  if (size <= limit) return true
+  const isBomb = size > freeSize && size > mostRatio * chunk.length
+  if (size <= limit && !isBomb) return true
   const field = chunk.length > limit ? 'chunk_length' : 'chunk_ulen'
-  const message = `${describeChunk(chunk)} would take ${size} bytes of memory, the limit is ${limit}`
+  const why = isBomb ? `which no metadata unfolds to from ${chunk.length}` : `the limit is ${limit}`
+  const message = `${describeChunk(chunk)} would take ${size} bytes of memory, ${why}`
   report.report(codes['chunk-meta-cap'], { offset: chunk.offset, path: `${entryPath(chunk.index)}.${field}`, message })
   return false
 }

@@ -15,6 +15,8 @@ import { digestSize, hashOffset } from './structs.js'
 export const controlHashSize = 256
 const algorithm = 'blake3-256'
 const mostRanges = 1000
+/** The map and its ranges fit into this many times over. */
+const mostBytes = 65_536
 
 type Range = readonly [start: number, end: number]
 
@@ -78,7 +80,7 @@ function parseControlHash(content: ChunkContent, source: ByteSource, report: Rep
   let root: MsgpackNode
   try {
     // Zeros follow the map on purpose.
-    root = decodeMsgpack(content.bytes, placed, { path, allowTrailing: true })
+    root = decodeMsgpack(content.bytes.subarray(0, mostBytes), placed, { path, allowTrailing: true })
   } catch (error) {
     if (report.strict || !(error instanceof TareError)) throw error
     return undefined

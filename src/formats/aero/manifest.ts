@@ -7,7 +7,7 @@ import { MsgpackReader, msgpackCodes } from '../../wire/msgpack.js'
 import type { Chunk, ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
-import { encodeTagged, readTagged } from './tagged.js'
+import { encodeTagged, mostValues, readTagged } from './tagged.js'
 
 export type JsonObject = Readonly<Record<string, JsonValue>>
 
@@ -27,7 +27,7 @@ export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], r
   const reader = new MsgpackReader(content.bytes, placed, { where: () => 'manifest' })
   let root: JsonValue
   try {
-    root = readTagged(reader, { keyType: own, utf8: own, msgpack: own })
+    root = readTagged(reader, { keyType: own, utf8: own, msgpack: own, values: mostValues(content.chunk.length) })
     if (!isObject(root)) placed.fail(own, { offset: 0, path: 'manifest', message: 'a map was expected' })
     if (reader.remaining > 0) {
       const message = `${reader.remaining} bytes follow the map`

@@ -8,6 +8,9 @@ import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
 
+/** Lists and objects take many times their text in memory. */
+const mostNested = 8 * 2 ** 20
+
 const rawTexts = new WeakMap<MetaValue, string>()
 
 /** The metadata, or undefined (with a warning) when the chunk is not a JSON object. */
@@ -28,6 +31,7 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
   const report = strictReport('')
   const scanner = new JsonScanner(bytes, report)
   const metadata = new Map<string, MetaValue>()
+  let nested = 0
   scanner.beginObject('')
   for (;;) {
     const at = scanner.index
@@ -38,6 +42,9 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
     const start = scanner.index
     scanner.skip(key)
     const raw = scanner.text.slice(start, scanner.index)
+    if (raw.startsWith('{') || raw.startsWith('[')) nested += raw.length
+    if (nested > mostNested)
+      scanner.fail(jsonCodes.depth, start, key, `more than ${mostNested} characters of nested values`)
     const value = toMeta(parseJson(encodeUtf8(raw), report, { path: key }))
     rawTexts.set(value, raw)
     metadata.set(key, value)

@@ -1,11 +1,13 @@
 // Page hashes (PHSH): for one weight shard, the BLAKE3 digest of each page, so that a part of the shard can be proven without reading the
 // rest. The chunk is the MessagePack map {shard_name, page_size, digests} and is found by its name: the shard's, with `.phsh` behind.
 import { type Report, TareError } from '../../errors/index.js'
-import { decodeMsgpack, type MsgpackNode, MsgpackWriter } from '../../wire/msgpack.js'
+import type { JsonValue } from '../../model/index.js'
+import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack.js'
 import type { Chunk, ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
+import { readKey, readTagged, type TaggedContext } from './tagged.js'
 
 export const defaultPageSize = 4 * 2 ** 20
 
@@ -25,41 +27,80 @@ export function parsePageTable(content: ChunkContent, shard: Chunk, report: Repo
   const complain = (code: keyof typeof codes, field: string, message: string): undefined => {
     placed.report(codes[code], { offset: 0, path: `${path}.${field}`, message })
   }
-  let root: MsgpackNode
+  const reader = new MsgpackReader(content.bytes, placed, { where: () => path })
+  let fields: PageFields | undefined
   try {
-    root = decodeMsgpack(content.bytes, placed, { path })
+    fields = readFields(reader)
   } catch (error) {
     if (report.strict || !(error instanceof TareError)) throw error
     return undefined
   }
-  if (!(root instanceof Map)) return complain('phsh-msgpack', 'root', 'a map was expected')
-  const name = root.get('shard_name')
-  const pageSize = root.get('page_size')
-  const digests = root.get('digests')
-  if (name !== shard.name) {
-    const message = `the table is for ${JSON.stringify(shard.name)} by its own name, but says ${JSON.stringify(String(name))}`
+  const { shardName, pageSize, digests } = fields
+  if (shardName !== shard.name) {
+    const message = `the table is for ${JSON.stringify(shard.name)} by its own name, but says ${JSON.stringify(shardName)}`
     complain('phsh-shard-name', 'shard_name', message)
   }
   if (typeof pageSize !== 'number' || !Number.isSafeInteger(pageSize) || pageSize <= 0) {
-    return complain('phsh-page-size', 'page_size', `${String(pageSize)} is no page size`)
+    return complain('phsh-page-size', 'page_size', `${JSON.stringify(pageSize)} is no page size`)
   }
-  if (!Array.isArray(digests)) return complain('phsh-digest-type', 'digests', 'a list was expected')
+  if (!digests)
+    return complain('phsh-digest-type', 'digests', `a list of byte strings of ${digestSize} bytes was expected`)
   const pages = pageCount(shard.length, pageSize)
   if (digests.length === 0 && pages === 0) {
-    return complain(
-      'defect-empty-pages',
-      'digests',
-      `${JSON.stringify(shard.name)} is empty and has no pages (defect D5)`,
-    )
+    const message = `${JSON.stringify(shard.name)} is empty and has no pages (defect D5)`
+    return complain('defect-empty-pages', 'digests', message)
   }
   if (digests.length !== pages) {
     return complain('phsh-count', 'digests', `${digests.length} digests for ${pages} pages of ${pageSize} bytes`)
   }
-  for (const [i, digest] of digests.entries()) {
-    if (digest instanceof Uint8Array && digest.byteLength === digestSize) continue
-    return complain('phsh-digest-type', `digests[${i}]`, `a byte string of ${digestSize} bytes was expected`)
+  return { pageSize, digests }
+}
+
+interface PageFields {
+  readonly shardName: JsonValue
+  readonly pageSize: JsonValue
+  /** Undefined when it is anything but a list of digests. */
+  readonly digests: readonly Uint8Array[] | undefined
+}
+
+const own = codes['phsh-msgpack']
+
+function readFields(reader: MsgpackReader): PageFields {
+  const context = { keyType: own, utf8: own, msgpack: own, values: 1000 }
+  const fail = (message: string): never =>
+    reader.report.fail(own, { offset: reader.offset, path: reader.where(), message })
+  if (reader.next() !== 'map') fail('a map was expected')
+  const values = new Map<string, JsonValue>()
+  let digests: Uint8Array[] | undefined
+  for (let left = reader.length; left > 0; left--) {
+    const key = readKey(reader, context)
+    if (key === 'digests') digests = readDigests(reader, context)
+    else values.set(key, readTagged(reader, context))
   }
-  return { pageSize, digests: digests as Uint8Array[] }
+  if (reader.remaining > 0) fail(`${reader.remaining} bytes follow the map`)
+  return { shardName: values.get('shard_name') ?? null, pageSize: values.get('page_size') ?? null, digests }
+}
+
+/** A digest takes 34 bytes, so a list can be judged by its length before anything is kept. */
+function readDigests(reader: MsgpackReader, context: TaggedContext): Uint8Array[] | undefined {
+  const start = reader.position
+  if (reader.next() !== 'array' || reader.length * (digestSize + 2) > reader.remaining) {
+    reader.position = start
+    readTagged(reader, context)
+    return undefined
+  }
+  const digests: Uint8Array[] = []
+  let isProper = true
+  for (let left = reader.length; left > 0; left--) {
+    const at = reader.position
+    if (reader.next() === 'bin' && reader.length === digestSize) digests.push(reader.take(digestSize))
+    else {
+      reader.position = at
+      readTagged(reader, context)
+      isProper = false
+    }
+  }
+  return isProper ? digests : undefined
 }
 
 export function encodePageTable(shardName: string, pageSize: number, digests: readonly Uint8Array[]): Uint8Array {

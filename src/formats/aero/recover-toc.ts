@@ -10,7 +10,7 @@ import type { Chunk } from './chunk.js'
 import { codes } from './codes.js'
 import { isObject } from './manifest.js'
 import { chunkAlignment, flags, fourccText, header, shardName, tocEntry, tocHeader } from './structs.js'
-import { readTagged, type TaggedCodes } from './tagged.js'
+import { readTagged } from './tagged.js'
 import { parseIndex } from './tidx.js'
 
 export interface Recovered {
@@ -24,7 +24,7 @@ export interface Recovered {
 /** The most bytes that one metadata chunk may take here. */
 const mostMetadata = 64 * 2 ** 20
 const report = strictReport('')
-const anyCode: TaggedCodes = { keyType: codes['tidx-type'], utf8: codes['tidx-type'], msgpack: codes['tidx-type'] }
+const wrong = codes['tidx-type']
 
 export async function recoverToc(source: ByteSource, { signal }: ReadContext): Promise<Recovered | undefined> {
   const head = header.size + tocHeader.size + tocEntry.size
@@ -103,7 +103,7 @@ function identifyMap(content: Uint8Array, zstd: number): (Kind & { content: Uint
   const reader = new MsgpackReader(content, report)
   let root: JsonValue
   try {
-    root = readTagged(reader, anyCode)
+    root = readTagged(reader, { keyType: wrong, utf8: wrong, msgpack: wrong, values: 1_000_000 })
   } catch (error) {
     if (error instanceof TareError) return undefined
     throw error

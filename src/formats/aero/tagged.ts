@@ -6,21 +6,30 @@ import type { Code } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
 import { type MsgpackReader, MsgpackWriter, nameOf } from '../../wire/msgpack.js'
 
-/** The codes that a caller uses for what only it can name. */
-export interface TaggedCodes {
+/** The codes that a caller uses for what only it can name, and how many values it is ready to keep. */
+export interface TaggedContext {
   readonly keyType: Code
   readonly utf8: Code
   readonly msgpack: Code
+  /** One byte can stand for an object of fifty; a small file must not fill the memory with them. */
+  values: number
 }
+
+/** More values than any honest file has for its size. */
+export const mostValues = (storedLength: number): number => Math.max(1_000_000, Math.floor(storedLength / 4))
 
 const maxDepth = 64
 
 /** The next value of any kind. Keys must be strings, and all strings UTF-8. */
-export function readTagged(reader: MsgpackReader, codes: TaggedCodes, depth = 0): JsonValue {
+export function readTagged(reader: MsgpackReader, context: TaggedContext, depth = 0): JsonValue {
   const at = reader.offset
   if (depth > maxDepth) {
     const message = `lists and maps are nested more than ${maxDepth} deep`
-    reader.report.fail(codes.msgpack, { offset: at, path: reader.where(), message })
+    reader.report.fail(context.msgpack, { offset: at, path: reader.where(), message })
+  }
+  if (context.values-- <= 0) {
+    const message = 'there are more values than any honest file has for its size'
+    reader.report.fail(context.msgpack, { offset: at, path: reader.where(), message })
   }
   const kind = reader.next()
   switch (kind) {
@@ -33,7 +42,7 @@ export function readTagged(reader: MsgpackReader, codes: TaggedCodes, depth = 0)
     case 'float':
       return tagFloat(reader.value as number, reader.form === 0xca)
     case 'str':
-      return readText(reader, codes)
+      return readText(reader, context)
     case 'bin':
       return { $bin: toHex(reader.take(reader.length)) }
     case 'ext': {
@@ -42,19 +51,19 @@ export function readTagged(reader: MsgpackReader, codes: TaggedCodes, depth = 0)
     }
     case 'array': {
       const items: JsonValue[] = []
-      for (let left = reader.length; left > 0; left--) items.push(readTagged(reader, codes, depth + 1))
+      for (let left = reader.length; left > 0; left--) items.push(readTagged(reader, context, depth + 1))
       return items
     }
     case 'map':
-      return readMap(reader, codes, depth, reader.length)
+      return readMap(reader, context, depth, reader.length)
   }
 }
 
-function readMap(reader: MsgpackReader, codes: TaggedCodes, depth: number, count: number): JsonValue {
+function readMap(reader: MsgpackReader, context: TaggedContext, depth: number, count: number): JsonValue {
   const pairs: [string, JsonValue][] = []
   for (let left = count; left > 0; left--) {
-    const key = readKey(reader, codes)
-    pairs.push([key, readTagged(reader, codes, depth + 1)])
+    const key = readKey(reader, context)
+    pairs.push([key, readTagged(reader, context, depth + 1)])
   }
   const isPlain = new Set(pairs.map(([key]) => key)).size === count && !pairs.some(([key]) => key.startsWith('$'))
   if (!isPlain) return { $map: pairs }
@@ -63,22 +72,22 @@ function readMap(reader: MsgpackReader, codes: TaggedCodes, depth: number, count
   return object
 }
 
-export function readKey(reader: MsgpackReader, codes: TaggedCodes): string {
+export function readKey(reader: MsgpackReader, context: TaggedContext): string {
   const at = reader.offset
   const kind = reader.next()
-  if (kind === 'str') return readText(reader, codes)
+  if (kind === 'str') return readText(reader, context)
   const message = `a map key is ${nameOf(kind)}, and must be a string`
-  return reader.report.fail(codes.keyType, { offset: at, path: reader.where(), message })
+  return reader.report.fail(context.keyType, { offset: at, path: reader.where(), message })
 }
 
 /** The characters of a str whose token was just read. */
-export function readText(reader: MsgpackReader, codes: TaggedCodes): string {
+export function readText(reader: MsgpackReader, context: TaggedContext): string {
   const start = reader.offset
   const bytes = reader.take(reader.length)
   const text = decodeUtf8(bytes)
   if (text !== undefined) return text
   const at = start + findInvalidUtf8(bytes)
-  return reader.report.fail(codes.utf8, {
+  return reader.report.fail(context.utf8, {
     offset: at,
     path: reader.where(),
     message: 'a string is not valid UTF-8 here',

@@ -8,7 +8,7 @@ import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
-import { encodeTagged, readKey, readTagged, readText, type TaggedCodes } from './tagged.js'
+import { encodeTagged, mostValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
 
 /** One entry, as far as it makes sense by itself. The object is used again for the next one. */
 export interface IndexEntry {
@@ -45,11 +45,12 @@ export interface IndexRoot {
   readonly extra: Record<string, JsonValue> | undefined
 }
 
-const taggedCodes: TaggedCodes = {
+const taggedContext = (values: number): TaggedContext => ({
   keyType: codes['tidx-key-type'],
   utf8: codes['tidx-utf8'],
   msgpack: codes['tidx-msgpack'],
-}
+  values,
+})
 
 const msgpackRows = new Set<Code>(Object.values(msgpackCodes))
 const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['tidx-msgpack'] : code)
@@ -65,6 +66,7 @@ const knownBytes: readonly Uint8Array[] = known.map((field) => encodeTagged(fiel
 export function parseIndex(content: ChunkContent, report: Report, visit: Visit): IndexRoot {
   const placed = placedReport(report, content.chunk, ownCode)
   const reader = new MsgpackReader(content.bytes, placed)
+  const tagged = taggedContext(mostValues(content.chunk.length))
   reader.where = () => 'index'
   let count = 0
   let extra: Record<string, JsonValue> | undefined
@@ -72,7 +74,7 @@ export function parseIndex(content: ChunkContent, report: Report, visit: Visit):
   if (reader.next() !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
   for (let pairs = reader.length; pairs > 0; pairs--) {
     const at = reader.offset
-    const key = readKey(reader, taggedCodes)
+    const key = readKey(reader, tagged)
     if (key === 'tensors') {
       if (hasTensors)
         placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
@@ -81,10 +83,10 @@ export function parseIndex(content: ChunkContent, report: Report, visit: Visit):
       const kind = reader.next()
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
       count = reader.length
-      new EntryParser(reader, content.bytes, placed).readAll(count, visit)
+      new EntryParser(reader, content.bytes, tagged, placed).readAll(count, visit)
     } else {
       extra ??= Object.create(null) as Record<string, JsonValue>
-      extra[key] = readTagged(reader, taggedCodes)
+      extra[key] = readTagged(reader, tagged)
     }
   }
   if (reader.remaining > 0) {
@@ -101,6 +103,7 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
 class EntryParser {
   readonly #reader: MsgpackReader
   readonly #bytes: Uint8Array
+  readonly #tagged: TaggedContext
   readonly #report: Report
   readonly #entry: IndexEntry = {
     index: 0,
@@ -119,9 +122,10 @@ class EntryParser {
   #field = ''
   #isGood = true
 
-  constructor(reader: MsgpackReader, bytes: Uint8Array, report: Report) {
+  constructor(reader: MsgpackReader, bytes: Uint8Array, tagged: TaggedContext, report: Report) {
     this.#reader = reader
     this.#bytes = bytes
+    this.#tagged = tagged
     this.#report = report
   }
 
@@ -181,7 +185,7 @@ class EntryParser {
       return next
     }
     this.#field = ''
-    const key = readKey(reader, taggedCodes)
+    const key = readKey(reader, this.#tagged)
     this.#field = key
     return known.indexOf(key as Field)
   }
@@ -204,7 +208,7 @@ class EntryParser {
     const kind = reader.next()
     if (field === 'name' || field === 'hash_b3') {
       if (kind !== 'str') this.#refuse(at, kind, 'a string')
-      else if (field === 'name') entry.name = readText(reader, taggedCodes)
+      else if (field === 'name') entry.name = readText(reader, this.#tagged)
       else this.#readHash()
       return
     }
@@ -252,14 +256,14 @@ class EntryParser {
         const message = `dimension ${shape.length} is ${dimKind === 'int' ? value : nameOf(dimKind)}, which cannot be`
         this.#complain('tidx-field-type', dimAt, message)
         reader.position -= reader.offset - dimAt
-        readTagged(reader, taggedCodes)
+        readTagged(reader, this.#tagged)
       } else shape.push(value)
     }
     this.#entry.shape = shape
   }
 
   #keepExtra(key: string): void {
-    const value = readTagged(this.#reader, taggedCodes)
+    const value = readTagged(this.#reader, this.#tagged)
     this.#entry.extra ??= Object.create(null) as Record<string, JsonValue>
     this.#entry.extra[key] = value
   }
@@ -273,7 +277,7 @@ class EntryParser {
   #refuse(at: number, kind: Parameters<typeof nameOf>[0], wanted: string): void {
     this.#complain('tidx-field-type', at, `${wanted} was expected, ${nameOf(kind)} found`)
     this.#reader.position -= this.#reader.offset - at
-    readTagged(this.#reader, taggedCodes)
+    readTagged(this.#reader, this.#tagged)
   }
 
   #complain(code: keyof typeof codes, offset: number, message: string): void {

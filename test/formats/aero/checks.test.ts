@@ -148,6 +148,48 @@ describe('page tables', () => {
   })
 })
 
+describe('traps', () => {
+  const zstd = (fourcc: string, content: Uint8Array, bytes: Uint8Array) => ({
+    fourcc,
+    name: 'x',
+    flags: 1,
+    bytes,
+    content,
+  })
+  /** So many equal bytes, as one zstd frame of blocks that repeat a byte. */
+  function repeated(byte: number, blocks: number): Uint8Array {
+    const size = blocks * 131_072
+    const frame = [0x28, 0xb5, 0x2f, 0xfd, 0xa0, size % 256, (size >> 8) % 256, (size >> 16) % 256, (size >> 24) % 256]
+    for (let i = 0; i < blocks; i++) {
+      const header = (131_072 << 3) + 2 + (i === blocks - 1 ? 1 : 0)
+      frame.push(header % 256, (header >> 8) % 256, header >> 16, byte)
+    }
+    return Uint8Array.from(frame)
+  }
+
+  it('refuses metadata that unfolds to a thousand times its size', async () => {
+    const content = { byteLength: 600 * 131_072 } as Uint8Array
+    const chunk = { ...zstd('MMSG', content, repeated(0x80, 600)), hash: new Uint8Array(32) }
+    await expectCode('chunk-meta-cap', [chunk, index(entry('a')), weights()])
+  })
+
+  it('gives up on millions of empty values', async () => {
+    const bytes = repeated(0x80, 16)
+    const content = new Uint8Array(16 * 131_072).fill(0x80)
+    content.set([0xdd, 0x00, 0x10, 0x00, 0x00]) // for the hash only: the frame unfolds to something else
+    const list = new Uint8Array(3_000_000).fill(0x80)
+    list.set([0xdd, 0x00, 0x2d, 0xc6, 0xbb])
+    await expectCode('mmsg-msgpack', [{ fourcc: 'MMSG', name: 'm', bytes: list }, index(entry('a')), weights()])
+    await expectCode('chunk-hash', [zstd('MMSG', content, bytes), index(entry('a')), weights()])
+  })
+
+  it('judges a page table by its length', async () => {
+    const bytes = new Uint8Array(100_000).fill(0xc0)
+    bytes.set([0x81, 0xa7, ...Buffer.from('digests'), 0xdd, 0x00, 0x01, 0x86, 0x92])
+    await expectCode('phsh-msgpack', [index(entry('a')), weights(), { ...pages({}), bytes }])
+  })
+})
+
 describe('structure', () => {
   const sound = [index(entry('a')), weights()] as const
   it('ihsh-msgpack', () =>

@@ -1,0 +1,53 @@
+import { type CodeTable, defineCodes, error, note, warning } from '../../errors/index.js'
+import { pickleCodes } from '../../wire/pickle-codes.js'
+
+export const codes = defineCodes('torch', {
+  magic: error('This is neither a zip archive nor the older kind of PyTorch file.'),
+  'protocol-version': error('The file states a version of the old format that PyTorch never wrote.'),
+  'system-info': error('The third part of the file does not describe the machine that wrote it.'),
+  'byte-order': error('The byteorder record says neither "little" nor "big".'),
+  truncated: error('The file ends before its storages do. It was cut off; get it again.'),
+  archive: error('The archive has no data.pkl, so it is no PyTorch file.'),
+  'archive-root': error('Members lie outside the one top folder that a PyTorch file has. PyTorch refuses such a file.'),
+  'pickle-size': error('The pickle is larger than the limit. Raise the limit if the file is honest.'),
+  'pickle-trailing': warning('There are bytes after the pickle; something may be hidden there.'),
+  'trailing-bytes': warning('There are bytes after the last storage that belong to nobody.'),
+  'unsafe-global': error(
+    'The file names something that does harm or may do so when a Python program loads it. tare runs nothing; do not load this file.',
+  ),
+  'unknown-global': warning(
+    'The file holds objects of a class that tare does not know. Nothing of it was run; what is plain data in it was read.',
+  ),
+  torchscript: warning('This is a TorchScript archive: its weights are read, its code is not.'),
+  'persistent-id': error('A reference to a storage is not made as PyTorch makes them.'),
+  'storage-type': error('There is no such type of storage.'),
+  'storage-missing': error('A storage that tensors refer to is not in the file.'),
+  'storage-size': error('A storage has another size than the tensors on it announce.'),
+  'storage-keys': error('The list of storages is not made as PyTorch makes it, or names one that nothing refers to.'),
+  'unused-record': note('A storage is in the file that no tensor refers to.'),
+  'tensor-arguments': error('A tensor is described in a way that PyTorch does not understand.'),
+  bounds: error('A tensor reaches outside its storage.'),
+  'shape-overflow': error('The dimensions multiply to more than any file can hold.'),
+  'unsupported-tensor': error('There is a tensor of a kind that tare cannot read. With --lenient it is left out.'),
+  'unsupported-tensor-left-out': warning('A tensor of a kind that tare cannot read was left out.'),
+  quantized: warning('A quantized tensor: its whole numbers are read, with scale and zero point beside them.'),
+  sparse: warning('A sparse tensor: its indices and values are read as two tensors.'),
+  expanded: warning('A small storage is stretched to a tensor of enormous size. It is made piece by piece when read.'),
+  cycle: warning('An object contains itself. The inner occurrence was left out.'),
+  'shared-paths': error('A few objects hold each other so that there are more ways to the tensors than can be listed.'),
+  depth: error('The objects are nested deeper than the limit.'),
+  'same-name': warning('Two things have the same name once their keys are joined by dots.'),
+  'index-shape': error('The index file lacks a weight_map of tensor names to file names.'),
+  'shard-path': error('The index names a file outside its own directory. It was not opened.'),
+  'shard-missing': error('A shard that the index names is not there or cannot be read.'),
+  'shard-tensor-missing': error('The index places a tensor in a shard that does not hold it.'),
+  'shard-tensor-extra': warning(
+    'A shard holds a tensor that the index does not know; readers that follow the index never see it.',
+  ),
+  'total-size': warning('metadata.total_size in the index is not the sum of the tensor bytes.'),
+})
+
+/** With those of pickles; listed by their full name, since keys could be the same. */
+export const allTorchCodes: CodeTable = Object.fromEntries(
+  [...Object.values(pickleCodes), ...Object.values(codes)].map((code) => [code.code, code]),
+)

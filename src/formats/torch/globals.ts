@@ -1,0 +1,88 @@
+// Which names a pickle may mention. Unpickling imports and calls whatever is named, so a checkpoint can do anything that Python can. tare
+// calls nothing; still it says what would be called. What ordinary checkpoints need passes in silence. Other classes are reported, and
+// their objects stay inert. Everything that looks like a function, and everything of Python's own library, is refused.
+import type { ReadContext } from '../../model/index.js'
+import type { PickleGlobal } from '../../wire/pickle.js'
+import { codes } from './codes.js'
+import { standardLibrary } from './standard-library.js'
+import { elementTypes, otherConstants, storageTypes, untypedStorages } from './types.js'
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
+
+const builtins = words('set frozenset bytearray bytes complex dict list tuple int float str bool slice range object unicode long')
+
+/** By module: the names that plain data consist of. */
+const harmless: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['collections', words('OrderedDict Counter defaultdict deque')],
+  ['__builtin__', builtins],
+  ['builtins', builtins],
+  ['_codecs', words('encode')],
+  ['copyreg', words('_reconstructor')],
+  ['copy_reg', words('_reconstructor')],
+  ['torch', new Set(['Size', 'device', 'Tensor', ...storageTypes.keys(), ...elementTypes.keys(), ...otherConstants, ...untypedStorages])],
+  ['torch.cuda', new Set(storageTypes.keys())],
+  ['torch.storage', new Set(untypedStorages)],
+  ['torch.serialization', words('_get_layout')],
+  [
+    'torch._utils',
+    words(
+      `_rebuild_tensor _rebuild_tensor_v2 _rebuild_tensor_v3 _rebuild_parameter _rebuild_parameter_with_state _rebuild_qtensor
+      _rebuild_sparse_tensor _rebuild_sparse_csr_tensor _rebuild_nested_tensor _rebuild_meta_tensor_no_storage
+      _rebuild_device_tensor_from_cpu_tensor _rebuild_device_tensor_from_numpy _rebuild_wrapper_subclass`,
+    ),
+  ],
+  ['torch._tensor', words('_rebuild_from_type _rebuild_from_type_v2')],
+  ['torch.nn.parameter', words('Parameter Buffer UninitializedParameter UninitializedBuffer')],
+])
+
+/** Classes of Python's library that hold data, and functions that rebuild NumPy's arrays: nothing to fear, but not understood. */
+const inert: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['argparse', words('Namespace')],
+  ['types', words('SimpleNamespace')],
+  ['datetime', words('datetime date time timedelta timezone')],
+  ['decimal', words('Decimal')],
+  ['fractions', words('Fraction')],
+  ['uuid', words('UUID')],
+  ['pathlib', words('Path PosixPath WindowsPath PurePath PurePosixPath PureWindowsPath')],
+  ['pathlib._local', words('Path PosixPath WindowsPath PurePath PurePosixPath PureWindowsPath')],
+  ['numpy.core.multiarray', words('_reconstruct scalar')],
+  ['numpy._core.multiarray', words('_reconstruct scalar')],
+  ['numpy.core.numeric', words('_frombuffer')],
+  ['numpy._core.numeric', words('_frombuffer')],
+  ['numpy.random._pickle', words('__randomstate_ctor __generator_ctor __bit_generator_ctor')],
+])
+
+export type Verdict = 'harmless' | 'inert' | 'unsafe'
+
+export function judgeGlobal({ module, name }: PickleGlobal, isTorchScript = false): Verdict {
+  if (harmless.get(module)?.has(name)) return 'harmless'
+  if (isTorchScript && (module === '__torch__' || module.startsWith('__torch__.'))) return 'harmless'
+  if (inert.get(module)?.has(name)) return 'inert'
+  const [top = ''] = module.split('.')
+  if (top === '' || top.startsWith('_') || standardLibrary.has(top)) return 'unsafe'
+  if (module === 'numpy' && /^(ndarray|dtype|(bool|u?int|float|complex|str|bytes|datetime|timedelta)[0-9]*_?)$/.test(name))
+    return 'inert'
+  // Functions that compute with tensors, as parts of whole modules that were pickled.
+  if (/^torch\.(nn\.functional|nn\.init|_C\._nn)$/.test(module) && /^\w+$/.test(name)) return 'inert'
+  // A class, or one inside another. The module `torch` itself has only what is listed above.
+  return module !== 'torch' && /^_*[A-Z]\w*(\._*[A-Z]\w*)*$/.test(name) ? 'inert' : 'unsafe'
+}
+
+/** Reports every name that is not plain data. */
+export function checkGlobals(
+  globals: readonly PickleGlobal[],
+  path: string,
+  { report }: ReadContext,
+  isTorchScript = false,
+): void {
+  for (const global of globals) {
+    const verdict = judgeGlobal(global, isTorchScript)
+    if (verdict === 'harmless') continue
+    const shown = JSON.stringify(`${global.module} ${global.name}`.slice(0, 200))
+    const [code, message] =
+      verdict === 'inert'
+        ? [codes['unknown-global'], `${shown} is not understood; it was left as it is`]
+        : [codes['unsafe-global'], `${shown} would be imported and called by whoever loads this file`]
+    report.report(code, { offset: global.offset, path, message })
+  }
+}

@@ -1,0 +1,187 @@
+// Tensors in a pickle are calls of PyTorch's rebuild functions. Their arguments are read here as data: storage, offset, size, stride, and
+// some functions wrap others.
+import { toSafe } from '../../bytes/index.js'
+import { type DType, dtypeById } from '../../dtypes/index.js'
+import type { QuantParams } from '../../model/index.js'
+import { PickleDict, PickleGlobal, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle.js'
+import type { SignFlags } from './signs.js'
+import type { StorageId } from './storages.js'
+import { elementTypes } from './types.js'
+
+/** A tensor as its file describes it, not yet checked against the storage. Offset and strides are in elements. */
+export interface TensorView {
+  readonly kind: 'view'
+  readonly storage: StorageId
+  readonly dtype: DType
+  readonly offset: number
+  readonly shape: readonly number[]
+  readonly strides: readonly number[]
+  readonly signs: SignFlags
+  readonly quant?: QuantParams
+}
+
+export type Rebuilt =
+  | TensorView
+  /** Declared without data. */
+  | { readonly kind: 'meta'; readonly dtype: DType; readonly shape: readonly number[] }
+  | { readonly kind: 'sparse'; readonly parts: readonly (readonly [name: string, value: PickleValue])[] }
+  /** It was reported before that the storage is not in order. */
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unsupported'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly message: string }
+
+const plain: SignFlags = { conjugate: false, negative: false }
+
+const wrong = (message: string): Rebuilt => ({ kind: 'wrong', message })
+const unsupported = (message: string): Rebuilt => ({ kind: 'unsupported', message })
+
+/** The calls that only wrap another tensor, which is their first argument. */
+const wrappers = new Set([
+  'torch._utils._rebuild_parameter',
+  'torch._utils._rebuild_parameter_with_state',
+  'torch._utils._rebuild_device_tensor_from_cpu_tensor',
+  'torch.nn.parameter.Parameter',
+  'torch.nn.parameter.Buffer',
+])
+
+/** How many wrappers may lie around a tensor. */
+const mostWrappers = 8
+
+/** What a call rebuilds, or undefined when it is no tensor. */
+export function rebuild(
+  value: PickleValue,
+  ids: ReadonlyMap<PickleReference, StorageId>,
+  depth = 0,
+): Rebuilt | undefined {
+  if (value instanceof PickleReference) return wholeStorage(ids.get(value))
+  if (!(value instanceof PickleObject)) return undefined
+  const name = value.className
+  if (name === undefined || depth > mostWrappers) return undefined
+  const args = value.args instanceof PickleList ? value.args.items : []
+  if (wrappers.has(name)) return rebuild(args[0] ?? null, ids, depth + 1) ?? wrong('a parameter without a tensor')
+  switch (name) {
+    case 'torch._utils._rebuild_tensor':
+    case 'torch._utils._rebuild_tensor_v2':
+      return view(args, undefined, args[6], ids)
+    case 'torch._utils._rebuild_tensor_v3':
+      return view(args, args[6] ?? null, args[7], ids)
+    case 'torch._utils._rebuild_qtensor':
+      return quantized(args, ids)
+    case 'torch._utils._rebuild_meta_tensor_no_storage':
+      return meta(args)
+    case 'torch._utils._rebuild_sparse_tensor':
+      return sparse(args)
+    case 'torch._tensor._rebuild_from_type_v2':
+    case 'torch._tensor._rebuild_from_type':
+      return ofType(args, ids, depth, value)
+    case 'torch._utils._rebuild_nested_tensor':
+    case 'torch._utils._rebuild_sparse_csr_tensor':
+    case 'torch._utils._rebuild_device_tensor_from_numpy':
+    case 'torch._utils._rebuild_wrapper_subclass':
+      return unsupported(`${name} makes a kind of tensor that is not read`)
+    default:
+      return undefined
+  }
+}
+
+/** (function, type, arguments, state): what the function rebuilds, given another class. */
+function ofType(
+  [callee, , args]: readonly PickleValue[],
+  ids: ReadonlyMap<PickleReference, StorageId>,
+  depth: number,
+  { offset }: PickleObject,
+): Rebuilt {
+  const inner = new PickleObject(callee ?? null, args ?? null, offset)
+  return rebuild(inner, ids, depth + 1) ?? wrong('the function named for rebuilding is none that rebuilds tensors')
+}
+
+function wholeStorage(id: StorageId | undefined): Rebuilt {
+  if (!id) return { kind: 'missing' }
+  const dtype = id.dtype ?? dtypeById('u8')!
+  const shape = [id.byteLength / id.elementSize]
+  return { kind: 'view', storage: id, dtype, offset: 0, shape, strides: [1], signs: plain }
+}
+
+function view(
+  [storage, offset, size, stride]: readonly PickleValue[],
+  type: PickleValue | undefined,
+  flags: PickleValue | undefined,
+  ids: ReadonlyMap<PickleReference, StorageId>,
+): Rebuilt {
+  if (!(storage instanceof PickleReference)) return wrong('the first argument is no storage')
+  const shape = sizes(size)
+  const strides = sizes(stride)
+  const first = typeof offset === 'bigint' ? toSafe(offset) : undefined
+  if (first === undefined) return wrong(`the offset ${show(offset)} is no place in a storage`)
+  if (!shape) return wrong(`the size ${show(size)} is no list of dimensions`)
+  if (!strides) return wrong(`the stride ${show(stride)} is no list of distances`)
+  if (shape.length !== strides.length) return wrong(`${shape.length} dimensions, but ${strides.length} strides`)
+  const id = ids.get(storage)
+  if (!id) return { kind: 'missing' }
+  const dtype = type === undefined ? id.dtype : elementType(type)
+  if (!dtype) {
+    const isNamed = type instanceof PickleGlobal && type.module === 'torch'
+    return isNamed ? unsupported(`elements of ${type.fullName} are not read`) : wrong('the element type is not stated')
+  }
+  return { kind: 'view', storage: id, dtype, offset: first, shape, strides, signs: signsOf(flags) }
+}
+
+function elementType(value: PickleValue): DType | undefined {
+  return value instanceof PickleGlobal && value.module === 'torch' ? elementTypes.get(value.name) : undefined
+}
+
+function signsOf(flags: PickleValue | undefined): SignFlags {
+  if (!(flags instanceof PickleDict)) return plain
+  return { conjugate: flags.get('conj') === true, negative: flags.get('neg') === true }
+}
+
+/** (storage, offset, size, stride, (scheme, scale, zero point), …) */
+function quantized(args: readonly PickleValue[], ids: ReadonlyMap<PickleReference, StorageId>): Rebuilt {
+  const rebuilt = view(args, undefined, undefined, ids)
+  if (rebuilt.kind !== 'view') return rebuilt
+  const [scheme, scale, zeroPoint] = args[4] instanceof PickleList ? args[4].items : []
+  const name = scheme instanceof PickleGlobal ? scheme.fullName : show(scheme)
+  if (name !== 'torch.per_tensor_affine' || typeof scale !== 'number' || typeof zeroPoint !== 'bigint')
+    return unsupported(`quantization by ${name} is not read`)
+  return { ...rebuilt, quant: { scheme: 'asymmetric', scales: [scale], zeroPoints: [Number(zeroPoint)] } }
+}
+
+/** (dtype, size, stride, requires_grad) */
+function meta([type, size]: readonly PickleValue[]): Rebuilt {
+  const dtype = elementType(type ?? null)
+  const shape = sizes(size)
+  return dtype && shape ? { kind: 'meta', dtype, shape } : wrong('type or size of a tensor without data is missing')
+}
+
+/** (layout, (indices, values, size, …)) */
+function sparse([layout, data]: readonly PickleValue[]): Rebuilt {
+  const name = layout instanceof PickleObject && layout.args instanceof PickleList ? layout.args.items[0] : layout
+  const parts = data instanceof PickleList ? data.items : []
+  if (name !== 'torch.sparse_coo' || parts.length < 3) return unsupported(`a sparse tensor of layout ${show(name)}`)
+  return { kind: 'sparse', parts: [['indices', parts[0]!], ['values', parts[1]!], ['size', parts[2]!]] }
+}
+
+/** A tuple, list or torch.Size of whole numbers that are not negative. */
+export function sizes(value: PickleValue | undefined): number[] | undefined {
+  const list = value instanceof PickleObject && value.className === 'torch.Size' ? firstArgument(value) : value
+  if (!(list instanceof PickleList)) return undefined
+  const result: number[] = []
+  for (const item of list.items) {
+    const size = typeof item === 'bigint' ? toSafe(item) : undefined
+    if (size === undefined) return undefined
+    result.push(size)
+  }
+  return result
+}
+
+export function firstArgument(object: PickleObject): PickleValue | undefined {
+  return object.args instanceof PickleList ? object.args.items[0] : undefined
+}
+
+/** A value in few words. */
+function show(value: PickleValue | undefined): string {
+  if (value instanceof PickleList) return `(${value.items.slice(0, 8).map(show).join(', ')})`
+  if (value instanceof PickleGlobal) return value.fullName
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
+  return typeof value === 'object' && value !== null ? 'object' : String(value).slice(0, 40)
+}

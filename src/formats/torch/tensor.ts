@@ -1,0 +1,86 @@
+// From a view to a tensor: the view is checked against its storage, and its elements become a payload. A contiguous view is a byte range
+// of the file, so tensors that share a storage share bytes; other views are gathered when they are read.
+import { countElements } from '../../bytes/index.js'
+import type { DType } from '../../dtypes/index.js'
+import { bytesPayload, type Payload, type ReadContext, type Tensor } from '../../model/index.js'
+import { swappedPayload } from '../../model/swapped-payload.js'
+import { codes } from './codes.js'
+import type { Rebuilt, TensorView } from './rebuild.js'
+import { withSigns } from './signs.js'
+import type { Storage, Storages } from './storages.js'
+import { isContiguous, stridedPayload } from './strided.js'
+
+/** More dimensions than PyTorch itself can handle. */
+const mostDimensions = 64
+/** A tensor this much larger than its storage is worth a word, from this size on. */
+const stretch = { factor: 16, bytes: 1 << 26 }
+
+export interface TensorPlace {
+  readonly name: string
+  readonly role: Tensor['role']
+  /** Where the pickle describes it. */
+  readonly offset: number
+  readonly path: string
+}
+
+/** Undefined when what is wrong was reported. */
+export function makeTensor(
+  rebuilt: Exclude<Rebuilt, { kind: 'sparse' }>,
+  place: TensorPlace,
+  storages: Storages,
+  context: ReadContext,
+): Tensor | undefined {
+  const { name, role, offset, path } = place
+  const report = (code: keyof typeof codes, message: string): undefined => {
+    context.report.report(codes[code], { offset, path, message: `${JSON.stringify(name)}: ${message}` })
+  }
+  if (rebuilt.kind === 'missing') return undefined
+  if (rebuilt.kind === 'wrong') return report('tensor-arguments', rebuilt.message)
+  if (rebuilt.kind === 'unsupported')
+    return report(context.lenient ? 'unsupported-tensor-left-out' : 'unsupported-tensor', rebuilt.message)
+  const { dtype, shape } = rebuilt
+  const type = `[${shape.join(', ')}] of ${dtype.id}`
+  if (shape.length > mostDimensions) return report('tensor-arguments', `${shape.length} dimensions are too many`)
+  const count = shape.includes(0) ? 0 : countElements(shape)
+  if (count === undefined || !Number.isSafeInteger(count * dtype.group.bytes))
+    return report('shape-overflow', `${type} is more than any file can hold`)
+  const common = { name, dtype, shape, order: 'row' as const, role }
+  if (rebuilt.kind === 'meta') return { ...common, data: null }
+  const storage = storages.found.get(rebuilt.storage.key)
+  if (!storage) return undefined
+  const span = count === 0 ? 0 : spanOf(rebuilt)
+  const size = dtype.group.bytes
+  const start = (rebuilt.storage.start * rebuilt.storage.elementSize) / size + rebuilt.offset
+  if (count > 0 && (start + span) * size > storage.byteLength) {
+    const message = `${type} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
+    return report('bounds', message)
+  }
+  if (count * size > Math.max(stretch.bytes, stretch.factor * storage.byteLength))
+    report('expanded', `${count * size} bytes are made from a storage of ${storage.byteLength}`)
+  const data = count === 0 ? bytesPayload(new Uint8Array()) : elements(rebuilt, storage, start, span, count, context)
+  const turned = storages.isBigEndian ? swappedPayload(data, swapWidth(dtype)) : data
+  const signed = withSigns(turned, dtype, rebuilt.signs)
+  if (!signed) return report('unsupported-tensor', `the negative of ${dtype.id} is not read`)
+  if (rebuilt.quant) report('quantized', `${dtype.id} with scale ${rebuilt.quant.scales[0]}`)
+  return { ...common, data: signed, ...(rebuilt.quant && { quant: rebuilt.quant }) }
+}
+
+/** Elements from the first to the last that the view touches. */
+function spanOf({ shape, strides }: TensorView): number {
+  return shape.reduce((sum, dim, axis) => sum + (dim - 1) * strides[axis]!, 1)
+}
+
+function elements(
+  { dtype, shape, strides }: TensorView,
+  storage: Storage,
+  start: number,
+  span: number,
+  count: number,
+  { report }: ReadContext,
+): Payload {
+  const size = dtype.group.bytes
+  if (isContiguous(shape, strides)) return storage.part(start * size, count * size)
+  return stridedPayload(storage.part(start * size, span * size), shape, strides, size, report.file)
+}
+
+const swapWidth = (dtype: DType): number => (dtype.kind === 'complex' ? dtype.group.bytes / 2 : dtype.group.bytes)

@@ -1,0 +1,223 @@
+// Goes through what a checkpoint holds and gives everything a name: the keys from the root down, joined by dots. Tensors become tensors,
+// plain values metadata. Objects can contain each other in circles, and can be reached on more ways than could ever be listed; both are
+// noticed.
+import type { MetaValue, ReadContext, Tensor } from '../../model/index.js'
+import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle.js'
+import { codes } from './codes.js'
+import { keyText, plainJson, plainValue } from './plain.js'
+import { rebuild, type Rebuilt } from './rebuild.js'
+import type { Storages } from './storages.js'
+import { makeTensor } from './tensor.js'
+
+export interface Contents {
+  readonly tensors: Tensor[]
+  readonly metadata: Map<string, MetaValue>
+}
+
+export interface WalkOptions {
+  /** The name of a tensor that is all there is. */
+  readonly rootName: string
+  /** The pickle's own path, for messages. */
+  readonly path: string
+}
+
+/** Containers that are reached again are gone through again, up to this many steps in all. */
+const mostRepeats = 100_000
+
+const dictionaries = new Set(['collections.OrderedDict', 'collections.Counter', 'collections.defaultdict'])
+/** Where a pickled torch.nn.Module keeps what state_dict() would list, under names without these. */
+const moduleParts = ['_parameters', '_buffers', '_modules']
+
+export function walk(root: PickleValue, storages: Storages, context: ReadContext, options: WalkOptions): Contents {
+  return new Walker(storages, context, options).walk(root)
+}
+
+type Role = Tensor['role']
+
+class Walker {
+  readonly #contents: Contents = { tensors: [], metadata: new Map() }
+  readonly #storages: Storages
+  readonly #context: ReadContext
+  readonly #options: WalkOptions
+  readonly #seen = new Set<PickleValue>()
+  readonly #above = new Set<PickleValue>()
+  readonly #names = new Set<string>()
+  readonly #path: string[] = []
+  #repeats = 0
+  #repeating = 0
+
+  constructor(storages: Storages, context: ReadContext, options: WalkOptions) {
+    this.#storages = storages
+    this.#context = context
+    this.#options = options
+  }
+
+  walk(root: PickleValue): Contents {
+    this.#visit(root, 'weight')
+    return this.#contents
+  }
+
+  #name(): string {
+    return this.#path.length === 0 ? this.#options.rootName : this.#path.join('.')
+  }
+
+  #report(code: keyof typeof codes, message: string, offset = 0): void {
+    const shown = `${JSON.stringify(this.#name().slice(0, 200))}: ${message}`
+    this.#context.report.report(codes[code], { offset, path: this.#options.path, message: shown })
+  }
+
+  #visit(value: PickleValue, role: Role): void {
+    if (value instanceof PickleObject || value instanceof PickleReference) {
+      const rebuilt = rebuild(value, this.#storages.ids)
+      if (rebuilt) {
+        this.#addTensor(rebuilt, role, value.offset)
+        return
+      }
+    }
+    const plain = plainValue(value)
+    if (plain) this.#addMetadata(plain)
+    else this.#enter(value, role)
+  }
+
+  /** Looks into a container, unless it is one that is being looked into already. */
+  #enter(value: PickleValue, role: Role): void {
+    if (this.#above.has(value)) {
+      this.#report('cycle', 'it contains itself')
+      return
+    }
+    if (this.#path.length >= this.#context.limits.depth) {
+      this.#context.report.fail(codes.depth, {
+        offset: 0,
+        path: this.#options.path,
+        message: `more than ${this.#context.limits.depth} levels at ${JSON.stringify(this.#name().slice(0, 200))}`,
+      })
+    }
+    const isRepeat = this.#seen.has(value)
+    this.#seen.add(value)
+    this.#above.add(value)
+    if (isRepeat) this.#repeating++
+    if (this.#repeating > 0 && ++this.#repeats > mostRepeats) {
+      const message = `shared objects are reached on more than ${mostRepeats} ways`
+      this.#context.report.fail(codes['shared-paths'], { offset: 0, path: this.#options.path, message })
+    }
+    this.#visitParts(value, role)
+    if (isRepeat) this.#repeating--
+    this.#above.delete(value)
+  }
+
+  #visitParts(value: PickleValue, role: Role): void {
+    if (value instanceof PickleDict) this.#visitDict(value, role)
+    else if (value instanceof PickleList) this.#visitItems(value.items, role)
+    else if (value instanceof PickleObject) this.#visitObject(value, role)
+  }
+
+  #visitDict(dict: PickleDict, role: Role): void {
+    if (dict.size === 0) {
+      this.#addMetadata({ type: 'json', value: {} })
+      return
+    }
+    const isOptimizer = dict.get('state') !== undefined && dict.get('param_groups') !== undefined
+    for (const [key, value] of dict.entries()) {
+      const name = keyText(key)
+      const isState = isOptimizer || (this.#path.length === 0 && /^optim/i.test(name))
+      this.#visitAs(name, value, isState ? 'state' : role)
+    }
+  }
+
+  #visitItems(items: readonly PickleValue[], role: Role): void {
+    for (const [i, item] of items.entries()) this.#visitAs(String(i), item, role)
+  }
+
+  #visitAs(name: string, value: PickleValue, role: Role): void {
+    this.#path.push(name)
+    this.#visit(value, role)
+    this.#path.pop()
+  }
+
+  #visitObject(object: PickleObject, role: Role): void {
+    const { className, state, entries, items } = object
+    if (className !== undefined && dictionaries.has(className)) {
+      this.#visitDict(dictionaryOf(object), role)
+      if (state instanceof PickleDict) this.#addAttributes(state)
+      return
+    }
+    const attributes = state instanceof PickleList ? state.items.find((item) => item instanceof PickleDict) : state
+    if (attributes instanceof PickleDict) this.#visitAttributes(attributes, role)
+    else if (state !== undefined) this.#visitAs('state', state, role)
+    if (entries.size > 0) this.#visitDict(entries, role)
+    if (items.length > 0) this.#visitItems(items, role)
+    const args = object.args instanceof PickleList ? object.args.items : []
+    if (args.some((arg) => plainValue(arg) === undefined)) this.#visitItems(args, role)
+    else if (state === undefined && entries.size === 0 && items.length === 0)
+      this.#addMetadata({ type: 'str', value: `<${className ?? 'object'}>` })
+  }
+
+  /** Of a module only what state_dict() would give, and its plain attributes. */
+  #visitAttributes(attributes: PickleDict, role: Role): void {
+    if (!moduleParts.every((part) => attributes.get(part) !== undefined)) {
+      this.#visitDict(attributes, role)
+      return
+    }
+    for (const part of moduleParts) {
+      const value = attributes.get(part)
+      const dict = value instanceof PickleObject ? dictionaryOf(value) : value
+      if (dict instanceof PickleDict && dict.size > 0) this.#visitDict(dict, role)
+    }
+    for (const [key, value] of attributes.entries()) {
+      const plain = plainValue(value)
+      if (plain && plain.type !== 'null' && plain.type !== 'json') {
+        this.#path.push(keyText(key))
+        this.#addMetadata(plain)
+        this.#path.pop()
+      }
+    }
+  }
+
+  /** Attributes of a dictionary, such as the versions that state_dict() notes: one entry each. */
+  #addAttributes(attributes: PickleDict): void {
+    for (const [key, value] of attributes.entries()) {
+      this.#path.push(keyText(key))
+      const json = plainJson(value)
+      if (json !== undefined) this.#addMetadata({ type: 'json', value: json })
+      else this.#visit(value, 'weight')
+      this.#path.pop()
+    }
+  }
+
+  #addTensor(rebuilt: Rebuilt, role: Role, offset: number): void {
+    if (rebuilt.kind === 'sparse') {
+      this.#report('sparse', 'it is kept as indices and values', offset)
+      for (const [name, value] of rebuilt.parts) this.#visitAs(name, value, role)
+      return
+    }
+    const name = this.#name()
+    const tensor = makeTensor(rebuilt, { name, role, offset, path: this.#options.path }, this.#storages, this.#context)
+    if (!tensor) return
+    if (this.#names.has(name)) this.#report('same-name', 'another tensor has this name', offset)
+    this.#names.add(name)
+    this.#contents.tensors.push(tensor)
+  }
+
+  #addMetadata(value: MetaValue): void {
+    const { metadata } = this.#contents
+    const name = this.#name()
+    if (metadata.has(name)) this.#report('same-name', 'another value has this name; the first one is kept')
+    else metadata.set(name, value)
+  }
+}
+
+/** The entries of an OrderedDict and its like, whether assigned one by one or given to the constructor. */
+function dictionaryOf(object: PickleObject): PickleDict {
+  const args = object.args instanceof PickleList ? object.args.items : []
+  const given = args.find((arg) => arg instanceof PickleDict || arg instanceof PickleList)
+  if (given === undefined) return object.entries
+  const dict = new PickleDict()
+  if (given instanceof PickleDict) for (const [key, value] of given.entries()) dict.set(key, value)
+  else if (given instanceof PickleList) {
+    for (const pair of given.items) {
+      if (pair instanceof PickleList && pair.items.length === 2) dict.set(pair.items[0]!, pair.items[1]!)
+    }
+  }
+  for (const [key, value] of object.entries.entries()) dict.set(key, value)
+  return dict
+}
