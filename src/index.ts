@@ -18,16 +18,24 @@ export {
 export * from './convert/extract.js'
 export * from './convert/extract-part.js'
 export * from './convert/plan.js'
+export * from './convert/quantize.js'
 export * from './convert/repair.js'
 export * from './convert/run.js'
 export * from './digest/index.js'
 export { type Codec, type Complex, type DType, type DTypeKind, dtypeById, dtypes, type Scalar } from './dtypes/index.js'
 export * from './embed/index.js'
 export * from './errors/index.js'
+export {
+  type ReadProof,
+  type VerifiedModel,
+  type VerifiedReadOptions,
+  withVerifiedReads,
+} from './formats/aero/index.js'
 export * from './formats/index.js'
 export * from './inspect/hash.js'
 export * from './inspect/inspect.js'
 export * from './inspect/map.js'
+export * from './inspect/quality.js'
 export * from './inspect/show.js'
 export * from './inspect/stats.js'
 export * from './model/index.js'
@@ -38,6 +46,8 @@ export * from './remote/index.js'
 export * from './tokenize/index.js'
 export { castLoss, castTensor } from './transforms/cast.js'
 export { decodedPayload } from './transforms/decode.js'
+export { quantizeTensor } from './transforms/quantize.js'
+export { type MethodChoice, type MethodOptions, planMethods } from './transforms/quantize-plan.js'
 export { columnMajor, rowMajor, transposed } from './transforms/reorder.js'
 export { matchesGlob, parseRename, renameTensor, selector } from './transforms/select.js'
 export { checkProfile, type Profile, type ProfileTensor } from './verify/profile.js'

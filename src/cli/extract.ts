@@ -6,12 +6,14 @@ import {
   type FileLayout,
   type Model,
   npyLayout,
+  type ReadProof,
   type Tensor,
+  withVerifiedReads,
   writeLayout,
 } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
-import { formatShape, formatSize } from './format-values.js'
+import { formatShape, formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { forEachModel } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
@@ -35,18 +37,34 @@ export default async function extract(
   if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
   if (output === '-' && context.json) throw new UsageError('--json and -o - both want standard output')
   if ((name === undefined) === (part === undefined)) throw new UsageError('name one tensor, or a part with --part NAME')
-  return forEachModel(context, [given], async (model, input, source) => {
-    if (part !== undefined) return extractOnePart(context, model, input, source, output, flags)
+  return forEachModel(context, [given], async (opened, input, source) => {
+    if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
+    // Where the file has hashes for parts of it, exactly what is read is compared with them.
+    const { model, proof } = withVerifiedReads(opened)
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
     const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
     const { dtype, shape } = tensor
     if (context.json) {
       const extracted = { name, dtype: dtype.id, shape, order: tensor.order, bytes: tensor.data!.byteLength }
-      await console.json({ file: input, format: model.format, tensor: extracted, output: { name: output, size } })
+      await console.json({
+        file: input,
+        format: model.format,
+        tensor: extracted,
+        proof,
+        output: { name: output, size },
+      })
     } else if (output !== '-')
-      console.remark(`${escapeName(output)}: ${dtype.id} ${formatShape(shape)}, ${formatSize(size)}`)
+      console.remark(
+        `${escapeName(output)}: ${dtype.id} ${formatShape(shape)}, ${formatSize(size)}${describeProof(proof)}`,
+      )
     return 0
   })
+}
+
+function describeProof({ pages, pageBytes, tensorBytes, unprovenBytes }: ReadProof): string {
+  if (pageBytes + tensorBytes === 0) return ''
+  const against = pageBytes > 0 ? `the hashes of ${plural(pages, 'page')}` : "the tensor's hash"
+  return `, compared with ${against}${unprovenBytes > 0 ? `, ${formatSize(unprovenBytes)} without a hash` : ''}`
 }
 
 async function extractOnePart(

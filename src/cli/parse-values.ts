@@ -59,3 +59,11 @@ export function parseHeader(text: string): [name: string, value: string] {
   if (!match) throw new UsageError('A header is wanted, such as "Authorization: Bearer …".')
   return [match[1]!, match[2]!]
 }
+
+/** `-1.5,1.5`. */
+export function parseRange(text: string): [low: number, high: number] {
+  const [low, high, ...rest] = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
+  const isRange = low !== undefined && high !== undefined && rest.length === 0 && low <= high
+  if (!isRange) throw new UsageError('Two numbers are wanted, such as -1.5,1.5.')
+  return [low, high]
+}

@@ -3,10 +3,13 @@ import {
   type ByteSource,
   collectingReport,
   type Finding,
+  findingOf,
   formats,
+  ioCodes,
   type Model,
   openInput,
   openModel,
+  openNamedRemote,
   recognise,
   removeOpenTemps,
   requireFormat,
@@ -54,7 +57,19 @@ export const inputOptions = (context: Context) => ({
   onFinding: (finding: Finding) => remarkOn(context, finding),
 })
 
-export const openOptions = ({ from, lenient, signal }: Context) => ({ from, lenient, signal })
+export const openOptions = (context: Context) => ({
+  from: context.from,
+  lenient: context.lenient,
+  signal: context.signal,
+  /** Files of a set that lie at addresses of their own: asked without the user's headers, and never inside a private network. */
+  openElsewhere: (location: string) => openNamed(location, context),
+})
+
+function openNamed(location: string, { cache, signal }: Context): Promise<ByteSource> {
+  if (/^https?:/i.test(location)) return openNamedRemote(location, { cache, signal })
+  const message = 'it lies outside the directory of the model that names it'
+  throw new TareError(findingOf(ioCodes['unsafe-path'], { message, offset: 0, path: location }, location))
+}
 
 function remarkOn(context: Context, finding: Finding): void {
   if (!context.json && finding.severity !== 'note')

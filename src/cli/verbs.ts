@@ -1,7 +1,15 @@
 // The one table of verbs and their options. The parser, `--help` and the documentation are made from it.
 import type { Context } from './context.js'
 import type { OptionRow } from './option-row.js'
-import { parseAssignment, parseCount, parseHeader, parseOffset, parsePositive, parseSize } from './parse-values.js'
+import {
+  parseAssignment,
+  parseCount,
+  parseHeader,
+  parseOffset,
+  parsePositive,
+  parseRange,
+  parseSize,
+} from './parse-values.js'
 import type { Status } from './status.js'
 
 export type Act = (
@@ -281,6 +289,44 @@ export const verbs: readonly Verb[] = [
       ['tare pack ./mlp.mjs#MlpRegression --json data.json -o mlp.oinf', 'a module, its fields filled from JSON'],
     ],
     load: () => import('./pack.js'),
+  },
+  {
+    name: 'quantize',
+    summary: 'convert with a quantization method per tensor, and report what it costs',
+    description:
+      'Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods: q8, q4, k6, k4, k3, k2, int8, int4.',
+    arguments: [input],
+    options: [
+      { flags: '-o, --output <file>', description: 'the output, such as model.mcf' },
+      { flags: '--to <id>', description: 'the format of the output, instead of taking it from its name' },
+      { flags: '--method <name>', description: 'the method for everything that is quantized (k4 when left out)' },
+      {
+        flags: '--tensor-method <glob=method>',
+        description: 'another method for these tensors; keep for none',
+        repeat: true,
+        parse: parseAssignment,
+      },
+      { flags: '--reference-exact', description: "the reference quantizer's bytes instead of the least error" },
+      { flags: '--activations', description: 'int8 and int4 with a zero point, for values that are not centred' },
+      { flags: '--clip <min,max>', description: 'cut values to this range first', parse: parseRange },
+      { flags: '--only <glob>', description: 'only these tensors', repeat: true },
+      { flags: '--exclude <glob>', description: 'all but these tensors', repeat: true },
+      { flags: '--report', description: 'read the result back and print its error per tensor' },
+      { flags: '--dry-run', description: 'show methods and sizes, and write nothing' },
+      { flags: '--no-overwrite', description: 'fail when the output is there already' },
+    ],
+    formatOptions: 'write',
+    examples: [
+      [
+        'tare quantize model.safetensors -o model.mcf --method k4 --report',
+        'bits per weight, RMSE, SNR and cosine per tensor',
+      ],
+      [
+        "tare quantize model.safetensors -o model.mcf --tensor-method '*embed*=q8' --dry-run",
+        'the sizes, before anything is written',
+      ],
+    ],
+    load: () => import('./quantize.js'),
   },
   {
     name: 'repair',

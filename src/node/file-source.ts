@@ -1,7 +1,14 @@
 import { constants, readSync, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
-import { type ByteSource, checkAborted, checkRange, isPathBelow, isPlainFileName, type ReadOptions } from '../bytes/index.js'
+import {
+  type ByteSource,
+  checkAborted,
+  checkRange,
+  isPathBelow,
+  isPlainFileName,
+  type ReadOptions,
+} from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { ioError, withIoErrors } from './io-error.js'
 

@@ -1,6 +1,13 @@
 // A file on an HTTP server as a byte source. The first request brings 64 KiB and the size; later ones bring what is asked for, in
 // ranges of at most 64 MiB. The version of the file is pinned by its ETag, so that all bytes belong to one state of it.
-import { type ByteSource, checkAborted, checkRange, isPathBelow, isPlainFileName, type ReadOptions } from '../bytes/index.js'
+import {
+  type ByteSource,
+  checkAborted,
+  checkRange,
+  isPathBelow,
+  isPlainFileName,
+  type ReadOptions,
+} from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { BlockCache, type RangeStore } from './block-cache.js'
 import { type BodyOptions, downloadWhole, pour, readBody } from './body.js'

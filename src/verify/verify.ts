@@ -1,7 +1,7 @@
 // Verifying is reading with the other attitude: everything that is wrong is collected, and then the checks that need the payloads run.
 import type { ByteSource } from '../bytes/index.js'
 import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
-import { type Recognised, recognise } from '../formats/index.js'
+import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
 import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
 import { checkNames } from './check-names.js'
 import { checkProfile } from './profile.js'
@@ -18,6 +18,8 @@ export interface VerifyOptions {
   readonly profile?: string | undefined
   /** Values of the options that the format declares for checking. */
   readonly extra?: OptionValues | undefined
+  /** Opens files of a set that lie at addresses of their own. */
+  readonly openElsewhere?: OpenOptions['openElsewhere']
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }

@@ -1,7 +1,14 @@
 // The stack machine that a pickle is a program for. Names stay names, and a call becomes a record of the call.
 import { pickleCodes as codes } from './pickle-codes.js'
 import type { PickleCursor } from './pickle-cursor.js'
-import { PickleDict, PickleGlobal, PickleList, PickleObject, PickleReference, type PickleValue } from './pickle-values.js'
+import {
+  PickleDict,
+  PickleGlobal,
+  PickleList,
+  PickleObject,
+  PickleReference,
+  type PickleValue,
+} from './pickle-values.js'
 
 const highestProtocol = 5
 

@@ -51,12 +51,16 @@ export class PickleDict {
   }
 }
 
-/** Python's notion of the same key: 1, 1.0 and True are. Everything else is the same only as itself. */
+/**
+ * Python's notion of the same key: 1, 1.0 and True are. Everything else is the same only as itself. Large integers become texts, whose
+ * hashes cannot be made to collide.
+ */
 function identityOf(key: PickleValue): unknown {
   if (typeof key === 'string') return `s${key}`
-  if (typeof key === 'boolean') return key ? 1n : 0n
-  if (typeof key === 'number' && Number.isInteger(key)) return BigInt(key)
-  return key
+  if (typeof key === 'boolean') return key ? 1 : 0
+  if (typeof key !== 'bigint') return key
+  const number = Number(key)
+  return Number.isSafeInteger(number) ? number : `n${key.toString(16)}`
 }
 
 /** A name that unpickling would import. */

@@ -9,5 +9,7 @@ export const protobufCodes = defineCodes('protobuf', {
   group: error('A group ends that was not begun, or never ends.'),
   depth: error('Messages are nested deeper than the protobuf library itself would read.'),
   packed: error('A packed list of numbers does not have a length that whole numbers can fill.'),
-  mismatch: warning('A field has another wire type than its message declares. Readers take it for unknown and skip it.'),
+  mismatch: warning(
+    'A field has another wire type than its message declares. Readers take it for unknown and skip it.',
+  ),
 })

@@ -88,17 +88,12 @@ export class ProtobufReader {
 
   /** Walks the fields of the message that lies between two offsets. */
   async walk(start: number, end: number, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
-    if (++this.#depth > this.#depthLimit) {
-      this.#fail(codes.depth, start, path, `more than ${this.#depthLimit} messages are nested here`)
-    }
+    this.#descend(start, path)
     let next = start
     while (next < end) {
-      const room = Math.min(mostHeader, end - next)
-      if (!this.#window.holds(next, room)) await this.#window.move(next, room)
-      this.#readField(next, end, path)
+      const ready = this.readField(next, end, path)
+      if (ready) await ready
       const { at, start: content, field, wire } = this
-      if (wire === 3) this.end = await this.#skipGroup(field, content, end, path)
-      if (wire === 4) this.#fail(codes.group, at, path, `group ${field} ends here, but was not begun`)
       next = this.end
       const known = spec.get(field)
       let isNoted = false
@@ -134,15 +129,25 @@ export class ProtobufReader {
     return this.#window.bytes.subarray(first, first + this.length)
   }
 
-  /** Reads tag, and value or length, of the field at `at`; the window has them. */
-  #readField(at: number, limit: number, path: string): void {
+  /** Reads the field at an offset inside a message that has an end: number, wire type, place, and the value of a varint. */
+  readField(offset: number, end: number, path: string): void | Promise<void> {
+    const room = Math.min(mostHeader, end - offset)
+    if (!this.#window.holds(offset, room)) {
+      return this.#window.move(offset, room).then(() => this.readField(offset, end, path))
+    }
+    this.#parseField(offset, end, path)
+    if (this.wire === 4) this.#fail(codes.group, offset, path, `group ${this.field} ends here, but was not begun`)
+    return this.wire === 3 ? this.#skipGroup(this.field, this.start, end, path) : undefined
+  }
+
+  #parseField(at: number, limit: number, path: string): void {
     const valueAt = this.#readVarint(at, limit, path)
     this.at = at
     this.wire = this.low & 7
     // A tag has 32 bits.
     this.field = this.high === 0 ? this.low >>> 3 : mostFieldNumber + 1
     if (this.field === 0 || this.field > mostFieldNumber) {
-      this.#fail(codes['field-number'], at, path, `there is no field ${this.high === 0 ? this.field : 'of this number'}`)
+      this.#fail(codes['field-number'], at, path, 'there is no field of this number')
     }
     if (this.wire === 0) {
       this.end = this.#readVarint(valueAt, limit, path)
@@ -186,25 +191,30 @@ export class ProtobufReader {
     return this.#fail(codes.varint, offset, path, 'a varint takes more than ten bytes')
   }
 
-  /** The offset behind the tag that ends the group. */
-  async #skipGroup(group: number, start: number, limit: number, path: string): Promise<number> {
-    if (++this.#depth > this.#depthLimit) {
-      this.#fail(codes.depth, start, path, `more than ${this.#depthLimit} messages are nested here`)
-    }
-    const at = this.at
+  /** Goes on to the tag that ends the group; the whole of it is then the field. */
+  async #skipGroup(group: number, start: number, limit: number, path: string): Promise<void> {
+    this.#descend(start, path)
+    const { at } = this
     let next = start
     while (next < limit) {
       const room = Math.min(mostHeader, limit - next)
       if (!this.#window.holds(next, room)) await this.#window.move(next, room)
-      this.#readField(next, limit, path)
+      this.#parseField(next, limit, path)
       const { field, wire } = this
-      next = wire === 3 ? await this.#skipGroup(field, this.start, limit, path) : this.end
+      if (wire === 3) await this.#skipGroup(field, this.start, limit, path)
+      next = this.end
       if (wire !== 4) continue
       if (field !== group) break
       this.#depth--
-      return next
+      Object.assign(this, { field, wire: 3, at, start, end: next })
+      return
     }
-    return this.#fail(codes.group, at, path, `group ${group} does not end`)
+    this.#fail(codes.group, at, path, `group ${group} does not end`)
+  }
+
+  #descend(offset: number, path: string): void {
+    if (++this.#depth <= this.#depthLimit) return
+    this.#fail(codes.depth, offset, path, `more than ${this.#depthLimit} messages are nested here`)
   }
 
   #note(offset: number, end: number, path: string): void {

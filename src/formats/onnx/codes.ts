@@ -5,7 +5,9 @@ export const ownCodes = defineCodes('onnx', {
   empty: error('The file has no bytes. That is a valid protobuf message, but no model.'),
   'no-ir-version': error('The model does not say which version of the format it has. The file may be cut off.'),
   'no-graph': error('The model has no graph. The file may be cut off, or it is no ONNX model.'),
-  'no-opset': error('The model does not say which operator set it uses, as it must from version 3 on; it may be cut off.'),
+  'no-opset': error(
+    'The model does not say which operator set it uses, as it must from version 3 on; it may be cut off.',
+  ),
   dtype: error('The element type is not one that ONNX has.'),
   'negative-dim': error('A dimension is negative. Some readers would guess it from the data.'),
   rank: error('A tensor has more dimensions than any honest one.'),
@@ -24,7 +26,9 @@ export const ownCodes = defineCodes('onnx', {
   'external-missing': error('A file that holds the data of tensors is not there, or cannot be read.'),
   'external-number': error('Offset or length of the data in another file is not a decimal number.'),
   'external-range': error('The data would lie past the end of the file that holds them.'),
-  'external-rest': warning('No length is stated, and the file has more bytes than the tensor. The first ones are taken.'),
+  'external-rest': warning(
+    'No length is stated, and the file has more bytes than the tensor. The first ones are taken.',
+  ),
   'external-key': warning('Something is stated about the data in another file that has no meaning. It is ignored.'),
   'external-unused': warning('Another file is named for the data, but the tensor says that they are here.'),
   'external-checksum': note('A checksum of the whole data file is stated. It is not compared.'),

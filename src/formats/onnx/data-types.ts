@@ -18,11 +18,13 @@ export interface DataType {
   readonly dtype: DType
   /** The typed field that holds the values. */
   readonly field: number
-  /** Bytes that one entry of that field stands for; 6-bit elements have one entry each and are packed together. */
-  readonly width: number
+  /** Bytes that an entry of that field becomes. */
+  readonly width: 1 | 2 | 4 | 8
+  /** Whether an entry is one element of six bits, which still has to be packed. */
+  readonly isSixBit: boolean
   readonly isVarint: boolean
   /** What an entry of a varint field may be; undefined where all 64 bits count. */
-  readonly range?: readonly [lowest: number, highest: number]
+  readonly range?: Range
 }
 
 export const stringType = 8
@@ -33,14 +35,24 @@ const int64Data = 7
 const doubleData = 10
 const uint64Data = 11
 
-function typed(id: string, field: number, width: number, range?: readonly [number, number]): DataType {
+type Range = readonly [lowest: number, highest: number]
+
+function typed(id: string, field: number, width: DataType['width'], range?: Range): DataType {
   const dtype = dtypeById(id)
   if (!dtype) throw new Error(`no element type ${id}`)
-  return { dtype, field, width, isVarint: field !== floatData && field !== doubleData, ...(range && { range }) }
+  const isVarint = field !== floatData && field !== doubleData
+  return {
+    dtype,
+    field,
+    width,
+    isSixBit: dtype.group.elements === 4 && dtype.group.bytes === 3,
+    isVarint,
+    ...(range && { range }),
+  }
 }
 
-const unsigned = (id: string, bytes: number): DataType => typed(id, int32Data, bytes, [0, 2 ** (8 * bytes) - 1])
-const signed = (id: string, bytes: number): DataType =>
+const unsigned = (id: string, bytes: 1 | 2): DataType => typed(id, int32Data, bytes, [0, 2 ** (8 * bytes) - 1])
+const signed = (id: string, bytes: 1 | 2 | 4): DataType =>
   typed(id, int32Data, bytes, [-(2 ** (8 * bytes - 1)), 2 ** (8 * bytes - 1) - 1])
 
 export const dataTypes: ReadonlyMap<number, DataType> = new Map([
@@ -69,14 +81,13 @@ export const dataTypes: ReadonlyMap<number, DataType> = new Map([
   [24, unsigned('f8_e8m0', 1)],
   [25, unsigned('u2', 1)],
   [26, unsigned('i2', 1)],
-  [27, typed('f6_e2m3', int32Data, 0.75, [0, 63])],
-  [28, typed('f6_e3m2', int32Data, 0.75, [0, 63])],
+  [27, typed('f6_e2m3', int32Data, 1, [0, 63])],
+  [28, typed('f6_e3m2', int32Data, 1, [0, 63])],
 ])
 
 /** How many entries the typed field must have for so many bytes and elements. */
-export function entryCount({ width }: DataType, byteLength: number, elements: number): number {
-  return width < 1 ? elements : byteLength / width
-}
+export const entryCount = ({ width, isSixBit }: DataType, byteLength: number, elements: number): number =>
+  isSixBit ? elements : byteLength / width
 
 /** The number of elements of a shape that is known to be possible. */
 export const elementCount = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1)

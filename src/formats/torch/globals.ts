@@ -9,7 +9,9 @@ import { elementTypes, otherConstants, storageTypes, untypedStorages } from './t
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
-const builtins = words('set frozenset bytearray bytes complex dict list tuple int float str bool slice range object unicode long')
+const builtins = words(
+  'set frozenset bytearray bytes complex dict list tuple int float str bool slice range object unicode long',
+)
 
 /** By module: the names that plain data consist of. */
 const harmless: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -19,7 +21,18 @@ const harmless: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['_codecs', words('encode')],
   ['copyreg', words('_reconstructor')],
   ['copy_reg', words('_reconstructor')],
-  ['torch', new Set(['Size', 'device', 'Tensor', ...storageTypes.keys(), ...elementTypes.keys(), ...otherConstants, ...untypedStorages])],
+  [
+    'torch',
+    new Set([
+      'Size',
+      'device',
+      'Tensor',
+      ...storageTypes.keys(),
+      ...elementTypes.keys(),
+      ...otherConstants,
+      ...untypedStorages,
+    ]),
+  ],
   ['torch.cuda', new Set(storageTypes.keys())],
   ['torch.storage', new Set(untypedStorages)],
   ['torch.serialization', words('_get_layout')],
@@ -60,7 +73,10 @@ export function judgeGlobal({ module, name }: PickleGlobal, isTorchScript = fals
   if (inert.get(module)?.has(name)) return 'inert'
   const [top = ''] = module.split('.')
   if (top === '' || top.startsWith('_') || standardLibrary.has(top)) return 'unsafe'
-  if (module === 'numpy' && /^(ndarray|dtype|(bool|u?int|float|complex|str|bytes|datetime|timedelta)[0-9]*_?)$/.test(name))
+  if (
+    module === 'numpy' &&
+    /^(ndarray|dtype|(bool|u?int|float|complex|str|bytes|datetime|timedelta)[0-9]*_?)$/.test(name)
+  )
     return 'inert'
   // Functions that compute with tensors, as parts of whole modules that were pickled.
   if (/^torch\.(nn\.functional|nn\.init|_C\._nn)$/.test(module) && /^\w+$/.test(name)) return 'inert'

@@ -3,7 +3,14 @@
 import { toSafe } from '../../bytes/index.js'
 import { type DType, dtypeById } from '../../dtypes/index.js'
 import type { QuantParams } from '../../model/index.js'
-import { PickleDict, PickleGlobal, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle.js'
+import {
+  PickleDict,
+  PickleGlobal,
+  PickleList,
+  PickleObject,
+  PickleReference,
+  type PickleValue,
+} from '../../wire/pickle.js'
 import type { SignFlags } from './signs.js'
 import type { StorageId } from './storages.js'
 import { elementTypes } from './types.js'
@@ -158,13 +165,23 @@ function sparse([layout, data]: readonly PickleValue[]): Rebuilt {
   const name = layout instanceof PickleObject && layout.args instanceof PickleList ? layout.args.items[0] : layout
   const parts = data instanceof PickleList ? data.items : []
   if (name !== 'torch.sparse_coo' || parts.length < 3) return unsupported(`a sparse tensor of layout ${show(name)}`)
-  return { kind: 'sparse', parts: [['indices', parts[0]!], ['values', parts[1]!], ['size', parts[2]!]] }
+  return {
+    kind: 'sparse',
+    parts: [
+      ['indices', parts[0]!],
+      ['values', parts[1]!],
+      ['size', parts[2]!],
+    ],
+  }
 }
+
+/** More than PyTorch itself can handle. */
+const mostDimensions = 64
 
 /** A tuple, list or torch.Size of whole numbers that are not negative. */
 export function sizes(value: PickleValue | undefined): number[] | undefined {
   const list = value instanceof PickleObject && value.className === 'torch.Size' ? firstArgument(value) : value
-  if (!(list instanceof PickleList)) return undefined
+  if (!(list instanceof PickleList) || list.items.length > mostDimensions) return undefined
   const result: number[] = []
   for (const item of list.items) {
     const size = typeof item === 'bigint' ? toSafe(item) : undefined
@@ -180,7 +197,10 @@ export function firstArgument(object: PickleObject): PickleValue | undefined {
 
 /** A value in few words. */
 function show(value: PickleValue | undefined): string {
-  if (value instanceof PickleList) return `(${value.items.slice(0, 8).map(show).join(', ')})`
+  if (value instanceof PickleList) {
+    const shown = value.items.slice(0, 8).map((item) => (item instanceof PickleList ? '…' : show(item)))
+    return `(${shown.join(', ')}${value.items.length > 8 ? ', …' : ''})`
+  }
   if (value instanceof PickleGlobal) return value.fullName
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
   return typeof value === 'object' && value !== null ? 'object' : String(value).slice(0, 40)

@@ -64,7 +64,8 @@ function readStorageId(
   if (!isUntyped && !dtype) return wrong('storage-type', `${JSON.stringify(type.fullName)} is no storage`)
   const elementSize = dtype?.group.bytes ?? 1
   const byteLength = elements * elementSize
-  if (!Number.isSafeInteger(byteLength)) return wrong('persistent-id', `${elements} elements are more than any file can hold`)
+  if (!Number.isSafeInteger(byteLength))
+    return wrong('persistent-id', `${elements} elements are more than any file can hold`)
   const start = readView(view)
   if (start === undefined) return wrong('persistent-id', 'the sixth part of the id is no view')
   return { key, dtype, elementSize, byteLength, start, offset }

@@ -10,8 +10,6 @@ import { withSigns } from './signs.js'
 import type { Storage, Storages } from './storages.js'
 import { isContiguous, stridedPayload } from './strided.js'
 
-/** More dimensions than PyTorch itself can handle. */
-const mostDimensions = 64
 /** A tensor this much larger than its storage is worth a word, from this size on. */
 const stretch = { factor: 16, bytes: 1 << 26 }
 
@@ -40,7 +38,6 @@ export function makeTensor(
     return report(context.lenient ? 'unsupported-tensor-left-out' : 'unsupported-tensor', rebuilt.message)
   const { dtype, shape } = rebuilt
   const type = `[${shape.join(', ')}] of ${dtype.id}`
-  if (shape.length > mostDimensions) return report('tensor-arguments', `${shape.length} dimensions are too many`)
   const count = shape.includes(0) ? 0 : countElements(shape)
   if (count === undefined || !Number.isSafeInteger(count * dtype.group.bytes))
     return report('shape-overflow', `${type} is more than any file can hold`)

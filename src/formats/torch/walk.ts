@@ -4,8 +4,8 @@
 import type { MetaValue, ReadContext, Tensor } from '../../model/index.js'
 import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle.js'
 import { codes } from './codes.js'
-import { keyText, plainJson, plainValue } from './plain.js'
-import { rebuild, type Rebuilt } from './rebuild.js'
+import { keyText, PlainValues, plainJson } from './plain.js'
+import { type Rebuilt, rebuild } from './rebuild.js'
 import type { Storages } from './storages.js'
 import { makeTensor } from './tensor.js'
 
@@ -19,10 +19,15 @@ export interface WalkOptions {
   readonly rootName: string
   /** The pickle's own path, for messages. */
   readonly path: string
+  /** The length of the pickle. */
+  readonly size: number
 }
 
-/** Containers that are reached again are gone through again, up to this many steps in all. */
-const mostRepeats = 100_000
+/**
+ * How much there may be to list, for each byte of pickle and on top of that: one for each entry and each character of a name. An honest
+ * checkpoint needs a fraction; objects that hold each other many times over would need more than there is time for.
+ */
+const allowance = { perByte: 16, more: 1 << 20 }
 
 const dictionaries = new Set(['collections.OrderedDict', 'collections.Counter', 'collections.defaultdict'])
 /** Where a pickled torch.nn.Module keeps what state_dict() would list, under names without these. */
@@ -39,17 +44,17 @@ class Walker {
   readonly #storages: Storages
   readonly #context: ReadContext
   readonly #options: WalkOptions
-  readonly #seen = new Set<PickleValue>()
+  readonly #plain = new PlainValues()
   readonly #above = new Set<PickleValue>()
   readonly #names = new Set<string>()
   readonly #path: string[] = []
-  #repeats = 0
-  #repeating = 0
+  #left: number
 
   constructor(storages: Storages, context: ReadContext, options: WalkOptions) {
     this.#storages = storages
     this.#context = context
     this.#options = options
+    this.#left = options.size * allowance.perByte + allowance.more
   }
 
   walk(root: PickleValue): Contents {
@@ -66,21 +71,36 @@ class Walker {
     this.#context.report.report(codes[code], { offset, path: this.#options.path, message: shown })
   }
 
+  /** Counts work and memory; a file must not make more of either than its size warrants. */
+  #spend(cost: number): void {
+    this.#left -= cost
+    if (this.#left >= 0) return
+    const message = 'shared objects are reached on more ways than can be listed'
+    this.#context.report.fail(codes['shared-paths'], { offset: 0, path: this.#options.path, message })
+  }
+
   #visit(value: PickleValue, role: Role): void {
     if (value instanceof PickleObject || value instanceof PickleReference) {
       const rebuilt = rebuild(value, this.#storages.ids)
+      if (rebuilt?.kind === 'sparse') {
+        this.#report('sparse', 'it is kept as indices and values', value.offset)
+        this.#enter(value, () => {
+          for (const [name, part] of rebuilt.parts) this.#visitAs(name, part, role)
+        })
+        return
+      }
       if (rebuilt) {
         this.#addTensor(rebuilt, role, value.offset)
         return
       }
     }
-    const plain = plainValue(value)
+    const plain = this.#plain.of(value)
     if (plain) this.#addMetadata(plain)
-    else this.#enter(value, role)
+    else this.#enter(value, () => this.#visitParts(value, role))
   }
 
   /** Looks into a container, unless it is one that is being looked into already. */
-  #enter(value: PickleValue, role: Role): void {
+  #enter(value: PickleValue, visit: () => void): void {
     if (this.#above.has(value)) {
       this.#report('cycle', 'it contains itself')
       return
@@ -92,16 +112,9 @@ class Walker {
         message: `more than ${this.#context.limits.depth} levels at ${JSON.stringify(this.#name().slice(0, 200))}`,
       })
     }
-    const isRepeat = this.#seen.has(value)
-    this.#seen.add(value)
+    this.#spend(1)
     this.#above.add(value)
-    if (isRepeat) this.#repeating++
-    if (this.#repeating > 0 && ++this.#repeats > mostRepeats) {
-      const message = `shared objects are reached on more than ${mostRepeats} ways`
-      this.#context.report.fail(codes['shared-paths'], { offset: 0, path: this.#options.path, message })
-    }
-    this.#visitParts(value, role)
-    if (isRepeat) this.#repeating--
+    visit()
     this.#above.delete(value)
   }
 
@@ -116,6 +129,7 @@ class Walker {
       this.#addMetadata({ type: 'json', value: {} })
       return
     }
+    this.#spend(dict.size)
     const isOptimizer = dict.get('state') !== undefined && dict.get('param_groups') !== undefined
     for (const [key, value] of dict.entries()) {
       const name = keyText(key)
@@ -125,6 +139,7 @@ class Walker {
   }
 
   #visitItems(items: readonly PickleValue[], role: Role): void {
+    this.#spend(items.length)
     for (const [i, item] of items.entries()) this.#visitAs(String(i), item, role)
   }
 
@@ -141,13 +156,14 @@ class Walker {
       if (state instanceof PickleDict) this.#addAttributes(state)
       return
     }
+    const args = object.args instanceof PickleList ? object.args.items : []
+    this.#spend(args.length + (state instanceof PickleList ? state.items.length : 0))
     const attributes = state instanceof PickleList ? state.items.find((item) => item instanceof PickleDict) : state
     if (attributes instanceof PickleDict) this.#visitAttributes(attributes, role)
     else if (state !== undefined) this.#visitAs('state', state, role)
     if (entries.size > 0) this.#visitDict(entries, role)
     if (items.length > 0) this.#visitItems(items, role)
-    const args = object.args instanceof PickleList ? object.args.items : []
-    if (args.some((arg) => plainValue(arg) === undefined)) this.#visitItems(args, role)
+    if (args.some((arg) => this.#plain.of(arg) === undefined)) this.#visitItems(args, role)
     else if (state === undefined && entries.size === 0 && items.length === 0)
       this.#addMetadata({ type: 'str', value: `<${className ?? 'object'}>` })
   }
@@ -163,8 +179,9 @@ class Walker {
       const dict = value instanceof PickleObject ? dictionaryOf(value) : value
       if (dict instanceof PickleDict && dict.size > 0) this.#visitDict(dict, role)
     }
+    this.#spend(attributes.size)
     for (const [key, value] of attributes.entries()) {
-      const plain = plainValue(value)
+      const plain = this.#plain.of(value)
       if (plain && plain.type !== 'null' && plain.type !== 'json') {
         this.#path.push(keyText(key))
         this.#addMetadata(plain)
@@ -184,13 +201,9 @@ class Walker {
     }
   }
 
-  #addTensor(rebuilt: Rebuilt, role: Role, offset: number): void {
-    if (rebuilt.kind === 'sparse') {
-      this.#report('sparse', 'it is kept as indices and values', offset)
-      for (const [name, value] of rebuilt.parts) this.#visitAs(name, value, role)
-      return
-    }
+  #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'sparse' }>, role: Role, offset: number): void {
     const name = this.#name()
+    this.#spend(name.length)
     const tensor = makeTensor(rebuilt, { name, role, offset, path: this.#options.path }, this.#storages, this.#context)
     if (!tensor) return
     if (this.#names.has(name)) this.#report('same-name', 'another tensor has this name', offset)
@@ -201,9 +214,17 @@ class Walker {
   #addMetadata(value: MetaValue): void {
     const { metadata } = this.#contents
     const name = this.#name()
+    this.#spend(name.length + weightOf(value))
     if (metadata.has(name)) this.#report('same-name', 'another value has this name; the first one is kept')
     else metadata.set(name, value)
   }
+}
+
+/** How much there is to show of a value. */
+function weightOf(value: MetaValue): number {
+  if (value.type === 'array') return value.length
+  if (value.type === 'str') return value.value.length
+  return value.type === 'bytes' ? value.value.byteLength : 1
 }
 
 /** The entries of an OrderedDict and its like, whether assigned one by one or given to the constructor. */

@@ -1,0 +1,156 @@
+import { basename, dirname, join } from 'node:path'
+import {
+  checkLoss,
+  closeModel,
+  formatForOutput,
+  formats,
+  type MethodChoice,
+  type Model,
+  type ModelQuality,
+  modelQuality,
+  openInput,
+  openModel,
+  planQuantization,
+  type Quantization,
+  runConversion,
+  type TensorQuality,
+} from '../node.js'
+import type { Context } from './context.js'
+import { escapeName, escapeText } from './escape-name.js'
+import { formatOptionValues } from './format-options.js'
+import { formatSize, formatValue } from './format-values.js'
+import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
+import { checkFormatId, forEachModel } from './run-inputs.js'
+import { type Status, UsageError } from './status.js'
+import { formatTable } from './table.js'
+
+interface QuantizeFlags {
+  readonly output?: string
+  readonly to?: string
+  readonly method?: string
+  readonly tensorMethod?: readonly (readonly [string, string])[]
+  readonly referenceExact?: boolean
+  readonly activations?: boolean
+  readonly clip?: readonly [number, number]
+  readonly only?: readonly string[]
+  readonly exclude?: readonly string[]
+  readonly report?: boolean
+  readonly dryRun?: boolean
+  readonly overwrite?: boolean
+}
+
+export default async function quantize(
+  context: Context,
+  inputs: readonly string[],
+  flags: QuantizeFlags,
+): Promise<Status> {
+  const { console, signal } = context
+  const { output, to } = flags
+  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  if (to !== undefined) checkFormatId(to, '--to')
+  const target = to ?? formatForOutput(output)?.id
+  if (target === undefined) {
+    const known = formats.filter((format) => format.layout).map((format) => format.id)
+    throw new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+  }
+  const extra = await formatOptionValues('write', { ...flags })
+  return forEachModel(context, inputs, async (model, input, source) => {
+    const { method = 'k4', tensorMethod, clip, only, exclude } = flags
+    const planned = await planQuantization(model, target, {
+      ...{ name: basename(output), method, tensorMethod, clip, only, exclude, extra, signal },
+      mode: flags.referenceExact ? 'reference' : 'search',
+      domain: flags.activations ? 'activations' : 'weights',
+      scan: !flags.dryRun,
+      onScan: console.progress.update,
+    })
+    checkLoss(planned.plan)
+    if (flags.dryRun) return show(context, input, model, planned, undefined)
+    const pathOf = (name: string): string => join(dirname(output), name)
+    for (const { name } of planned.plan.files) await assertNotInput(pathOf(name), source)
+    await markOutputErrors(model, () =>
+      runConversion(planned, (name) => openGuarded(pathOf(name), source, { overwrite: flags.overwrite }), {
+        signal,
+        onProgress: console.progress.update,
+      }),
+    )
+    const quality = flags.report ? await compare(context, model, pathOf(planned.plan.files[0]!.name)) : undefined
+    return show(context, input, model, planned, quality)
+  })
+}
+
+/** Measured on what was written, read back as anybody would. */
+async function compare({ console, signal }: Context, model: Model, output: string): Promise<ModelQuality> {
+  const written = await openModel(await openInput(output, { signal }), { signal })
+  try {
+    return await modelQuality(model, written, { signal, onProgress: console.progress.update })
+  } finally {
+    await closeModel(written)
+  }
+}
+
+async function show(
+  { console, json }: Context,
+  input: string,
+  model: Model,
+  { plan, choices }: Quantization,
+  quality: ModelQuality | undefined,
+): Promise<Status> {
+  if (json) {
+    await console.json({
+      file: input,
+      format: model.format,
+      target: plan.target,
+      size: plan.size,
+      files: plan.files,
+      choices,
+      ...(quality && { quality }),
+    })
+    return 0
+  }
+  await console.print(quality ? describeQuality(quality) : describeChoices(choices))
+  const before = choices.reduce((sum, choice) => sum + choice.sizeBefore, 0)
+  console.remark(
+    `${escapeName(plan.files[0]!.name)}: ${plan.target}, ${formatSize(plan.size)}, from ${formatSize(before)} of weights`,
+  )
+  return 0
+}
+
+function* describeChoices(choices: readonly MethodChoice[]): Generator<string> {
+  const columns = [
+    { title: 'name' },
+    { title: 'method' },
+    { title: 'before', align: 'right' as const },
+    { title: 'after', align: 'right' as const },
+    { title: 'reason' },
+  ]
+  const rows = choices.map(({ name, method, sizeBefore, sizeAfter, reason }) => {
+    return [escapeName(name), method ?? 'keep', formatSize(sizeBefore), formatSize(sizeAfter), escapeText(reason ?? '')]
+  })
+  yield* formatTable(columns, rows)
+}
+
+function* describeQuality({ tensors, total }: ModelQuality): Generator<string> {
+  const right = { align: 'right' as const }
+  const columns = [
+    { title: 'name' },
+    { title: 'from' },
+    { title: 'to' },
+    { title: 'bits', ...right },
+    { title: 'rmse', ...right },
+    { title: 'max error', ...right },
+    { title: 'SNR dB', ...right },
+    { title: 'cosine', ...right },
+  ]
+  const row = (quality: TensorQuality, name: string): string[] => [
+    name,
+    quality.from,
+    quality.to,
+    quality.bitsPerWeight.toFixed(2),
+    formatValue(quality.rmse),
+    formatValue(quality.maxError),
+    quality.snr === null ? '-' : quality.snr.toFixed(2),
+    quality.cosine === null ? '-' : quality.cosine.toFixed(6),
+  ]
+  const rows = tensors.map((tensor) => row(tensor, escapeName(tensor.name)))
+  yield* formatTable(columns, total ? [...rows, row(total, 'all of them')] : rows)
+}

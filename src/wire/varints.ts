@@ -1,0 +1,99 @@
+// Lists of varints, as packed protobuf fields hold them. They are decoded piece by piece: a piece may end in the middle of a number.
+
+const longest = 10
+
+/** How many varints the bytes are; undefined when they do not end with the end of one, or hold one of more than ten bytes. */
+export function countVarints(bytes: Uint8Array): number | undefined {
+  let count = 0
+  let run = 0
+  for (const byte of bytes) {
+    if (++run > longest) return undefined
+    if (byte < 0x80) {
+      count++
+      run = 0
+    }
+  }
+  return run === 0 ? count : undefined
+}
+
+/** Where decoded integers go: `width` bytes each, little-endian, higher bits are dropped. */
+export type IntegerWidth = 1 | 2 | 4 | 8
+
+/** What integers may be, where fewer than 64 bits count. */
+export interface IntegerRange {
+  readonly lowest: number
+  readonly highest: number
+}
+
+export class VarintDecoder {
+  /** Numbers that were decoded so far. */
+  count = 0
+  /** The first number that was out of range: its position in the list. */
+  outOfRange: number | undefined
+  readonly #width: IntegerWidth
+  readonly #range: IntegerRange | undefined
+  readonly #isSigned: boolean
+  #low = 0
+  #high = 0
+  #shift = 0
+
+  /** Where the range fits an int32, the low 32 bits are taken as one: that is what protobuf does with negative numbers of five bytes. */
+  constructor(width: IntegerWidth, range?: IntegerRange) {
+    this.#width = width
+    this.#range = range
+    this.#isSigned = range !== undefined && range.highest < 2 ** 31
+  }
+
+  /** Whether the last number is complete. */
+  get isBetween(): boolean {
+    return this.#shift === 0
+  }
+
+  /**
+   * Decodes a piece into `target`, which has room for as many numbers as the piece has bytes; gives the number of bytes that were
+   * written, or undefined when one has more than ten bytes or 64 bits.
+   */
+  decode(bytes: Uint8Array, target: DataView): number | undefined {
+    let at = 0
+    for (let i = 0; i < bytes.byteLength; i++) {
+      const byte = bytes[i]!
+      if (byte < 0x80 && this.#shift === 0) {
+        this.put(byte, 0, target, at)
+        at += this.#width
+        continue
+      }
+      const bits = byte & 0x7f
+      const shift = this.#shift
+      if (shift < 32) this.#low = (this.#low | (bits << shift)) >>> 0
+      if (shift === 28) this.#high = bits >>> 4
+      else if (shift > 28) this.#high = (this.#high | (bits << (shift - 32))) >>> 0
+      if (shift === 63 && byte > 1) return undefined
+      this.#shift = shift + 7
+      if (byte >= 0x80) continue
+      this.put(this.#low, this.#high, target, at)
+      at += this.#width
+      this.#low = 0
+      this.#high = 0
+      this.#shift = 0
+    }
+    return at
+  }
+
+  /** Writes one number that was decoded elsewhere. */
+  put(low: number, high: number, target: DataView, at: number): void {
+    if (this.#range && this.outOfRange === undefined && !this.#isInRange(low, high)) this.outOfRange = this.count
+    this.count++
+    if (this.#width === 1) target.setUint8(at, low)
+    else if (this.#width === 2) target.setUint16(at, low, true)
+    else target.setUint32(at, low, true)
+    if (this.#width === 8) target.setUint32(at + 4, high, true)
+  }
+
+  #isInRange(low: number, high: number): boolean {
+    const { lowest, highest } = this.#range!
+    const isNegative = this.#isSigned && low >= 2 ** 31 && high === 0xffff_ffff
+    if (high !== 0 && !isNegative) return false
+    const value = this.#isSigned ? low | 0 : low
+    return value >= lowest && value <= highest
+  }
+}
