@@ -7,7 +7,22 @@ import { gguf } from './gguf/index.js'
 import { mcf } from './mcf/index.js'
 import { npy, npz } from './npy/index.js'
 import { oinf } from './oinf/index.js'
+import { onnx } from './onnx/index.js'
 import { primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
+import { torch } from './torch/index.js'
 
-export const formats: readonly Format[] = [safetensors, oinf, primitiv, mcf, embd, aero, aeroset, gguf, npy, npz]
+export const formats: readonly Format[] = [
+  safetensors,
+  oinf,
+  primitiv,
+  mcf,
+  embd,
+  aero,
+  aeroset,
+  gguf,
+  npy,
+  npz,
+  torch,
+  onnx,
+]

@@ -80,6 +80,8 @@ export interface WriteCapabilities {
 export interface Capabilities {
   /** How much the format's own checksums cover. */
   readonly checksums: 'none' | 'index' | 'all'
+  /** Nothing in a file says where it ends: one that is cut between two records behind the weights is a whole file with fewer records. */
+  readonly openEnded?: true
   readonly write?: WriteCapabilities
   /** The same for one model and one set of options, where the answers depend on them. */
   writeFor?(model: Model, extra: OptionValues): WriteCapabilities

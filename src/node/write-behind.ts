@@ -2,10 +2,12 @@ import type { FileHandle } from 'node:fs/promises'
 import { releaseWindow, takeWindow } from '../bytes/index.js'
 
 const bufferBytes = 1 << 20
+/** From this size on, writes are not copied. */
+const directBytes = 1 << 18
 
 /**
- * Writes in the background from two buffers: while one is on its way to the file, the other fills. Small writes become few large
- * ones, and a caller's memory is free again as soon as it is copied.
+ * Small writes are gathered in two buffers: while one is on its way to the file, the other fills. Large ones go to the file as they are:
+ * copying them first costs more than the overlap gains, since whoever brings them reads ahead anyway.
  */
 export class WriteBehind {
   readonly #handle: FileHandle
@@ -24,6 +26,7 @@ export class WriteBehind {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.byteLength >= directBytes) return this.#writeDirect(bytes)
     for (let done = 0; done < bytes.byteLength; ) {
       const part = bytes.subarray(done, done + bufferBytes - this.#filled)
       this.#buffers[this.#current].set(part, this.#filled)
@@ -31,6 +34,13 @@ export class WriteBehind {
       done += part.byteLength
       if (this.#filled === bufferBytes) await this.#turn()
     }
+  }
+
+  async #writeDirect(bytes: Uint8Array): Promise<void> {
+    if (this.#filled > 0) await this.#turn()
+    const position = this.#written
+    this.#written += bytes.byteLength
+    await writeFully(this.#handle, bytes, position)
   }
 
   async patch(offset: number, bytes: Uint8Array): Promise<void> {

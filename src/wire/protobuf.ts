@@ -28,11 +28,10 @@ export type MessageSpec = ReadonlyMap<number, FieldSpec>
 export const message = (fields: Readonly<Record<number, readonly [name: string, kind: FieldKind]>>): MessageSpec =>
   new Map(Object.entries(fields).map(([number, [name, kind]]) => [Number(number), { name, kind }]))
 
-/**
- * Called for every field that the message knows, with a fitting wire type. Answers whether the content has been or will be noted in the byte map
- * by somebody else.
- */
-export type Visit = (reader: ProtobufReader) => boolean | Promise<boolean>
+/** For the byte map: true when the content of the field is noted elsewhere; a text says the same, and is the path of the field. */
+export type Noted = boolean | string
+/** Called for every field that the message knows, with a fitting wire type. */
+export type Visit = (reader: ProtobufReader) => Noted | Promise<Noted>
 
 export interface ProtobufOptions {
   readonly signal?: AbortSignal | undefined
@@ -96,15 +95,17 @@ export class ProtobufReader {
       const { at, start: content, field, wire } = this
       next = this.end
       const known = spec.get(field)
-      let isNoted = false
+      let noted: Noted = false
       if (known && (wiresOf[known.kind] as readonly number[]).includes(wire)) {
         const answer = visit(this)
-        isNoted = typeof answer === 'boolean' ? answer : await answer
+        noted = answer instanceof Promise ? await answer : answer
       } else if (known) {
         const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
         this.#report.report(codes.mismatch, { offset: at, length: next - at, path: `${path}.${known.name}`, message })
       }
-      if (this.#options.extents) this.#note(at, isNoted ? content : next, join(path, known?.name ?? `field_${field}`))
+      if (!this.#options.extents) continue
+      const fieldPath = typeof noted === 'string' ? noted : join(path, known?.name ?? `field_${field}`)
+      this.#note(at, noted === false ? next : content, fieldPath)
     }
     this.#depth--
   }

@@ -2,7 +2,7 @@
 // given in two pieces. Values stay where they are. Lists of varints say only by their content how many values they have; short ones are
 // counted at once, long ones when somebody reads them.
 import type { ReadContext } from '../../model/index.js'
-import { type ProtobufReader, protobufCodes } from '../../wire/protobuf.js'
+import { type Noted, type ProtobufReader, protobufCodes } from '../../wire/protobuf.js'
 import { countVarints } from '../../wire/varints.js'
 import { ownCodes as codes } from './codes.js'
 import { entryMessage, tensorMessage } from './messages.js'
@@ -38,6 +38,7 @@ export interface TensorDraft {
   strings: number
   dataLocation: number
   readonly external: Map<string, Text>
+  externals: number
   isSegment: boolean
 }
 
@@ -53,6 +54,7 @@ export const newDraft = (path: string): TensorDraft => ({
   strings: 0,
   dataLocation: 0,
   external: new Map(),
+  externals: 0,
   isSegment: false,
 })
 
@@ -78,7 +80,7 @@ export class TensorReader {
     await this.#reader.walk(start, end, draft.path, tensorMessage, () => this.#visit(draft))
   }
 
-  #visit(draft: TensorDraft): boolean | Promise<boolean> {
+  #visit(draft: TensorDraft): Noted | Promise<Noted> {
     const reader = this.#reader
     switch (reader.field) {
       case 1:
@@ -161,18 +163,18 @@ export class TensorReader {
     this.#context.report.report(protobufCodes.packed, { offset, length, path, message })
   }
 
-  async #readExternal(draft: TensorDraft): Promise<boolean> {
-    const entry = await this.readEntry(`${draft.path}.external_data`)
+  async #readExternal(draft: TensorDraft): Promise<string> {
+    const path = `${draft.path}.external_data[${draft.externals++}]`
+    const entry = await this.readEntry(path)
     const { value: key } = entry.key
     if (!externalKeys.has(key)) {
       const message = `${JSON.stringify(key)} is none of ${[...externalKeys].join(', ')}`
-      const path = `${draft.path}.external_data`
       this.#context.report.report(codes['external-key'], { offset: entry.at, path, message })
-      return true
+      return path
     }
     if (draft.external.has(key)) this.#repeated(draft, `external_data[${JSON.stringify(key)}]`)
     draft.external.set(key, entry.value)
-    return true
+    return path
   }
 
   /** The visited field as a pair of texts. */
@@ -210,10 +212,14 @@ export function readDims(
   return reader.withPayload((bytes) => {
     const count = countVarints(bytes)
     if (count === undefined) {
-      report.fail(protobufCodes.packed, { offset, path, message: 'the list does not end with the end of a value' })
+      return report.fail(protobufCodes.packed, {
+        offset,
+        path,
+        message: 'the list does not end with the end of a value',
+      })
     }
     if (dims.length + count > mostDims) tooMany()
-    dims.push(...readVarints(bytes))
+    for (const dim of readVarints(bytes)) dims.push(dim)
   })
 }
 

@@ -51,7 +51,12 @@ export const pathOf = (path: string, { field }: DataType): string => `${path}.${
 type Complain = (code: Code, message: string) => never
 type Pieces = AsyncGenerator<Uint8Array, void, void>
 
-async function* decodeVarints(values: TypedValues, decoder: VarintDecoder, complain: Complain, signal?: AbortSignal): Pieces {
+async function* decodeVarints(
+  values: TypedValues,
+  decoder: VarintDecoder,
+  complain: Complain,
+  signal?: AbortSignal,
+): Pieces {
   const { width, field } = values.type
   const target = new Uint8Array(step * width)
   const view = new DataView(target.buffer)
@@ -138,6 +143,9 @@ async function* packSixBits(pieces: Pieces): Pieces {
 
 function pack(codesNow: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(Math.ceil((codesNow.byteLength * 6) / 8))
-  packers[6](codesNow.map((code) => code % 64), bytes)
+  packers[6](
+    codesNow.map((code) => code % 64),
+    bytes,
+  )
   return bytes
 }

@@ -33,8 +33,7 @@ export class PlainValues {
     const known = this.#texts.get(value)
     if (known) return known
     const shown = value.toWellFormed()
-    const made: MetaValue =
-      shown === value ? text(value) : { type: 'str', value: shown, bytes: encodeLoosely(value) }
+    const made: MetaValue = shown === value ? text(value) : { type: 'str', value: shown, bytes: encodeLoosely(value) }
     this.#texts.set(value, made)
     return made
   }

@@ -1,0 +1,98 @@
+// What only reading the values can show: how many a list of varints has and whether they fit their type, booleans that are neither 0
+// nor 1, bits behind the last element, positions in sparse tensors. ONNX has no checksums of its own.
+import { defaultWindow } from '../../bytes/index.js'
+import { type Code, type Finding, TareError, verifyCodes } from '../../errors/index.js'
+import type { CheckContext, Model, Tensor } from '../../model/index.js'
+import { codes, ownCodes } from './codes.js'
+import type { Positions } from './collect.js'
+import { collected } from './read.js'
+import { decodeTyped, newDecoder, pathOf, type TypedValues } from './typed-values.js'
+
+export async function check(model: Model, context: CheckContext): Promise<void> {
+  const found = collected.get(model)
+  for (const values of found?.unread ?? []) {
+    await guarded(
+      () => checkValues(values, context),
+      (code, finding) => context.report.report(code, finding),
+    )
+  }
+  // Lists that cannot be decoded were reported above.
+  for (const tensor of model.tensors) {
+    if (tensor.dtype.id === 'bool' && tensor.data?.origin) await checkBooleans(tensor, context)
+    else if (tensor.dtype.group.elements > 1) await guarded(() => checkFill(tensor, context))
+  }
+  for (const positions of found?.positions ?? []) await guarded(() => checkPositions(positions, context))
+}
+
+/** Damage in one tensor is a finding; the next one is worth a look. */
+async function guarded(work: () => Promise<void>, tell?: (code: Code, finding: Finding) => void): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    const code = codes[error.code]
+    if (!code) throw error
+    tell?.(code, error.finding)
+  }
+}
+
+async function checkValues(values: TypedValues, { report, signal }: CheckContext): Promise<void> {
+  const decoder = newDecoder(values.type)
+  for await (const _ of decodeTyped(values, decoder, signal)) {
+    // The decoder counts and compares; the bytes are not needed.
+  }
+  if (decoder.outOfRange === undefined) return
+  const message = `value ${decoder.outOfRange} is not one of ${values.type.dtype.id}; its low bits are taken`
+  const offset = values.pieces[0]?.start ?? 0
+  report.report(ownCodes['value-range'], { offset, path: pathOf(values.path, values.type), message })
+}
+
+async function checkBooleans({ name, data }: Tensor, context: CheckContext): Promise<void> {
+  let at = 0
+  for await (const chunk of data!.chunks(defaultWindow, context.signal)) {
+    const odd = chunk.findIndex((byte) => byte > 1)
+    context.checked(chunk.byteLength)
+    if (odd >= 0) {
+      const { source, offset } = data!.origin!
+      const message = `byte ${at + odd} of the tensor is ${chunk[odd]}, neither 0 nor 1`
+      const path = `data[${JSON.stringify(name)}]`
+      const place = { file: source.name, offset: offset + at + odd, length: 1, path }
+      context.report.report(verifyCodes['bool-value'], { ...place, message })
+      return
+    }
+    at += chunk.byteLength
+  }
+}
+
+/** Elements of fewer than eight bits seldom fill the last byte. */
+async function checkFill({ name, data, dtype, shape }: Tensor, { report, signal }: CheckContext): Promise<void> {
+  const { elements, bytes } = dtype.group
+  const bits = (bytes * 8) / elements
+  const used = (shape.reduce((product, dim) => product * dim, 1) * bits) % 8
+  if (used === 0 || !data) return
+  let last = 0
+  if (data.read) last = (await data.read(data.byteLength - 1, 1, signal))[0]!
+  else for await (const chunk of data.chunks(defaultWindow, signal)) last = chunk.at(-1)!
+  if (last < 2 ** used) return
+  const message = `${8 - used} bits behind the last element are not zero`
+  const file = data.origin && { file: data.origin.source.name }
+  const offset = data.origin ? data.origin.offset + data.byteLength - 1 : 0
+  report.report(ownCodes['fill-bits'], { ...file, offset, path: `data[${JSON.stringify(name)}]`, message })
+}
+
+async function checkPositions(positions: Positions, { report, signal }: CheckContext): Promise<void> {
+  const { payload, shape, isFlat, offset, path } = positions
+  const limits = isFlat ? [shape.reduce((product, dim) => product * dim, 1)] : shape
+  let at = 0
+  for await (const chunk of payload.chunks(defaultWindow, signal)) {
+    const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    for (let i = 0; i + 8 <= chunk.byteLength; i += 8, at++) {
+      const position = view.getBigInt64(i, true)
+      const limit = limits[at % limits.length]!
+      if (position >= 0n && position < limit) continue
+      const message = `position ${at} is ${position}, allowed are 0 to ${limit - 1}`
+      report.report(ownCodes['sparse-index'], { offset, path, message })
+      return
+    }
+  }
+}

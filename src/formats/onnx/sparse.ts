@@ -1,0 +1,62 @@
+// A sparse tensor is three things: the dims of the whole, the values that are not zero, and where they belong. Positions are int64, either
+// one per value (counted over the flattened tensor) or one row of coordinates per value. It has the name of its values.
+import { countElements, maxSafe } from '../../bytes/index.js'
+import type { ReadContext } from '../../model/index.js'
+import { ownCodes as codes } from './codes.js'
+import type { Collector } from './collect.js'
+import type { TensorDraft } from './tensor-draft.js'
+
+export interface SparseDraft {
+  readonly path: string
+  readonly values: TensorDraft
+  readonly indices: TensorDraft
+  readonly dims: bigint[]
+}
+
+/** Checks both tensors and that they go together; `isListed` for the sparse initializers of the model. */
+export async function addSparse(
+  { path, values, indices, dims }: SparseDraft,
+  collector: Collector,
+  { report }: ReadContext,
+  isListed = false,
+): Promise<void> {
+  const offset = values.pieces[0]?.start ?? indices.pieces[0]?.start ?? 0
+  const refuse = (field: string, message: string): void =>
+    report.report(codes['sparse-shape'], { offset, path: `${path}.${field}`, message })
+  if (values.pieces.length === 0 || indices.pieces.length === 0) {
+    refuse(values.pieces.length === 0 ? 'values' : 'indices', 'a sparse tensor needs values and positions')
+    return
+  }
+  const stored = await collector.inspect(values)
+  const places = await collector.inspect(indices)
+  if (!stored?.type || !places?.type) return
+  const shape = dims.map(Number)
+  const elements = shape.every((dim) => dim > 0 && dim <= maxSafe) ? countElements(shape) : undefined
+  if (elements === undefined || shape.length === 0) {
+    refuse('dims', `[${dims.join(', ')}] is no shape for a sparse tensor`)
+    return
+  }
+  const [count = -1, width] = places.shape
+  const isFitting =
+    stored.shape.length === 1 &&
+    stored.shape[0] === count &&
+    (width === undefined || width === shape.length) &&
+    places.shape.length <= 2
+  if (places.type.dtype.id !== 'i64' || !isFitting) {
+    const found = `[${places.shape.join(', ')}] of ${places.type.dtype.id}`
+    refuse(
+      'indices',
+      `positions are ${found}, values [${stored.shape.join(', ')}], the whole has ${shape.length} dimensions`,
+    )
+    return
+  }
+  collector.positions.push({
+    payload: places.data,
+    shape,
+    isFlat: width === undefined,
+    offset,
+    path: `${path}.indices`,
+  })
+  if (isListed)
+    collector.addSparse(values.name.value, { dtype: stored.type.dtype.id, shape, stored: count }, offset, path)
+}

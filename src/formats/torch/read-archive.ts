@@ -1,0 +1,172 @@
+// The format since PyTorch 1.6: a zip archive with one top folder of any name. In it, data.pkl describes everything, data/KEY is the
+// storage of that key, version is a number, and byteorder, where present, says whether the storages are "little" or "big". Members are
+// stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
+import { type ByteSource, decodeLossy } from '../../bytes/index.js'
+import type { Model, Part, ReadContext } from '../../model/index.js'
+import { memberPayload } from '../../model/zip-payload.js'
+import { type Pickle, readPickle } from '../../wire/pickle.js'
+import { readMemberHead, readZip, type ZipMember } from '../../wire/zip.js'
+import { rememberMembers } from './check.js'
+import { codes } from './codes.js'
+import { stemOf } from './file-name.js'
+import { checkGlobals } from './globals.js'
+import { readStorageIds, type Storage, type StorageId } from './storages.js'
+import { walk } from './walk.js'
+
+/** Records that hold one short word each. */
+const wordLength = 64
+
+export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
+  const { report, extents, signal, limits } = context
+  const { members } = await readZip(source, { report, extents, signal, mostDirectory: limits.indexBytes })
+  const archive = new Archive(source, members, context)
+  archive.record()
+  const isTorchScript = archive.has('constants.pkl') && archive.namesUnder('code/') > 0
+  if (isTorchScript) {
+    const message = 'the archive holds code beside the weights'
+    report.report(codes.torchscript, { offset: archive.pickle.entryOffset, path: archive.pickle.path, message })
+  }
+  const pickle = await archive.readPickle()
+  const { path } = archive.pickle
+  checkGlobals(pickle.globals, path, context, isTorchScript)
+  const ids = readStorageIds(pickle.references, path, context)
+  const found = archive.findStorages(ids.values())
+  const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
+  const storages = { ids, found, isBigEndian }
+  const options = { rootName: stemOf(source.name), path, size: archive.pickle.size }
+  const { tensors, metadata } = walk(pickle.value, storages, context, options)
+  const version = await archive.word('version')
+  const model: Model = {
+    format: 'torch',
+    version,
+    variant: isTorchScript ? 'torchscript' : 'zip',
+    metadata,
+    tensors,
+    parts: isTorchScript ? [archive.codePart()] : [],
+    files: [source],
+  }
+  rememberMembers(model, [{ source, members }])
+  return model
+}
+
+class Archive {
+  /** The member that describes everything. */
+  readonly pickle: ZipMember
+  readonly #source: ByteSource
+  readonly #context: ReadContext
+  readonly #members: readonly ZipMember[]
+  /** By their names inside the top folder. */
+  readonly #byName = new Map<string, ZipMember>()
+
+  constructor(source: ByteSource, members: readonly ZipMember[], context: ReadContext) {
+    this.#source = source
+    this.#context = context
+    this.#members = members
+    const { report } = context
+    const pickles = members.filter(({ name }) => /^[^/]+\/data\.pkl$/.test(name))
+    this.pickle =
+      pickles[0] ??
+      report.fail(codes.archive, {
+        offset: members[0]?.entryOffset ?? 0,
+        path: 'members',
+        message: 'there is no data.pkl in a top folder',
+      })
+    const root = this.pickle.name.slice(0, -'data.pkl'.length)
+    for (const member of members) {
+      if (member.name.startsWith(root)) this.#byName.set(member.name.slice(root.length), member)
+      else {
+        const message = `${JSON.stringify(member.name)} is not in the folder ${JSON.stringify(root)}`
+        report.report(codes['archive-root'], { offset: member.entryOffset, path: member.path, message })
+      }
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name)
+  }
+
+  namesUnder(folder: string): number {
+    return [...this.#byName.keys()].filter((name) => name.startsWith(folder)).length
+  }
+
+  /** The byte map: storages are data, everything else is index. */
+  record(): void {
+    for (const [name, { dataOffset: offset, storedSize: length, path }] of this.#byName) {
+      const kind = name.startsWith('data/') ? 'data' : 'field'
+      this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
+    }
+  }
+
+  async readPickle(): Promise<Pickle> {
+    const { report, limits, signal } = this.#context
+    const { size, path, dataOffset, isDeflated } = this.pickle
+    if (size > limits.indexBytes) {
+      const message = `the pickle has ${size} bytes, the limit is ${limits.indexBytes}`
+      report.fail(codes['pickle-size'], { offset: this.pickle.entryOffset, path, message })
+    }
+    const bytes = await readMemberHead(this.#source, this.pickle, size, signal)
+    // Offsets inside a deflated pickle mean nothing in the file; all of it is then at its beginning.
+    const pickle = readPickle(bytes, report, { base: dataOffset, path })
+    if (pickle.byteLength < size) {
+      const offset = dataOffset + (isDeflated ? 0 : pickle.byteLength)
+      const message = `${size - pickle.byteLength} bytes come after the end of the pickle`
+      report.report(codes['pickle-trailing'], { offset, path, message })
+    }
+    return pickle
+  }
+
+  /** The text of a record that holds one word; undefined when there is none. */
+  async word(name: string, allowed?: readonly string[]): Promise<string | undefined> {
+    const member = this.#byName.get(name)
+    if (!member) return undefined
+    const word = decodeLossy(await readMemberHead(this.#source, member, wordLength, this.#context.signal)).trim()
+    if (allowed && !allowed.includes(word)) {
+      const message = `the record says ${JSON.stringify(word)}, ${allowed.join(' or ')} was expected`
+      this.#context.report.report(codes['byte-order'], { offset: member.dataOffset, path: member.path, message })
+    }
+    return word
+  }
+
+  /** The storages that are there in full. Those that are missing or of another size are reported once. */
+  findStorages(ids: Iterable<StorageId>): Map<string, Storage> {
+    const { report } = this.#context
+    const found = new Map<string, Storage>()
+    const refused = new Set<string>()
+    for (const { key, byteLength, offset } of ids) {
+      if (refused.has(key)) continue
+      const member = this.#byName.get(`data/${key}`)
+      const problem = !member
+        ? (['storage-missing', `there is no record for the storage ${JSON.stringify(key)}`] as const)
+        : member.size !== byteLength
+          ? (['storage-size', `${byteLength} bytes are announced, the record has ${member.size}`] as const)
+          : undefined
+      if (problem || !member) {
+        refused.add(key)
+        found.delete(key)
+        const path = member?.path ?? this.pickle.path
+        report.report(codes[problem![0]], { offset: member?.dataOffset ?? offset, path, message: problem![1] })
+      } else if (!found.has(key)) {
+        const part = (from: number, length: number) => memberPayload(this.#source, member, from, length)
+        found.set(key, { byteLength, part })
+      }
+    }
+    this.#noteUnused(found, refused)
+    return found
+  }
+
+  #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {
+    for (const [name, { path, entryOffset: offset }] of this.#byName) {
+      const key = name.startsWith('data/') ? name.slice('data/'.length) : ''
+      if (key === '' || found.has(key) || refused.has(key)) continue
+      const message = `no tensor refers to the storage ${JSON.stringify(key)}`
+      this.#context.report.report(codes['unused-record'], { offset, path, message })
+    }
+  }
+
+  /** The program of a TorchScript archive, which no other format has a place for. */
+  codePart(): Part {
+    const code = this.#members.filter(({ name }) => /^[^/]+\/(code\/|constants)/.test(name))
+    const bytes = code.reduce((sum, { size }) => sum + size, 0)
+    return { kind: 'torch.code', sharing: 'private', value: { files: code.length, bytes } }
+  }
+}
