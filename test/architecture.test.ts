@@ -19,7 +19,7 @@ room('dtypes', 'errors', 'bytes', 'kernels')
 room('model', 'errors', 'bytes', 'digest', 'wire', 'dtypes', 'kernels')
 const ground = below.model!
 room('remote', 'errors', 'bytes', 'digest')
-room('formats', ...ground)
+room('formats', ...ground, 'embed') // a graph is a format's way of writing an encoder
 room('transforms', ...ground)
 const verbs = [...ground, 'formats', 'transforms']
 for (const verb of ['verify', 'convert', 'inspect', 'diff']) room(verb, ...verbs)
@@ -85,7 +85,7 @@ describe('imports', () => {
     for (const [file, specifiers] of imports) {
       if (['node', 'node.ts', 'cli'].includes(roomOf(file))) continue
       for (const specifier of specifiers) expect(specifier, file).not.toMatch(/^node:/)
-      const code = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+      const code = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$|'(?:[^'\\]|\\.)*'/gm, '')
       expect(code, file).not.toMatch(/\bBuffer\b|\bprocess\./)
     }
   })

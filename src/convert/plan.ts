@@ -55,8 +55,10 @@ export async function planConversion(source: Model, target: string, options: Con
   const { capabilities } = format
   const actions: PlanAction[] = []
   const model = prepare(source, options, actions)
-  const write = capabilities.writeFor?.(model, options.extra ?? {}) ?? capabilities.write
-  if (!format.layout || !write) {
+  const given = options.extra ?? {}
+  const write = capabilities.writeFor?.(model, given) ?? capabilities.write ?? format.exporter?.write(model, given)
+  const writer = format.layout ? format : format.exporter
+  if (!writer?.layout || !write) {
     return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
   }
   const oriented = options.keepOrientation ? model : turnWeights(model, write, actions)
@@ -66,7 +68,7 @@ export async function planConversion(source: Model, target: string, options: Con
   const metadata = planMetadata(oriented, write, options, actions)
   const parts = planParts(oriented.parts, write, actions, source.format === target)
   const { name, shardSize, align, extra, signal } = options
-  const layout = await format.layout(
+  const layout = await writer.layout(
     { ...oriented, ...(source.format !== target && ofOtherFormat), format: target, tensors, metadata, parts },
     { name, shardSize, align, signal, deterministic: options.deterministic ?? false, ...(extra && { extra }) },
   )

@@ -17,12 +17,14 @@ export interface OnnxExportOptions extends EncoderOptions {
   readonly profile?: EmbedProfile | undefined
   /** Whether the graph scales its vectors to length 1; default: it does. */
   readonly normalize?: boolean | undefined
+  /** Properties of the file, beside those that the export writes itself. */
+  readonly metadata?: ReadonlyMap<string, string> | undefined
 }
 
 /** The file to write. The weights go through it as they are written; none is kept in memory. */
 export function onnxModelLayout(model: Model, options: OnnxExportOptions = {}): Layout {
   const { profile = 'original', normalize = true, name = 'model.onnx' } = options
-  const file = encoderFile(findEncoder(model, options), { profile, normalize })
+  const file = encoderFile(findEncoder(model, options), { profile, normalize }, options.metadata)
   return { files: [{ name, slots: slotsOf(file) } satisfies FileLayout] }
 }
 
@@ -37,9 +39,14 @@ export function onnxExportRefusal(model: Model, options: OnnxExportOptions = {})
   }
 }
 
-export function encoderFile(encoder: Encoder, options: GraphOptions): Rope<Payload> {
+export function encoderFile(
+  encoder: Encoder,
+  options: GraphOptions,
+  properties: ReadonlyMap<string, string> = new Map(),
+): Rope<Payload> {
   const { shape, file } = encoder
   const metadata = new Map([
+    ...properties,
     ['tare.profile', options.profile],
     ['num_attention_heads', String(shape.heads)],
   ])

@@ -110,6 +110,13 @@ export interface Repair {
   readonly lost: readonly string[]
 }
 
+/** For formats that can be written from certain models only. */
+export interface Exporter {
+  /** What becomes of the model; nothing fits when it is not one of those. */
+  write(model: Model, extra: OptionValues): WriteCapabilities
+  layout(model: Model, options: WriteOptions): Promise<Layout>
+}
+
 export interface Format {
   readonly id: string
   /** What people call it. */
@@ -128,6 +135,8 @@ export interface Format {
   check?(model: Model, context: CheckContext): Promise<void>
   /** The file(s) to write. The model fits: capabilities were asked before. */
   layout?(model: Model, options: WriteOptions): Promise<Layout>
+  /** The same where only certain models can be written. */
+  readonly exporter?: Exporter
   /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */
   repair?(source: ByteSource, context: ReadContext, options: WriteOptions): Promise<Repair | undefined>
   /** Flags of this format for converting and for verifying. */

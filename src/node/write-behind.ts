@@ -40,7 +40,10 @@ export class WriteBehind {
     if (this.#filled > 0) await this.#turn()
     const position = this.#written
     this.#written += bytes.byteLength
-    await writeFully(this.#handle, bytes, position)
+    const sending = writeFully(this.#handle, bytes, position)
+    // Kept like a buffer on its way: an error stays known until the end.
+    this.#pending[this.#current] = sending
+    await sending
   }
 
   async patch(offset: number, bytes: Uint8Array): Promise<void> {

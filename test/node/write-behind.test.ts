@@ -45,9 +45,22 @@ test('many small writes become one', async () => {
 test('has at most two writes on their way', async () => {
   const { handle, seen } = fakeHandle(8 << 20)
   const writer = new WriteBehind(handle)
-  await writer.write(new Uint8Array(7 << 20))
+  for (let i = 0; i < 70; i++) await writer.write(new Uint8Array(100 << 10))
   await writer.flush()
   expect(seen).toEqual({ calls: 7, atOnce: 2 })
+})
+
+test('large writes go as they are, after the small ones before them', async () => {
+  const { handle, file, seen } = fakeHandle(8 << 20)
+  const writer = new WriteBehind(handle)
+  const bytes = Uint8Array.from({ length: (3 << 20) + 20 }, (_, i) => i % 253)
+  await writer.write(bytes.subarray(0, 10))
+  await writer.write(bytes.subarray(10, (3 << 20) + 10))
+  await writer.write(bytes.subarray((3 << 20) + 10))
+  await writer.flush()
+  expect(Buffer.compare(file.subarray(0, bytes.byteLength), bytes)).toBe(0)
+  expect(seen.calls).toBe(3)
+  expect(writer.position).toBe(bytes.byteLength)
 })
 
 test('an error in the background reaches the caller, at the latest with flush', async () => {

@@ -19,14 +19,13 @@ export interface Positions {
 
 /** One graph. Names must be unique in it, and should be over all graphs of a model. */
 export interface Scope {
-  readonly names: Set<string>
   /** Whether its tensors are part of the model; those of local functions and of training are only checked. */
   readonly isListed: boolean
   /** Where the graph is, when it is not the main one. */
   readonly path: string | undefined
 }
 
-export const newScope = (isListed: boolean, path?: string): Scope => ({ names: new Set(), isListed, path })
+export const newScope = (isListed: boolean, path?: string): Scope => ({ isListed, path })
 
 /** Texts about the graph that are kept for showing. */
 const mostShown = 1000
@@ -43,7 +42,9 @@ export class Collector {
   readonly #operators = new Map<string, number>()
   readonly #judge: TensorJudge
   readonly #context: ReadContext
-  readonly #names = new Set<string>()
+  /** The graph in which a name was first met, and all of them for names that were met again. */
+  readonly #names = new Map<string, Scope>()
+  readonly #repeated = new Map<string, Set<Scope>>()
   #nodes = 0
 
   constructor(judge: TensorJudge, context: ReadContext) {
@@ -115,16 +116,18 @@ export class Collector {
   }
 
   #checkName(name: string, { path, pieces }: TensorDraft, scope: Scope): void {
-    const { report } = this.#context
-    const place = { offset: pieces[0]?.start ?? 0, path: `${path}.name` }
-    if (name === '') report.report(codes['name-empty'], { ...place, message: 'the tensor has no name' })
-    const quoted = JSON.stringify(name)
-    if (scope.names.has(name)) {
-      report.report(codes['duplicate-name'], { ...place, message: `${quoted} was there before in the same graph` })
-    } else if (this.#names.has(name)) {
-      report.report(codes['name-reused'], { ...place, message: `${quoted} was there before in another graph` })
+    const complain = (code: keyof typeof codes, message: string): void =>
+      this.#context.report.report(codes[code], { offset: pieces[0]?.start ?? 0, path: `${path}.name`, message })
+    if (name === '') complain('name-empty', 'the tensor has no name')
+    const first = this.#names.get(name)
+    if (!first) {
+      this.#names.set(name, scope)
+      return
     }
-    scope.names.add(name)
-    this.#names.add(name)
+    const scopes = this.#repeated.get(name) ?? new Set([first])
+    const isSame = scopes.has(scope)
+    this.#repeated.set(name, scopes.add(scope))
+    const where = isSame ? 'the same' : 'another'
+    complain(isSame ? 'duplicate-name' : 'name-reused', `${JSON.stringify(name)} was there before in ${where} graph`)
   }
 }

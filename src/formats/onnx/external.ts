@@ -23,7 +23,7 @@ export class ExternalFiles {
   /** The `length` bytes that the shape wants; undefined when they are not to be had, which is reported. */
   async payload(draft: TensorDraft, length: number): Promise<Payload | undefined> {
     const complain = complainer(draft, this.#context)
-    const location = draft.external.get('location')
+    const location = draft.external?.get('location')
     if (location === undefined || location.value === '') {
       complain('external-no-location', 'location', 'nothing says in which file')
       return undefined
@@ -32,10 +32,10 @@ export class ExternalFiles {
     const stated = readNumber(draft, 'length')
     for (const [key, value] of [['offset', offset] as const, ['length', stated] as const]) {
       if (value !== 'bad') continue
-      const message = `${JSON.stringify(draft.external.get(key)?.value)} is not a decimal number`
+      const message = `${JSON.stringify(draft.external?.get(key)?.value)} is not a decimal number`
       complain('external-number', key, message)
     }
-    if (draft.external.has('checksum')) complain('external-checksum', 'checksum', 'the checksum is not compared')
+    if (draft.external?.has('checksum')) complain('external-checksum', 'checksum', 'the checksum is not compared')
     const path = location.bytes ? undefined : normalPath(location.value)
     if (path === undefined) {
       const message = `${JSON.stringify(location.value)} is no path to a file in the directory of the model`
@@ -105,7 +105,7 @@ const complainer =
     })
 
 function readNumber({ external }: TensorDraft, key: string): number | 'bad' | undefined {
-  const text = external.get(key)
+  const text = external?.get(key)
   if (text === undefined) return undefined
   if (!/^[0-9]{1,20}$/.test(text.value)) return 'bad'
   // Beyond 2^53 it is past the end of every file.

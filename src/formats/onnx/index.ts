@@ -2,6 +2,7 @@ import type { Format } from '../../model/index.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
 import { looksLikeModel } from './detect.js'
+import { exporter, exportOptions } from './export.js'
 import { readModel } from './read.js'
 
 const extension = '.onnx'
@@ -22,4 +23,6 @@ export const onnx: Format = {
   },
   read: readModel,
   check,
+  exporter,
+  options: { write: exportOptions },
 }

@@ -88,7 +88,7 @@ export class TensorJudge {
   #judgeTyped(draft: TensorDraft, type: DataType, shape: readonly number[], byteLength: number): Judged | undefined {
     const elements = countElements(shape) ?? 0
     const entries = entryCount(type, byteLength, elements)
-    const typed: TypedField = draft.typed.get(type.field) ?? { count: 0, uncounted: 0, only: undefined }
+    const typed: TypedField = draft.typed?.get(type.field) ?? { count: 0, uncounted: 0, only: undefined }
     const field = fieldNames.get(type.field)!
     if (typed.count === 0 && typed.uncounted === 0) {
       if (elements === 0) return { type, shape, data: rangePayload(this.#source, draft.pieces[0]!.start, 0) }
@@ -124,12 +124,13 @@ export class TensorJudge {
 
   /** Data in two places: readers disagree. */
   #checkPlaces(draft: TensorDraft, type: DataType): void {
-    const places = [...draft.typed].filter(([, { count, uncounted }]) => count + uncounted > 0)
+    if (!draft.typed && !draft.external && draft.strings === 0) return
+    const places = [...(draft.typed ?? [])].filter(([, { count, uncounted }]) => count + uncounted > 0)
     const names = places.map(([field]) => fieldNames.get(field)!)
     if (draft.raw) names.push('raw_data')
     if (draft.strings > 0) names.push('string_data')
     if (draft.dataLocation === 1) names.push('external_data')
-    else if (draft.external.size > 0) {
+    else if (draft.external) {
       this.#report(draft, 'external-unused', 'external_data', 'data_location says that the data are here')
     }
     if (names.length < 2) return
@@ -151,7 +152,7 @@ export class TensorJudge {
         path: isData ? data : `${draft.path}.${field}`,
         kind: isData ? 'data' : 'field',
       })
-    for (const { start, end, field } of draft.values) {
+    for (const { start, end, field } of draft.values ?? []) {
       const isData = isHere && !draft.raw && field === type?.field
       add(start, end, field === rawField ? 'raw_data' : fieldNames.get(field)!, isData)
     }

@@ -32,12 +32,12 @@ export interface TensorDraft {
   dataType: number
   name: Text
   raw: Span | undefined
-  readonly typed: Map<number, TypedField>
-  /** Values of the typed fields for the byte map; empty without one. */
-  readonly values: (Span & { readonly field: number })[]
+  typed: Map<number, TypedField> | undefined
+  /** Values of the typed fields, for the byte map only. */
+  values: (Span & { readonly field: number })[] | undefined
   strings: number
   dataLocation: number
-  readonly external: Map<string, Text>
+  external: Map<string, Text> | undefined
   externals: number
   isSegment: boolean
 }
@@ -49,11 +49,11 @@ export const newDraft = (path: string): TensorDraft => ({
   dataType: 0,
   name: noText,
   raw: undefined,
-  typed: new Map(),
-  values: [],
+  typed: undefined,
+  values: undefined,
   strings: 0,
   dataLocation: 0,
-  external: new Map(),
+  external: undefined,
   externals: 0,
   isSegment: false,
 })
@@ -100,7 +100,7 @@ export class TensorReader {
         })
       case 9:
         if (draft.raw) this.#repeated(draft, 'raw_data')
-        if (draft.raw && this.#context.extents) draft.values.push({ ...draft.raw, field: 9 })
+        if (draft.raw) this.#keepSpan(draft, { ...draft.raw, field: 9 })
         draft.raw = { start: reader.start, end: reader.end }
         return true
       case 13:
@@ -127,12 +127,11 @@ export class TensorReader {
   #readValues(draft: TensorDraft): boolean | Promise<boolean> {
     const reader = this.#reader
     const { field, start, end, length } = reader
-    if (this.#context.extents) draft.values.push({ start, end, field })
-    let typed = draft.typed.get(field)
-    const isFirst = typed === undefined
-    typed ??= { count: 0, uncounted: 0, only: undefined }
-    draft.typed.set(field, typed)
-    const known = typed
+    this.#keepSpan(draft, { start, end, field })
+    draft.typed ??= new Map()
+    const isFirst = !draft.typed.has(field)
+    const known = draft.typed.get(field) ?? { count: 0, uncounted: 0, only: undefined }
+    draft.typed.set(field, known)
     if (reader.wire !== 2) {
       known.count++
       known.only = undefined
@@ -157,6 +156,12 @@ export class TensorReader {
     return counting === false || counting.then(() => true)
   }
 
+  #keepSpan(draft: TensorDraft, span: Span & { readonly field: number }): void {
+    if (!this.#context.extents) return
+    draft.values ??= []
+    draft.values.push(span)
+  }
+
   #badList(draft: TensorDraft, message: string): void {
     const { start: offset, length, field } = this.#reader
     const path = `${draft.path}.${tensorMessage.get(field)?.name ?? ''}`
@@ -172,6 +177,7 @@ export class TensorReader {
       this.#context.report.report(codes['external-key'], { offset: entry.at, path, message })
       return path
     }
+    draft.external ??= new Map()
     if (draft.external.has(key)) this.#repeated(draft, `external_data[${JSON.stringify(key)}]`)
     draft.external.set(key, entry.value)
     return path
