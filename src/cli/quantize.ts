@@ -22,7 +22,7 @@ import { formatSize, formatValue } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { checkFormatId, forEachModel } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
-import { formatTable } from './table.js'
+import { formatTable, type Paint } from './table.js'
 
 interface QuantizeFlags {
   readonly output?: string
@@ -107,7 +107,8 @@ async function show(
     })
     return 0
   }
-  await console.print(quality ? describeQuality(quality) : describeChoices(choices))
+  const { underline } = console.color
+  await console.print(quality ? describeQuality(quality, underline) : describeChoices(choices, underline))
   const before = choices.reduce((sum, choice) => sum + choice.sizeBefore, 0)
   console.remark(
     `${escapeName(plan.files[0]!.name)}: ${plan.target}, ${formatSize(plan.size)}, from ${formatSize(before)} of weights`,
@@ -115,7 +116,7 @@ async function show(
   return 0
 }
 
-function* describeChoices(choices: readonly MethodChoice[]): Generator<string> {
+function* describeChoices(choices: readonly MethodChoice[], head: Paint): Generator<string> {
   const columns = [
     { title: 'name' },
     { title: 'method' },
@@ -126,10 +127,10 @@ function* describeChoices(choices: readonly MethodChoice[]): Generator<string> {
   const rows = choices.map(({ name, method, sizeBefore, sizeAfter, reason }) => {
     return [escapeName(name), method ?? 'keep', formatSize(sizeBefore), formatSize(sizeAfter), escapeText(reason ?? '')]
   })
-  yield* formatTable(columns, rows)
+  yield* formatTable(columns, rows, { head })
 }
 
-function* describeQuality({ tensors, total }: ModelQuality): Generator<string> {
+function* describeQuality({ tensors, total }: ModelQuality, head: Paint): Generator<string> {
   const right = { align: 'right' as const }
   const columns = [
     { title: 'name' },
@@ -152,5 +153,5 @@ function* describeQuality({ tensors, total }: ModelQuality): Generator<string> {
     quality.cosine === null ? '-' : quality.cosine.toFixed(6),
   ]
   const rows = tensors.map((tensor) => row(tensor, escapeName(tensor.name)))
-  yield* formatTable(columns, total ? [...rows, row(total, 'all of them')] : rows)
+  yield* formatTable(columns, total ? [...rows, row(total, 'all of them')] : rows, { head })
 }

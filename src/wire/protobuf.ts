@@ -9,7 +9,8 @@
 import type { ByteSource, ExtentRecorder } from '../bytes/index.js'
 import type { Code, Report } from '../errors/index.js'
 import { protobufCodes as codes } from './protobuf-codes.js'
-import { ProtobufWindow } from './protobuf-window.js'
+import { nearby, ProtobufWindow } from './protobuf-window.js'
+import { countVarints } from './varints.js'
 
 export { protobufCodes } from './protobuf-codes.js'
 export { nearby } from './protobuf-window.js'
@@ -21,14 +22,21 @@ export type FieldKind = keyof typeof wiresOf
 export interface FieldSpec {
   readonly name: string
   readonly kind: FieldKind
+  /** What a nested message is made of; a function, since messages can hold themselves. */
+  readonly inner?: (() => MessageSpec) | undefined
 }
 /** The fields of a message that have a meaning, by number. */
 export type MessageSpec = ReadonlyMap<number, FieldSpec>
 
-export const message = (fields: Readonly<Record<number, readonly [name: string, kind: FieldKind]>>): MessageSpec =>
-  new Map(Object.entries(fields).map(([number, [name, kind]]) => [Number(number), { name, kind }]))
+type FieldRow = readonly [name: string, kind: FieldKind, inner?: () => MessageSpec]
 
-/** For the byte map: true when the content of the field is noted elsewhere; a text says the same, and is the path of the field. */
+export const message = (fields: Readonly<Record<number, FieldRow>>): MessageSpec =>
+  new Map(Object.entries(fields).map(([number, [name, kind, inner]]) => [Number(number), { name, kind, inner }]))
+
+/**
+ * False leaves the content to the reader, which looks whether it is in order. True: the visitor has dealt with it, and with its place in the
+ * byte map; a text says the same, and is the path of the field.
+ */
 export type Noted = boolean | string
 /** Called for every field that the message knows, with a fitting wire type. */
 export type Visit = (reader: ProtobufReader) => Noted | Promise<Noted>
@@ -99,15 +107,34 @@ export class ProtobufReader {
       if (known && (wiresOf[known.kind] as readonly number[]).includes(wire)) {
         const answer = visit(this)
         noted = answer instanceof Promise ? await answer : answer
+        if (noted === false && wire === 2) noted = await this.#lookInside(known, content, next, join(path, known.name))
       } else if (known) {
         const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
-        this.#report.report(codes.mismatch, { offset: at, length: next - at, path: `${path}.${known.name}`, message })
+        this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })
       }
       if (!this.#options.extents) continue
       const fieldPath = typeof noted === 'string' ? noted : join(path, known?.name ?? `field_${field}`)
       this.#note(at, noted === false ? next : content, fieldPath)
     }
     this.#depth--
+  }
+
+  /** Checks what nobody wants to know. */
+  async #lookInside({ kind, inner }: FieldSpec, start: number, end: number, path: string): Promise<boolean> {
+    if (inner) {
+      await this.walk(start, end, path, inner(), () => false)
+      return true
+    }
+    const width = kind === 'floats' ? 4 : kind === 'doubles' ? 8 : 1
+    let isWhole = (end - start) % width === 0
+    // Long lists of varints are checked by whoever decodes them.
+    if (kind === 'varints' && end - start <= nearby) {
+      if (!this.#window.holds(start, end - start)) await this.#window.move(start, end - start)
+      const first = start - this.#window.offset
+      isWhole = countVarints(this.#window.bytes.subarray(first, first + end - start)) !== undefined
+    }
+    if (!isWhole) this.#fail(codes.packed, start, path, `${end - start} bytes are no list of whole numbers`)
+    return false
   }
 
   /** Hands the payload of the visited field to `use`: at once where it is at hand. The bytes are valid only inside `use`. */
