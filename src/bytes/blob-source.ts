@@ -33,5 +33,9 @@ export class BlobSource implements ByteSource {
     return new BlobSource(blob, name, this.#siblings)
   }
 
+  below(path: string): Promise<ByteSource> {
+    return this.sibling(path)
+  }
+
   async close(): Promise<void> {}
 }

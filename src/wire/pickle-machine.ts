@@ -115,7 +115,7 @@ export class PickleMachine {
     const name = this.pop()
     const module = this.pop()
     if (typeof name !== 'string' || typeof module !== 'string')
-      return this.#cursor.fail(codes.stack, 'a name to import is no text')
+      this.#cursor.fail(codes.stack, 'a name to import is no text')
     this.push(this.global(module, name))
   }
 

@@ -107,7 +107,8 @@ export class ProtobufReader {
       if (known && (wiresOf[known.kind] as readonly number[]).includes(wire)) {
         const answer = visit(this)
         noted = answer instanceof Promise ? await answer : answer
-        if (noted === false && wire === 2) noted = await this.#lookInside(known, content, next, join(path, known.name))
+        const isUnseen = noted === false && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes')
+        if (isUnseen) noted = await this.#lookInside(known, content, next, join(path, known.name))
       } else if (known) {
         const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
         this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })

@@ -76,6 +76,11 @@ describe('an honest server', () => {
     const source = await opened()
     expect((await source.sibling('b c.bin')).size).toBe(10)
     await expect(source.sibling('../x')).rejects.toMatchObject({ code: 'io/unsafe-path' })
+    server.files.set('d/e f.bin', pattern(11))
+    expect((await source.below('d/e f.bin')).size).toBe(11)
+    for (const path of ['d/../b c.bin', '/d/e f.bin', 'd//e', 'http://127.0.0.1/x']) {
+      await expect(source.below(path), path).rejects.toMatchObject({ code: 'io/unsafe-path' })
+    }
   })
 })
 

@@ -7,11 +7,12 @@ import { type Noted, ProtobufReader } from '../../wire/protobuf.js'
 import { ownCodes as codes } from './codes.js'
 import { Collector, newScope } from './collect.js'
 import { ExternalFiles } from './external.js'
+import { newGraph } from './graph-draft.js'
 import { TensorJudge } from './judge-tensor.js'
 import { modelMessage, opsetMessage } from './messages.js'
 import { TensorReader } from './tensor-draft.js'
 import { type Text, Texts } from './texts.js'
-import { GraphWalker, newGraph } from './walk-graph.js'
+import { GraphWalker } from './walk-graph.js'
 
 /** What the model says about itself stands under keys with this prefix, beside the metadata that its makers added. */
 const prefix = 'onnx.'

@@ -5,6 +5,15 @@ import type { ReadContext } from '../../model/index.js'
 import type { Noted, ProtobufReader } from '../../wire/protobuf.js'
 import { type Collector, newScope, type Scope } from './collect.js'
 import {
+  type AttributeDraft,
+  type GraphDraft,
+  type NodeDraft,
+  newAttribute,
+  newGraph,
+  newNode,
+  newSparse,
+} from './graph-draft.js'
+import {
   attributeMessage,
   functionMessage,
   graphMessage,
@@ -14,51 +23,8 @@ import {
   valueInfoMessage,
 } from './messages.js'
 import { addSparse, type SparseDraft } from './sparse.js'
-import { newDraft, readDims, type Span, type TensorDraft, type TensorReader } from './tensor-draft.js'
-import { noText, type Text, type Texts } from './texts.js'
-
-/** A graph that may come in several pieces: protobuf merges them. */
-export interface GraphDraft {
-  readonly path: string
-  readonly scope: Scope
-  readonly isMain: boolean
-  name: Text
-  docString: Text
-  nodes: number
-  initializers: number
-  sparse: number
-}
-
-export const newGraph = (path: string, scope: Scope, isMain = false): GraphDraft => ({
-  path,
-  scope,
-  isMain,
-  name: noText,
-  docString: noText,
-  nodes: 0,
-  initializers: 0,
-  sparse: 0,
-})
-
-interface NodeDraft {
-  operator: string
-  domain: string
-  outputs: Text[]
-  attributes: number
-  /** The tensors of attributes called `value`. */
-  readonly values: TensorDraft[]
-}
-
-interface AttributeDraft {
-  readonly path: string
-  name: string
-  tensor: TensorDraft | undefined
-  graph: GraphDraft | undefined
-  sparse: SparseDraft | undefined
-  tensors: number
-  graphs: number
-  sparses: number
-}
+import { newDraft, readDims, type Span, type TensorReader } from './tensor-draft.js'
+import { noText, type Texts } from './texts.js'
 
 export class GraphWalker {
   readonly #reader: ProtobufReader
@@ -149,7 +115,7 @@ export class GraphWalker {
 
   async #walkNode(path: string, { start, end }: Span, scope: Scope): Promise<string> {
     const reader = this.#reader
-    const node: NodeDraft = { operator: '', domain: '', outputs: [], attributes: 0, values: [] }
+    const node = newNode()
     await reader.walk(start, end, path, nodeMessage, () => {
       switch (reader.field) {
         case 2:
@@ -192,16 +158,7 @@ export class GraphWalker {
   /** Everything in it is dealt with, except the tensor `t`: whether it is a weight depends on the node. */
   async #walkAttribute(path: string, { start, end }: Span, scope: Scope): Promise<AttributeDraft> {
     const reader = this.#reader
-    const attribute: AttributeDraft = {
-      path,
-      name: '',
-      tensor: undefined,
-      graph: undefined,
-      sparse: undefined,
-      tensors: 0,
-      graphs: 0,
-      sparses: 0,
-    }
+    const attribute = newAttribute(path)
     await reader.walk(start, end, path, attributeMessage, () => {
       if (reader.field === 1) {
         return this.#texts.read(reader, `${path}.name`, ({ value }) => {
@@ -273,10 +230,3 @@ export class GraphWalker {
     return true
   }
 }
-
-const newSparse = (path: string): SparseDraft => ({
-  path,
-  values: newDraft(`${path}.values`),
-  indices: newDraft(`${path}.indices`),
-  dims: [],
-})

@@ -32,7 +32,10 @@ export const codes = defineCodes('torch', {
   'unsupported-tensor-left-out': warning('A tensor of a kind that tare cannot read was left out.'),
   quantized: warning('A quantized tensor: its whole numbers are read, with scale and zero point beside them.'),
   sparse: warning('A sparse tensor: its indices and values are read as two tensors.'),
-  expanded: warning('A small storage is stretched to a tensor of enormous size. It is made piece by piece when read.'),
+  expanded: error(
+    'A small storage is stretched to a tensor of enormous size. With --lenient it is read, made piece by piece.',
+  ),
+  'expanded-taken': warning('A small storage is stretched to a tensor of enormous size; it is made piece by piece.'),
   cycle: warning('An object contains itself. The inner occurrence was left out.'),
   'shared-paths': error('A few objects hold each other so that there are more ways to the tensors than can be listed.'),
   depth: error('The objects are nested deeper than the limit.'),

@@ -113,7 +113,10 @@ function trialReport(report: Report): { trial: Report; replay: () => void } {
     },
     forFile: () => trial,
   }
-  return { trial, replay: () => kept.forEach(([code, details]) => report.report(code, details)) }
+  const replay = (): void => {
+    for (const [code, details] of kept) report.report(code, details)
+  }
+  return { trial, replay }
 }
 
 async function readByteOrder(pickles: PickleReader, { report }: ReadContext): Promise<boolean> {

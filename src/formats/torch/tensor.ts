@@ -10,7 +10,7 @@ import { withSigns } from './signs.js'
 import type { Storage, Storages } from './storages.js'
 import { isContiguous, stridedPayload } from './strided.js'
 
-/** A tensor this much larger than its storage is worth a word, from this size on. */
+/** A tensor this much larger than its storage is taken for a trap, from this size on. */
 const stretch = { factor: 16, bytes: 1 << 26 }
 
 export interface TensorPlace {
@@ -52,8 +52,13 @@ export function makeTensor(
     const message = `${type} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
     return report('bounds', message)
   }
-  if (count * size > Math.max(stretch.bytes, stretch.factor * storage.byteLength))
-    report('expanded', `${count * size} bytes are made from a storage of ${storage.byteLength}`)
+  if (count * size > Math.max(stretch.bytes, stretch.factor * storage.byteLength)) {
+    report(
+      context.lenient ? 'expanded-taken' : 'expanded',
+      `${count * size} bytes are made from a storage of ${storage.byteLength}`,
+    )
+    if (!context.lenient) return undefined
+  }
   const data = count === 0 ? bytesPayload(new Uint8Array()) : elements(rebuilt, storage, start, span, count, context)
   const turned = storages.isBigEndian ? swappedPayload(data, swapWidth(dtype)) : data
   const signed = withSigns(turned, dtype, rebuilt.signs)

@@ -35,7 +35,7 @@ export const floats = (...values: number[]): Uint8Array => new Uint8Array(Float3
 export const dims = (...sizes: (number | bigint)[]): Rope[] => sizes.map((size) => protoInt(1, size))
 export const dataType = (type: number): Rope => protoInt(2, type)
 export const tensorName = (name: string): Rope => protoText(8, name)
-export const rawData = (bytes: Uint8Array): Rope => protoBytes(9, bytes)
+export const rawData = (bytes: Uint8Array): Rope => protoBytes<never>(9, bytes)
 export const external = (entries: Readonly<Record<string, string>>): Rope[] => [
   ...Object.entries(entries).map(([key, value]) => protoMessage(13, [protoText(1, key), protoText(2, value)])),
   protoInt(14, 1),
