@@ -140,7 +140,8 @@ function planMetadata(
   for (const [key, value] of set) {
     noter(actions, 'metadata', key)('set', 'none', { requested: true, to: value })
     const fit = write.metadata(key, text(value))
-    if (!fit.fits) {
+    // A key that is there already has a type, and its format reads the text as that.
+    if (!fit.fits && !model.metadata.has(key)) {
       const reason = fit.reason ?? 'the target has no metadata'
       failWith(writeCodes['name-unsupported'], { file: options.name, path: key, message: `cannot be set: ${reason}` })
     }

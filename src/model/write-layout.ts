@@ -1,9 +1,10 @@
 // The one place that writes files. It streams slots into a sink, computes the digests that the layout asks for in the same pass,
 // reports progress, and sees to it that a failure at any moment leaves nothing behind.
 import { type ByteSink, checkAborted, defaultWindow } from '../bytes/index.js'
-import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
+import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
-import { type DigestSlot, type FileLayout, fileLength, type Layout, type Slot, slotLength } from './layout.js'
+import { DigestPass } from './digest-pass.js'
+import { type FileLayout, fileLength, type Layout } from './layout.js'
 import type { Payload } from './payload.js'
 
 export interface WriteProgress {
@@ -72,6 +73,8 @@ async function writeFile(
   const digests = await DigestPass.start(file, options.digests ?? [])
   const put = async (bytes: Uint8Array, path: string): Promise<void> => {
     checkAborted(options.signal, sink.name)
+    const beginning = digests.prepare(bytes.byteLength)
+    if (beginning) await beginning
     const pending = sink.write(bytes)
     digests.update(bytes)
     await pending
@@ -80,10 +83,10 @@ async function writeFile(
   for (const slot of file.slots) {
     if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
     else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
-    else if (slot.kind === 'digest') await put(digests.valueFor(slot) ?? new Uint8Array(slot.length), slot.path)
+    else if (slot.kind === 'digest') await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
     else await putPayload(slot.payload, slot.path, window, put, sink.name, options.signal)
   }
-  const patches = digests.patches()
+  const patches = await digests.patches()
   if (patches.length > 0 && !sink.canPatch) {
     failWith(ioCodes['needs-seek'], { file: sink.name, message: 'the format puts checksums before the data' })
   }
@@ -115,93 +118,4 @@ async function putPayload(
     const message = `the payload declared ${payload.byteLength} bytes and gave ${given > payload.byteLength ? 'more' : given}`
     failWith(writeCodes['layout-mismatch'], { file, path, message })
   }
-}
-
-interface ActiveDigest {
-  readonly slot: DigestSlot
-  readonly offset: number
-  readonly hasher: Hasher
-}
-
-/** Feeds the bytes that go by to every digest that covers them. */
-class DigestPass {
-  #position = 0
-  readonly #active: ActiveDigest[] = []
-  readonly #late: ActiveDigest[] = []
-  readonly #whole = new Map<Algorithm, Hasher>()
-
-  static async start(file: FileLayout, whole: readonly Algorithm[]): Promise<DigestPass> {
-    const pass = new DigestPass()
-    let offset = 0
-    for (const slot of file.slots) {
-      if (slot.kind === 'digest') pass.#active.push({ slot, offset, hasher: await createHasher(slot.algorithm) })
-      offset += slotLength(slot)
-    }
-    for (const active of pass.#active) {
-      const end = active.slot.covers.at(-1)?.[1] ?? 0
-      if (end > active.offset) pass.#late.push(active)
-    }
-    if (pass.#late.some((late) => coversAnother(late, file.slots)))
-      throw new Error('a late digest covers another late digest')
-    for (const algorithm of whole) pass.#whole.set(algorithm, await createHasher(algorithm))
-    return pass
-  }
-
-  update(bytes: Uint8Array): void {
-    const start = this.#position
-    const end = start + bytes.byteLength
-    this.#position = end
-    for (const hasher of this.#whole.values()) hasher.update(bytes)
-    for (const { slot, hasher } of this.#active) {
-      for (const [from, to] of slot.covers) {
-        const low = Math.max(start, from)
-        const high = Math.min(end, to)
-        if (low < high) hasher.update(masked(bytes.subarray(low - start, high - start), low, slot.masked))
-      }
-    }
-  }
-
-  /** The stored form, when all covered bytes have gone by. */
-  valueFor(slot: DigestSlot): Uint8Array | undefined {
-    const active = this.#active.find((each) => each.slot === slot)!
-    return this.#late.includes(active) ? undefined : stored(active)
-  }
-
-  patches(): { offset: number; bytes: Uint8Array }[] {
-    return this.#late.map((active) => ({ offset: active.offset, bytes: stored(active) }))
-  }
-
-  /** Whole-file digests are only right when nothing is patched afterwards. */
-  whole(): Partial<Record<Algorithm, Uint8Array>> {
-    if (this.#late.length > 0) return {}
-    return Object.fromEntries([...this.#whole].map(([algorithm, hasher]) => [algorithm, hasher.digest()]))
-  }
-}
-
-function stored(active: ActiveDigest): Uint8Array {
-  const digest = active.hasher.digest()
-  return active.slot.encode ? active.slot.encode(digest) : digest
-}
-
-function coversAnother(late: ActiveDigest, slots: readonly Slot[]): boolean {
-  let offset = 0
-  for (const slot of slots) {
-    const end = offset + slotLength(slot)
-    const isLateDigest = slot.kind === 'digest' && (slot.covers.at(-1)?.[1] ?? 0) > offset
-    if (isLateDigest && touches(late.slot.covers, offset, end) && !touches(late.slot.masked ?? [], offset, end))
-      return true
-    offset = end
-  }
-  return false
-}
-
-const touches = (ranges: readonly (readonly [number, number])[], start: number, end: number): boolean =>
-  ranges.some(([from, to]) => from < end && to > start)
-
-function masked(bytes: Uint8Array, offset: number, ranges: DigestSlot['masked']): Uint8Array {
-  const hit = ranges?.filter(([from, to]) => from < offset + bytes.byteLength && to > offset)
-  if (!hit?.length) return bytes
-  const copy = bytes.slice()
-  for (const [from, to] of hit) copy.fill(0, Math.max(0, from - offset), Math.max(0, to - offset))
-  return copy
 }

@@ -7,9 +7,8 @@ export const pickleCodes = defineCodes('pickle', {
   protocol: warning('The pickle states a protocol beyond 5, which Python refuses. Its opcodes are read as they are.'),
   stack: error('An opcode wants more values than there are, or values of another kind.'),
   memo: error('A memo entry is used that was never stored, or is numbered beyond reason.'),
-  length: error('A string or number is longer than the rest of the pickle or than anything useful.'),
+  length: error('A string, frame or number is longer than the rest of the pickle or than anything useful.'),
   text: error('A text is not in the encoding that its opcode prescribes.'),
-  frame: error('A frame runs past the end of the pickle.'),
   extension: error('The pickle uses a registered extension code, which only the program that made it understands.'),
   buffer: error('The pickle refers to buffers outside itself, which are not there.'),
 })

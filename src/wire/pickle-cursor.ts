@@ -11,6 +11,8 @@ const mostIntegerBytes = 1 << 16
 export interface PickleOptions {
   /** Offset of the first byte in the file. */
   readonly base?: number
+  /** The bytes were inflated, so places inside them are no places of the file: everything is at `base`. */
+  readonly isInflated?: boolean
   readonly path: string
 }
 
@@ -18,17 +20,19 @@ export class PickleCursor {
   readonly report: Report
   readonly path: string
   readonly #cursor: Cursor
+  readonly #isInflated: boolean
   /** Where the opcode that is being read stands. */
   #opcodeAt = 0
 
-  constructor(bytes: Uint8Array, report: Report, { base = 0, path }: PickleOptions) {
+  constructor(bytes: Uint8Array, report: Report, { base = 0, isInflated = false, path }: PickleOptions) {
     this.report = report
     this.path = path
+    this.#isInflated = isInflated
     this.#cursor = new Cursor(bytes, report, { base })
   }
 
   get offset(): number {
-    return this.#cursor.offset
+    return this.#isInflated ? this.#cursor.offset - this.#cursor.position : this.#cursor.offset
   }
 
   get position(): number {
@@ -40,7 +44,7 @@ export class PickleCursor {
   }
 
   opcode(): number {
-    this.#opcodeAt = this.#cursor.offset
+    this.#opcodeAt = this.offset
     if (this.#cursor.remaining === 0) this.#truncated()
     return this.#cursor.u8('')
   }
@@ -130,7 +134,7 @@ export class PickleCursor {
 
   #truncated(): never {
     const message = 'the pickle ends without STOP'
-    return this.report.fail(codes.truncated, { offset: this.#cursor.offset, path: this.path, message })
+    return this.report.fail(codes.truncated, { offset: this.offset, path: this.path, message })
   }
 }
 

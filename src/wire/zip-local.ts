@@ -17,6 +17,9 @@ const mostDescriptor = 24
 /** Extra fields are usually no longer than this; a second read gets those that are. */
 const usualExtra = 128
 const parallelReads = 16
+/** Headers no further apart than this are fetched together, up to so many bytes. */
+const closeHeaders = 1 << 12
+const mostStretch = 1 << 18
 
 /** Reads all local headers. `limit` is where the directory begins. Members whose header is bad are reported and left out. */
 export async function readLocals(
@@ -25,18 +28,20 @@ export async function readLocals(
   limit: number,
   context: ZipContext,
 ): Promise<ZipMember[]> {
-  const inOrder = entries.toSorted((a, b) => a.headerOffset - b.headerOffset)
+  const stretches = stretchesOf(entries, limit)
   const members = new Map<ZipEntry, ZipMember>()
   let previous: ZipMember | undefined
-  for (let first = 0; first < inOrder.length; first += parallelReads) {
-    const batch = inOrder.slice(first, first + parallelReads)
-    const windows = await Promise.all(batch.map((entry) => readWindow(source, entry, limit, context)))
+  for (let first = 0; first < stretches.length; first += parallelReads) {
+    const batch = stretches.slice(first, first + parallelReads)
+    const windows = await Promise.all(batch.map((stretch) => readStretch(source, stretch, limit, context)))
     for (const [i, window] of windows.entries()) {
-      const member = readLocal(window, batch[i]!, limit, context)
-      if (!member) continue
-      checkBetween(previous, member.headerOffset, window, context)
-      members.set(batch[i]!, member)
-      previous = member
+      for (const entry of batch[i]!.entries) {
+        const member = readLocal(window, entry, limit, context)
+        if (!member) continue
+        checkBetween(previous, member.headerOffset, window, context)
+        members.set(entry, member)
+        previous = member
+      }
     }
   }
   if (previous) {
@@ -53,20 +58,42 @@ interface Window {
   readonly start: number
 }
 
-/** A local header, and before it as much as a descriptor of the member in front of it can take. */
-async function readWindow(source: ByteSource, entry: ZipEntry, limit: number, context: ZipContext): Promise<Window> {
-  const start = Math.max(0, entry.headerOffset - mostDescriptor)
-  const read = async (length: number): Promise<Window> => ({
+/** Local headers that are fetched in one read. */
+interface Stretch {
+  readonly start: number
+  end: number
+  readonly entries: ZipEntry[]
+}
+
+/** Each header with as much before it as a descriptor of the member in front can take; small members share a read. */
+function stretchesOf(entries: readonly ZipEntry[], limit: number): Stretch[] {
+  const stretches: Stretch[] = []
+  for (const entry of entries.toSorted((a, b) => a.headerOffset - b.headerOffset)) {
+    const start = Math.max(0, entry.headerOffset - mostDescriptor)
+    const end = Math.min(limit, entry.headerOffset + localHeader.size + entry.rawName.byteLength + usualExtra)
+    const last = stretches.at(-1)
+    if (last && start - last.end <= closeHeaders && end - last.start <= mostStretch) {
+      last.end = Math.max(last.end, end)
+      last.entries.push(entry)
+    } else stretches.push({ start, end, entries: [entry] })
+  }
+  return stretches
+}
+
+async function readStretch(source: ByteSource, stretch: Stretch, limit: number, context: ZipContext): Promise<Window> {
+  const { start, end, entries } = stretch
+  const read = async (to: number): Promise<Window> => ({
     start,
-    bytes: await source.read(start, Math.min(entry.headerOffset + length, limit) - start, { signal: context.signal }),
+    bytes: await source.read(start, to - start, { signal: context.signal }),
   })
-  const fixed = localHeader.size + entry.rawName.byteLength
-  const window = await read(fixed + usualExtra)
-  const at = entry.headerOffset - start
+  const window = await read(end)
+  const last = entries.at(-1)!
+  const at = last.headerOffset - start
   if (window.bytes.byteLength < at + localHeader.size) return window
   const { buffer, byteOffset } = window.bytes
   const extra = new DataView(buffer, byteOffset + at).getUint16(localHeader.offsetOf('extraLength'), true)
-  return extra > usualExtra ? read(fixed + extra) : window
+  const whole = last.headerOffset + localHeader.size + last.rawName.byteLength + extra
+  return whole > end && end < limit ? read(Math.min(whole, limit)) : window
 }
 
 function readLocal(window: Window, entry: ZipEntry, limit: number, context: ZipContext): ZipMember | undefined {

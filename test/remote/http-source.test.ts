@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { formats, HttpSource, hashModel, openModel } from '../../src/index.js'
+import { type Format, formats, HttpSource, hashModel, openModel } from '../../src/index.js'
 import { isPrivateAddress } from '../../src/node/private-address.js'
 import { DiskStore, openNamedRemote, openRemote } from '../../src/node.js'
 import { useTempDir } from '../node/temp-dir.js'
@@ -19,6 +19,12 @@ const large = pattern(700_000)
 async function opened(name = 'm.bin', bytes = large, options = {}) {
   server.files.set(name, bytes)
   return HttpSource.open(server.url(name), { ...quick, ...options })
+}
+
+/** In an archive of arrays every member has a header of its own; a file of one array holds no twenty. */
+function isListedAtOnce({ layout, extensions, capabilities }: Format): boolean {
+  const isArrays = capabilities.write?.mostTensors === 1 || extensions.includes('.npz')
+  return layout !== undefined && !isArrays && capabilities.write?.order !== 'column'
 }
 
 describe('an honest server', () => {
@@ -46,24 +52,23 @@ describe('an honest server', () => {
     expect(server.seen.length).toBe(before)
   })
 
-  it.each(
-    formats
-      .filter((format) => format.layout && format.capabilities.write?.order !== 'column')
-      .map((format) => format.id),
-  )('lists a %s file in at most two requests', async (id) => {
-    const tensors = Array.from({ length: 20 }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [64, 64], i + 1))
-    const model = sampleModel(tensors)
-    const files = await convertToFiles(model, id, {
-      name: `m${formats.find((format) => format.id === id)!.extensions[0]}`,
-    })
-    for (const [name, bytes] of files) server.files.set(name, bytes)
-    const main = [...files.keys()][0]!
-    const remote = await openModel(await HttpSource.open(server.url(main), quick))
-    expect(remote.tensors.length).toBe(20)
-    // Every further file of a set is a file of its own.
-    expect(server.seen.length).toBeLessThanOrEqual(2 * files.size)
-    expect((await hashModel(remote)).fingerprint).toBe((await hashModel(model)).fingerprint)
-  })
+  it.each(formats.filter(isListedAtOnce).map((format) => format.id))(
+    'lists a %s file in at most two requests',
+    async (id) => {
+      const tensors = Array.from({ length: 20 }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [64, 64], i + 1))
+      const model = sampleModel(tensors)
+      const files = await convertToFiles(model, id, {
+        name: `m${formats.find((format) => format.id === id)!.extensions[0]}`,
+      })
+      for (const [name, bytes] of files) server.files.set(name, bytes)
+      const main = [...files.keys()][0]!
+      const remote = await openModel(await HttpSource.open(server.url(main), quick))
+      expect(remote.tensors.length).toBe(20)
+      // Every further file of a set is a file of its own.
+      expect(server.seen.length).toBeLessThanOrEqual(2 * files.size)
+      expect((await hashModel(remote)).fingerprint).toBe((await hashModel(model)).fingerprint)
+    },
+  )
 
   it('opens an empty file', async () => {
     const source = await opened('empty', new Uint8Array())

@@ -78,6 +78,6 @@ export function recordArray(
   field(8, textOffset - 8, 'header_len', dataOffset - textOffset)
   const order = fortranOrder ? ', Fortran order' : ''
   field(textOffset, dataOffset - textOffset, 'header', `${descr} (${shape.join(', ')})${order}`)
-  const length = Math.min(tensor?.data?.byteLength ?? 0, size - dataOffset)
+  const length = tensor?.data?.byteLength ?? size - dataOffset
   extents.add({ file, offset: base + dataOffset, length, path: `${prefix}data`, kind: 'data' })
 }

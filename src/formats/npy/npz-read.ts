@@ -24,7 +24,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   for (let first = 0; first < members.length; first += parallelReads) {
     const batch = members.slice(first, first + parallelReads)
     const heads = await Promise.all(batch.map((member) => contents.head(member)))
-    for (const [i, member] of batch.entries()) if (heads[i]) contents.add(member, heads[i])
+    for (const [i, member] of batch.entries()) contents.add(member, heads[i])
   }
   const { tensors, parts } = contents
   const model: Model = { format: 'npz', metadata: new Map(), tensors, parts, files: [source] }
@@ -62,7 +62,11 @@ class Contents {
     }
   }
 
-  add(member: ZipMember, head: Uint8Array): void {
+  add(member: ZipMember, head: Uint8Array | undefined): void {
+    if (!head) {
+      this.#record(member)
+      return
+    }
     const isNamed = member.name.toLowerCase().endsWith(extension)
     if (!isNamed && !startsLikeNpy(head)) {
       this.#addOther(member)

@@ -30,7 +30,7 @@ export const torch: Format = {
       }
       return isNamed ? 'maybe' : 'no'
     }
-    if (isPickle(head)) return isNamed || head.byteLength < headSize ? 'maybe' : 'no'
+    if (isPickle(head)) return 'maybe'
     return /\.(pt|pth|ckpt)$/i.test(name) || name.toLowerCase().endsWith(indexSuffix) ? 'maybe' : 'no'
   },
 

@@ -105,8 +105,7 @@ class Archive {
       report.fail(codes['pickle-size'], { offset: this.pickle.entryOffset, path, message })
     }
     const bytes = await readMemberHead(this.#source, this.pickle, size, signal)
-    // Offsets inside a deflated pickle mean nothing in the file; all of it is then at its beginning.
-    const pickle = readPickle(bytes, report, { base: dataOffset, path })
+    const pickle = readPickle(bytes, report, { base: dataOffset, isInflated: isDeflated, path })
     if (pickle.byteLength < size) {
       const offset = dataOffset + (isDeflated ? 0 : pickle.byteLength)
       const message = `${size - pickle.byteLength} bytes come after the end of the pickle`

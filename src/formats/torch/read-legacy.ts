@@ -53,7 +53,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
 const firstWindow = 1 << 16
 const growth = 8
 /** What a pickle that is only partly there looks like. */
-const cutCodes = new Set([pickleCodes.truncated, pickleCodes.length, pickleCodes.frame].map((code) => code.code))
+const cutCodes = new Set([pickleCodes.truncated.code, pickleCodes.length.code])
 
 /** Reads one pickle after another. How long each is only shows at its end, so more is fetched when it is not there yet. */
 class PickleReader {

@@ -112,8 +112,10 @@ describe('words about', () => {
 })
 
 it('files of one drop in a browser, by their path in it', async () => {
-  const blobs = new Map([['sub/w.bin', new Blob([floats(4, 5)])]])
-  const opened = await openModel(new BlobSource(new Blob([model({ location: 'sub/w.bin' })]), 'm.onnx', blobs))
+  const blobs = new Map([['sub/w.bin', new Blob([Uint8Array.from(floats(4, 5))])]])
+  const opened = await openModel(
+    new BlobSource(new Blob([Uint8Array.from(model({ location: 'sub/w.bin' }))]), 'm.onnx', blobs),
+  )
   expect(await readPayload(opened.tensors[0]!.data!)).toEqual(floats(4, 5))
 })
 
