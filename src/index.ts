@@ -22,7 +22,18 @@ export * from './convert/quantize.js'
 export * from './convert/repair.js'
 export * from './convert/run.js'
 export * from './digest/index.js'
-export { type Codec, type Complex, type DType, type DTypeKind, dtypeById, dtypes, type Scalar } from './dtypes/index.js'
+export {
+  type Codec,
+  type Complex,
+  type DType,
+  type DTypeKind,
+  dtypeById,
+  dtypes,
+  type GgmlType,
+  ggmlTypeByName,
+  ggmlTypeByNumber,
+  type Scalar,
+} from './dtypes/index.js'
 export * from './embed/index.js'
 export * from './errors/index.js'
 export {

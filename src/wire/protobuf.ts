@@ -13,7 +13,6 @@ import { nearby, ProtobufWindow } from './protobuf-window.js'
 import { countVarints } from './varints.js'
 
 export { protobufCodes } from './protobuf-codes.js'
-export { nearby } from './protobuf-window.js'
 
 /** Which wire types a field may have; lists of numbers may be packed or not. */
 const wiresOf = { varint: [0], varints: [0, 2], float: [5], floats: [5, 2], doubles: [1, 2], bytes: [2] } as const

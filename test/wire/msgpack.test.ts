@@ -65,7 +65,13 @@ describe('trees', () => {
   it('are what another library writes and reads', () => {
     const decoder = new Decoder({ useBigInt64: true, mapKeyConverter: (key) => key as string })
     const encoder = new Encoder({ useBigInt64: true })
-    const plain = fc.oneof(leaf, fc.array(leaf)).filter((value) => typeof value !== 'bigint')
+    // The other library writes minus zero as the integer 0, so it is left out.
+    const positive = (value: unknown): unknown =>
+      Array.isArray(value) ? value.map(positive) : Object.is(value, -0) ? 0 : value
+    const plain = fc
+      .oneof(leaf, fc.array(leaf))
+      .filter((value) => typeof value !== 'bigint')
+      .map(positive)
     fc.assert(
       fc.property(plain, (value) => {
         const bytes = encodeMsgpack(value as MsgpackNode)

@@ -1,2 +1,2 @@
-export { type BlockLayout, type Field, fieldOffset, layouts, wideNumbers } from './layouts.js'
+export { wideNumbers } from './layouts.js'
 export * from './types.js'

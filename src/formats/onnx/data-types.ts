@@ -88,6 +88,3 @@ export const dataTypes: ReadonlyMap<number, DataType> = new Map([
 /** How many entries the typed field must have for so many bytes and elements. */
 export const entryCount = ({ width, isSixBit }: DataType, byteLength: number, elements: number): number =>
   isSixBit ? elements : byteLength / width
-
-/** The number of elements of a shape that is known to be possible. */
-export const elementCount = (shape: readonly number[]): number => shape.reduce((product, dim) => product * dim, 1)
