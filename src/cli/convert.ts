@@ -7,7 +7,6 @@ import {
   type Format,
   formatById,
   formatForOutput,
-  formats,
   type Model,
   openInput,
   openModel,
@@ -16,22 +15,22 @@ import {
   parseVocabularyText,
   planConversion,
   runConversion,
-  TareError,
 } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
-import { describePlan, summarizePlan } from './plan-table.js'
+import { summarizePlan } from './plan-table.js'
 import { checkFormatId, forEachModel, inputOptions } from './run-inputs.js'
+import { type AllowLoss, showPlan, unknownOutput, worstLoss } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
 
 interface ConvertFlags {
   readonly output?: string
   readonly to?: string
   readonly dryRun?: boolean
-  readonly allowLoss?: 'none' | 'precision' | 'all'
+  readonly allowLoss?: AllowLoss
   readonly cast?: string
   readonly only?: readonly string[]
   readonly exclude?: readonly string[]
@@ -47,8 +46,6 @@ interface ConvertFlags {
   readonly deterministic?: boolean
   readonly overwrite?: boolean
 }
-
-const worstLoss = { none: 'form', precision: 'precision', all: 'content' } as const
 
 /** Where the output of one input goes. */
 interface Place {
@@ -95,7 +92,7 @@ export default async function convert(
       name: place.name,
       signal: context.signal,
     })
-    if (flags.dryRun) return showPlan(context, input, conversion, flags)
+    if (flags.dryRun) return showPlan(context, input, conversion, flags.allowLoss)
     return carryOut(context, input, model, source, conversion, place, flags)
   })
 }
@@ -137,10 +134,7 @@ function placeFor(input: string, { output, to }: ConvertFlags, intoDirectory: bo
   const isStream = output === '-'
   const named = output === undefined || isStream || intoDirectory ? undefined : basename(output)
   const format = to === undefined ? named && formatForOutput(named) : formatById(to)
-  if (!format) {
-    const known = formats.filter((each) => each.layout).map((each) => each.id)
-    throw new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
-  }
+  if (!format) throw unknownOutput()
   const directory = output === undefined || isStream ? '.' : intoDirectory ? output : dirname(output)
   return { format, directory, name: named ?? `${stemOf(input)}${format.extensions[0] ?? ''}`, isStream }
 }
@@ -150,25 +144,6 @@ function stemOf(input: string): string {
   const name = input === '-' ? 'model' : basename(input)
   const extension = formatForOutput(name)?.extensions.find((each) => name.toLowerCase().endsWith(each)) ?? ''
   return name.slice(0, name.length - extension.length) || 'model'
-}
-
-async function showPlan(
-  { console, json }: Context,
-  input: string,
-  { plan }: Conversion,
-  flags: ConvertFlags,
-): Promise<Status> {
-  let refused: TareError | undefined
-  try {
-    checkLoss(plan, worstLoss[flags.allowLoss ?? 'none'])
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    refused = error
-  }
-  if (json) await console.json({ ...plan, file: input, format: plan.source.format, allowed: !refused })
-  else await console.print(describePlan(plan, input, console))
-  if (refused && !json) console.complainOf(refused.finding)
-  return refused ? 1 : 0
 }
 
 async function carryOut(

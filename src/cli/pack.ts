@@ -2,13 +2,11 @@ import { basename, dirname, join } from 'node:path'
 import {
   type ByteSink,
   type Conversion,
-  checkLoss,
   closeModel,
   FileSource,
   type Format,
   formatById,
   formatForOutput,
-  formats,
   type Model,
   openOutput,
   packFile,
@@ -22,9 +20,10 @@ import { escapeName } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, OutputError } from './open-guarded.js'
-import { describePlan, summarizePlan } from './plan-table.js'
+import { summarizePlan } from './plan-table.js'
 import { onEarlyExit } from './process-events.js'
 import { checkFormatId } from './run-inputs.js'
+import { type AllowLoss, showPlan, unknownOutput, worstLoss } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
 
 interface PackFlags {
@@ -35,11 +34,9 @@ interface PackFlags {
   readonly data?: string
   readonly root?: string
   readonly dryRun?: boolean
-  readonly allowLoss?: 'none' | 'precision' | 'all'
+  readonly allowLoss?: AllowLoss
   readonly overwrite?: boolean
 }
-
-const worstLoss = { none: 'form', precision: 'precision', all: 'content' } as const
 
 export default async function pack(context: Context, words: readonly string[], flags: PackFlags): Promise<Status> {
   const [input = ''] = words
@@ -61,7 +58,7 @@ export default async function pack(context: Context, words: readonly string[], f
       signal: context.signal,
     })
     return flags.dryRun
-      ? await showPlan(context, input, conversion, flags)
+      ? await showPlan(context, input, conversion, flags.allowLoss)
       : await carryOut(context, input, model, conversion, flags)
   } catch (error) {
     if (!(error instanceof TareError)) throw error
@@ -77,8 +74,7 @@ function chooseFormat({ output, to }: PackFlags): Format {
   const format = to === undefined ? formatForOutput(basename(output ?? '')) : formatById(to)
   if (format) return format
   if (output === undefined) throw new UsageError('say where to with -o OUT')
-  const known = formats.filter((each) => each.layout).map((each) => each.id)
-  throw new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+  throw unknownOutput()
 }
 
 function checkFlags(context: Context, flags: PackFlags): void {
@@ -87,25 +83,6 @@ function checkFlags(context: Context, flags: PackFlags): void {
     throw new UsageError('--json and -o - both want standard output')
   if (typeof flags.json === 'string' && flags.data !== undefined)
     throw new UsageError('--json FILE and --data FILE mean the same; give one of them')
-}
-
-async function showPlan(
-  { console, json }: Context,
-  input: string,
-  { plan }: Conversion,
-  flags: PackFlags,
-): Promise<Status> {
-  let refused: TareError | undefined
-  try {
-    checkLoss(plan, worstLoss[flags.allowLoss ?? 'none'])
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    refused = error
-  }
-  if (json) await console.json({ ...plan, file: input, format: plan.source.format, allowed: !refused })
-  else await console.print(describePlan(plan, input, console))
-  if (refused && !json) console.complainOf(refused.finding)
-  return refused ? 1 : 0
 }
 
 async function carryOut(

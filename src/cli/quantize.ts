@@ -3,7 +3,6 @@ import {
   checkLoss,
   closeModel,
   formatForOutput,
-  formats,
   type MethodChoice,
   type Model,
   type ModelQuality,
@@ -21,6 +20,7 @@ import { formatOptionValues } from './format-options.js'
 import { formatSize, formatValue } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { checkFormatId, forEachModel } from './run-inputs.js'
+import { unknownOutput } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
 import { formatTable, type Paint } from './table.js'
 
@@ -49,10 +49,7 @@ export default async function quantize(
   if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
   if (to !== undefined) checkFormatId(to, '--to')
   const target = to ?? formatForOutput(output)?.id
-  if (target === undefined) {
-    const known = formats.filter((format) => format.layout).map((format) => format.id)
-    throw new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
-  }
+  if (target === undefined) throw unknownOutput()
   const extra = await formatOptionValues('write', { ...flags })
   return forEachModel(context, inputs, async (model, input, source) => {
     const { method = 'k4', tensorMethod, clip, only, exclude } = flags

@@ -3,7 +3,7 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ByteSource, checkAborted, MemorySource } from '../bytes/index.js'
+import { type ByteSource, checkAborted, joinBytes, MemorySource } from '../bytes/index.js'
 import { FileSource } from './file-source.js'
 import { ioError, withIoErrors } from './io-error.js'
 import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
@@ -37,11 +37,11 @@ export async function spool(
       size += chunk.byteLength
       if (size <= (file ? gatherBytes : memory)) continue
       file ??= await openTemp(directory)
-      await file.handle.writeFile(concat(kept.splice(0), size))
+      await file.handle.writeFile(joinBytes(kept.splice(0)))
       size = 0
     }
-    if (!file) return new MemorySource(concat(kept, size), name)
-    await file.handle.writeFile(concat(kept, size))
+    if (!file) return new MemorySource(joinBytes(kept), name)
+    await file.handle.writeFile(joinBytes(kept))
     const source = await FileSource.fromHandle(file.handle, file.path, name)
     return withoutSiblings(source, file.remove)
   } catch (error) {
@@ -68,16 +68,6 @@ async function openTemp(directory: string): Promise<TempFile> {
   }
   if (process.platform !== 'win32') await remove()
   return { handle, path, remove }
-}
-
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
 }
 
 /** What came through a pipe has no neighbours. */

@@ -1,4 +1,5 @@
 // Bodies of answers, taken as they come and measured against what was announced.
+import { joinBytes } from '../bytes/index.js'
 import { type Finding, failWith, findingOf } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 import type { RequestSettings } from './request.js'
@@ -92,11 +93,5 @@ export async function downloadWhole(
     parts.push(chunk)
   })
   if (announced > 0 && size !== announced) throw new BrokenConnection(`${announced} bytes were announced, ${size} came`)
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.byteLength
-  }
-  return whole
+  return joinBytes(parts)
 }

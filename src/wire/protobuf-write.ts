@@ -1,7 +1,7 @@
 // Writing protobuf messages. A message is a sequence of fields, each a tag and a value; a nested message is preceded by its length, so
 // lengths must be known from the inside out. Large values need not be in memory for that: a rope holds pieces, and a piece is either
 // bytes or anything else that knows how many bytes it will be.
-import { encodeUtf8 } from '../bytes/index.js'
+import { encodeUtf8, joinBytes } from '../bytes/index.js'
 
 export interface Sized {
   readonly byteLength: number
@@ -39,7 +39,7 @@ export function protoMessage<T extends Sized = never>(field: number, fields: rea
 
 /** Integers in one packed field. */
 export function protoPacked(field: number, values: readonly (number | bigint)[]): Rope {
-  return protoBytes<never>(field, concatenate(values.map((value) => varint(BigInt.asUintN(64, BigInt(value))))))
+  return protoBytes<never>(field, joinBytes(values.map((value) => varint(BigInt.asUintN(64, BigInt(value))))))
 }
 
 /** The fields one after the other. Neighbouring pieces of bytes become one. */
@@ -47,7 +47,7 @@ export function joinRopes<T extends Sized = never>(ropes: readonly Rope<T>[]): R
   const pieces: (Uint8Array | T)[] = []
   let pending: Uint8Array[] = []
   const flush = (): void => {
-    if (pending.length > 0) pieces.push(pending.length === 1 ? pending[0]! : concatenate(pending))
+    if (pending.length > 0) pieces.push(pending.length === 1 ? pending[0]! : joinBytes(pending))
     pending = []
   }
   let byteLength = 0
@@ -81,14 +81,4 @@ function varint(value: bigint): Uint8Array {
   }
   bytes.push(Number(rest))
   return Uint8Array.from(bytes)
-}
-
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.byteLength
-  }
-  return bytes
 }

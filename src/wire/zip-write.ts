@@ -1,6 +1,6 @@
 // Writing zip archives: members stored as they are, each starting on a multiple of the alignment, no times, so that the same input gives
 // the same bytes. Checksums are left open: where one belongs, a piece says which bytes of the file it covers.
-import { alignUp, encodeUtf8 } from '../bytes/index.js'
+import { alignUp, encodeUtf8, joinBytes } from '../bytes/index.js'
 import {
   centralEntry,
   endRecord,
@@ -91,7 +91,7 @@ function localExtra({ size }: NewMember, offset: number, alignment: number): Uin
   view.setUint16(0, alignmentId, true)
   view.setUint16(2, length - 4, true)
   view.setUint16(4, alignment, true)
-  return concat([wide, padding])
+  return joinBytes([wide, padding])
 }
 
 function localBytes({ member, name }: Placed, extra: Uint8Array): Uint8Array {
@@ -108,7 +108,7 @@ function localBytes({ member, name }: Placed, extra: Uint8Array): Uint8Array {
     nameLength: name.byteLength,
     extraLength: extra.byteLength,
   })
-  return concat([header, name, extra])
+  return joinBytes([header, name, extra])
 }
 
 function layOutTail(placed: readonly Placed[], offset: number): ZipPiece[] {
@@ -159,7 +159,7 @@ function centralBytes({ member, name, headerOffset }: Placed): Uint8Array {
     externalAttributes: fileMode,
     localOffset: narrow(headerOffset),
   })
-  return concat([entry, name, extra])
+  return joinBytes([entry, name, extra])
 }
 
 function wideEnd(count: number, size: number, offset: number): Uint8Array {
@@ -177,7 +177,7 @@ function wideEnd(count: number, size: number, offset: number): Uint8Array {
   })
   const endOffset = BigInt(offset + size)
   const locator = zip64Locator.write({ signature: signatures.zip64Locator, endDisk: 0, endOffset, disks: 1 })
-  return concat([record, locator])
+  return joinBytes([record, locator])
 }
 
 function zip64Field(numbers: readonly number[]): Uint8Array {
@@ -188,14 +188,4 @@ function zip64Field(numbers: readonly number[]): Uint8Array {
   view.setUint16(2, 8 * numbers.length, true)
   for (const [i, number] of numbers.entries()) view.setBigUint64(4 + 8 * i, BigInt(number), true)
   return field
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.byteLength
-  }
-  return bytes
 }

@@ -1,7 +1,7 @@
 // Writes the tensor index. With a hash in every entry it cannot be compressed, because its size must be known before the weights are;
 // but the size of an entry does not depend on what its hash is. So it is stored plainly, behind the weights, and filled in when they
 // have gone by.
-import { toHex } from '../../bytes/index.js'
+import { joinBytes, toHex } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { type JsonValue, lazyPayload, type Payload, type Tensor } from '../../model/index.js'
@@ -56,14 +56,7 @@ const flushSize = 1 << 20
 
 /** The whole index; for those without hashes, which are compressed. */
 export function encodeIndex(plan: IndexPlan): Uint8Array {
-  const pieces = [...indexPieces(plan, () => blankHash)]
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.byteLength, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.byteLength
-  }
-  return bytes
+  return joinBytes([...indexPieces(plan, () => blankHash)])
 }
 
 /** The index as a payload of known length that asks for the hashes when it is read. */

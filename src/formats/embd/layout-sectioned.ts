@@ -1,6 +1,6 @@
 // Writing the sectioned layout, where the document leaves a choice in one fixed way: sections in the order of its drawing, the special
 // ids in front of the tokens with an absolute offset, data last, padding only where alignment wants it.
-import { alignUp, encodeUtf8 } from '../../bytes/index.js'
+import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
 import type { DigestSlot, FileLayout, Metadata, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
@@ -8,7 +8,6 @@ import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '..
 import { codes } from './codes.js'
 import { crc32 } from './crc.js'
 import { metadataToWrite } from './derive-metadata.js'
-import { joined } from './join-bytes.js'
 import { fileOf, repeatedKind } from './parts.js'
 import * as structs from './structs.js'
 import { inFileOrder } from './tensor-order.js'
@@ -100,9 +99,9 @@ function metadataSection(
     add(key, value.bytes ?? encodeUtf8(value.value))
   }
   for (const [key, value] of repeated) add(key, encodeUtf8(value))
-  const body = joined(entries)
+  const body = joinBytes(entries)
   const head = structs.metadataHeader.write({ entryCount: entries.length / 3, totalSize: body.byteLength })
-  return joined([head, body])
+  return joinBytes([head, body])
 }
 
 const repeatedEntries = (model: Model): readonly (readonly [string, string])[] =>
@@ -119,14 +118,14 @@ function vocabSection({ tokens, special }: Vocabulary, offset: number, file: str
     if (length > 0xffff) refuse('write-limit', file, `vocab.tokens[${id}]`, `${length} bytes; 65535 are the most`)
     entries.push(Uint8Array.of(length % 256, Math.floor(length / 256)), token)
   }
-  const body = joined(entries)
+  const body = joinBytes(entries)
   const block = specialBytes(special)
   const head = structs.vocabHeader.write({
     tokenCount: tokens.length,
     totalSize: body.byteLength,
     specialTokens: block ? offset + structs.vocabHeader.size : 0,
   })
-  return joined([head, block ?? new Uint8Array(0), body])
+  return joinBytes([head, block ?? new Uint8Array(0), body])
 }
 
 function specialBytes(special: SpecialIds): Uint8Array | undefined {
@@ -177,7 +176,7 @@ function indexSection(tensors: readonly Tensor[], offsets: readonly number[], fi
       dataOffset: BigInt(offsets[i]!),
     })
   }
-  return joined([descriptors, ...names])
+  return joinBytes([descriptors, ...names])
 }
 
 function dataSlots(tensors: readonly Tensor[], offsets: readonly number[]): Slot[] {
@@ -193,8 +192,8 @@ function dataSlots(tensors: readonly Tensor[], offsets: readonly number[]): Slot
 
 /** Both checksums cover what comes before them, so the file can be written in one go. */
 function footerSlots(checksums: boolean, dataOffset: number, footerOffset: number): Slot[] {
-  const end = joined([structs.magicEnd, new Uint8Array(4)])
-  if (!checksums) return [{ kind: 'bytes', path: 'footer', bytes: joined([new Uint8Array(8), end]) }]
+  const end = joinBytes([structs.magicEnd, new Uint8Array(4)])
+  if (!checksums) return [{ kind: 'bytes', path: 'footer', bytes: joinBytes([new Uint8Array(8), end]) }]
   const crc = (name: string, from: number): DigestSlot => ({
     kind: 'digest',
     path: `footer.${name}`,

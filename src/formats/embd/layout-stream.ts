@@ -1,21 +1,21 @@
 // Writing the stream layout, with the same bytes as the reference converter.
-import { encodeUtf8 } from '../../bytes/index.js'
+import { encodeUtf8, joinBytes } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { FileLayout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
-import { joined, u32 } from './join-bytes.js'
 import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 import { inFileOrder } from './tensor-order.js'
+import { u32 } from './u32.js'
 
 export function layoutStream(model: Model, { name: file }: WriteOptions): FileLayout {
   const tensors = inFileOrder(model)
-  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: joined([magic, u32(1), u32(tensors.length)]) }]
+  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: joinBytes([magic, u32(1), u32(tensors.length)]) }]
   for (const tensor of tensors) {
     const { name, shape, data } = checkTensor(tensor, file)
     const text = encodeUtf8(name)
     checkLength(text.byteLength, file, name)
-    const record = joined([u32(text.byteLength), text, u32(shape.length), ...shape.map(u32)])
+    const record = joinBytes([u32(text.byteLength), text, u32(shape.length), ...shape.map(u32)])
     slots.push({ kind: 'bytes', path: `tensors[${JSON.stringify(name)}]`, bytes: record })
     slots.push({ kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data })
   }
@@ -26,7 +26,7 @@ export function layoutStream(model: Model, { name: file }: WriteOptions): FileLa
   }
   for (const [id, token] of tokens.entries()) checkLength(token.byteLength, file, `vocab.tokens[${id}]`)
   const records = tokens.flatMap((token) => [u32(token.byteLength), token])
-  slots.push({ kind: 'bytes', path: 'vocab', bytes: joined([u32(tokens.length), ...records]) })
+  slots.push({ kind: 'bytes', path: 'vocab', bytes: joinBytes([u32(tokens.length), ...records]) })
   return { name: file, slots }
 }
 
