@@ -12,7 +12,7 @@ function room(name: string, ...mayImport: string[]): void {
 }
 room('errors')
 room('bytes', 'errors')
-room('digest', 'errors', 'bytes')
+room('digest', 'errors', 'bytes', 'kernels')
 room('wire', 'errors', 'bytes')
 room('kernels', 'errors', 'bytes')
 room('dtypes', 'errors', 'bytes', 'kernels')

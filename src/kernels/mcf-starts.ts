@@ -1,4 +1,4 @@
-// The first step of the search in plain TypeScript: sixteen scales are tried on a block, in whole numbers. assembly/starts.ts tells how.
+// The first step of the search in plain TypeScript: sixteen scales are tried on a block, in whole numbers. assembly/mcf/starts.ts tells how.
 import { clamp, roundEven } from './mcf-encode.js'
 import { blockValues, type CodeBits, largestCode } from './mcf-tile.js'
 

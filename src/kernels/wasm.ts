@@ -3,7 +3,7 @@
 //
 // All kernels share one memory that never grows, so views of it stay valid: a page of tables, then one window per kind of data, each on a
 // page boundary. What lies there belongs to whoever calls, until the call returns to the event loop.
-import { wasmBase64 } from './wasm-bytes.js'
+import { wasmBase64 } from './mcf-bytes.js'
 
 const pageSize = 65_536
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unpackBlocks } from '../../src/dtypes/mcf/unpack.js'
@@ -117,13 +116,6 @@ const methods = [
 ] as const
 
 describe('the compiled kernels', () => {
-  it('are what assembly/ compiles to', async () => {
-    const { compileKernels, generatedFile, generatedText } = await import(
-      `${new URL('../../scripts/build-kernels.mjs', import.meta.url)}`
-    )
-    expect(readFileSync(generatedFile, 'utf8')).toBe(generatedText(await compileKernels()))
-  })
-
   it('find the largest magnitude, and what is not finite', () => {
     for (const kernels of [plain, compiled]) {
       const values = new Float32Array(64)

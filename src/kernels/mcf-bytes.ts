@@ -1,4 +1,4 @@
-// Written by scripts/build-kernels.mjs from assembly/: do not edit.
+// Written by scripts/build-kernels.mjs from assembly/mcf: do not edit.
 export const wasmBase64 = [
   'AGFzbQEAAAABgwEQYAV/f39/fwBgA399fQF9YAR/e3t/AGAFf399f38BfWAFf399f30BfWAGf399f39/AGAEf3t7ewF7YAN/fX0AYAZ/f319f3',
   '8AYAZ/f39/f38Bf2AFf39/fX0Bf2ABfwBgBH9/f38Bf2ACf38Bf2AIf39/f39/f38AYAd/f39/f39/AAMSEQECAwQFBgcIAAkKCwwNDg8ABQQB',
