@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-export const cli = join(root, 'dist', 'cli', 'main.js')
+export const cli = join(root, 'dist', 'command', 'main.js')
 
 /** A scratch folder on the same disk as the project, removed at exit. */
 export function scratch() {

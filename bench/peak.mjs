@@ -4,4 +4,4 @@ import { peakMemory } from './harness.mjs'
 process.argv.splice(1, 1, 'tare')
 process.argv.push('--quiet')
 process.on('exit', () => process.stdout.write(`\n${JSON.stringify({ memory: peakMemory() })}\n`))
-await import('../dist/cli/main.js')
+await import('../dist/command/main.js')

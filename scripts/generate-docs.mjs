@@ -49,7 +49,7 @@ function outputOf(command, folder) {
     .slice('$ tare '.length)
     .split(' ')
     .map((arg) => arg.replace(/^'(.*)'$/, '$1'))
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'cli', 'main.js'), ...args], {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'command', 'main.js'), ...args], {
     cwd: folder,
     encoding: 'utf8',
   })

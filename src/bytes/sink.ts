@@ -7,6 +7,11 @@ export interface ByteSink {
   readonly canPatch: boolean
   /** When the promise settles, the caller may use the memory of `bytes` again. */
   write(bytes: Uint8Array): Promise<void>
+  /**
+   * The same, done when it returns: for a caller that has nothing to do meanwhile, since the way to a thread and back costs more than the
+   * writing itself where a processor sleeps in between. False: this sink would rather not, nothing was written.
+   */
+  writeNow?(bytes: Uint8Array): boolean
   patch(offset: number, bytes: Uint8Array): Promise<void>
   /** Another file of the same output; it appears together with this one, or not at all. */
   sibling?(name: string): Promise<ByteSink>

@@ -66,6 +66,11 @@ export class DigestPass {
     }
   }
 
+  /** No digest wants the bytes that come now. */
+  get isIdle(): boolean {
+    return this.#live.size + this.#whole.size === 0
+  }
+
   /** Takes the next bytes; `prepare` was called for them. */
   update(bytes: Uint8Array): void {
     const start = this.#position

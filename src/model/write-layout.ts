@@ -75,9 +75,12 @@ async function writeFile(
     checkAborted(options.signal, sink.name)
     const beginning = digests.prepare(bytes.byteLength)
     if (beginning) await beginning
-    const pending = sink.write(bytes)
-    digests.update(bytes)
-    await pending
+    if (digests.isIdle && sink.writeNow?.(bytes)) digests.update(bytes)
+    else {
+      const pending = sink.write(bytes)
+      digests.update(bytes)
+      await pending
+    }
     advance(bytes.byteLength, path)
   }
   for (const slot of file.slots) {

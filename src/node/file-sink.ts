@@ -86,6 +86,15 @@ export class FileSink implements ByteSink {
     await withIoErrors(this.name, () => this.#writer.write(bytes))
   }
 
+  writeNow(bytes: Uint8Array): boolean {
+    this.#assertOpen()
+    try {
+      return this.#writer.writeNow(bytes)
+    } catch (error) {
+      throw ioError(error, this.name)
+    }
+  }
+
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertOpen()
     if (offset < 0 || offset + bytes.byteLength > this.position) {

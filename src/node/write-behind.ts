@@ -1,13 +1,17 @@
+import { writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { releaseWindow, takeWindow } from '../bytes/index.js'
 
 const bufferBytes = 1 << 20
 /** From this size on, writes are not copied. */
 const directBytes = 1 << 18
+/** As often the disk is set to work, so that little is left for the flush at the end. */
+const flushBytes = 256 << 20
 
 /**
  * Small writes are gathered in two buffers: while one is on its way to the file, the other fills. Large ones go to the file as they are:
- * copying them first costs more than the overlap gains, since whoever brings them reads ahead anyway.
+ * copying them first costs more than the overlap gains, since whoever brings them reads ahead anyway. On the way the disk is set to work in the
+ * background, so that the flush at the end finds little left to do.
  */
 export class WriteBehind {
   readonly #handle: FileHandle
@@ -16,6 +20,8 @@ export class WriteBehind {
   #current: 0 | 1 = 0
   #filled = 0
   #written = 0
+  #unflushed = 0
+  #flushing: Promise<void> | undefined
 
   constructor(handle: FileHandle) {
     this.#handle = handle
@@ -39,11 +45,27 @@ export class WriteBehind {
   async #writeDirect(bytes: Uint8Array): Promise<void> {
     if (this.#filled > 0) await this.#turn()
     const position = this.#written
-    this.#written += bytes.byteLength
+    this.#advance(bytes.byteLength)
     const sending = writeFully(this.#handle, bytes, position)
     // Kept like a buffer on its way: an error stays known until the end.
     this.#pending[this.#current] = sending
     await sending
+  }
+
+  /** Writes large pieces at once; small ones are gathered by `write`. */
+  writeNow(bytes: Uint8Array): boolean {
+    if (bytes.byteLength < directBytes) return false
+    if (this.#filled > 0) this.#writeAll(this.#buffers[this.#current].subarray(0, this.#filled))
+    this.#filled = 0
+    this.#writeAll(bytes)
+    return true
+  }
+
+  #writeAll(bytes: Uint8Array): void {
+    const position = this.#written
+    this.#advance(bytes.byteLength)
+    for (let done = 0; done < bytes.byteLength; )
+      done += writeSync(this.#handle.fd, bytes, done, bytes.byteLength - done, position + done)
   }
 
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
@@ -55,6 +77,7 @@ export class WriteBehind {
   async flush(): Promise<void> {
     if (this.#filled > 0) await this.#turn()
     await Promise.all(this.#pending)
+    await this.#flushing
   }
 
   /** Sends the current buffer off and goes on with the other, once that one is free. */
@@ -63,10 +86,22 @@ export class WriteBehind {
     const sending = writeFully(this.#handle, this.#buffers[current].subarray(0, this.#filled), this.#written)
     sending.catch(() => {}) // whoever waits for this buffer next gets the error
     this.#pending[current] = sending
-    this.#written += this.#filled
+    this.#advance(this.#filled)
     this.#filled = 0
     this.#current = current === 0 ? 1 : 0
     await this.#pending[this.#current]
+  }
+
+  #advance(length: number): void {
+    this.#written += length
+    this.#unflushed += length
+    if (this.#unflushed < flushBytes || this.#flushing) return
+    this.#unflushed = 0
+    const flushing = this.#handle.datasync().then(() => {
+      this.#flushing = undefined
+    })
+    flushing.catch(() => {}) // it stays in its place, for the flush at the end to find
+    this.#flushing = flushing
   }
 
   release(): void {

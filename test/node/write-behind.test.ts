@@ -1,6 +1,9 @@
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { WriteBehind } from '../../src/node/write-behind.js'
+import { useTempDir } from './temp-dir.js'
+
+const temp = useTempDir()
 
 /** A handle that takes at most `most` bytes at a time and breaks after `limit`. */
 function fakeHandle(most: number, limit = Number.POSITIVE_INFINITY) {
@@ -72,4 +75,36 @@ test('an error in the background reaches the caller, at the latest with flush', 
   }
   await expect(all()).rejects.toThrow('disk full')
   await expect(writer.flush()).rejects.toThrow('disk full')
+})
+
+test('writing at once keeps the order of gathered, direct and immediate writes', async () => {
+  const path = temp('file')
+  const handle = await open(path, 'w')
+  const writer = new WriteBehind(handle)
+  const bytes = Uint8Array.from({ length: (2 << 20) + 70 }, (_, i) => i % 249)
+  await writer.write(bytes.subarray(0, 30))
+  expect(writer.writeNow(bytes.subarray(30, 40))).toBe(false)
+  await writer.write(bytes.subarray(30, 40))
+  expect(writer.writeNow(bytes.subarray(40, (1 << 20) + 40))).toBe(true)
+  expect(writer.position).toBe((1 << 20) + 40)
+  await writer.write(bytes.subarray((1 << 20) + 40))
+  await writer.flush()
+  await handle.close()
+  expect(Buffer.compare(await readFile(path), bytes)).toBe(0)
+})
+
+test('the disk works in the background, and its errors are known at the end', async () => {
+  let flushes = 0
+  const broken = {
+    write: async (_: Uint8Array, __: number, length: number) => ({ bytesWritten: length }),
+    datasync: async () => {
+      flushes++
+      throw new Error('disk gone')
+    },
+  }
+  const writer = new WriteBehind(broken as unknown as FileHandle)
+  const piece = new Uint8Array(16 << 20)
+  for (let i = 0; i < 17; i++) await writer.write(piece)
+  expect(flushes).toBe(1)
+  await expect(writer.flush()).rejects.toThrow('disk gone')
 })
