@@ -1,11 +1,15 @@
 // Verifying is reading with the other attitude: everything that is wrong is collected, and then the checks that need the payloads run.
 import type { ByteSource } from '../bytes/index.js'
+import type { Receipt } from '../convert/receipt.js'
 import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
 import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
+import { fileKind } from '../model/companions.js'
 import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import { checkNames } from './check-names.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
+import { checkReceipt } from './receipt.js'
 
 export interface VerifyOptions {
   readonly from?: string | undefined
@@ -16,11 +20,16 @@ export interface VerifyOptions {
   readonly lenient?: boolean | undefined
   /** The name of a profile that the model must agree with. */
   readonly profile?: string | undefined
+  /** What a conversion said about the model when it wrote it, and the model that it was made from, where that is to be checked too. */
+  readonly receipt?: Receipt | undefined
+  readonly receiptSource?: Model | undefined
   /** Values of the options that the format declares for checking. */
   readonly extra?: OptionValues | undefined
   /** Opens files of a set that lie at addresses of their own. */
   readonly openElsewhere?: OpenOptions['openElsewhere']
   readonly signal?: AbortSignal | undefined
+  /** Threads that large work can be spread over. */
+  readonly pool?: WorkerPool | undefined
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 
@@ -51,6 +60,12 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     await checkPayloads(recognised, model, options, (count) => {
       bytes += count
     })
+    if (options.receipt) {
+      const { receipt, receiptSource: source, pool, signal, onProgress } = options
+      for (const finding of await checkReceipt(model, receipt, { source, pool, signal, onProgress }))
+        findings.push(finding)
+      bytes = totalSize(model)
+    }
   } catch (error) {
     noteFailure(error, findings, report, options.signal)
   } finally {
@@ -82,6 +97,7 @@ async function checkPayloads(
   await format.check(model, {
     ...context,
     extra: options.extra ?? {},
+    pool: options.pool,
     checked(bytes) {
       count(bytes)
       done += bytes
@@ -90,11 +106,12 @@ async function checkPayloads(
   })
 }
 
-/** Everything that is not a tensor's data was read and parsed. */
+/** Everything that is neither a tensor's data nor a file that merely comes along was read and parsed. */
 function indexSize(model: Model): number {
   const ranges = new Set<string>()
   let data = 0
-  for (const { data: payload } of model.tensors) {
+  const files = model.parts.filter(({ kind }) => kind === fileKind)
+  for (const { data: payload } of [...model.tensors, ...files]) {
     if (!payload?.origin) continue
     const key = `${payload.origin.source.name}:${payload.origin.offset}:${payload.origin.length}`
     if (!ranges.has(key)) data += payload.byteLength

@@ -1,0 +1,58 @@
+import { type DiffOptions, diffModels, type Metric, type Model, openPool, TareError } from '../node.js'
+import type { Context } from './context.js'
+import { describeDifference, listNames } from './diff-text.js'
+import { forEachModel } from './run-inputs.js'
+import { type Status, UsageError } from './status.js'
+
+interface DiffFlags {
+  readonly tolerance?: DiffOptions['tolerance']
+  readonly metric?: Metric
+  readonly namesOnly?: boolean
+  readonly tensors?: readonly string[]
+  readonly limit?: number
+}
+
+export default async function diff(context: Context, inputs: readonly string[], flags: DiffFlags): Promise<Status> {
+  const [first, second, ...more] = inputs
+  if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
+  if (first === '-' && second === '-') throw new UsageError('standard input can be read only once')
+  return forEachModel(context, [first], async (a) => {
+    let failure: unknown
+    const status = await forEachModel(context, [second], async (b) => {
+      try {
+        return await compare(context, { model: a, input: first }, { model: b, input: second }, flags)
+      } catch (error) {
+        if (!isAbout(a, error) || isAbout(b, error)) throw error
+        failure = error
+        return 1
+      }
+    })
+    if (failure !== undefined) throw failure
+    return status
+  })
+}
+
+/** Whether it was this model that could not be read, so that the report names the right input. */
+const isAbout = ({ files }: Model, error: unknown): boolean =>
+  error instanceof TareError && files.some((file) => file.name === error.finding.file)
+
+interface Side {
+  readonly model: Model
+  readonly input: string
+}
+
+async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Promise<Status> {
+  const { console, signal, threads } = context
+  const { tolerance, metric, tensors } = flags
+  const found = await diffModels(a.model, b.model, {
+    ...{ tolerance, metric, tensors, signal },
+    measure: !flags.namesOnly,
+    pool: openPool({ threads }),
+    onProgress: console.progress.update,
+  })
+  const difference = { ...found, file: a.input, other: { ...found.other, file: b.input } }
+  if (context.json) await console.json(difference)
+  else if (flags.namesOnly) await console.print(listNames(difference))
+  else await console.print(describeDifference(difference, [a.model, b.model], console, flags.limit))
+  return difference.equal ? 0 : 1
+}

@@ -1,0 +1,72 @@
+// One tensor of each model: structure first, then the stored bytes, and the numbers only where these differ.
+import type { JsonValue, Payload, QuantParams, Tensor } from '../model/index.js'
+import { firstDifferentByte, type Watch } from './compare-bytes.js'
+import { compareValues } from './compare-values.js'
+import { inRowOrder } from './real-values.js'
+import { isClose, type ToleranceOptions } from './tolerance.js'
+import type { TensorChange, TensorDifference, TensorSide } from './types.js'
+
+export interface CompareOptions extends ToleranceOptions, Watch {
+  /** False: only find out what differs, and leave the numbers alone unless a tolerance needs them. */
+  readonly measure?: boolean | undefined
+}
+
+/** What is different, or undefined when nothing is. */
+export async function compareTensors(
+  a: Tensor,
+  b: Tensor,
+  options: CompareOptions = {},
+): Promise<TensorDifference | undefined> {
+  const difference = (change: TensorChange, more: Partial<TensorDifference> = {}): TensorDifference => ({
+    ...{ name: a.name, change, a: sideOf(a), b: sideOf(b) },
+    ...more,
+  })
+  if (a.shape.join() !== b.shape.join()) return difference('shape')
+  const isSameType = typeOf(a) === typeOf(b) && isSameQuant(a.quant, b.quant)
+  if (!a.data && !b.data) return isSameType ? undefined : difference('type', { reason: 'there are no data' })
+  if (!a.data || !b.data) return difference('data')
+  const stored = isSameType ? inOneOrder(a, b) : undefined
+  const found = stored && (await firstDifferentByte(...stored, options))
+  if (found === -1) return undefined
+  const place = found === undefined ? {} : { firstByte: found }
+  const change = isSameType ? 'bytes' : 'type'
+  if (options.measure === false && options.tolerance === undefined)
+    return difference(change, { ...place, reason: 'not measured' })
+  const values = await compareValues(a, b, options)
+  if (typeof values === 'string') return difference(change, { ...place, reason: values })
+  const close = isClose(values, options) ? ({ close: true } as const) : {}
+  if (values.differing > 0) return difference('values', { ...close, values })
+  // The same numbers in another order of elements, of a type that could not be put side by side.
+  if (isSameType && a.order !== b.order && !stored) return undefined
+  return difference(change, { ...close, ...place, values })
+}
+
+/** The payloads with their elements in the same order and the same length; undefined where that cannot be. */
+function inOneOrder(a: Tensor, b: Tensor): readonly [Payload, Payload] | undefined {
+  const hasOneOrder = a.order === b.order || a.shape.filter((dim) => dim !== 1).length < 2
+  const [left, right] = hasOneOrder ? [a, b] : [inRowOrder(a), inRowOrder(b)]
+  if (typeof left === 'string' || typeof right === 'string') return undefined
+  return left.data!.byteLength === right.data!.byteLength ? [left.data!, right.data!] : undefined
+}
+
+export const typeOf = (tensor: Tensor): string => (tensor.encoding ?? tensor.dtype).id
+
+export function sideOf(tensor: Tensor): TensorSide {
+  const { name, shape, data, quant } = tensor
+  return {
+    name,
+    dtype: typeOf(tensor),
+    shape,
+    bytes: data?.byteLength ?? null,
+    ...(quant && { quant: quant as unknown as JsonValue }),
+  }
+}
+
+function isSameQuant(a: QuantParams | undefined, b: QuantParams | undefined): boolean {
+  if (!a || !b) return a === b
+  const isSameList = (x: readonly number[] = [], y: readonly number[] = []): boolean =>
+    x.length === y.length && x.every((value, i) => Object.is(value, y[i]))
+  const isSameForm =
+    a.scheme === b.scheme && a.axis === b.axis && (a.zeroPoints === undefined) === (b.zeroPoints === undefined)
+  return isSameForm && isSameList(a.scales, b.scales) && isSameList(a.zeroPoints, b.zeroPoints)
+}

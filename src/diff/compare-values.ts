@@ -1,0 +1,64 @@
+// The numbers of two tensors of the same shape, decoded on both sides and compared in row-major order, window by window.
+import { defaultWindow } from '../bytes/index.js'
+import { compareWindows, createMeter, distanceOf, type Meter } from '../kernels/compare.js'
+import type { Tensor } from '../model/index.js'
+import { sideBySide } from '../transforms/side-by-side.js'
+import type { Watch } from './compare-bytes.js'
+import { exactRests, type NumberForm, numberStream, readNumbers, realValues } from './real-values.js'
+import { closenessOf, type ToleranceOptions } from './tolerance.js'
+import type { ValueDifference } from './types.js'
+
+/** How far they are apart, or why that cannot be said. */
+export async function compareValues(
+  a: Tensor,
+  b: Tensor,
+  options: ToleranceOptions & Watch = {},
+): Promise<ValueDifference | string> {
+  const [left, right] = [realValues(a), realValues(b)]
+  if (typeof left === 'string') return left
+  if (typeof right === 'string') return right
+  if (left.width !== right.width) return 'complex numbers are not compared with real ones'
+  const form = wider(left.form, right.form)
+  const [before, after] = [numberStream(left, form), numberStream(right, form)]
+  if (typeof before === 'string') return before
+  if (typeof after === 'string') return after
+  const close = closenessOf(options)
+  const meter = createMeter(left.width)
+  for await (const pair of sideBySide(before, after, defaultWindow, options.signal)) {
+    const [x, y] = [readNumbers(left, form, pair.a), readNumbers(right, form, pair.b)]
+    const rests = exactRests(x, y)
+    compareWindows(meter, { a: x.values, b: y.values, close, ...(rests && { rests }) })
+    options.advance?.(2 * pair.a.byteLength)
+  }
+  return describe(meter, a.shape, close !== undefined)
+}
+
+const forms: readonly NumberForm[] = ['f32', 'f64', 'wide']
+const wider = (a: NumberForm, b: NumberForm): NumberForm => (forms.indexOf(a) > forms.indexOf(b) ? a : b)
+
+function describe(meter: Meter, shape: readonly number[], hasCloseness: boolean): ValueDifference {
+  const { differing, beyond, nonFinite, first, maxAbs, maxAbsAt, maxRel } = meter
+  return {
+    count: meter.count / meter.width,
+    differing,
+    ...(hasCloseness && { beyond }),
+    nonFinite,
+    first: first < 0 ? null : first,
+    firstAt: first < 0 ? null : coordinatesOf(first, shape),
+    maxAbs,
+    maxAbsAt: maxAbs > 0 ? coordinatesOf(maxAbsAt, shape) : null,
+    maxRel,
+    ...distanceOf(meter),
+  }
+}
+
+/** Where the element with this row-major number stands. */
+export function coordinatesOf(index: number, shape: readonly number[]): number[] {
+  const coordinates: number[] = []
+  let rest = index
+  for (const dim of shape.toReversed()) {
+    coordinates.unshift(rest % dim)
+    rest = Math.floor(rest / dim)
+  }
+  return coordinates
+}

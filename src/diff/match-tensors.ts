@@ -1,0 +1,73 @@
+// Which tensor of the second model belongs to which of the first: those of the same name and, among the rest, those of the same content.
+import { toHex } from '../bytes/index.js'
+import { hashModel } from '../inspect/hash.js'
+import type { Model, Tensor } from '../model/index.js'
+import { type Pairs, pairBy } from '../model/pair-by.js'
+import type { WorkerPool } from '../pool/index.js'
+import type { Watch } from './compare-bytes.js'
+import { typeOf } from './compare-tensors.js'
+import { inRowOrder } from './real-values.js'
+
+export type Matches = Pairs<Tensor>
+
+export interface HashWatch extends Watch {
+  readonly pool?: WorkerPool | undefined
+}
+
+/**
+ * By name. In hierarchical formats two tensors can have the same joined name, and names that are no text look alike: first those are
+ * paired that agree in everything that makes up the name, then the rest by the name as it is shown.
+ */
+export function matchNames(a: readonly Tensor[], b: readonly Tensor[]): Matches {
+  const exact = pairBy(a, b, ({ name, path, rawName }) => JSON.stringify([name, path, rawName?.map(toHex)]))
+  const shown = pairBy(exact.onlyA, exact.onlyB, ({ name }) => name)
+  const order = new Map(a.map((tensor, i) => [tensor, i]))
+  const pairs = [...exact.pairs, ...shown.pairs].sort((x, y) => order.get(x.a)! - order.get(y.a)!)
+  return { ...shown, pairs }
+}
+
+/** Among tensors without a partner, those of the same type, shape and content. Only tensors that could have a partner are read. */
+export async function matchContents(
+  { onlyA, onlyB }: Pick<Matches, 'onlyA' | 'onlyB'>,
+  models: { readonly a: Model; readonly b: Model },
+  watch: HashWatch,
+): Promise<Matches> {
+  const wanted = renameCandidates(onlyA, onlyB)
+  if (wanted.size === 0) return { pairs: [], onlyA, onlyB }
+  const isWanted = (tensor: Tensor): boolean => wanted.has(tensor)
+  const digests = new Map([
+    ...(await digestsOf(models.a, onlyA.filter(isWanted), watch)),
+    ...(await digestsOf(models.b, onlyB.filter(isWanted), watch)),
+  ])
+  return pairBy(onlyA, onlyB, (tensor) => {
+    const digest = digests.get(tensor)
+    return digest === undefined ? undefined : `${formKey(tensor)} ${digest}`
+  })
+}
+
+/** Tensors with data whose form the other side has too. */
+export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tensor[]): Set<Tensor> {
+  const forms = (tensors: readonly Tensor[]): Set<string> => new Set(tensors.map(formKey))
+  const [inA, inB] = [forms(onlyA), forms(onlyB)]
+  return new Set([
+    ...onlyA.filter((tensor) => tensor.data && inB.has(formKey(tensor))),
+    ...onlyB.filter((tensor) => tensor.data && inA.has(formKey(tensor))),
+  ])
+}
+
+/** Scales beside a tensor belong to its content. */
+const formKey = (tensor: Tensor): string => JSON.stringify([typeOf(tensor), tensor.shape, tensor.quant])
+
+async function digestsOf(model: Model, tensors: readonly Tensor[], watch: HashWatch): Promise<[Tensor, string][]> {
+  const ordered = tensors.map(inRowOrder)
+  const hashable = ordered.filter((each) => typeof each !== 'string')
+  const given = tensors.filter((_, i) => typeof ordered[i] !== 'string')
+  let before = 0
+  const onProgress = ({ done }: { done: number }): void => {
+    watch.advance?.(done - before)
+    before = done
+  }
+  const { pool, signal } = watch
+  const { tensors: hashed } = await hashModel({ ...model, tensors: hashable }, { pool, signal, onProgress })
+  return given.map((tensor, i) => [tensor, hashed[i]!.digest!])
+}
