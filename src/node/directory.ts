@@ -1,25 +1,78 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { failWith, ioCodes } from '../errors/index.js'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { SourceFolder } from '../bytes/index.js'
+import { type Finding, failWith, findingOf, ioCodes, openCodes } from '../errors/index.js'
 import type { Format } from '../model/index.js'
 import { withIoErrors } from './io-error.js'
 
+/** What a format says about directories. */
+export type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
+
+export interface FoundModel {
+  readonly path: string
+  readonly folder: SourceFolder
+}
+
 /** The file to open in a directory that holds one model. Every format looks at the names; their answers must agree. */
-export async function findMainFile(directory: string, formats: readonly Pick<Format, 'mainFile'>[]): Promise<string> {
+export async function findModel(
+  directory: string,
+  formats: readonly DirectoryFormat[],
+  onFinding?: (finding: Finding) => void,
+): Promise<FoundModel> {
+  const files = await listFiles(directory)
+  const answers = new Set(formats.flatMap((format) => format.mainFile?.(files) ?? []))
+  if (answers.size === 0) refuseEmpty(directory, files, formats)
+  const [first] = answers.size === 1 ? answers : preferred(answers, formats)
+  if (first === undefined) {
+    const message = `it holds several models (${listed([...answers].sort())}); name the one that is meant`
+    return failWith(ioCodes['ambiguous-directory'], { file: directory, message })
+  }
+  if (answers.size > 1) {
+    const others = [...answers].filter((answer) => answer !== first)
+    const message = `it holds ${first} and ${others.join(', ')}; ${first} was opened`
+    onFinding?.(findingOf(openCodes['several-forms'], { message }, directory))
+  }
+  return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
+}
+
+/** The directory of a file that was opened by itself, when it has a name under which models are published. */
+export async function findFolder(path: string, formats: readonly DirectoryFormat[]): Promise<SourceFolder | undefined> {
+  const name = basename(path)
+  if (!formats.some(({ published }) => published?.includes(name))) return undefined
+  const directory = dirname(path)
+  // Whoever may open a file need not be allowed to list the directory.
+  const files = await listFiles(directory).catch(() => undefined)
+  return files && { name: nameOf(directory), files, isWhole: false }
+}
+
+const nameOf = (directory: string): string => basename(resolve(directory))
+
+async function listFiles(directory: string): Promise<string[]> {
   const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))
-  const names = entries
+  return entries
     .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort()
-  const answers = new Set(formats.flatMap((format) => format.mainFile?.(names) ?? []))
-  if (answers.size > 1) {
-    const message = `it holds several models (${[...answers].sort().join(', ')}); name the one that is meant`
+}
+
+/** The same model in several forms: nothing when one of the answers may be another model. */
+function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {
+  const known = formats.flatMap((format) => format.published ?? [])
+  if (![...answers].every((answer) => known.includes(answer))) return []
+  return known.filter((name) => answers.has(name))
+}
+
+function refuseEmpty(directory: string, files: readonly string[], formats: readonly DirectoryFormat[]): never {
+  // Of all that may end in .json, hardly anything in a directory is a model.
+  const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
+  const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
+  if (candidates.length > 1) {
+    const message = `nothing says which of ${listed(candidates)} is meant; name it`
     failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
-  const [answer] = answers
-  if (answer === undefined) {
-    const message = `none of its ${names.length} files is a model that tare knows`
-    failWith(ioCodes['empty-directory'], { file: directory, message })
-  }
-  return join(directory, answer)
+  const message = `none of its ${files.length} files is a model that tare knows`
+  failWith(ioCodes['empty-directory'], { file: directory, message })
 }
+
+const listed = (names: readonly string[]): string =>
+  names.length <= 5 ? names.join(', ') : `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`

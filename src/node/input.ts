@@ -2,11 +2,10 @@ import type { Stats } from 'node:fs'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { isatty } from 'node:tty'
-import type { ByteSource } from '../bytes/index.js'
+import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
-import type { Format } from '../model/index.js'
-import { findMainFile } from './directory.js'
+import { type DirectoryFormat, findFolder, findModel } from './directory.js'
 import { FileSource, kindOf } from './file-source.js'
 import { withIoErrors } from './io-error.js'
 import { isRemote, openRemote, type RemoteOptions } from './remote-input.js'
@@ -14,10 +13,13 @@ import { spool } from './spool.js'
 
 export interface InputOptions extends RemoteOptions {
   /** The formats that may recognise a directory. */
-  readonly formats?: readonly Pick<Format, 'mainFile'>[]
+  readonly formats?: readonly DirectoryFormat[]
 }
 
-/** Opens what a person typed: a path, a directory that holds one model, an http address, or `-` for standard input. */
+/**
+ * Opens what a person typed: a path, a directory that holds one model, an http address, or `-` for standard input. A directory brings the
+ * files that belong to the model; a file is just itself.
+ */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
   if (isRemote(input)) return openRemote(input, options)
@@ -28,9 +30,19 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
     })
   }
   const stats = await withIoErrors(input, () => stat(input))
-  if (stats.isFile()) return FileSource.open(input)
-  if (stats.isDirectory()) return FileSource.open(await findMainFile(input, options.formats ?? formats))
+  const known = options.formats ?? formats
+  if (stats.isFile()) return openFile(input, await findFolder(input, known))
+  if (stats.isDirectory()) {
+    const { path, folder } = await findModel(input, known, options.onFinding)
+    return openFile(path, folder)
+  }
   return openSpecial(input, stats, options.signal)
+}
+
+async function openFile(path: string, folder: SourceFolder | undefined): Promise<FileSource> {
+  const source = await FileSource.open(path)
+  if (folder) source.folder = folder
+  return source
 }
 
 /** Pipes are read to their end. Devices are refused: some of them never end. */

@@ -7,6 +7,7 @@ import {
   listOf,
   type MetaList,
   type MetaValue,
+  type Model,
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
@@ -16,6 +17,7 @@ import { mostDims } from './skim.js'
 import { valueTypeOf } from './value-types.js'
 
 const q8_0 = ggmlTypeByName('Q8_0')!.dtype
+export const quantizationVersionKey = 'general.quantization_version'
 const mostNameBytes = 64
 const mostKeyBytes = 65_535
 
@@ -44,7 +46,8 @@ export function fitTensor(tensor: Tensor): Fit<Tensor> {
   const nameBytes = tensor.rawName ? undefined : encodeUtf8(tensor.name).byteLength
   if (nameBytes === undefined) return no('names are UTF-8 in GGUF')
   if (nameBytes > mostNameBytes) return no(`names have at most ${mostNameBytes} bytes in GGUF`)
-  if (tensor.dtype.byteLength(tensor.shape) !== tensor.data.byteLength) {
+  const length = tensor.dtype.byteLength(tensor.shape)
+  if (length === undefined || (tensor.dtype.kind === 'block' && length !== tensor.data.byteLength)) {
     return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`, f32)
   }
   return { fits: true }
@@ -131,4 +134,33 @@ export const writeCapabilities: WriteCapabilities = {
   tensor: fitTensor,
   metadata: fitMetadata,
   part: () => no('GGUF has no place for it'),
+}
+
+/** What the reference of AERO notes in files that it makes of GGUF files. */
+const sourceKey = 'source_format'
+
+/**
+ * The same for one model. The reference's converter to AERO keeps dimensions as GGUF has them, fastest first; on the way back they must not
+ * be turned round a second time. Blocks show whether the note can be believed: their rows are whole only one way round.
+ */
+export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
+  const isQuantized = tensors.some(({ dtype, encoding }) => (encoding ?? dtype).kind === 'block')
+  const addedKeys = (keys: readonly string[]): string[] =>
+    isQuantized && !keys.includes(quantizationVersionKey) ? [quantizationVersionKey] : []
+  const source = metadata.get(sourceKey)
+  const packed = tensors.filter(({ encoding, shape }) => encoding && shape.length > 1)
+  const isReversed =
+    source?.type === 'str' &&
+    source.value === 'gguf' &&
+    packed.length > 0 &&
+    packed.every(({ encoding, shape }) => encoding!.byteLength(shape.toReversed()) !== undefined)
+  return { ...writeCapabilities, addedKeys, ...(isReversed && { tensor: fitReversed }) }
+}
+
+function fitReversed(tensor: Tensor): Fit<Tensor> {
+  if (tensor.shape.length < 2) return fitTensor(tensor)
+  const turned: Tensor = { ...tensor, shape: tensor.shape.toReversed() }
+  const fit = fitTensor(turned)
+  const reason = 'its dimensions stand fastest first, as in the file that it came from'
+  return fit.fits ? { fits: true, as: fit.as ?? turned, reason } : fit
 }

@@ -1,9 +1,11 @@
 import type { Format, MetaValue, Model, ReadContext } from '../../model/index.js'
 import { check, rememberFiles } from './check.js'
 import { codes } from './codes.js'
-import { writeCapabilities } from './fit.js'
-import { layout, quantizationVersionKey } from './layout.js'
+import { editInPlace } from './edit-in-place.js'
+import { quantizationVersionKey, writeCapabilities, writeFor } from './fit.js'
+import { layout } from './layout.js'
 import { type GgufFile, magic, readFile } from './read.js'
+import { slackOption } from './slack.js'
 import { modelOf, parseShardName, placeOf, readSet } from './split.js'
 
 const extension = '.gguf'
@@ -13,7 +15,7 @@ export const gguf: Format = {
   id: 'gguf',
   title: 'GGUF',
   extensions: [extension],
-  capabilities: { checksums: 'none', write: writeCapabilities },
+  capabilities: { checksums: 'none', usual: { version: '3' }, write: writeCapabilities, writeFor },
   codes,
 
   detect(head, name) {
@@ -43,6 +45,17 @@ export const gguf: Format = {
 
   check,
   layout,
+  editInPlace,
+  options: {
+    write: [
+      {
+        name: slackOption,
+        argument: 'SIZE',
+        kind: 'size',
+        description: 'leave this much room in the index, so that later edits need not move the weights',
+      },
+    ],
+  },
 }
 
 function checkKeys({ metadata }: GgufFile, { report }: ReadContext): void {

@@ -4,17 +4,20 @@ import { alignUp, isPowerOfTwo } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Layout, Metadata, MetaValue, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
+import { quantizationVersionKey } from './fit.js'
 import { alignmentKey, counts, defaultAlignment, magic, preamble } from './read.js'
+import { filler, slackKey, slackOf, slackOption } from './slack.js'
 import { nameOfShard, parseShardName, placeOf, splitKeys, withoutSplitKeys } from './split.js'
 
-export const quantizationVersionKey = 'general.quantization_version'
 /** How ggml's blocks are laid out since May 2023. */
 const quantizationVersion = 2
 const mostAlignment = 1 << 20
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const alignment = chooseAlignment(model.metadata, options)
-  const metadata = completeMetadata(model, alignment)
+  const complete = completeMetadata(model, alignment)
+  const slack = Number(options.extra?.[slackOption] ?? slackOf(model))
+  const metadata = slack > 0 ? new Map([...complete, [slackKey, filler(slack)]]) : complete
   const shards =
     options.shardSize === undefined ? [model.tensors] : splitShards(model.tensors, options.shardSize, alignment)
   if (shards.length === 1) return { files: [layoutFile(options.name, metadata, model.tensors, alignment)] }
@@ -30,7 +33,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files }
 }
 
-function chooseAlignment(metadata: Metadata, { align, name }: WriteOptions): number {
+export function chooseAlignment(metadata: Metadata, { align, name }: Pick<WriteOptions, 'align' | 'name'>): number {
   if (align === undefined) {
     const stated = metadata.get(alignmentKey)
     return stated?.type === 'u32' && isPowerOfTwo(Number(stated.value)) ? Number(stated.value) : defaultAlignment
@@ -41,7 +44,7 @@ function chooseAlignment(metadata: Metadata, { align, name }: WriteOptions): num
 }
 
 /** The metadata with the keys that follow from how the file is written. */
-function completeMetadata(model: Model, alignment: number): Metadata {
+export function completeMetadata(model: Model, alignment: number): Metadata {
   const metadata = new Map<string, MetaValue>(model.metadata)
   const stated = metadata.get(alignmentKey)
   if (stated ? !(stated.type === 'u32' && stated.value === alignment) : alignment !== defaultAlignment) {
@@ -72,22 +75,34 @@ function splitShards(tensors: readonly Tensor[], limit: number, alignment: numbe
 }
 
 function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[], alignment: number): FileLayout {
-  const writer = new ByteWriter()
-  writer.raw(preamble.write({ magic, version: 3 }))
-  writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))
-  for (const [key, value] of metadata) putEntry(writer, key, value)
   let offset = 0
+  const offsets: number[] = []
   const data: Slot[] = []
   for (const tensor of tensors) {
-    putTensor(writer, tensor, offset)
+    offsets.push(offset)
     const size = tensor.data!.byteLength
     const padding = alignUp(size, alignment) - size
     data.push({ kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data! })
     if (padding > 0) data.push({ kind: 'zeros', path: 'padding', length: padding })
     offset += size + padding
   }
-  const padding = alignUp(writer.length, alignment) - writer.length
-  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: writer.bytes }]
+  const header = encodeHeader(metadata, tensors, offsets)
+  return { name, slots: [...headerSlots(header, alignUp(header.byteLength, alignment)), ...data] }
+}
+
+/** The index, up to where it ends. Offsets count from the start of the data. */
+export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
+  const writer = new ByteWriter()
+  writer.raw(preamble.write({ magic, version: 3 }))
+  writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))
+  for (const [key, value] of metadata) putEntry(writer, key, value)
+  for (const [i, tensor] of tensors.entries()) putTensor(writer, tensor, offsets[i]!)
+  return writer.bytes
+}
+
+export function headerSlots(header: Uint8Array, dataStart: number): Slot[] {
+  const padding = dataStart - header.byteLength
+  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: header }]
   if (padding > 0) slots.push({ kind: 'zeros', path: 'header_padding', length: padding })
-  return { name, slots: [...slots, ...data] }
+  return slots
 }

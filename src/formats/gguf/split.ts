@@ -6,6 +6,7 @@ import { TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type GgufFile, readFile } from './read.js'
+import { splitSlack } from './slack.js'
 
 export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count: 'split.count' } as const
 const allSplitKeys = new Set<string>(Object.values(splitKeys))
@@ -137,14 +138,15 @@ export function modelOf(files: readonly GgufFile[]): Model {
   const isSet = files.length > 1
   const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => file.tensors) : first!.tensors
   const split: Part = { kind: 'gguf.split', sharing: 'derived', value: { files: files.length } }
+  const { metadata, parts: slack } = splitSlack(first!.metadata)
   const variant = isSet ? 'split' : first!.encoding.littleEndian ? undefined : 'big-endian'
   return {
     format: 'gguf',
     version: String(first!.encoding.version),
     ...(variant !== undefined && { variant }),
-    metadata: isSet ? withoutSplitKeys(first!.metadata) : first!.metadata,
+    metadata: isSet ? withoutSplitKeys(metadata) : metadata,
     tensors,
-    parts: isSet ? [split] : [],
+    parts: [...(isSet ? [split] : []), ...slack],
     files: files.map((file) => file.source),
   }
 }

@@ -174,6 +174,7 @@ export class TensorReader {
     if (offset === undefined || offset + size > this.#dataSize) {
       const message = `it takes ${size} bytes from ${info.offset} on, but the data has ${this.#dataSize}`
       this.#refuse(codes['past-end'], i, 'offset', info.at, message)
+      this.#context.onLost?.({ subject: 'tensor', name: decodeUtf8(info.name), length: size, reason: message })
       return undefined
     }
     if (offset % this.#alignment === 0) return offset

@@ -88,14 +88,25 @@ function listAt(index: IndexView, at: number): MetaList {
   const type = valueTypes[index.view.getUint32(at, index.encoding.littleEndian)]!
   const count = lengthAt(index, at + 4)
   const items: Items = { index, type, count, start: at + 4 + index.encoding.lengthSize }
-  const list: MetaList = { type: 'array', item: type.type, length: count, values: () => decodeItems(items) }
+  const list: MetaList = {
+    type: 'array',
+    item: type.type,
+    length: count,
+    values: () => decodeItems(items, 0, count),
+    slice: (from, to) => decodeItems(items, from, to),
+  }
   itemsByList.set(list, items)
   return list
 }
 
-function decodeItems(items: Items): readonly MetaValue[] {
+/** Items before `from` are stepped over, those from `to` on are not even looked at. */
+function decodeItems({ index, type, count, start }: Items, from: number, to: number): readonly MetaValue[] {
   const values: MetaValue[] = []
-  forEachItem(items, (at) => values.push(readValue(items.index, items.type, at)))
+  let at = start
+  for (let i = 0; i < Math.min(to, count); i++) {
+    if (i >= from) values.push(readValue(index, type, at))
+    at = valueEnd(index, type, at)
+  }
   return values
 }
 

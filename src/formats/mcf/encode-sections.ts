@@ -1,5 +1,6 @@
 // The sections beside the tensors: files of a Hugging Face model, ModelInfo, and whatever an MCF file held that nobody knows.
 import { failWith, writeCodes } from '../../errors/index.js'
+import { findFile } from '../../model/companions.js'
 import {
   type Metadata,
   type MetaValue,
@@ -13,13 +14,14 @@ import { emptyModelInfo, type ModelInfo } from './model-info.js'
 import { encodeModelInfo } from './model-info-bytes.js'
 import { modelInfoFromConfig } from './model-info-config.js'
 import type { Notes } from './notes.js'
-import { packOrder, sectionTypes, typeOfFile } from './sections.js'
+import { encodeOtherFiles, isOtherFile } from './other-files.js'
+import { otherFilesType, packOrder, sectionTypes, typeOfFile } from './sections.js'
 
 export interface SectionContent {
   readonly type: number
   /** Absent for sections whose version is known. */
   readonly version?: number
-  readonly data: Payload | Uint8Array
+  readonly data: Payload | Uint8Array | readonly (Payload | Uint8Array)[]
 }
 
 /** A larger config.json is carried, but not looked into. */
@@ -35,11 +37,15 @@ export async function collectSections(
   const info = await modelInfoData(model, infoPart, notes, options.signal)
   const sections: SectionContent[] = []
   const used = new Set<number>()
+  const others = model.parts.filter(isOtherFile)
   for (const part of model.parts) {
     if (part === infoPart && info) sections.push({ type: sectionTypes.modelInfo, data: info })
     else if (part.kind === 'mcf.section' && part.data) {
       const { type, version } = part.content as { type: number; version: number }
       sections.push({ type, version, data: part.data })
+    } else if (isOtherFile(part)) {
+      if (!used.has(otherFilesType)) sections.push({ type: otherFilesType, data: encodeOtherFiles(others) })
+      used.add(otherFilesType)
     } else if (part.kind === 'file' && part.data) {
       const type = typeOfFile(part.name ?? '')
       if (type !== undefined && !used.has(type)) sections.push({ type, data: part.data })
@@ -71,9 +77,10 @@ async function modelInfoData(
   }
   // An MCF file without ModelInfo stays without, unless there is metadata to hold.
   if (notes) return metadata.size === 0 ? undefined : encodeModelInfo(emptyModelInfo, metadata)
-  const config = model.parts.find(({ kind, name }) => kind === 'file' && name === 'config.json')?.data
+  const config = findFile(model.parts, 'config.json')?.data
   const bytes = config && config.byteLength <= maxConfig ? await readPayload(config, signal) : undefined
-  const name = modelName(model.files[0]?.name ?? '')
+  const [main] = model.files
+  const name = main?.folder?.name ?? modelName(main?.name ?? '')
   const filled = bytes ? modelInfoFromConfig(bytes, name) : { info: { ...emptyModelInfo, modelName: name }, extras: [] }
   return encodeModelInfo(filled.info, new Map([...filled.extras, ...metadata]))
 }
@@ -83,7 +90,7 @@ export function modelName(path: string): string {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
   const directory = segments.at(-2)
   if (directory !== undefined && directory !== '..') return directory
-  return (segments.at(-1) ?? '').replace(/(\.safetensors(\.index)?)?\.[^.]*$/, '')
+  return (segments.at(-1) ?? '').replace(/(\.[^.]+)?(\.index)?\.json$|\.[^.]*$/, '')
 }
 
 function sameMetadata(a: Metadata | undefined, b: Metadata): boolean {

@@ -7,7 +7,9 @@ import { check } from './check.js'
 import { codes } from './codes.js'
 import { codeOfDType } from './dtypes.js'
 import { layout } from './layout.js'
+import { isOtherFile } from './other-files.js'
 import { read } from './read.js'
+import { restorePart } from './restore-part.js'
 import { typeOfFile } from './sections.js'
 import { magic } from './structs.js'
 
@@ -17,7 +19,7 @@ export const mcf: Format = {
   id: 'mcf',
   title: 'MCF',
   extensions: [extension],
-  capabilities: { checksums: 'none', write: writeCapabilities() },
+  capabilities: { checksums: 'none', usual: { version: '1.1' }, write: writeCapabilities() },
   codes,
 
   detect(head, name) {
@@ -33,6 +35,7 @@ export const mcf: Format = {
   read,
   check,
   layout,
+  restorePart,
   options: {
     write: [{ name: 'dedup', description: 'store tensors with the same type, shape and bytes only once' }],
     check: [
@@ -45,7 +48,15 @@ export const mcf: Format = {
 }
 
 function writeCapabilities(): WriteCapabilities {
-  return { order: 'row', shards: false, tensor: fitTensor, metadata: fitMetadata, part: fitPart }
+  return {
+    order: 'row',
+    sorts: { tensors: true, metadata: true },
+    keeps: ['quantInfo'],
+    shards: false,
+    tensor: fitTensor,
+    metadata: fitMetadata,
+    part: fitPart,
+  }
 }
 
 function fitTensor(tensor: Tensor): Fit<Tensor> {
@@ -96,8 +107,8 @@ function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
   return { fits: true, as: { type: 'u32', value: number }, reason: 'MCF stores it as u32' }
 }
 
-function fitPart({ kind, name }: Part): Fit<Part> {
-  if (kind !== 'file') return { fits: false, reason: 'MCF has no place for it' }
-  if (typeOfFile(name ?? '') !== undefined) return { fits: true }
-  return { fits: false, reason: `MCF has no section for ${name}` }
+function fitPart(part: Part): Fit<Part> {
+  if (part.kind !== 'file') return { fits: false, reason: 'MCF has no place for it' }
+  if (typeOfFile(part.name ?? '') !== undefined || isOtherFile(part)) return { fits: true }
+  return { fits: false, reason: `MCF has no section for ${part.name}` }
 }

@@ -2,7 +2,7 @@
 // everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
 import { alignUp } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import type { Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import type { Layout, Model, Payload, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { groupShared } from './dedup.js'
 import { collectSections } from './encode-sections.js'
 import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
@@ -33,6 +33,11 @@ class Writer {
     this.#end += length
   }
 
+  piece(path: string, data: Payload | Uint8Array): void {
+    if (data instanceof Uint8Array) this.put({ kind: 'bytes', path, bytes: data }, data.byteLength)
+    else this.put({ kind: 'payload', path, payload: data }, data.byteLength)
+  }
+
   /** Begins on a multiple of eight and ends where `write` stops. */
   section(type: number, version: number, write: () => void): void {
     this.pad(alignUp(this.#end, 8))
@@ -53,9 +58,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   const versionOf = (type: number): number => notes?.versions.get(type) ?? 1
   for (const { type, version, data } of await collectSections(model, notes, options)) {
     writer.section(type, version ?? versionOf(type), () => {
-      if (data instanceof Uint8Array)
-        writer.put({ kind: 'bytes', path: sectionName(type), bytes: data }, data.byteLength)
-      else writer.put({ kind: 'payload', path: sectionName(type), payload: data }, data.byteLength)
+      for (const piece of Array.isArray(data) ? data : [data]) writer.piece(sectionName(type), piece)
     })
   }
   const tensors = byName(model.tensors)

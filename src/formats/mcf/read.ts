@@ -1,12 +1,14 @@
 // Reads a file: header and directory, then the sections that make up the index. Files of a Hugging Face model and sections of unknown
 // type are listed, not read.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
+import { filePart } from '../../model/companions.js'
 import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
 import { codes } from './codes.js'
 import { readContainer } from './container.js'
-import { describeModelInfo, type ParsedModelInfo, parseModelInfo } from './model-info.js'
+import { describeModelInfo, isNameOnly, type ParsedModelInfo, parseModelInfo } from './model-info.js'
 import { notesPart } from './notes.js'
-import { fileNameOf, hexType, type Section, sectionName, sectionTypes } from './sections.js'
+import { readOtherFiles } from './other-files.js'
+import { fileNameOf, hexType, otherFilesType, type Section, sectionName, sectionTypes } from './sections.js'
 import { alignmentOf, readStore } from './store.js'
 import { modelInfoHeader } from './structs.js'
 
@@ -18,10 +20,13 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
   const firsts = firstOfType(container.sections)
   const modelInfo = firsts.get(sectionTypes.modelInfo)
   const parsed = modelInfo && (await readModelInfo(source, modelInfo, context))
-  const parts = container.sections
-    .filter((section) => firsts.get(section.type) !== section || !isStore(section.type))
-    .toSorted((a, b) => a.offset - b.offset || a.index - b.index)
-    .map((section) => toPart(source, section, firsts.get(section.type) === section, parsed, context))
+  const parts: Part[] = []
+  for (const section of container.sections.toSorted((a, b) => a.offset - b.offset || a.index - b.index)) {
+    const isFirst = firsts.get(section.type) === section
+    if (isFirst && isStore(section.type)) continue
+    const files = isFirst && section.type === otherFilesType && (await readOtherFiles(source, section, context))
+    parts.push(...(files || [toPart(source, section, isFirst, parsed, context)]))
+  }
   const tensors = await readStore(source, container, firsts, context)
   const { header: head, sections } = container
   const data = firsts.get(sectionTypes.tensorData)
@@ -90,10 +95,12 @@ function toPart(
   const name = fileNameOf(type)
   if (type === sectionTypes.modelInfo && isFirst) {
     const value = parsed ? describeModelInfo(parsed.info) : { opaque: true }
-    return { kind: 'mcf.model-info', sharing: 'private', value, data, ...(parsed && { content: parsed }) }
+    // Writers put in a name even where nothing else is known; they take it from where the file lies.
+    const sharing = parsed && isNameOnly(parsed.info) ? 'derived' : 'private'
+    return { kind: 'mcf.model-info', sharing, value, data, ...(parsed && { content: parsed }) }
   }
   extents?.add({ file: source.name, offset, length: size, path: sectionName(type), kind: 'field' })
-  if (name !== undefined && isFirst) return { kind: 'file', sharing: 'shared', name, value: { bytes: size }, data }
+  if (name !== undefined && isFirst) return filePart(name, data)
   const value = { type: hexType(type), version, bytes: size }
   return { kind: 'mcf.section', sharing: 'private', name: hexType(type), value, data, content: { type, version } }
 }

@@ -13,6 +13,9 @@ const files: readonly (readonly [type: number, name: string])[] = [
   [0x105, 'merges.txt'],
 ]
 
+/** Where all other files go: `TARE`, as its bytes lie in the file. */
+export const otherFilesType = 0x45524154
+
 const nameByType = new Map(files)
 const typeByName = new Map(files.map(([type, name]) => [name, type]))
 
@@ -30,6 +33,7 @@ const ownNames = new Map<number, string>([
   [sectionTypes.quantInfo, 'quant_info'],
   [sectionTypes.tensorIndex, 'tensor_index'],
   [sectionTypes.tensorData, 'tensor_data'],
+  [otherFilesType, 'other_files'],
 ])
 
 /** `tensor_index`, `config.json` or `0x7777`, for paths and part names. */

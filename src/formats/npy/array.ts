@@ -3,7 +3,7 @@
 import { countElements, type ExtentRecorder } from '../../bytes/index.js'
 import { type DType, dtypeById, packed } from '../../dtypes/index.js'
 import type { Report } from '../../errors/index.js'
-import type { Payload, Tensor } from '../../model/index.js'
+import type { Payload, ReadContext, Tensor } from '../../model/index.js'
 import { swappedPayload } from '../../model/swapped-payload.js'
 import type { NpyHeader } from '../../wire/npy-parse.js'
 import { arrayCodes as codes } from './codes.js'
@@ -14,6 +14,7 @@ export interface ArrayPlace {
   readonly size: number
   /** Gives findings their place in the file. */
   readonly report: Report
+  readonly onLost?: ReadContext['onLost']
   payload(offset: number, length: number): Payload
 }
 
@@ -32,6 +33,7 @@ export function tensorOf(name: string, header: NpyHeader, place: ArrayPlace): Te
       path: 'data',
       message,
     })
+    place.onLost?.({ subject: 'tensor', name, length, reason: message })
     return undefined
   }
   if (end < place.size) {

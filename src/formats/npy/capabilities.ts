@@ -1,7 +1,7 @@
 // What NumPy's files can hold: arrays of numbers, in either order. There is no place for anything beside them.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { type DType, f32, i8, u8 } from '../../dtypes/index.js'
-import type { Fit, Tensor, WriteCapabilities } from '../../model/index.js'
+import { type Fit, stowageKey, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { npyDescription } from '../../wire/npy-header.js'
 import { mostNameBytes } from '../../wire/zip-write.js'
 import { foreignDescr } from './array.js'
@@ -41,5 +41,18 @@ const nothingElse: Pick<WriteCapabilities, 'metadata' | 'part' | 'order' | 'shar
   shards: false,
 }
 
-export const npyWrite: WriteCapabilities = { ...nothingElse, tensor: fitArray, mostTensors: 1 }
-export const npzWrite: WriteCapabilities = { ...nothingElse, tensor: fitMember }
+/** An NPY file has no names; its own stands for that of the array. */
+function fitNameless(tensor: Tensor): Fit<Tensor> {
+  const fit = fitArray(tensor)
+  return fit.fits
+    ? { fits: true, as: fit.as ?? tensor, reason: 'the name of the file stands for that of the array' }
+    : fit
+}
+
+export const npyWrite: WriteCapabilities = { ...nothingElse, tensor: fitNameless, mostTensors: 1 }
+export const npzWrite: WriteCapabilities = {
+  ...nothingElse,
+  tensor: fitMember,
+  metadata: (key, value) =>
+    key === stowageKey && value.type === 'str' ? { fits: true } : nothingElse.metadata(key, value),
+}

@@ -4,7 +4,7 @@ import { guessMemberNames, startsLikeZip } from '../../wire/zip.js'
 import { npyWrite, npzWrite } from './capabilities.js'
 import { npyCodes, npzCodes } from './codes.js'
 import { layoutArchive, layoutFile } from './layout.js'
-import { checkArchive, readArchive } from './npz-read.js'
+import { checkArchive, memberKind, readArchive } from './npz-read.js'
 import { extension, readFile } from './read.js'
 
 const archiveExtension = '.npz'
@@ -13,7 +13,7 @@ export const npy: Format = {
   id: 'npy',
   title: 'NPY',
   extensions: [extension],
-  capabilities: { checksums: 'none', write: npyWrite },
+  capabilities: { checksums: 'none', plain: true, usual: { version: '1.0' }, write: npyWrite },
   codes: npyCodes,
   detect(head, name) {
     if (startsLikeNpy(head)) return 'yes'
@@ -41,6 +41,7 @@ export const npz: Format = {
   read: readArchive,
   check: checkArchive,
   layout: layoutArchive,
+  restorePart: (part) => (part.kind === memberKind && part.name !== undefined && part.data ? part : undefined),
 }
 
 function onlyOne(names: readonly string[], ending: string): string | undefined {

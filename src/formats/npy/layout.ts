@@ -1,12 +1,22 @@
 // Writing, with the header bytes of NumPy. In an archive every member is stored as it is and starts on a multiple of 64, and so do its
 // elements, since a header is padded to 64; members keep the order of the tensors.
+import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import type { Layout, Model, Payload, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type Layout,
+  type Model,
+  type Payload,
+  type Slot,
+  stowageKey,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { npyDescription, npyHeaderOf } from '../../wire/npy-header.js'
+import { mostComment } from '../../wire/zip.js'
 import { layOutZip, type ZipPiece } from '../../wire/zip-write.js'
 import { foreignDescr } from './array.js'
 import { arrayCodes } from './codes.js'
-import { memberKind } from './npz-read.js'
+import { memberKind, stowageFile } from './npz-read.js'
 import { extension } from './read.js'
 
 export async function layoutFile(model: Model, options: WriteOptions): Promise<Layout> {
@@ -46,8 +56,9 @@ export async function layoutArchive(model: Model, options: WriteOptions): Promis
     const message = `the alignment ${alignment} is not from 1 to ${mostAlignment}`
     failWith(usageCodes.option, { file: options.name, path: '--align', message })
   }
-  const contents = [...model.tensors.map(arrayContent), ...otherMembers(model)]
-  const { heads, tail } = layOutZip(contents, alignment)
+  const { comment, member } = stowageOf(model)
+  const contents = [...model.tensors.map(arrayContent), ...otherMembers(model), ...(member ? [member] : [])]
+  const { heads, tail } = layOutZip(contents, alignment, comment)
   const slots = contents.flatMap((content, i) => [...heads[i]!.map(slotOf), ...content.slots])
   return { files: [{ name: options.name, slots: [...slots, ...tail.map(slotOf)] }] }
 }
@@ -57,6 +68,16 @@ function arrayContent(tensor: Tensor): Content {
   const payload = tensor.data!
   const slots = arraySlots(tensor, `members[${JSON.stringify(name)}].`, payload)
   return { name, size: headerOf(tensor).byteLength + payload.byteLength, slots }
+}
+
+/** What has no other place lies in the comment of the archive, which NumPy does not look at, or in a member when it is too long for that. */
+function stowageOf({ metadata }: Model): { readonly comment?: Uint8Array; readonly member?: Content } {
+  const value = metadata.get(stowageKey)
+  if (value?.type !== 'str') return {}
+  const bytes = encodeUtf8(value.value)
+  if (bytes.byteLength <= mostComment) return { comment: bytes }
+  const path = `members[${JSON.stringify(stowageFile)}].data`
+  return { member: { name: stowageFile, size: bytes.byteLength, slots: [{ kind: 'bytes', path, bytes }] } }
 }
 
 /** Members that are no arrays, of an archive that is written again. */

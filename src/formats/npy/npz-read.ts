@@ -1,11 +1,21 @@
 // An NPZ file is a zip archive with one NPY file per array; the member's name without `.npy` is the array's. Stored members are read
 // where they lie. Of a deflated one only as much is inflated as its header takes; the elements are streamed when somebody asks.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import { type Report, TareError } from '../../errors/index.js'
-import type { CheckContext, Model, Part, ReadContext, Tensor } from '../../model/index.js'
+import {
+  type CheckContext,
+  type Metadata,
+  type Model,
+  type Part,
+  type ReadContext,
+  readPayload,
+  stowageKey,
+  type Tensor,
+  text,
+} from '../../model/index.js'
 import { checkMember, memberPayload, reportZipFailure } from '../../model/zip-payload.js'
 import { npyHeadSize, parseNpyHeader, startsLikeNpy } from '../../wire/npy-parse.js'
-import { readMemberHead, readZip, type ZipMember } from '../../wire/zip.js'
+import { readMemberHead, readZip, type ZipArchive, type ZipContext, type ZipMember } from '../../wire/zip.js'
 import { recordArray, tensorOf } from './array.js'
 import { ownNpzCodes as codes } from './codes.js'
 import { extension } from './read.js'
@@ -14,12 +24,15 @@ import { extension } from './read.js'
 const usualHead = 1024
 const parallelReads = 16
 export const memberKind = 'npz.member'
+export const stowageFile = `${stowageKey}.json`
 
 const archives = new WeakMap<Model, readonly ZipMember[]>()
 
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context
-  const { members } = await readZip(source, { report, extents, signal, mostDirectory: context.limits.indexBytes })
+  const onLost = context.onLost && lostMember(context.onLost)
+  const archive = await readZip(source, { report, extents, signal, mostDirectory: context.limits.indexBytes, onLost })
+  const { members } = archive
   const contents = new Contents(source, context)
   for (let first = 0; first < members.length; first += parallelReads) {
     const batch = members.slice(first, first + parallelReads)
@@ -27,9 +40,33 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     for (const [i, member] of batch.entries()) contents.add(member, heads[i])
   }
   const { tensors, parts } = contents
-  const model: Model = { format: 'npz', metadata: new Map(), tensors, parts, files: [source] }
+  const metadata = await readStowage(source, archive, context)
+  const model: Model = { format: 'npz', metadata, tensors, parts, files: [source] }
   archives.set(model, members)
   return model
+}
+
+/** A member takes its header on top of the elements, which only the member itself could tell. */
+const lostMember =
+  (onLost: NonNullable<ReadContext['onLost']>): NonNullable<ZipContext['onLost']> =>
+  (member, reason) => {
+    if (!member) return onLost({ subject: 'tensor', reason })
+    const { name, size } = member
+    const isArray = name.toLowerCase().endsWith(extension)
+    const subject = isArray ? 'tensor' : 'part'
+    onLost({ subject, name: isArray ? name.slice(0, -extension.length) : name, reason: `${reason}; it had ${size} bytes` })
+  }
+
+/** What other formats had no array for lies in the archive's comment, or in a member of its own when it is long. */
+async function readStowage(
+  source: ByteSource,
+  { members, comment }: ZipArchive,
+  { limits, signal }: ReadContext,
+): Promise<Metadata> {
+  const member = members.find(({ name, size }) => name === stowageFile && size <= limits.indexBytes)
+  const bytes = member ? await readPayload(memberPayload(source, member), signal) : comment
+  const content = bytes[0] === 0x7b ? decodeUtf8(bytes) : undefined
+  return new Map(content === undefined ? [] : [[stowageKey, text(content)]])
 }
 
 export async function checkArchive(model: Model, context: CheckContext): Promise<void> {
@@ -100,7 +137,7 @@ class Contents {
   #addOther(member: ZipMember): void {
     this.#record(member)
     const isFolder = member.size === 0 && member.name.endsWith('/')
-    if (isFolder) return
+    if (isFolder || member.name === stowageFile) return
     const { entryOffset: offset, path, name, size } = member
     this.#context.report.report(codes.member, { offset, path, message: `${JSON.stringify(name)} is no array` })
     const data = memberPayload(this.#source, member)

@@ -12,6 +12,7 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
   const tensor = tensorOf(nameOf(source.name), header, {
     size: source.size,
     report,
+    onLost: context.onLost,
     payload: (offset, length) => rangePayload(source, offset, length),
   })
   recordArray(extents, source.name, 0, source.size, header, tensor)

@@ -1,6 +1,6 @@
 // Writing: only the graph of an encoder, computed from its weights. Whoever reads it gets numbers from texts, not just the tensors.
 import { findEncoder } from '../../embed/encoder.js'
-import { onnxExportRefusal, onnxModelLayout } from '../../embed/onnx-export.js'
+import { onnxModelLayout } from '../../embed/onnx-export.js'
 import type {
   Exporter,
   Fit,
@@ -37,9 +37,9 @@ export const exporter: Exporter = {
   },
 }
 
+/** Fails with what the encoder lacks where the model is none: every tensor would be refused for the same reason. */
 function capabilitiesFor(model: Model, extra: OptionValues): WriteCapabilities {
-  const refusal = onnxExportRefusal(model, graphOptions(extra))
-  const unused = new Set(refusal === undefined ? findEncoder(model, graphOptions(extra)).unused : [])
+  const unused = new Set(findEncoder(model, graphOptions(extra)).unused)
   const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
   return {
     order: 'both',
@@ -47,7 +47,6 @@ function capabilitiesFor(model: Model, extra: OptionValues): WriteCapabilities {
     // The graph turns and decodes weights by itself.
     orientation: 'as-is',
     tensor(tensor: Tensor): Fit<Tensor> {
-      if (refusal !== undefined) return no(`ONNX is written for BERT encoders only: ${refusal}`)
       if (unused.has(tensor.name)) return no('the graph of the encoder does not use it')
       return { fits: true, as: tensor, reason: 'becomes a constant of the graph, as f32' }
     },

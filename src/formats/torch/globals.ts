@@ -65,6 +65,9 @@ const inert: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['numpy.random._pickle', words('__randomstate_ctor __generator_ctor __bit_generator_ctor')],
 ])
 
+/** What arrays and numbers of NumPy consist of: see numpy.ts. */
+const arrayNames = words('ndarray dtype _reconstruct scalar _frombuffer')
+
 export type Verdict = 'harmless' | 'inert' | 'unsafe'
 
 export function judgeGlobal({ module, name }: PickleGlobal, isTorchScript = false): Verdict {
@@ -95,9 +98,11 @@ export function checkGlobals(
     const verdict = judgeGlobal(global, isTorchScript)
     if (verdict === 'harmless') continue
     const shown = JSON.stringify(`${global.module} ${global.name}`.slice(0, 200))
+    const isRead = global.module.startsWith('numpy') && arrayNames.has(global.name)
+    const inertly = isRead ? "it is read as data; PyTorch's restricted loader refuses it" : 'it was left as it is'
     const [code, message] =
       verdict === 'inert'
-        ? [codes['unknown-global'], `${shown} is not understood; it was left as it is`]
+        ? [codes['unknown-global'], `${shown} is no part of a plain checkpoint; ${inertly}`]
         : [codes['unsafe-global'], `${shown} would be imported and called by whoever loads this file`]
     report.report(code, { offset: global.offset, path, message })
   }

@@ -1,7 +1,8 @@
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
+import { withCompanions } from '../../model/companions.js'
 import type { Format, Model, ReadContext } from '../../model/index.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip.js'
-import { check } from './check.js'
+import { check, membersOf, rememberMembers } from './check.js'
 import { allTorchCodes, codes } from './codes.js'
 import { readArchive } from './read-archive.js'
 import { readIndex } from './read-index.js'
@@ -10,6 +11,9 @@ import { readLegacy } from './read-legacy.js'
 /** How far to look for the beginning of an index's weight map. */
 const headSize = 65_536
 const indexSuffix = '.bin.index.json'
+const published = ['pytorch_model.bin', `pytorch_model${indexSuffix}`] as const
+/** What a trainer keeps beside the weights to go on later. */
+const trainingState = /^(optimizer|scheduler|scaler|rng_state|random_states|training_args)(?![a-z])/i
 
 export const torch: Format = {
   id: 'torch',
@@ -34,17 +38,21 @@ export const torch: Format = {
     return /\.(pt|pth|ckpt)$/i.test(name) || name.toLowerCase().endsWith(indexSuffix) ? 'maybe' : 'no'
   },
 
+  published,
   mainFile(names) {
     const indexes = names.filter((name) => name.endsWith(indexSuffix))
     if (indexes.length === 1) return indexes[0]
-    if (names.includes('pytorch_model.bin')) return 'pytorch_model.bin'
-    const files = names.filter((name) => /\.(pt|pth)$/i.test(name))
+    if (names.includes(published[0])) return published[0]
+    const files = names.filter((name) => /(\.(pt|pth|ckpt)|_model\.bin)$/i.test(name) && !trainingState.test(name))
     return files.length === 1 ? files[0] : undefined
   },
 
   async read(source, context) {
     const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
-    return looksLikeIndex(head) ? readIndex(source, context, readFile) : readFile(source, context)
+    const weights = await (looksLikeIndex(head) ? readIndex(source, context, readFile) : readFile(source, context))
+    const model = await withCompanions(weights, source, context)
+    rememberMembers(model, membersOf(weights))
+    return model
   },
 
   check,

@@ -2,11 +2,20 @@
 import { encodeUtf8 } from '../../bytes/index.js'
 import { type JsonValue, listOf, type MetaValue, text } from '../../model/index.js'
 import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle.js'
+import { numpyScalar } from './numpy.js'
 import { firstArgument } from './rebuild.js'
 
 const lowest64 = -(2n ** 63n)
 const limit64 = 2n ** 63n
 const limitU64 = 2n ** 64n
+
+const byteMakers = new Set([
+  '_codecs.encode',
+  '__builtin__.bytearray',
+  'builtins.bytearray',
+  '__builtin__.bytes',
+  'builtins.bytes',
+])
 
 /**
  * A pickle can use one long text or list a million times for two bytes each, so what is made of them is made once and kept.
@@ -69,27 +78,31 @@ export class PlainValues {
       case '__builtin__.complex':
       case 'builtins.complex':
         return typeof first === 'number' && typeof second === 'number' ? text(`(${first}, ${second})`) : undefined
-      case '_codecs.encode':
-      case '__builtin__.bytearray':
-      case 'builtins.bytearray':
-      case '__builtin__.bytes':
-      case 'builtins.bytes':
-        return this.#bytesOf(object)
       default:
-        return undefined
+        return byteMakers.has(object.className ?? '')
+          ? this.#wrappedBytes(object)
+          : numpyScalar(object, (value) => this.bytesOf(value))
     }
   }
 
+  #wrappedBytes(object: PickleObject): MetaValue | undefined {
+    const bytes = this.bytesOf(object)
+    return bytes && { type: 'bytes', value: bytes }
+  }
+
   /** Bytes are spelled as Latin-1 text in protocol 2: bytearray(encode("abc", "latin1")). */
-  #bytesOf(object: PickleObject): MetaValue | undefined {
-    let value = firstArgument(object)
-    if (value instanceof PickleObject && value.className === '_codecs.encode') value = firstArgument(value)
-    if (value === undefined) return { type: 'bytes', value: new Uint8Array() }
-    if (value instanceof Uint8Array) return { type: 'bytes', value }
-    if (typeof value !== 'string') return undefined
+  bytesOf(given: PickleValue): Uint8Array | undefined {
+    let value: PickleValue | undefined = given
+    for (let depth = 0; value instanceof PickleObject && depth < 2; depth++) {
+      if (!byteMakers.has(value.className ?? '')) return undefined
+      value = firstArgument(value)
+    }
+    if (value === undefined) return new Uint8Array()
+    if (value instanceof Uint8Array) return value
+    if (typeof value !== 'string' || value === given) return undefined
     const bytes = this.#bytes.get(value) ?? Uint8Array.from(value, (character) => character.charCodeAt(0))
     this.#bytes.set(value, bytes)
-    return { type: 'bytes', value: bytes }
+    return bytes
   }
 }
 

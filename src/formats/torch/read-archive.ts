@@ -18,7 +18,9 @@ const wordLength = 64
 
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal, limits } = context
-  const { members } = await readZip(source, { report, extents, signal, mostDirectory: limits.indexBytes })
+  // Which tensors a member that is not whole belonged to shows when the storages are looked for.
+  const onLost = context.onLost && (() => {})
+  const { members } = await readZip(source, { report, extents, signal, mostDirectory: limits.indexBytes, onLost })
   const archive = new Archive(source, members, context)
   archive.record()
   const isTorchScript = archive.has('constants.pkl') && archive.namesUnder('code/') > 0

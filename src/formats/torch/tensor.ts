@@ -44,7 +44,11 @@ export function makeTensor(
   const common = { name, dtype, shape, order: 'row' as const, role }
   if (rebuilt.kind === 'meta') return { ...common, data: null }
   const storage = storages.found.get(rebuilt.storage.key)
-  if (!storage) return undefined
+  if (!storage) {
+    const reason = `its storage ${JSON.stringify(rebuilt.storage.key)} is not there in full`
+    context.onLost?.({ subject: 'tensor', name, length: count * dtype.group.bytes, reason })
+    return undefined
+  }
   const span = count === 0 ? 0 : spanOf(rebuilt)
   const size = dtype.group.bytes
   const start = (rebuilt.storage.start * rebuilt.storage.elementSize) / size + rebuilt.offset

@@ -4,6 +4,7 @@
 import type { MetaValue, ReadContext, Tensor } from '../../model/index.js'
 import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle.js'
 import { codes } from './codes.js'
+import { type NumpyArray, numpyArray } from './numpy.js'
 import { keyText, PlainValues, plainJson } from './plain.js'
 import { type Rebuilt, rebuild } from './rebuild.js'
 import type { Storages } from './storages.js'
@@ -45,6 +46,7 @@ class Walker {
   readonly #context: ReadContext
   readonly #options: WalkOptions
   readonly #plain = new PlainValues()
+  readonly #arrays = new Map<PickleObject, NumpyArray | string | undefined>()
   readonly #above = new Set<PickleValue>()
   readonly #names = new Set<string>()
   readonly #path: string[] = []
@@ -93,6 +95,12 @@ class Walker {
         this.#addTensor(rebuilt, role, value.offset)
         return
       }
+    }
+    const array = value instanceof PickleObject ? this.#arrayOf(value) : undefined
+    if (array !== undefined) {
+      if (typeof array === 'string') this.#report('tensor-arguments', array, (value as PickleObject).offset)
+      else this.#keepTensor({ name: this.#name(), role, ...array }, (value as PickleObject).offset)
+      return
     }
     const plain = this.#plain.of(value)
     if (plain) this.#addMetadata(plain)
@@ -202,13 +210,26 @@ class Walker {
   }
 
   #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'sparse' }>, role: Role, offset: number): void {
-    const name = this.#name()
-    this.#spend(name.length)
-    const tensor = makeTensor(rebuilt, { name, role, offset, path: this.#options.path }, this.#storages, this.#context)
-    if (!tensor) return
-    if (this.#names.has(name)) this.#report('same-name', 'another tensor has this name', offset)
-    this.#names.add(name)
+    const place = { name: this.#name(), role, offset, path: this.#options.path }
+    const tensor = makeTensor(rebuilt, place, this.#storages, this.#context)
+    if (tensor) this.#keepTensor(tensor, offset)
+  }
+
+  #keepTensor(tensor: Tensor, offset: number): void {
+    this.#spend(tensor.name.length)
+    if (this.#names.has(tensor.name)) this.#report('same-name', 'another tensor has this name', offset)
+    this.#names.add(tensor.name)
     this.#contents.tensors.push(tensor)
+  }
+
+  /** One array can be reached on many ways; it is made once. */
+  #arrayOf(value: PickleObject): NumpyArray | string | undefined {
+    if (!this.#arrays.has(value))
+      this.#arrays.set(
+        value,
+        numpyArray(value, (bytes) => this.#plain.bytesOf(bytes)),
+      )
+    return this.#arrays.get(value)
   }
 
   #addMetadata(value: MetaValue): void {

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
-import { countingSource, MemorySource, type MetaList, openModel, readPayload, toHex } from '../../../src/index.js'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  countingSource,
+  inspectModel,
+  MemorySource,
+  type MetaList,
+  openModel,
+  readPayload,
+  toHex,
+} from '../../../src/index.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { architecture, build, entry, info, list, sourceOf, str, textEntry, u32, u64 } from './build.js'
 
@@ -71,6 +79,22 @@ describe('a large vocabulary', () => {
     expect([list.length, list.item]).toEqual([count, 'str'])
     const values = list.values()
     expect(values.map((value) => (value as { value: string }).value)).toEqual(tokens)
+  })
+
+  it('gives some of its tokens without decoding the others', async () => {
+    const { metadata } = await openModel(new MemorySource(new Uint8Array(file), 'v.gguf'))
+    const list = metadata.get('tokenizer.ggml.tokens') as MetaList
+    const decoded = vi.spyOn(TextDecoder.prototype, 'decode')
+    const texts = (from: number, to: number) => list.slice!(from, to).map((value) => (value as { value: string }).value)
+    expect(texts(0, 3)).toEqual(tokens.slice(0, 3))
+    expect(texts(count - 2, count + 5)).toEqual(tokens.slice(-2))
+    expect([texts(5, 5), texts(count, count + 1)]).toEqual([[], []])
+    expect(decoded).toHaveBeenCalledTimes(5)
+    decoded.mockClear()
+    const shown = inspectModel({ format: 'gguf', metadata, tensors: [], parts: [], files: [] })
+    expect(shown.metadata['tokenizer.ggml.tokens']).toMatchObject({ length: count })
+    expect(decoded.mock.calls.length).toBeLessThan(100)
+    decoded.mockRestore()
   })
 
   it('has the text of the fixture', async () => {

@@ -1,0 +1,3 @@
+export { decodeQ4_0, decodeQ8_0 } from './legacy'
+export { decodeQ4_K, decodeQ5_K } from './nested'
+export { decodeQ6_K } from './six-bits'

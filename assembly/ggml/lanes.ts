@@ -1,0 +1,42 @@
+// What the decoders share. Sixteen codes of a byte each become sixteen floats; the arithmetic is that of the plain decoders, each step
+// exact but the last.
+
+/** An f16 as f32. As bits of an f32 it is too small by 2^112, also where it is subnormal; infinities and NaN keep their exponent. */
+export function halfAt(at: usize): f32 {
+  const code = <u32>load<u16>(at)
+  const magnitude = reinterpret<f32>((code & 0x7fff) << 13) * reinterpret<f32>(0x77800000)
+  const bits = (code & 0x7c00) === 0x7c00 ? 0x7f800000 | ((code & 0x3ff) << 13) : reinterpret<u32>(magnitude)
+  return reinterpret<f32>(bits | ((code & 0x8000) << 16))
+}
+
+/** Signed codes times a factor. */
+export function putScaled(codes: v128, factor: v128, target: usize): void {
+  const low = i16x8.extend_low_i8x16_s(codes)
+  const high = i16x8.extend_high_i8x16_s(codes)
+  v128.store(target, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(low)), factor))
+  v128.store(target, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(low)), factor), 16)
+  v128.store(target, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_low_i16x8_s(high)), factor), 32)
+  v128.store(target, f32x4.mul(f32x4.convert_i32x4_s(i32x4.extend_high_i16x8_s(high)), factor), 48)
+}
+
+/** Codes times a factor, less an offset. */
+export function putShifted(codes: v128, factor: v128, offset: v128, target: usize): void {
+  const low = i16x8.extend_low_i8x16_s(codes)
+  const high = i16x8.extend_high_i8x16_s(codes)
+  v128.store(target, shifted(i32x4.extend_low_i16x8_s(low), factor, offset))
+  v128.store(target, shifted(i32x4.extend_high_i16x8_s(low), factor, offset), 16)
+  v128.store(target, shifted(i32x4.extend_low_i16x8_s(high), factor, offset), 32)
+  v128.store(target, shifted(i32x4.extend_high_i16x8_s(high), factor, offset), 48)
+}
+
+function shifted(codes: v128, factor: v128, offset: v128): v128 {
+  return f32x4.sub(f32x4.mul(f32x4.convert_i32x4_s(codes), factor), offset)
+}
+
+export function lowHalves(bytes: v128): v128 {
+  return v128.and(bytes, i8x16.splat(15))
+}
+
+export function highHalves(bytes: v128): v128 {
+  return i8x16.shr_u(bytes, 4)
+}

@@ -1,0 +1,74 @@
+// Compiled decoders for the types that most files consist of. They work in the arena that windows lie in: on windows where they are, on
+// anything else through a small tile. Where there is no WebAssembly the plain decoders do the work, with the same bits.
+import { arenaMemory, takeWindow } from '../../bytes/index.js'
+import { instantiate } from '../../kernels/instantiate.js'
+import type { DecodeBlocks } from './decode-legacy.js'
+import { type BlockLayout, blockBytes } from './layouts.js'
+import { wasmBase64 } from './wasm-bytes.js'
+
+/** Source and target are addresses in the arena. */
+type Kernel = (source: number, target: number, blocks: number) => void
+
+export type CompiledName = 'decodeQ4_0' | 'decodeQ8_0' | 'decodeQ4_K' | 'decodeQ5_K' | 'decodeQ6_K'
+
+interface Module {
+  readonly run: Readonly<Record<CompiledName, Kernel>>
+  readonly buffer: ArrayBufferLike
+  readonly codes: Uint8Array
+  readonly values: Float32Array
+}
+
+/** What the nearest caches hold: 8192 values, and their codes, which are fewer bytes in all types. */
+const tileValues = 8192
+const tileSize = 4 * tileValues
+/** For less it is not worth the way. */
+const fewestBlocks = 4
+
+let loaded: Module | null | undefined
+
+function moduleOf(): Module | undefined {
+  if (loaded === undefined) loaded = load() ?? null
+  return loaded ?? undefined
+}
+
+function load(): Module | undefined {
+  const memory = arenaMemory()
+  const run = instantiate<Module['run']>(wasmBase64, memory)
+  const tile = run && takeWindow(2 * tileSize)
+  if (!tile || tile.buffer !== memory.buffer) return undefined
+  const values = new Float32Array(tile.buffer, tile.byteOffset + tileSize, tileValues)
+  return { run, buffer: memory.buffer, codes: tile.subarray(0, tileSize), values }
+}
+
+/** Whether the compiled decoders can run here. */
+export const hasCompiled = (): boolean => moduleOf() !== undefined
+
+export function compiled(name: CompiledName, layout: BlockLayout, plain: DecodeBlocks): DecodeBlocks {
+  const size = blockBytes(layout)
+  return (source, target, blocks) => {
+    const module = blocks < fewestBlocks ? undefined : moduleOf()
+    if (!module) plain(source, target, blocks)
+    else if (source.buffer === module.buffer && target.buffer === module.buffer)
+      module.run[name](source.byteOffset, target.byteOffset, blocks)
+    else decodeTiles(module, module.run[name], size, layout.elements, source, target, blocks)
+  }
+}
+
+function decodeTiles(
+  { buffer, codes, values }: Module,
+  run: Kernel,
+  size: number,
+  elements: number,
+  source: Uint8Array,
+  target: Float32Array,
+  blocks: number,
+): void {
+  const step = tileValues / elements
+  for (let first = 0; first < blocks; first += step) {
+    const count = Math.min(step, blocks - first)
+    const isHere = target.buffer === buffer
+    codes.set(source.subarray(first * size, (first + count) * size))
+    run(codes.byteOffset, isHere ? target.byteOffset + 4 * first * elements : values.byteOffset, count)
+    if (!isHere) target.set(values.subarray(0, count * elements), first * elements)
+  }
+}
