@@ -1,14 +1,15 @@
-// Arrays in files beside the description: `.npy`, which says itself what it holds, or the bare elements. Nothing is read here but a
-// header; the elements flow when the output is written.
+// Arrays in files beside the description: `.npy` and `.npz`, which say themselves what they hold, or the bare elements. Nothing is read
+// here but a header; the elements flow when the output is written.
 import type { ByteSource } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
-import { strictReport, TareError } from '../errors/index.js'
-import { rangePayload, type Tensor } from '../model/index.js'
-import { readNpyHeader } from '../wire/npy-parse.js'
+import { ioCodes, strictReport, TareError } from '../errors/index.js'
+import { type Payload, rangePayload, type Tensor } from '../model/index.js'
+import { type NpyHeader, readNpyHeader } from '../wire/npy-parse.js'
 import { checkedCast, littleEndian } from './checked-cast.js'
 import { packCodes } from './codes.js'
 import { type Field, fail, textOf } from './field.js'
 import { countOf } from './inline.js'
+import { arraysOf, chooseArray, openArray } from './npz.js'
 import { requireShape, type Shape } from './shape.js'
 
 export interface FileContext {
@@ -19,16 +20,25 @@ export interface FileContext {
 
 export type FileArray = Pick<Tensor, 'dtype' | 'shape' | 'order' | 'data'>
 
+/** What the description says beside the name of the file. */
 interface Stated {
   readonly dtype: DType | undefined
   readonly shape: Shape | undefined
+  /** Which array of an archive. */
+  readonly member: Field | undefined
+  /** What the tensor or entry itself is called. */
+  readonly name: string
 }
 
 export async function readDataFile(field: Field, stated: Stated, context: FileContext): Promise<FileArray> {
   const name = textOf(field, 'the name of a file')
+  const kind = /\.np[yz]$/.exec(name.toLowerCase())?.[0]
+  if (stated.member && kind !== '.npz')
+    fail(stated.member, packCodes.conflict, `only .npz files have members, and ${name} is none`)
   const source = await explain(field, name, () => context.openFile(name))
-  if (!name.toLowerCase().endsWith('.npy')) return rawArray(field, source, stated)
-  const array = await explain(field, name, () => npyArray(field, source, context.signal))
+  if (kind === undefined) return rawArray(field, source, stated)
+  const read = kind === '.npz' ? archivedArray : npyArray
+  const array = await explain(field, name, () => read(field, source, stated, context.signal))
   if (stated.shape) requireShape(stated.shape, array.shape, name)
   if (!stated.dtype) return array
   const { dtype, shape, order, data } = checkedCast({ ...array, name: field.path, role: 'weight' }, stated.dtype, field)
@@ -40,23 +50,65 @@ async function explain<T>(field: Field, name: string, call: () => Promise<T>): P
   try {
     return await call()
   } catch (error) {
-    if (!(error instanceof TareError) || error.finding.file === field.file) throw error
-    return fail(field, packCodes['data-file'], `${name}: ${error.finding.message} (${error.code})`, error)
+    return failFor(field, name, error)
   }
 }
 
-async function npyArray(field: Field, source: ByteSource, signal: AbortSignal | undefined): Promise<FileArray> {
+/** The same for what goes wrong while the elements flow: damage inside an archive shows only then. */
+function explained(field: Field, name: string, payload: Payload): Payload {
+  return {
+    ...payload,
+    async *chunks(window, signal) {
+      try {
+        yield* payload.chunks(window, signal)
+      } catch (error) {
+        failFor(field, name, error)
+      }
+    },
+  }
+}
+
+function failFor(field: Field, name: string, error: unknown): never {
+  const isForeign = error instanceof TareError && error.finding.file !== field.file
+  if (!isForeign || error.code === ioCodes.aborted.code) throw error
+  return fail(field, packCodes['data-file'], `${name}: ${error.finding.message} (${error.code})`, error)
+}
+
+async function npyArray(
+  field: Field,
+  source: ByteSource,
+  _stated: Stated,
+  signal: AbortSignal | undefined,
+): Promise<FileArray> {
   const header = await readNpyHeader(source, strictReport(source.name), signal)
-  const { descr, shape, dataOffset, fortranOrder } = header
+  const size = source.size - header.dataOffset
+  return arrayOf(field, source.name, header, size, () => rangePayload(source, header.dataOffset, size))
+}
+
+async function archivedArray(
+  field: Field,
+  source: ByteSource,
+  { member: asked, name }: Stated,
+  signal: AbortSignal | undefined,
+): Promise<FileArray> {
+  const arrays = await arraysOf(source, signal)
+  const member = chooseArray(arrays, asked && textOf(asked, 'the name of an array'), name)
+  if (typeof member === 'string') return fail(asked ?? field, packCodes['data-file'], `${source.name}: ${member}`)
+  const { header, size, payload } = await openArray(source, member, signal)
+  return arrayOf(field, `${source.name} ${member.name}`, header, size, () => explained(field, source.name, payload))
+}
+
+/** `size` is what the file has behind its header. */
+function arrayOf(field: Field, file: string, header: NpyHeader, size: number, payload: () => Payload): FileArray {
+  const { descr, shape, fortranOrder } = header
   const dtype = header.dtype === undefined ? undefined : dtypeById(header.dtype)
-  if (!dtype)
-    return fail(field, packCodes['data-file'], `${source.name}: the type ${JSON.stringify(descr)} is not numeric`)
+  if (!dtype) return fail(field, packCodes['data-file'], `${file}: the type ${JSON.stringify(descr)} is not numeric`)
   const wanted = countOf(shape)! * header.itemSize
-  if (source.size !== dataOffset + wanted) {
-    const message = `${source.name}: ${dtype.id} [${shape.join(', ')}] takes ${wanted} bytes, the file has ${source.size - dataOffset} after its header`
+  if (size !== wanted) {
+    const message = `${file}: ${dtype.id} [${shape.join(', ')}] takes ${wanted} bytes, the file has ${size} after its header`
     fail(field, packCodes['data-file'], message)
   }
-  const stored = rangePayload(source, dataOffset, wanted)
+  const stored = payload()
   const data = header.bigEndian && dtype.group.bytes > 1 ? littleEndian(stored, dtype, flat(shape)) : stored
   return { dtype, shape, order: fortranOrder ? 'column' : 'row', data }
 }

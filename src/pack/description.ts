@@ -37,8 +37,10 @@ export interface QuantDescription {
 }
 
 interface ArrayFile {
-  /** A `.npy` file, or the bare elements in row-major order, for which `dtype` and `shape` are needed. */
+  /** A `.npy` or `.npz` file, or the bare elements in row-major order, for which `dtype` and `shape` are needed. */
   readonly file: string
+  /** Which array of an `.npz` file; left out: the one with the name of the field, or the only one. */
+  readonly member?: string | undefined
 }
 
 export interface TensorFields<S extends string = string> {
@@ -47,8 +49,10 @@ export interface TensorFields<S extends string = string> {
   readonly shape?: readonly Dimension<S>[] | undefined
   /** null: declared without data. Left out: to be filled in. */
   readonly data?: NumberValue | NestedList | NumericArray | null | undefined
-  /** In place of `data`. */
+  /** In place of `data`: a `.npy` or `.npz` file, or the bare elements. */
   readonly file?: string | undefined
+  /** Which array of an `.npz` file; left out: the one with the name of the tensor, or the only one. */
+  readonly member?: string | undefined
   readonly quant?: QuantDescription | undefined
 }
 

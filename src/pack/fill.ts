@@ -66,8 +66,8 @@ const fillSize = (_before: unknown, { value }: Field): unknown => value
 function fillTensor(before: unknown, field: Field): unknown {
   const declared = isObject(before) ? plainMembers({ ...field, value: before }) : new Map<string, unknown>()
   const given = isObject(field.value) ? plainMembers(field) : new Map([['data', field.value]])
-  if (given.has('data')) declared.delete('file')
-  if (given.has('file')) declared.delete('data')
+  if (given.has('data')) for (const name of ['file', 'member']) declared.delete(name)
+  if (given.has('file')) for (const name of ['data', 'member']) declared.delete(name)
   return new Map([...declared, ...given])
 }
 
@@ -78,7 +78,7 @@ function fillMetadata(before: unknown, field: Field): unknown {
     const given = isObject(value) ? plainMembers(field) : new Map([['value', value]])
     const declared = plainMembers({ ...field, value: before })
     if (['value', 'file', 'bitset'].some((name) => given.has(name)))
-      for (const name of ['value', 'file', 'bitset']) declared.delete(name)
+      for (const name of ['value', 'file', 'member', 'bitset']) declared.delete(name)
     return new Map([...declared, ...given])
   }
   if (before === undefined || before === null || isObject(value)) return value

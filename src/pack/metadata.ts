@@ -5,7 +5,7 @@ import { bool } from '../dtypes/index.js'
 import { type FloatType, type IntegerType, type MetaValue, readPayload, text } from '../model/index.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { packCodes } from './codes.js'
-import { type FileContext, readDataFile } from './data-file.js'
+import { type FileArray, type FileContext, readDataFile } from './data-file.js'
 import { readElementType } from './element-type.js'
 import { describe, type Field, fail, isObject, knownMembers } from './field.js'
 import { encodeField, shapeOfValues } from './inline.js'
@@ -19,9 +19,9 @@ export interface MetadataContext extends FileContext {
   readonly sizes: SizeVariables
 }
 
-export async function packMetadata(field: Field, context: MetadataContext): Promise<MetaValue> {
+export async function packMetadata(key: string, field: Field, context: MetadataContext): Promise<MetaValue> {
   if (!isObject(field.value)) return packValue(field, undefined, undefined)
-  const members = knownMembers(field, ['value', 'dtype', 'shape', 'bitset', 'file'])
+  const members = knownMembers(field, ['value', 'dtype', 'shape', 'bitset', 'file', 'member'])
   const given = ['value', 'bitset', 'file'].filter((name) => members.has(name as 'value'))
   if (given.length > 1) fail(field, packCodes.conflict, `${given.join(' and ')} exclude each other`)
   const bits = members.get('bitset')
@@ -30,10 +30,17 @@ export async function packMetadata(field: Field, context: MetadataContext): Prom
     return packBitset(bits)
   }
   const shape = readShape(members.get('shape'), context.sizes)
-  const file = members.get('file')
-  if (file) return packFile(file, readElementType(members.get('dtype')), shape, context)
+  const [file, member] = [members.get('file'), members.get('member')]
+  const dtype = members.get('dtype')
+  if (file)
+    return packFile(
+      await readDataFile(file, { dtype: readElementType(dtype), shape, member, name: key }, context),
+      file,
+      context,
+    )
+  if (member) fail(member, packCodes.missing, 'of which file? name it with file:')
   const value = members.get('value') ?? fail(field, packCodes.missing, 'there is no value; fill it in')
-  return packValue(value, members.get('dtype'), shape)
+  return packValue(value, dtype, shape)
 }
 
 function packValue(field: Field, dtypeField: Field | undefined, shape: Shape | undefined): MetaValue {
@@ -85,13 +92,7 @@ function packBitset(field: Field): MetaValue {
   return { type: 'bitset', bits: bits.length, value: bytes }
 }
 
-async function packFile(
-  field: Field,
-  dtype: DType | undefined,
-  shape: Shape | undefined,
-  context: MetadataContext,
-): Promise<MetaValue> {
-  const array = await readDataFile(field, { dtype, shape }, context)
+async function packFile(array: FileArray, field: Field, context: MetadataContext): Promise<MetaValue> {
   if (array.data!.byteLength > maxFileBytes)
     fail(field, packCodes['too-large'], `metadata of ${array.data!.byteLength} bytes; make it a tensor`)
   const { data } = rowMajor({ ...array, name: field.path, role: 'weight' })

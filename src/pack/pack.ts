@@ -38,7 +38,8 @@ export async function packModel(description: ModelDescription, options: PackOpti
       openFile: (name) => openOnce(name, opened, options),
     }
     const metadata = new Map<string, MetaValue>()
-    for (const [key, field] of entriesOf(fields.get('metadata'))) metadata.set(key, await packMetadata(field, context))
+    for (const [key, field] of entriesOf(fields.get('metadata')))
+      metadata.set(key, await packMetadata(key, field, context))
     const tensors: Tensor[] = []
     for (const [name, field] of entriesOf(fields.get('tensors'))) tensors.push(await packTensor(name, field, context))
     const files = [...(options.source ? [options.source] : []), ...(await Promise.all(opened.values()))]

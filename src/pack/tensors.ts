@@ -10,14 +10,14 @@ import { readQuant } from './quant.js'
 import { readShape, type Shape } from './shape.js'
 import { defaultType, readValues } from './values.js'
 
-const tensorFields = ['dtype', 'shape', 'data', 'file', 'quant'] as const
+const tensorFields = ['dtype', 'shape', 'data', 'file', 'member', 'quant'] as const
 
 type Members = ReadonlyMap<(typeof tensorFields)[number], Field>
 
 export async function packTensor(name: string, field: Field, context: MetadataContext): Promise<Tensor> {
   const members = membersOfTensor(field)
   const shape = readShape(members.get('shape'), context.sizes)
-  const array = await readArray(field, members, shape, context)
+  const array = await readArray(name, field, members, shape, context)
   const quant = readQuant(members.get('quant'), array.shape)
   return { name, ...array, role: 'weight', ...(quant && { quant }) }
 }
@@ -36,15 +36,17 @@ function membersOfTensor(field: Field): Members {
 }
 
 async function readArray(
+  name: string,
   field: Field,
   members: Members,
   shape: Shape | undefined,
   context: MetadataContext,
 ): Promise<FileArray> {
   const dtype = readElementType(members.get('dtype'))
-  const [data, file] = [members.get('data'), members.get('file')]
+  const [data, file, member] = [members.get('data'), members.get('file'), members.get('member')]
   if (data && file) fail(field, packCodes.conflict, 'data and file exclude each other')
-  if (file) return readDataFile(file, { dtype, shape }, context)
+  if (file) return readDataFile(file, { dtype, shape, member, name }, context)
+  if (member) fail(member, packCodes.missing, 'of which file? name it with file:')
   if (!data)
     return fail(
       field,

@@ -1,9 +1,12 @@
 import { TareError } from '../errors/index.js'
-import type { Model } from '../model/index.js'
+import { findFile } from '../model/companions.js'
+import { type Model, readPayload } from '../model/index.js'
 
-/** A small file beside the model, or undefined when there is none or it cannot be read. The model's source closes it. */
+/** A small file that the model brings or that lies beside it; undefined when there is none or it cannot be read. */
 export async function readSibling(model: Model, name: string, largest: number): Promise<Uint8Array | undefined> {
   try {
+    const carried = findFile(model.parts, name)?.data
+    if (carried) return carried.byteLength <= largest ? await readPayload(carried) : undefined
     const source = await model.files[0]?.sibling?.(name)
     return source && source.size <= largest ? await source.read(0, source.size) : undefined
   } catch (error) {

@@ -33,6 +33,7 @@ test.each<[object]>([
       metadata: {
         g: { value: 'NaN', dtype: 'f32' },
         h: { file: 'h.npy', shape: ['D'] },
+        j: { file: 'h.npz', member: 'j' },
         i: { value: 'x', dtype: 'str' },
       },
     },
@@ -46,6 +47,7 @@ test.each<[object]>([
   [tensor({ data: null, dtype: 'i4', shape: ['2*D', 3] })],
   [tensor({ data: 'NaN' })],
   [tensor({ file: 'w.bin', dtype: 'ggml.q4_0', shape: [32] })],
+  [tensor({ file: 'w.npz', member: 'w' })],
 ])('takes %j', (description) => {
   expect(check(description)).toEqual([])
 })
@@ -60,6 +62,8 @@ test.each<[object]>([
   [{ metadata: { a: { value: 1, type: 'f32' } } }],
   [tensor({ data: [1], dtype: 'f31' })],
   [tensor({ data: [1], file: 'x' })],
+  [tensor({ data: [1], member: 'x' })],
+  [tensor({ file: 'w.npz', member: 1 })],
   [tensor({ data: [1], shape: [-1] })],
   [tensor({ data: [1], shape: [1.5] })],
   [tensor({ data: [1], quant: { scheme: 'symmetric' } })],

@@ -21,7 +21,9 @@ import {
   vocabularyKind,
   vocabularyPart,
 } from '../../model/vocabulary.js'
+import { derivedKeys } from './derive-metadata.js'
 import { fileOf, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
+import { givenSpecialIds, withSpecialIds } from './special-ids.js'
 import { dtypeCode, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 
 const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
@@ -32,17 +34,20 @@ export const sectioned: WriteCapabilities = {
   shards: false,
   tensor(tensor) {
     if (!dtypeCode.has(tensor.dtype.id)) return no(`there is no type for ${tensor.dtype.id} in EMBD files`)
+    if (tensor.name === '') return no('tensors of sectioned files have a name')
     return fitTensor(tensor, 0xffff)
   },
   metadata: fitMetadata,
-  part(part) {
-    if (part.kind !== vocabularyKind) return no('EMBD files have no place for it')
-    const { tokens, special } = part.content as Vocabulary
-    if (tokens.some((token) => token.byteLength > 0xffff)) return no('a token has more than 65,535 bytes')
-    return specialNames.every((name) => special[name] !== undefined)
-      ? yes
-      : withIdsByText(part, 'only all five special ids can be stored')
-  },
+  part: fitVocabulary,
+}
+
+function fitVocabulary(part: Part): Fit<Part> {
+  if (part.kind !== vocabularyKind) return no('EMBD files have no place for it')
+  const { tokens, special } = part.content as Vocabulary
+  if (tokens.some((token) => token.byteLength > 0xffff)) return no('a token has more than 65,535 bytes')
+  return specialNames.every((name) => special[name] !== undefined)
+    ? yes
+    : withIdsByText(part, 'only all five special ids can be stored')
 }
 
 export const stream: WriteCapabilities = {
@@ -66,7 +71,19 @@ export const stream: WriteCapabilities = {
 export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
   const layout: LayoutName = layoutToWrite(model, extra)
   const orientation = fileOf(model)?.layout === layout ? 'as-is' : orientationOf[layout]
-  return { ...(layout === 'stream' ? stream : sectioned), orientation }
+  const given = givenSpecialIds(extra, layout)
+  const isAdding = layout === 'sectioned' && fileOf(model)?.layout !== 'sectioned'
+  const capabilities: WriteCapabilities = {
+    ...(layout === 'stream' ? stream : sectioned),
+    orientation,
+    ...(isAdding && { addedKeys: (keys) => derivedKeys(model).filter((key) => !keys.includes(key)) }),
+  }
+  return given ? { ...capabilities, part: (part) => fitGivenIds(part, given) } : capabilities
+}
+
+/** The ids themselves are put in when the file is laid out: they were asked for, so nothing is lost by them. */
+function fitGivenIds(part: Part, given: SpecialIds): Fit<Part> {
+  return fitVocabulary(part.kind === vocabularyKind ? withSpecialIds(part, given) : part)
 }
 
 function fitTensor(tensor: Tensor, longestName: number): Fit<Tensor> {

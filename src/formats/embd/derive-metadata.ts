@@ -29,6 +29,9 @@ export function metadataToWrite(model: Model, options: WriteOptions): Metadata {
   return metadata
 }
 
+/** The required keys that a model's tensors give, whatever its metadata says. */
+export const derivedKeys = (model: Model): readonly string[] => [...derive(model, '').keys()]
+
 function derive(model: Model, outputName: string): Map<RequiredKey, string | number> {
   const found = new Map<RequiredKey, string | number>([
     ['model_name', stemOf(model.files[0]?.name ?? outputName)],

@@ -6,15 +6,17 @@ import { check } from './check.js'
 import { codes } from './codes.js'
 import { layoutSectioned } from './layout-sectioned.js'
 import { layoutStream } from './layout-stream.js'
-import { layoutToWrite } from './parts.js'
+import { layoutToWrite, restorePart } from './parts.js'
 import { read } from './read.js'
+import { repair } from './repair.js'
+import { givenSpecialIds, giveSpecialIds, specialIdsOption } from './special-ids.js'
 import { magic } from './structs.js'
 
 export const embd: Format = {
   id: 'embd',
   title: 'EMBD',
   extensions: ['.weights'],
-  capabilities: { checksums: 'all', write: sectioned, writeFor },
+  capabilities: { checksums: 'all', usual: { version: '1.0', variant: 'sectioned' }, write: sectioned, writeFor },
   codes,
 
   detect(head, name) {
@@ -28,13 +30,17 @@ export const embd: Format = {
 
   read,
   check,
+  restorePart,
+  repair,
 
   async layout(model, options) {
     const { layout, checksums } = options.extra ?? {}
     checkChoice('--layout', layout, ['sectioned', 'stream'])
     checkChoice('--checksums', checksums, ['on', 'off'])
-    const isStream = layoutToWrite(model, options.extra) === 'stream'
-    return { files: [isStream ? layoutStream(model, options) : await layoutSectioned(model, options)] }
+    const asked = layoutToWrite(model, options.extra)
+    const written = giveSpecialIds(model, givenSpecialIds(options.extra, asked))
+    const file = asked === 'stream' ? layoutStream(written, options) : await layoutSectioned(written, options)
+    return { files: [file] }
   },
 
   options: {
@@ -57,6 +63,11 @@ export const embd: Format = {
         argument: 'N',
         kind: 'integer',
         description: 'num_attention_heads for the metadata; it cannot be seen in the weights',
+      },
+      {
+        name: specialIdsOption,
+        argument: 'pad=N,unk=N,…',
+        description: 'ids of the special tokens pad, unk, cls, sep and mask; those that are left out are found by text',
       },
     ],
   },

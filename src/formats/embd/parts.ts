@@ -45,10 +45,18 @@ export function fileOf(model: Pick<Model, 'parts'>): SectionedFile | StreamFile 
 }
 
 /** The layout to write: as asked, or as the source was, or sectioned. */
-export function layoutToWrite(model: Pick<Model, 'parts'>, extra: OptionValues | undefined): LayoutName {
+export function layoutToWrite(model: Pick<Model, 'parts' | 'variant'>, extra: OptionValues | undefined): LayoutName {
   const asked = extra?.layout
   if (asked === 'sectioned' || asked === 'stream') return asked
-  return fileOf(model)?.layout ?? 'sectioned'
+  return fileOf(model)?.layout ?? (model.variant === 'stream' ? 'stream' : 'sectioned')
+}
+
+/** Repeated metadata entries that another container has carried. */
+export function restorePart(part: Part): Part | undefined {
+  const { kind, value } = part
+  const isPair = (pair: JsonValue): boolean =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((each) => typeof each === 'string')
+  return kind === repeatedKind && Array.isArray(value) && value.every(isPair) ? part : undefined
 }
 
 /** How readers of a layout take linear weights: the document wants [out, in], the reference library [in, out]. */

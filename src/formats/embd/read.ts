@@ -14,6 +14,20 @@ import { type Walk, walkStream } from './stream-walk.js'
 import { checkedHeader, descriptor, flag, footer, header, magic, magicEnd } from './structs.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
+  const found = await findLayout(source, context)
+  if (found.layout === 'sectioned') return readSectioned(source, context)
+  return found.layout === 'stream'
+    ? readStream(found.walk, source, context)
+    : refuse(found.walk, found.signs, source, context)
+}
+
+type Found =
+  | { readonly layout: 'sectioned' }
+  | { readonly layout: 'stream'; readonly walk: Walk }
+  | { readonly layout: 'neither'; readonly walk: Walk; readonly signs: Signs }
+
+/** Which layout a file has, going by its content; a stream is walked through to find out. */
+export async function findLayout(source: ByteSource, context: ReadContext): Promise<Found> {
   const { report } = context
   const head = await source.read(0, Math.min(source.size, header.size), { signal: context.signal })
   const shared = Math.min(magic.byteLength, head.byteLength)
@@ -24,12 +38,11 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
     report.fail(codes['truncated-header'], { offset: 0, path: 'header', message: `the file has ${source.size} bytes` })
   }
   const signs = await signsOfSections(head, source, context)
-  if (signs.checksum || (signs.footer && signs.size)) return readSectioned(source, context)
+  if (signs.checksum || (signs.footer && signs.size)) return { layout: 'sectioned' }
   const walk = await walkStream(source, context)
-  if (walk.end === source.size) return readStream(walk, source, context)
-  if (signs.footer || (signs.size && signs.offset) || signs.header) return readSectioned(source, context)
-  if (walk.fatal) return refuse(walk, signs, source, context)
-  return readStream(walk, source, context)
+  if (walk.end === source.size) return { layout: 'stream', walk }
+  if (signs.footer || (signs.size && signs.offset) || signs.header) return { layout: 'sectioned' }
+  return walk.fatal ? { layout: 'neither', walk, signs } : { layout: 'stream', walk }
 }
 
 interface Signs {

@@ -54,8 +54,8 @@ export function readVocab(bytes: Uint8Array, offset: number, context: ReadContex
     })
     return undefined
   }
-  const place = places.find((each) => walkTokens(section, each).reached === each.end) ?? places[0]!
-  const { table, reached, failed } = walkTokens(section, place)
+  const walks = places.map((each) => ({ place: each, ...walkTokens(section, each) }))
+  const { place, table, reached, failed } = walks.find((walk) => walk.reached === walk.place.end) ?? walks[0]!
   if (!table) {
     const message = `token ${failed} of ${count} runs past the end of the section`
     context.report.report(codes['vocab-entries'], {

@@ -31,17 +31,20 @@ function capabilitiesOf(choices: WriteChoices, isOptimizer: boolean): WriteCapab
     order: 'column',
     shards: false,
     tensor: (tensor) => fitTensor(tensor, choices),
-    metadata(key: string, value: MetaValue): Fit<MetaValue> {
-      const isNumber = value.type === 'u32' || value.type === 'f32'
-      if (isNumber && (isOptimizer || isKnownSetting(key))) return { fits: true }
-      if (!isOptimizer)
-        return { fits: false, reason: 'primitiv files hold no metadata beside the settings of an optimizer' }
-      return { fits: false, reason: 'the settings of an optimizer are u32 or f32' }
-    },
+    metadata: (key, value) => fitSetting(key, value, isOptimizer),
     part(part: Part): Fit<Part> {
       return contentOf(part) ? { fits: true } : { fits: false, reason: 'primitiv files have no place for it' }
     },
   }
+}
+
+/** Settings have two types. Those of optimizers that nobody knows are told from other metadata only where nothing else can be. */
+export function fitSetting(key: string, value: MetaValue, isOptimizer: boolean): Fit<MetaValue> {
+  const isNumber = value.type === 'u32' || value.type === 'f32'
+  if (isNumber && (isOptimizer || isKnownSetting(key))) return { fits: true }
+  if (!isOptimizer)
+    return { fits: false, reason: 'primitiv files hold no metadata beside the settings of an optimizer' }
+  return { fits: false, reason: 'the settings of an optimizer are u32 or f32' }
 }
 
 function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {

@@ -25,7 +25,7 @@ export const codes = defineCodes('primitiv', {
   'duplicate-stat': warning(
     'A parameter has two statistics of the same name. The first one counts; the others are shown under a changed name.',
   ),
-  'duplicate-config': warning('A setting stands twice. The first one counts, the others are left out.'),
+  'duplicate-config': warning('A setting stands twice. The first one counts, the others are only kept for copies.'),
   'name-utf8': warning('A name is not UTF-8. Its bytes are kept; in texts the odd ones appear as \\xNN.'),
   'name-separator': note(
     'A name in a key holds a dot, so the joined name does not tell where one name ends and the next begins.',
@@ -41,4 +41,16 @@ export const codes = defineCodes('primitiv', {
     'Settings of this optimizer are missing. Releases 0.3.0 and 0.3.1 refuse the file; 0.4.0 keeps the values it has.',
   ),
   'index-limit': error('A single name or key is larger than the limit for index data.'),
+})
+
+/** Of the JSON that stands for an Optimizer file. */
+export const settingsCodes = defineCodes('optimizer-json', {
+  size: error('The text is too long to be the settings of an optimizer.'),
+  field: error('A member means nothing here, or has another kind of value than it should.'),
+  'duplicate-key': error('A setting stands twice in one object.'),
+  range: error('A number does not fit the 32 bits that it has in an Optimizer file.'),
+  class: error('There is no optimizer of this name, and no setting begins with it.'),
+  'class-differs': warning('The class that is named is not the one that the settings speak of.'),
+  defaults: note('Settings of the class are missing from the text; the defaults of the reference stand in for them.'),
+  'no-settings': error('The model has no settings of an optimizer, which is all that this JSON holds.'),
 })

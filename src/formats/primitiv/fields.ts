@@ -27,6 +27,12 @@ export class FieldReader {
   readonly context: ReadContext
   /** The path of the record that is being read. */
   scope: () => string = () => ''
+  /** Which tensor of its parameter is read: 0 is the value, its statistics follow. */
+  place = 0
+  /** How many bytes of data the shape that was read last calls for. */
+  wanted: number | undefined
+  /** Is told about data that is stepped over. */
+  onSkip: (offset: number, length: number, place: number) => void = () => {}
   readonly #file: string
   #field = ''
   #index = -1
@@ -108,6 +114,7 @@ export class FieldReader {
   skip(length: number): void {
     const { msgpack } = this
     if (this.context.extents) this.note(msgpack.offset, length, 'data')
+    this.onSkip(msgpack.offset, length, this.place)
     msgpack.position += length
   }
 

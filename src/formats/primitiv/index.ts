@@ -4,6 +4,9 @@ import { codes } from './codes.js'
 import { detectHeader, fileTypes } from './header.js'
 import { layout } from './layout.js'
 import { read } from './read.js'
+import { restorePart } from './restore-part.js'
+
+export { optimizerJson } from './settings-format.js'
 
 const extensions = ['.model', '.param', '.optimizer', '.primitiv']
 
@@ -11,7 +14,7 @@ export const primitiv: Format = {
   id: 'primitiv',
   title: 'primitiv',
   extensions,
-  capabilities: { checksums: 'none', write, writeFor },
+  capabilities: { checksums: 'none', plain: true, usual: { version: '0.1', variant: 'model' }, write, writeFor },
   codes,
 
   detect(head, name) {
@@ -22,6 +25,7 @@ export const primitiv: Format = {
 
   read,
   layout,
+  restorePart,
 
   options: {
     write: [

@@ -11,10 +11,11 @@ import { type Configs, configsOf, findOptimizer } from './optimizer.js'
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const extra = options.extra ?? {}
   const configs = configsOf(findOptimizer(model.parts), model.metadata)
-  const type = chooseType(model, extra['file-type'] as FileType | undefined, configs !== undefined)
   const { name } = options
+  const type = chooseType(model, name, extra['file-type'] as FileType | undefined, configs !== undefined)
   if (type === 'optimizer') {
-    if (!configs) refuse(name, 'data', 'the model has no settings of an optimizer')
+    if (!configs)
+      refuse(name, 'data', 'the model has no settings of an optimizer, and an Optimizer file holds nothing else')
     return { files: [optimizerFile(name, configs)] }
   }
   const choices: WriteChoices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
@@ -24,13 +25,17 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files: configs ? [file, optimizerFile(settingsName(name), configs)] : [file] }
 }
 
+const isSettingsName = (name: string): boolean => name.toLowerCase().endsWith('.optimizer')
 const settingsName = (name: string): string =>
-  name.toLowerCase().endsWith('.optimizer') ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
+  isSettingsName(name) ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
 
 /** What the model holds decides, unless a type is asked for: only a tensor without a name can be a file of its own. */
-function chooseType(model: Model, asked: FileType | undefined, hasConfigs: boolean): FileType {
+function chooseType(model: Model, name: string, asked: FileType | undefined, hasConfigs: boolean): FileType {
   if (asked) return asked
-  if (model.tensors.length === 0) return hasConfigs || model.variant === 'optimizer' ? 'optimizer' : 'model'
+  if (model.tensors.length === 0) {
+    const isMeant = hasConfigs || model.variant === 'optimizer' || isSettingsName(name)
+    return isMeant ? 'optimizer' : 'model'
+  }
   const weights = model.tensors.filter((tensor) => tensor.role === 'weight')
   const [only] = weights
   if (weights.length !== 1 || !only || !(only.path?.length === 0)) return 'model'
@@ -121,18 +126,19 @@ function writeHeader(writer: MsgpackWriter, type: FileType): void {
   writer.u32(typeNumber(type))
 }
 
-function optimizerFile(name: string, { uints, floats, rawKeys }: Configs): FileLayout {
+/** Settings that stand again come last: of two with one name the reference takes the first. */
+function optimizerFile(name: string, { uints, floats, rawKeys, repeats }: Configs): FileLayout {
   const writer = new MsgpackWriter()
   writeHeader(writer, 'optimizer')
-  writer.mapHeader(uints.size)
-  for (const [key, value] of uints) {
+  writer.mapHeader(uints.size + repeats.uints.length)
+  for (const [key, value] of [...uints, ...repeats.uints]) {
     if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
       outOfRange(name, `uint_configs[${JSON.stringify(key)}]`, `${value} is not in 0..4294967295`)
     writer.str(rawKeys.get(key) ?? key)
     writer.u32(value)
   }
-  writer.mapHeader(floats.size)
-  for (const [key, { value, bits }] of floats) {
+  writer.mapHeader(floats.size + repeats.floats.length)
+  for (const [key, { value, bits }] of [...floats, ...repeats.floats]) {
     if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
       outOfRange(name, `float_configs[${JSON.stringify(key)}]`, `${value} is beyond what 32 bits can hold`)
     writer.str(rawKeys.get(key) ?? key)

@@ -13,14 +13,24 @@ export interface OptimizerContent {
   readonly nanBits?: ReadonlyMap<string, bigint>
   /** The bytes of keys that are not UTF-8, by the text that stands for them. */
   readonly rawKeys?: ReadonlyMap<string, Uint8Array>
+  /** Settings whose key had come before in the same map; nobody reads them, but a copy has them too. */
+  readonly repeats?: Repeats
 }
 
+export interface Repeats {
+  readonly uints: readonly (readonly [key: string, value: number])[]
+  readonly floats: readonly (readonly [key: string, value: FloatConfig])[]
+}
+
+const noRepeats: Repeats = { uints: [], floats: [] }
+
 export function optimizerPart(content: OptimizerContent): Part {
-  const { uints, floats } = content
+  const { uints, floats, repeats } = content
   const value: JsonValue = {
     class: recogniseClass([...floats.keys(), ...uints.keys()]) ?? null,
     uint: plainObject(uints),
     float: plainObject(floats),
+    ...(repeats && { repeated: repeats.uints.length + repeats.floats.length }),
   }
   return { kind: optimizerKind, sharing: 'shared', value, content }
 }
@@ -51,6 +61,7 @@ export interface Configs {
   readonly uints: ReadonlyMap<string, number>
   readonly floats: ReadonlyMap<string, FloatConfig>
   readonly rawKeys: ReadonlyMap<string, Uint8Array>
+  readonly repeats: Repeats
 }
 
 /**
@@ -74,7 +85,12 @@ export function configsOf(content: OptimizerContent | undefined, metadata: Metad
     if (value.type === 'u32' || (value.type === 'str' && uints.has(key))) uints.set(key, numberOf(value))
     else floats.set(key, { value: numberOf(value), bits: value.type === 'f32' ? value.bits : undefined })
   }
-  return { uints, floats, rawKeys: content?.rawKeys ?? new Map() }
+  const { uints: uintsAgain, floats: floatsAgain } = content?.repeats ?? noRepeats
+  const repeats = {
+    uints: uintsAgain.filter(([key]) => uints.has(key)),
+    floats: floatsAgain.filter(([key]) => floats.has(key)),
+  }
+  return { uints, floats, rawKeys: content?.rawKeys ?? new Map(), repeats }
 }
 
 /** Typed as in these files; or a text that is a number, under a name that is known, as `--set` gives it. */

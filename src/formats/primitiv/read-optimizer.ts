@@ -20,6 +20,7 @@ export class OptimizerWalk {
   readonly #floats = new Map<string, number>()
   readonly #nanBits = new Map<string, bigint>()
   readonly #rawKeys = new Map<string, Uint8Array>()
+  readonly #repeats = { uints: [] as [string, number][], floats: [] as [string, Setting][] }
   readonly #fields: FieldReader
   #map: 'uint' | 'float' = 'uint'
   #left = -1
@@ -49,8 +50,10 @@ export class OptimizerWalk {
 
   part(): Part {
     const content = { uints: this.#uints, floats: this.#floats }
+    const hasRepeats = this.#repeats.uints.length + this.#repeats.floats.length > 0
     return optimizerPart({
       ...content,
+      ...(hasRepeats && { repeats: this.#repeats }),
       ...(this.#nanBits.size > 0 && { nanBits: this.#nanBits }),
       ...(this.#rawKeys.size > 0 && { rawKeys: this.#rawKeys }),
     })
@@ -89,6 +92,8 @@ export class OptimizerWalk {
       this.#map === 'uint' ? { type: 'u32', value: fields.uint('') } : floatSetting(fields.float(''))
     if (seen.has(key)) {
       fields.say('duplicate-config', at, `${JSON.stringify(key)} stands here again; the first value counts`)
+      if (this.#map === 'uint') this.#repeats.uints.push([key, setting.value])
+      else this.#repeats.floats.push([key, setting])
     } else {
       this.#keep(key, setting)
       if (name.raw) this.#rawKeys.set(key, name.raw)

@@ -4,7 +4,7 @@
 // Elements are float32 in column order: the first index runs fastest. A batch above 1 counts as one more dimension, the last.
 import { encodeUtf8 } from '../../bytes/index.js'
 import type { FieldReader, Name } from './fields.js'
-import type { Key } from './names.js'
+import { joinNames, type Key } from './names.js'
 
 export const maxDims = 8
 
@@ -38,6 +38,7 @@ export interface StoredShape {
 
 export function readShape(fields: FieldReader): StoredShape {
   const start = fields.msgpack.offset
+  fields.wanted = undefined
   const rank = fields.container('array', 'dims')
   if (rank > maxDims) fields.fail('shape-depth', start, `${rank} dimensions, ${maxDims} are the most`)
   let sound = true
@@ -79,9 +80,10 @@ export function sayBatch(fields: FieldReader, { batch, batchAt }: StoredShape): 
 
 export function readData(fields: FieldReader, shape: StoredShape, role: 'value' | 'other'): StoredTensor {
   const start = fields.msgpack.offset
-  const length = fields.binHeader('data')
   const { dims, batch } = shape
   const count = elementCount(dims, batch)
+  fields.wanted = count * 4
+  const length = fields.binHeader('data')
   const fits = count * 4 === length
   // Without dimensions to multiply, a wrong size would only repeat what was said about the shape.
   if (!fits && shape.sound) fields.say('data-size', start, describeSize(length, dims, batch))
@@ -157,9 +159,11 @@ export class ParameterWalk {
     this.#key = undefined
     this.#inValue = !this.#keyed
     const at = fields.msgpack.offset
+    fields.wanted = undefined
     const key = this.#keyed ? readKey(fields) : noKey
     this.#key = key
     this.#inValue = true
+    fields.place = 0
     const value = readTensor(fields, 'value')
     if (this.#isNamed()) this.#visitor.value(key, at, value)
     this.#stage = 'stat-count'
@@ -171,6 +175,7 @@ export class ParameterWalk {
     this.#statName = undefined
     const name = fields.name('key')
     this.#statName = name
+    fields.place = this.#statCount - this.#statsLeft + 1
     const tensor = readTensor(fields, 'other')
     if (this.#isNamed()) this.#visitor.stat(name, at, tensor)
     this.#statsLeft--
@@ -193,7 +198,8 @@ export class ParameterWalk {
     const at = this.#fields.msgpack.offset
     const count = this.#fields.uint(field)
     const room = Math.floor(this.#fields.msgpack.remaining / least)
-    if (count > room) {
+    // A file that was cut announces more than it has. Nothing is taken for the count; the walk ends where the file does.
+    if (count > room && !this.#fields.context.onLost) {
       this.#fields.fail(
         'count',
         at,
@@ -201,6 +207,17 @@ export class ParameterWalk {
       )
     }
     return count
+  }
+
+  /** What was being read when the file broke off, and how many parameters were still to come behind it. */
+  unread(): { readonly name: string | undefined; readonly behind: number } {
+    const owner = this.#key && joinNames(this.#key.names)
+    if (this.#stage === 'stats') {
+      const name = this.#statName && owner !== undefined ? `${owner}#${this.#statName.text}` : undefined
+      return { name, behind: this.#left - 1 }
+    }
+    if (this.#stage === 'value') return { name: owner, behind: Math.max(0, this.#left - 1) }
+    return { name: undefined, behind: this.#stage === 'count' ? 0 : this.#left - 1 }
   }
 
   #scope(): string {

@@ -33,6 +33,7 @@ class FileWalk {
     this.context = context
     this.fields = new FieldReader(reader, context, source.name)
     this.#windows = new Windows(source, reader, context)
+    this.fields.onSkip = (at, length, place) => this.#windows.stepOver(at, length, place)
   }
 
   /** Repeats a step that reads one record until it returns false. */
@@ -82,7 +83,11 @@ async function readFile(walk: FileWalk): Promise<Model> {
     await checkEnd(walk, type)
     return { ...base, metadata: optimizer.metadata, tensors: [], parts: [optimizer.part()] }
   }
-  const tensors = await readTensors(walk, type)
+  let isCut = false
+  const tensors = await readTensors(walk, type, () => {
+    isCut = true
+  })
+  if (isCut) return { ...base, metadata: new Map(), tensors }
   if (type === 'shape' || type === 'tensor') {
     fields.say('no-reference', 10, `the reference can neither save nor load a ${titleOf(type)} file`, 'data_type')
     fields.commit()
@@ -91,7 +96,7 @@ async function readFile(walk: FileWalk): Promise<Model> {
   return { ...base, metadata: new Map(), tensors }
 }
 
-async function readTensors(walk: FileWalk, type: FileType): Promise<readonly Tensor[]> {
+async function readTensors(walk: FileWalk, type: FileType, onCut: () => void): Promise<readonly Tensor[]> {
   const { source, fields } = walk
   if (type === 'shape') {
     const shape = await walk.once(() => {
@@ -105,9 +110,26 @@ async function readTensors(walk: FileWalk, type: FileType): Promise<readonly Ten
   if (type === 'tensor') list.value({ names: [] }, 0, await walk.once(() => readTensor(fields, 'other')))
   else {
     const records = new ParameterWalk(fields, type === 'model', list)
-    await walk.walk(() => records.step())
+    try {
+      await walk.walk(() => records.step())
+    } catch (error) {
+      sayLost(walk, records, error)
+      onCut()
+    }
   }
   return list.finish()
+}
+
+/** When what is whole is to be saved, the records before the one that cannot be read are the model. */
+function sayLost({ context, fields }: FileWalk, records: ParameterWalk, error: unknown): void {
+  const { onLost, signal } = context
+  if (!onLost || !(error instanceof TareError) || signal?.aborted) throw error
+  const { name, behind } = records.unread()
+  const reason = error.finding.message
+  onLost({ subject: 'tensor', name, length: name === undefined ? undefined : fields.wanted, reason })
+  if (behind === 0) return
+  const what = behind === 1 ? 'one more parameter was' : `${behind} more parameters were`
+  onLost({ subject: 'tensor', reason: `${what} announced behind it` })
 }
 
 /** A shape alone is a tensor that is declared without data. */

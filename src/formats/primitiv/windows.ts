@@ -1,14 +1,22 @@
 // The format has no index: what is in a file is found by walking from record to record and stepping over the data in between. Here the
 // file is brought in, window by window. Where the data of a tensor is small, windows grow and the walk goes through the file, with the
-// next window on its way while one is looked at; where it is large, only a little is read behind each jump. So a model of many gigabytes
-// is listed by reading some hundred bytes per parameter.
+// next window on its way while one is looked at; where it is large, only what lies between two tensors is read behind each jump. How
+// much that is, the records before tell. So a model of many gigabytes is listed by reading little more than its keys and shapes.
 import { type ByteSource, releaseWindow, takeWindow } from '../../bytes/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { type MsgpackReader, windowEnd } from '../../wire/msgpack.js'
 import { codes } from './codes.js'
 
-/** Read behind a jump: enough for a key, a shape and the next count. */
-const smallest = 128
+/** Read behind the first jump: enough for a count, a key and a shape. */
+const firstGuess = 64
+/** What is read behind a jump is a multiple of this: the next key may be some letters longer than the last. */
+const granule = 8
+/** Sorted keys come in groups, so a longer one is expected again for a while; one that is far longer than usual, only briefly. */
+const fadePerRecord = 0.25
+const unusual = 256
+const mostGuess = 1 << 12
+/** Optimizers keep one or two statistics; those behind the last place share one guess. */
+const mostPlaces = 7
 const largest = 1 << 22
 /** Reading this much costs no more than another read: a jump over less is no jump. */
 const nearby = 1 << 15
@@ -31,8 +39,13 @@ export class Windows {
   readonly #buffers: Uint8Array[] = []
   #ahead: Ahead | undefined
   #window: Uint8Array = new Uint8Array(0)
-  #size = smallest
+  #size = firstGuess
   #end: number
+  /** Where the data of the last tensor ended, and which tensor of its parameter it was. */
+  #dataEnd = 0
+  #place = 0
+  /** How many bytes are likely to follow behind the data of each tensor of a parameter. */
+  readonly #guesses: number[] = []
 
   /** `reader` starts with an empty window, at its base. */
   constructor(source: ByteSource, reader: MsgpackReader, context: ReadContext) {
@@ -40,6 +53,18 @@ export class Windows {
     this.#reader = reader
     this.#context = context
     this.#end = reader.offset
+  }
+
+  /**
+   * Is told about data that the walk steps over: of a value (place 0), or of a statistic behind it (from 1). What follows the same place
+   * of the next parameter is about as long.
+   */
+  stepOver(offset: number, length: number, place: number): void {
+    const before = this.#guesses[this.#place] ?? 0
+    const faded = before - (before > unusual ? before / granule : fadePerRecord)
+    this.#guesses[this.#place] = Math.min(mostGuess, Math.max(offset - this.#dataEnd, faded))
+    this.#place = Math.min(place, mostPlaces)
+    this.#dataEnd = offset + length
   }
 
   /**
@@ -75,7 +100,8 @@ export class Windows {
 
   async #read(offset: number): Promise<Uint8Array> {
     const known = this.#end - offset
-    this.#size = -known > nearby ? smallest : Math.min(largest, 2 * this.#size)
+    const guess = this.#guesses[this.#place] ?? firstGuess
+    this.#size = -known > nearby ? granule * Math.ceil(guess / granule) : Math.min(largest, 2 * this.#size)
     const size = Math.min(Math.max(this.#size, 2 * known), this.#source.size - offset)
     const { limits, report, signal } = this.#context
     if (size > Math.max(largest, limits.indexBytes)) {

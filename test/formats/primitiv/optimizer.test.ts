@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { optimizerFromJson, optimizerToJson } from '../../../src/formats/primitiv/optimizer-json.js'
-import { type Model, openModel, strictReport, TareError } from '../../../src/index.js'
+import { type Model, openModel } from '../../../src/index.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { f32, findingsOf, hex, open, optimizerFile, toHex, u32 } from './build.js'
 
-const report = strictReport('settings.json')
-const fromText = (text: string): Model => optimizerFromJson(new Uint8Array(Buffer.from(text)), report)
 const write = async (model: Model, options = {}): Promise<Uint8Array> =>
   [...(await convertToFiles(model, 'primitiv', options)).values()][0]!
+
+/** The two values that the file has for one float setting. */
+function bothEtas(bytes: Uint8Array): [string, Uint8Array][] {
+  const at = (offset: number): Uint8Array => bytes.subarray(offset, offset + 5)
+  return [
+    ['SGD.eta', at(bytes.byteLength - 18)],
+    ['SGD.eta', at(bytes.byteLength - 5)],
+  ]
+}
 
 interface OptimizerCase {
   readonly file: string
@@ -79,9 +85,26 @@ describe('settings', () => {
     expect(findings[0]!.message).toContain('Optimizer.epoch')
   })
 
-  it('the first of two counts', async () => {
-    const { model } = await open(fixtureBytes('primitiv', 'odd_duplicate_config_key.optimizer'))
+  it('the first of two counts, and a copy has both', async () => {
+    const bytes = fixtureBytes('primitiv', 'odd_duplicate_config_key.optimizer')
+    const { model } = await open(bytes)
     expect(model.metadata.get('Optimizer.epoch')).toEqual({ type: 'u32', value: 3 })
+    expect(toHex(await write(model))).toBe(toHex(bytes))
+    const without = await write(model, { unset: ['Optimizer.epoch'] })
+    expect(toHex(without)).toBe(toHex(optimizerFile([], [...bothEtas(bytes)])))
+  })
+
+  it.each(['odd_opt_unknown_and_missing_keys', 'odd_opt_epoch_in_float_map', 'odd_opt_prerelease_trainer_keys'])(
+    '%s comes back byte for byte',
+    async (name) => {
+      const bytes = fixtureBytes('primitiv', `${name}.optimizer`)
+      expect(toHex(await write((await open(bytes)).model))).toBe(toHex(bytes))
+    },
+  )
+
+  it('are wanted where the name of the file says so', async () => {
+    const { model } = await open(hex('ce00000000 ce00000001 ce00000300 ce00000000'))
+    await expect(write(model, { name: 'x.optimizer' })).rejects.toThrow('no settings of an optimizer')
   })
 
   it('keep the bits of a NaN, keys that are not UTF-8, and a key in both maps', async () => {
@@ -122,83 +145,5 @@ describe('settings', () => {
     const model = await openModel(fixtureSource('primitiv', 'opt_sgd.optimizer'))
     await expect(write(model, { set: [['Optimizer.epoch', '-1']] })).rejects.toThrow('not in 0..4294967295')
     await expect(write(model, { set: [['SGD.eta', '1e39']] })).rejects.toThrow('32 bits')
-  })
-})
-
-describe('as JSON', () => {
-  const files = loadCases('primitiv')
-    .filter(({ file, verdict }) => /^opt_/.test(file) && verdict === 'accept')
-    .map(({ file }) => file)
-
-  it.each(files)('%s, there and back, gives the same bytes', async (file) => {
-    const text = optimizerToJson(await openModel(fixtureSource('primitiv', file)))!
-    expect(Buffer.compare(await write(fromText(text)), fixtureBytes('primitiv', file))).toBe(0)
-  })
-
-  it('reads well', async () => {
-    const text = optimizerToJson(await openModel(fixtureSource('primitiv', 'opt_adam.optimizer')))!
-    expect(JSON.parse(text)).toEqual({
-      class: 'Adam',
-      uint: { 'Optimizer.epoch': 4242 },
-      float: {
-        'Adam.beta2': 0.99,
-        'Adam.beta1': 0.8,
-        'Optimizer.clip_threshold': 3,
-        'Adam.eps': 1e-9,
-        'Adam.alpha': 0.0005,
-        'Optimizer.l2_strength': 1e-6,
-        'Optimizer.lr_scale': 0.3,
-      },
-    })
-  })
-
-  it('is complete where a class is named', async () => {
-    expect(toHex(await write(fromText('{"class": "SGD"}')))).toBe(
-      toHex(fixtureBytes('primitiv', 'opt_sgd_default.optimizer')),
-    )
-  })
-
-  it('keeps every float', async () => {
-    const bits = [
-      '7fc00000',
-      '7fa00001',
-      'ffc00001',
-      '7f800000',
-      'ff800000',
-      '80000000',
-      '00000001',
-      '7f7fffff',
-      '3dcccccd',
-    ]
-    const bytes = optimizerFile(
-      [],
-      bits.map((each, i) => [`x.${i}`, hex(`ca${each}`)] as const),
-    )
-    const text = optimizerToJson((await open(bytes)).model)!
-    expect(toHex(await write(fromText(text)))).toBe(toHex(bytes))
-  })
-
-  it('says what is wrong', () => {
-    const wrong = (text: string): string => {
-      try {
-        fromText(text)
-      } catch (error) {
-        expect(error).toBeInstanceOf(TareError)
-        return (error as TareError).message
-      }
-      throw new Error('it was taken')
-    }
-    expect(wrong('[]')).toContain('an object')
-    expect(wrong('{"uint": {"a": 1.5}}')).toContain('uint.a')
-    expect(wrong('{"uint": {"a": 4294967296}}')).toContain('0..4294967295')
-    expect(wrong('{"float": {"a": 1e39}}')).toContain('32 bits')
-    expect(wrong('{"float": {"a": "x"}}')).toContain('a number')
-    expect(wrong('{"class": 1}')).toContain('a name')
-    expect(wrong('{"klass": 1}')).toContain('only class, uint and float')
-    expect(wrong('{"uint": {"a": 1, "a": 2}}')).toContain('twice')
-  })
-
-  it('is nothing for a model without settings', async () => {
-    expect(optimizerToJson(await openModel(fixtureSource('primitiv', 'model_single.model')))).toBeUndefined()
   })
 })

@@ -1,0 +1,30 @@
+import type { ByteSource } from '../../bytes/index.js'
+import type { Finding } from '../../errors/index.js'
+import type { Model, ReadContext } from '../../model/index.js'
+import { descriptor, type Header } from './structs.js'
+import { type IndexEntry, readTensorIndex, totalNameLength } from './tensor-index.js'
+
+/** A sectioned file as it was read, with everything that is wrong with it. */
+export interface Damaged {
+  readonly source: ByteSource
+  readonly model: Model
+  readonly findings: readonly Finding[]
+  /** The codes of errors, without the format's name. */
+  readonly errors: ReadonlySet<string>
+  readonly context: ReadContext
+}
+
+/** A code without the name of the format. */
+export const bare = (code: string): string => code.slice(code.indexOf('/') + 1)
+
+/** The index as it is stored. It was read before, so it is there and not too large. */
+export async function readIndexAgain(
+  { tensorIndexOffset: offset, tensorIndexCount: count }: Header,
+  source: ByteSource,
+  context: ReadContext,
+): Promise<{ descriptors: Uint8Array; entries: readonly IndexEntry[] }> {
+  const { signal } = context
+  const descriptors = await source.read(offset, count * descriptor.size, { signal })
+  const names = await source.read(offset + descriptors.byteLength, totalNameLength(descriptors), { signal })
+  return { descriptors, entries: readTensorIndex(descriptors, names, offset, context).entries }
+}

@@ -1,0 +1,48 @@
+// Mends a stream file whose end is wrong: bytes behind the last token are left out, and where the file was cut, what is whole is kept.
+import type { ByteSource } from '../../bytes/index.js'
+import type { Model, Repair, WriteOptions } from '../../model/index.js'
+import { vocabularyPart } from '../../model/vocabulary.js'
+import { codes } from './codes.js'
+import { layoutStream } from './layout-stream.js'
+import { layoutPart } from './parts.js'
+import type { Walk } from './stream-walk.js'
+
+const cutAt = {
+  tensor: new Set([codes['truncated-name'], codes['truncated-shape'], codes['truncated-data']]),
+  count: new Set([codes['truncated-vocab-count']]),
+  token: new Set([codes['truncated-token']]),
+}
+
+export function repairStream(walk: Walk, source: ByteSource, options: WriteOptions): Repair | undefined {
+  const { fatal, end, tensors, vocabulary, problems } = walk
+  if (!walk.isPlausible || problems.some(({ code }) => code.severity === 'error')) return undefined
+  const mended: string[] = []
+  const lost: string[] = []
+  if (end !== undefined) {
+    if (end === source.size) return undefined
+    mended.push(`the file ends at ${end}, behind its last token`)
+    lost.push(`${source.size - end} bytes that followed it`)
+  } else {
+    if (!fatal || tensors.length === 0) return undefined
+    if (cutAt.tensor.has(fatal.code)) {
+      mended.push(`the file ends behind the last of ${tensors.length} tensors that are whole`)
+      lost.push(`${fatal.details.path} and everything behind it, the vocabulary too: the file ends there`)
+    } else if (cutAt.count.has(fatal.code)) {
+      mended.push('the number of tokens, 0, stands behind the tensors')
+      lost.push('the vocabulary, if there was one: the file ends before it')
+    } else if (cutAt.token.has(fatal.code)) {
+      mended.push(`the file ends behind its ${tensors.length} tensors`)
+      lost.push(`the vocabulary: the file ends inside it, at ${fatal.details.path}`)
+    } else return undefined
+  }
+  const model: Model = {
+    format: 'embd',
+    version: '1',
+    variant: 'stream',
+    metadata: new Map(),
+    tensors,
+    parts: [layoutPart({ layout: 'stream' }), ...(vocabulary ? [vocabularyPart(vocabulary)] : [])],
+    files: [source],
+  }
+  return { layout: { files: [layoutStream(model, options)] }, mended, lost }
+}

@@ -1,0 +1,78 @@
+// Mends a sectioned file by writing it anew with the tensors that can be read: those whose bytes were cut off, and those that no reader
+// can take, are left out and named.
+import { Cursor } from '../../bytes/index.js'
+import type { Model, Repair, WriteOptions } from '../../model/index.js'
+import { findSpecialIds, tableOf, type Vocabulary, vocabularyKind, vocabularyPart } from '../../model/vocabulary.js'
+import { bare, type Damaged, readIndexAgain } from './damaged.js'
+import { layoutSectioned } from './layout-sectioned.js'
+import { fileOf } from './parts.js'
+import * as structs from './structs.js'
+
+/** A tensor with one of these is not among those that were read. */
+const unreadable: ReadonlySet<string> = new Set([
+  'data-range',
+  'dtype',
+  'ndim',
+  'dim-zero',
+  'shape-overflow',
+  'name-utf8',
+  'duplicate-tensor-name',
+])
+/** These come right when the file is laid out anew. */
+const laidOut: ReadonlySet<string> = new Set(['alignment', 'special-id', 'name-hash'])
+const checksums: ReadonlySet<string> = new Set(['header-crc', 'data-crc', 'file-crc'])
+/** These mean that the end is gone. */
+const cut: ReadonlySet<string> = new Set(['total-file-size', 'data-section-range', 'footer-magic'])
+
+export async function rewriteSectioned(damaged: Damaged, options: WriteOptions): Promise<Repair | undefined> {
+  const { source, model, findings, errors, context } = damaged
+  const bytes = await source.read(0, structs.header.size, { signal: context.signal })
+  const header = structs.header.read(new Cursor(bytes, context.report))
+  const isCut = BigInt(source.size) < header.totalFileSize && header.tensorDataOffset <= source.size
+  const isMendable = (code: string): boolean =>
+    unreadable.has(code) || laidOut.has(code) || checksums.has(code) || (isCut && cut.has(code))
+  if (![...errors].every(isMendable) || model.tensors.length === 0) return undefined
+  const lost = findings
+    .filter(({ code }) => unreadable.has(bare(code)))
+    .map(({ path, message }) => `a tensor that no reader takes (${path}: ${message})`)
+  if (isCut) lost.push(...(await namesCutOff(header, damaged)))
+  const mended = [`the file was laid out anew with the ${model.tensors.length} tensors that are whole`]
+  if (errors.has('alignment')) mended.push(`tensors begin at multiples of ${structs.alignment}, as the flag says`)
+  if (errors.has('name-hash')) mended.push('hashes of names were computed anew')
+  const whole = errors.has('special-id') ? withIdsByText(model, mended) : model
+  lost.push(...describeProof(damaged))
+  return { layout: { files: [await layoutSectioned(whole, { ...options, extra: {} })] }, mended, lost }
+}
+
+async function namesCutOff(header: structs.Header, { source, model, context }: Damaged): Promise<string[]> {
+  const kept = new Set(model.tensors.map(({ name }) => name))
+  const { entries } = await readIndexAgain(header, source, context)
+  return entries
+    .filter(({ name, dataOffset, size }) => !kept.has(name) && isBehind(header, dataOffset, size, source.size))
+    .map(({ name }) => `${JSON.stringify(name)}: the file ends before its last byte`)
+}
+
+const isBehind = (header: structs.Header, offset: number | undefined, size: number, end: number): boolean =>
+  offset !== undefined && header.tensorDataOffset + offset + size > end
+
+/** Special ids that are no ids are looked up by the texts of their tokens. */
+function withIdsByText(model: Model, mended: string[]): Model {
+  const parts = model.parts.map((part) => {
+    if (part.kind !== vocabularyKind) return part
+    const { tokens, special, table } = part.content as Vocabulary
+    mended.push('special ids beyond the vocabulary were replaced by those of the tokens with the usual texts')
+    return vocabularyPart(table ?? tableOf(tokens), { ...findSpecialIds(table ?? tableOf(tokens)), ...special })
+  })
+  return { ...model, parts }
+}
+
+function describeProof({ model, errors }: Damaged): string[] {
+  const file = fileOf(model)
+  if (file?.layout !== 'sectioned' || !file.checksums) return []
+  const isProven = file.footer && file.data && !errors.has('data-crc')
+  if (isProven && !errors.has('file-crc') && !errors.has('header-crc')) return []
+  const what = isProven ? 'everything but the weights' : 'the weights'
+  return [
+    `the proof for ${what}: the new checksums cover the bytes as they are now; if they were damaged they still are, and it no longer shows`,
+  ]
+}
