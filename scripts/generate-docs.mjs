@@ -5,10 +5,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { allCodes, formats } from '../dist/index.js'
+import { conversionsPage } from './conversions-page.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-const pages = { 'docs/codes.md': codesPage(), 'README.md': readmePage() }
+const pages = {
+  'docs/codes.md': codesPage(),
+  'docs/conversions.md': await conversionsPage(),
+  'README.md': readmePage(),
+}
 
 /** The README's console blocks show what the commands in them really print; its library example is the file that is named above it. */
 function readmePage() {
@@ -34,9 +39,9 @@ function formatTable() {
     index: 'structure and checksums of the index',
     all: 'structure and all checksums',
   }
-  const rows = formats.map(({ id, title, extensions, capabilities, layout }) => {
+  const rows = formats.map(({ id, title, extensions, capabilities, layout, exporter }) => {
     const names = extensions.map((extension) => `\`${extension}\``).join(' ')
-    return `| ${title} | \`${id}\` | ${names} | yes | ${checksums[capabilities.checksums]} | ${layout ? 'yes' : 'no'} |`
+    return `| ${title} | \`${id}\` | ${names} | yes | ${checksums[capabilities.checksums]} | ${layout ? 'yes' : exporter ? 'encoders' : 'no'} |`
   })
   return (
     ['| format | id | files | read | verify | write |', '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n') +

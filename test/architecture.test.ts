@@ -16,16 +16,21 @@ room('digest', 'errors', 'bytes', 'kernels')
 room('wire', 'errors', 'bytes')
 room('kernels', 'errors', 'bytes')
 room('dtypes', 'errors', 'bytes', 'kernels')
-room('model', 'errors', 'bytes', 'digest', 'wire', 'dtypes', 'kernels')
+room('pool', 'errors', 'bytes', 'digest')
+room('model', 'errors', 'bytes', 'digest', 'wire', 'dtypes', 'kernels', 'pool')
 const ground = below.model!
 room('remote', 'errors', 'bytes', 'digest')
 room('formats', ...ground, 'embed') // a graph is a format's way of writing an encoder
 room('transforms', ...ground)
-const verbs = [...ground, 'formats', 'transforms']
-for (const verb of ['verify', 'convert', 'inspect', 'diff']) room(verb, ...verbs)
+room('stow', ...ground, 'formats', 'transforms')
+const verbs = [...ground, 'formats', 'transforms', 'stow']
+room('inspect', ...verbs)
+for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect') // digests and previews serve the others
+room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
+room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
 room('tokenize', ...ground)
 room('embed', ...ground, 'transforms', 'tokenize')
-room('all-codes.ts', ...verbs, 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote')
+room('all-codes.ts', ...verbs, 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'edit')
 room('pack', ...verbs, 'convert')
 room(
   'index.ts',
@@ -38,9 +43,10 @@ room(
   'diff',
   'pack',
   'remote',
+  'edit',
   'all-codes.ts',
 )
-room('node', ...verbs, 'embed', 'pack', 'remote', 'index.ts')
+room('node', ...verbs, 'embed', 'pack', 'remote', 'edit', 'index.ts')
 room('node.ts', 'index.ts', 'node', ...verbs)
 room('cli', 'node.ts')
 

@@ -1,5 +1,5 @@
 import { failWith, ioCodes } from '../errors/index.js'
-import { type ByteSource, checkAborted, checkRange, type ReadOptions } from './source.js'
+import { type ByteSource, checkAborted, checkRange, type ReadOptions, type SourceHandle } from './source.js'
 
 /** A Blob or File, as a browser hands them out. `siblings` are the other files of the same drop. */
 export class BlobSource implements ByteSource {
@@ -13,6 +13,10 @@ export class BlobSource implements ByteSource {
     this.size = blob.size
     this.#blob = blob
     this.#siblings = siblings
+  }
+
+  get handle(): SourceHandle {
+    return { kind: 'blob', name: this.name, size: this.size, blob: this.#blob }
   }
 
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {

@@ -1,4 +1,5 @@
 export * from './blob-source.js'
+export * from './byte-text.js'
 export * from './checked.js'
 export * from './cursor.js'
 export * from './extents.js'

@@ -3,7 +3,31 @@ import { failWith, ioCodes } from '../errors/index.js'
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
+  /** How many bytes behind these will be asked for next; sources that fetch from afar then ask once for all of them. */
+  readonly ahead?: number | undefined
 }
+
+/** What is known about a file before it is opened. */
+export interface OpenHint {
+  /** How many of its first bytes will be wanted at once; sources that fetch from afar then ask once for all of them. */
+  readonly first?: number | undefined
+}
+
+/** The directory that a source lies in, where the source stands for more than itself. */
+export interface SourceFolder {
+  /** What the directory is called. */
+  readonly name: string
+  /** The plain names of the files in it. */
+  readonly files: readonly string[]
+  /** The directory was opened; otherwise only its main file was, and the others are merely there. */
+  readonly isWhole: boolean
+}
+
+/** With this a worker thread reads the same source by itself, as long as the source is open here. Plain data. */
+export type SourceHandle = { readonly name: string; readonly size: number } & (
+  | { readonly kind: 'descriptor'; readonly descriptor: number }
+  | { readonly kind: 'blob'; readonly blob: Blob }
+)
 
 export interface ByteSource {
   /** How the source is called in messages, usually the path as the user gave it. */
@@ -14,9 +38,12 @@ export interface ByteSource {
   /** Fills `target`; sources that can avoid a copy offer this. */
   readInto?(offset: number, target: Uint8Array, options?: ReadOptions): Promise<void>
   /** Another file of a multi-file model. `name` is a plain file name, already checked by `siblingName`. */
-  sibling?(name: string): Promise<ByteSource>
+  sibling?(name: string, hint?: OpenHint): Promise<ByteSource>
   /** The same for a file in a folder below: plain names joined by `/`. */
-  below?(path: string): Promise<ByteSource>
+  below?(path: string, hint?: OpenHint): Promise<ByteSource>
+  readonly folder?: SourceFolder | undefined
+  /** Absent where the bytes can be read in this thread only. */
+  readonly handle?: SourceHandle | undefined
   close(): Promise<void>
 }
 

@@ -16,7 +16,8 @@ export async function* streamRange(
   if (!source.readInto || length <= window) {
     for (let done = 0; done < length; done += window) {
       checkAborted(signal, source.name)
-      yield await source.read(offset + done, Math.min(window, length - done), { signal })
+      const count = Math.min(window, length - done)
+      yield await source.read(offset + done, count, { signal, ahead: length - done - count })
     }
     return
   }
@@ -33,7 +34,8 @@ async function* streamAhead(
   const windows = [takeWindow(window), takeWindow(window)] as const
   const fill = (done: number): Promise<Uint8Array> => {
     const target = windows[(done / window) % 2 === 0 ? 0 : 1].subarray(0, Math.min(window, length - done))
-    return source.readInto(offset + done, target, { signal }).then(() => target)
+    const ahead = length - done - target.byteLength
+    return source.readInto(offset + done, target, { signal, ahead }).then(() => target)
   }
   let next: Promise<Uint8Array> | undefined = fill(0)
   try {

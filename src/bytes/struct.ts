@@ -1,5 +1,6 @@
 // A struct declares the fixed fields of a record once. From that one declaration it reads and writes the record, knows its size and
 // every field's offset, and names fields in errors and in the byte map. Variable parts (strings, lists) are read with the cursor.
+import { toHex } from './byte-text.js'
 import type { Cursor } from './cursor.js'
 
 export interface Field<T> {
@@ -61,12 +62,6 @@ export function raw(length: number): Field<Uint8Array> {
       new Uint8Array(view.buffer, view.byteOffset + offset, length).set(value)
     },
   }
-}
-
-export function toHex(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
-  return text
 }
 
 type Values<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }

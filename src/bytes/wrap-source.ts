@@ -15,6 +15,7 @@ export function countingSource(source: ByteSource, count: ReadCount): ByteSource
   const wrapped: ByteSource = {
     name: source.name,
     size: source.size,
+    ...(source.folder && { folder: source.folder }),
     read(offset, length, options) {
       add(length)
       return source.read(offset, length, options)
@@ -27,8 +28,8 @@ export function countingSource(source: ByteSource, count: ReadCount): ByteSource
       return source.readInto!(offset, target, options)
     }
   }
-  if (source.sibling) wrapped.sibling = async (name) => countingSource(await source.sibling!(name), count)
-  if (source.below) wrapped.below = async (path) => countingSource(await source.below!(path), count)
+  if (source.sibling) wrapped.sibling = async (name, hint) => countingSource(await source.sibling!(name, hint), count)
+  if (source.below) wrapped.below = async (path, hint) => countingSource(await source.below!(path, hint), count)
   return wrapped
 }
 
@@ -39,6 +40,8 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
   const wrapped: ByteSource = {
     name: source.name,
     size: source.size,
+    ...(source.folder && { folder: source.folder }),
+    ...(source.handle && { handle: source.handle }),
     async read(offset: number, length: number, options?: ReadOptions) {
       checkRange(source, offset, length)
       if (offset + length <= head.byteLength) return head.subarray(offset, offset + length)
@@ -47,8 +50,8 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
     close: () => source.close(),
   }
   if (source.readInto) wrapped.readInto = (offset, target, options) => source.readInto!(offset, target, options)
-  if (source.sibling) wrapped.sibling = (name) => source.sibling!(name)
-  if (source.below) wrapped.below = (path) => source.below!(path)
+  if (source.sibling) wrapped.sibling = (name, hint) => source.sibling!(name, hint)
+  if (source.below) wrapped.below = (path, hint) => source.below!(path, hint)
   return wrapped
 }
 

@@ -1,7 +1,8 @@
 // What happens to each tensor: selected, renamed, cast, adapted to the target's types, put into the target's order of elements.
-import { type DType, dtypeById } from '../dtypes/index.js'
+import { type DType, dtypeById, i8, u8 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor, WriteCapabilities } from '../model/index.js'
+import type { Stower } from '../stow/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { changesForm, keepBytes } from '../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../transforms/reorder.js'
@@ -20,17 +21,25 @@ export interface TensorOptions {
   readonly keepBytes?: boolean | undefined
 }
 
+export interface PlannedTensors {
+  readonly tensors: Tensor[]
+  /** What the tensors are called, stowed ones included, in the model's own order. */
+  readonly names: readonly string[]
+}
+
 export function planTensors(
-  tensors: readonly Tensor[],
+  source: readonly Tensor[],
   write: WriteCapabilities,
   options: TensorOptions,
   actions: PlanAction[],
-): Tensor[] {
+  stower: Stower | undefined,
+): PlannedTensors {
   const isWanted = selector(options.only, options.exclude)
   const renames = (options.rename ?? []).map(parseRename)
   const cast = options.cast === undefined ? undefined : requireDType(options.cast)
-  const kept: Tensor[] = []
-  for (const original of tensors) {
+  const tensors: Tensor[] = []
+  const names: string[] = []
+  for (const [index, original] of source.entries()) {
     const note = noter(actions, 'tensor', original.name)
     if (!isWanted(original.name)) {
       note('drop', 'content', { requested: true, reason: 'not selected' })
@@ -41,13 +50,18 @@ export function planTensors(
     let tensor = renameTensor(original, name)
     if (name !== original.name) note('rename', 'none', { requested: true, from: original.name, to: name })
     if (cast) tensor = castFloat(tensor, cast, note)
-    tensor = withoutQuant(tensor, write, actions)
-    const fitted = fitTensor(tensor, write, note)
-    if (!fitted) continue
-    kept.push(inOrder(fitted, write.order, options.keepBytes ?? false, note))
-    if (actions.length === before) note('copy', 'none')
+    const fitted = fitTensor(tensor, index, { write, note, actions, stower })
+    if (fitted === undefined) continue
+    names.push(name)
+    if (fitted === 'stowed') continue
+    const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
+    tensors.push(stored)
+    const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
+    if (actions.length > before) continue
+    if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
+    else note('copy', 'none')
   }
-  return kept
+  return { tensors, names }
 }
 
 function castFloat(tensor: Tensor, cast: DType, note: Note): Tensor {
@@ -58,20 +72,66 @@ function castFloat(tensor: Tensor, cast: DType, note: Note): Tensor {
   return castTensor(tensor, cast)
 }
 
-function withoutQuant(tensor: Tensor, write: WriteCapabilities, actions: PlanAction[]): Tensor {
+interface FitContext {
+  readonly write: WriteCapabilities
+  readonly note: Note
+  readonly actions: PlanAction[]
+  readonly stower: Stower | undefined
+}
+
+/** The tensor as the target takes it, if need be under another name or as mere bytes; undefined when it is dropped. */
+function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor | 'stowed' | undefined {
+  const { write, note, stower } = context
+  const plain = withoutQuant(tensor, context)
+  const fit = write.tensor(plain)
+  const fitted = fit.fits ? applyFit(fit, plain, note) : adapt(plain, fit.reason, context)
+  if (fitted) return fitted
+  if (!stower) return applyFit(fit, plain, note)
+  const reason = fit.reason === undefined ? {} : { reason: fit.reason }
+  if (!tensor.data || tensor.data.byteLength === 0) {
+    stower.tensor(tensor, undefined)
+    note('stow', 'none', reason)
+    return 'stowed'
+  }
+  const renamed = { ...plain, name: `tare.tensor.${index}`, path: undefined, rawName: undefined }
+  const taken = adaptable(renamed, context) ?? asBytes(plain, write) ?? asBytes(renamed, write)
+  if (taken) {
+    note('stow', 'none', { ...reason, ...(taken.name !== tensor.name && { to: taken.name }) })
+    return taken
+  }
+  return applyFit(fit, plain, note)
+}
+
+function adaptable(tensor: Tensor, context: FitContext): Tensor | undefined {
+  const fit = context.write.tensor(tensor)
+  return fit.fits ? (fit.as ?? tensor) : adapt(tensor, fit.reason, context)
+}
+
+function withoutQuant(tensor: Tensor, { write, actions, stower }: FitContext): Tensor {
   if (!tensor.quant || write.quant) return tensor
   const reason = 'the target has no place for quantization parameters'
-  noter(actions, 'part', `quantization of ${tensor.name}`)('drop', 'content', { reason })
+  const note = noter(actions, 'part', `quantization of ${tensor.name}`)
+  if (stower) note('stow', 'none', { reason })
+  else note('drop', 'content', { reason })
   return { ...tensor, quant: undefined }
 }
 
-function fitTensor(tensor: Tensor, write: WriteCapabilities, note: Note): Tensor | undefined {
-  const fit = write.tensor(tensor)
-  const adapted = fit.fits ? undefined : adaptTensor(tensor, write)
-  if (!adapted) return applyFit(fit, tensor, note)
+/** With an element type that the target has. */
+function adapt(tensor: Tensor, reason: string | undefined, { write, note, stower }: FitContext): Tensor | undefined {
+  const adapted = adaptTensor(tensor, write)
+  if (!adapted) return undefined
   const { action, loss, from, to } = adapted
-  note(action, loss, { from, to, ...(fit.reason !== undefined && { reason: fit.reason }) })
+  // The values are all there; without a note of what they were, or with their codes gone, the form is not.
+  const isReversible = stower !== undefined && action === 'cast'
+  note(action, loss === 'none' && !isReversible ? 'form' : loss, { from, to, ...(reason !== undefined && { reason }) })
   return applyFit(adapted.fit, adapted.tensor, note)
+}
+
+/** The stored bytes as a row of the smallest integers that the target has. */
+function asBytes(tensor: Tensor, write: WriteCapabilities): Tensor | undefined {
+  if (!tensor.data) return undefined
+  const bytes: Tensor = { ...tensor, encoding: undefined, shape: [tensor.data.byteLength], order: 'row' }
+  return [u8, i8].map((dtype) => ({ ...bytes, dtype })).find((each) => write.tensor(each).fits)
 }
 
 function inOrder(tensor: Tensor, order: WriteCapabilities['order'], keep: boolean, note: Note): Tensor {

@@ -11,7 +11,10 @@ export type ActionKind =
   | 'transpose'
   | 'rename'
   | 'map'
+  | 'stow'
+  | 'restore'
   | 'set'
+  | 'add'
   | 'recompute'
   | 'drop'
 

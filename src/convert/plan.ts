@@ -6,26 +6,26 @@ import {
   fileLength,
   type Layout,
   layoutSize,
-  type MetaValue,
   type Model,
   type Part,
   type Tensor,
-  text,
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
+import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
 import { attachState, dropState } from '../transforms/state.js'
-import { applyFit } from './apply-fit.js'
+import { type FileOptions, inFolder, planFiles } from './files.js'
+import { type MetadataOptions, planMetadata } from './plan-metadata.js'
+import { planParts } from './plan-parts.js'
 import { planTensors, type TensorOptions } from './plan-tensors.js'
 import { isWorse, type Loss, noter, type Plan, type PlanAction } from './plan-types.js'
 
 export * from './plan-types.js'
 
-export interface ConvertOptions extends TensorOptions {
-  readonly name: string
-  readonly set?: readonly (readonly [key: string, value: string])[] | undefined
-  readonly unset?: readonly string[] | undefined
+export interface ConvertOptions extends TensorOptions, MetadataOptions, FileOptions {
+  /** False: what the target has no place for is dropped, not put into its metadata; and nothing that was put there comes back. */
+  readonly stow?: boolean | undefined
   /** Leave linear weights the way round that they have, whatever the target wants. */
   readonly keepOrientation?: boolean | undefined
   /** Without what an optimizer keeps beside the weights. */
@@ -45,34 +45,64 @@ export interface ConvertOptions extends TensorOptions {
 export interface Conversion {
   readonly plan: Plan
   readonly layout: Layout
+  /** What the target is asked to hold. */
+  readonly model: Model
 }
-
-/** Versions and variants mean something only within one format. */
-const ofOtherFormat = { version: undefined, variant: undefined }
 
 export async function planConversion(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
   const { capabilities } = format
   const actions: PlanAction[] = []
-  const model = prepare(source, options, actions)
+  const restored = options.stow === false ? source : await restore(source, actions)
+  const model = prepare(forTarget(restored, target), options, actions)
   const given = options.extra ?? {}
-  const write = capabilities.writeFor?.(model, given) ?? capabilities.write ?? format.exporter?.write(model, given)
+  const own = capabilities.writeFor?.(model, given) ?? capabilities.write ?? format.exporter?.write(model, given)
   const writer = format.layout ? format : format.exporter
-  if (!writer?.layout || !write) {
+  if (!writer?.layout || !own) {
     return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
   }
-  const oriented = options.keepOrientation ? model : turnWeights(model, write, actions)
-  const tensors = planTensors(oriented.tensors, write, options, actions)
+  const write = options.folder && own.folder ? inFolder(own) : own
+  const stower = options.stow === false ? undefined : Stower.for(restored, target, write)
+  const complete = await planFiles(model, write, options, actions)
+  const oriented = options.keepOrientation ? complete : turnWeights(complete, write, actions)
+  const { tensors, names } = planTensors(oriented.tensors, write, options, actions, stower)
   checkUnique(tensors, options.name)
   checkCount(tensors, write, format.title, options.name)
-  const metadata = planMetadata(oriented, write, options, actions)
-  const parts = planParts(oriented.parts, write, actions, source.format === target)
+  const { metadata, keys } = planMetadata(oriented.metadata, write, options, actions, stower)
+  const isOwner = (part: Part): boolean => (part.owner ?? source.format) === target
   const { name, shardSize, align, extra, signal } = options
-  const layout = await writer.layout(
-    { ...oriented, ...(source.format !== target && ofOtherFormat), format: target, tensors, metadata, parts },
-    { name, shardSize, align, signal, deterministic: options.deterministic ?? false, ...(extra && { extra }) },
-  )
-  return { plan: summarise(source, target, actions, layout), layout }
+  const parts = await planParts(oriented.parts, {
+    write,
+    actions,
+    stower,
+    isOwner,
+    isCarried: model.origin !== undefined,
+    signal,
+  })
+  for (const [key, value] of stower?.entries({ keys, names, tensors }, name) ?? []) metadata.set(key, value)
+  const planned: Model = { ...oriented, format: target, tensors, metadata, parts }
+  const layout = await writer.layout(planned, {
+    name,
+    shardSize,
+    align,
+    signal,
+    deterministic: options.deterministic ?? false,
+    ...(extra && { extra }),
+  })
+  return { plan: summarise(source, target, actions, layout), layout, model: planned }
+}
+
+/** Everything that the container only carried is back in its own form. */
+async function restore(source: Model, actions: PlanAction[]): Promise<Model> {
+  const { model, names } = await restoreStowed(source)
+  for (const { subject, name } of names) noter(actions, subject, name)('restore', 'none')
+  return model
+}
+
+/** Versions and variants mean something only within one format. */
+function forTarget(model: Model, target: string): Model {
+  const said = [model, model.origin].find((each) => each?.format === target)
+  return { ...model, version: said?.version, variant: said?.variant }
 }
 
 function summarise(source: Model, target: string, actions: readonly PlanAction[], layout: Layout): Plan {
@@ -91,11 +121,12 @@ function summarise(source: Model, target: string, actions: readonly PlanAction[]
 function prepare(source: Model, options: ConvertOptions, actions: PlanAction[]): Model {
   let model = source
   if (options.dropState) {
-    for (const { name, role } of source.tensors) {
-      if (role === 'state')
-        noter(actions, 'tensor', name)('drop', 'content', { requested: true, reason: 'optimizer state' })
-    }
     model = dropState(model)
+    const kept = new Set(model.tensors)
+    for (const tensor of source.tensors) {
+      if (!kept.has(tensor))
+        noter(actions, 'tensor', tensor.name)('drop', 'content', { requested: true, reason: 'optimizer state' })
+    }
   }
   if (options.stateFrom) {
     const attached = attachState(model, options.stateFrom)
@@ -116,60 +147,6 @@ function turnWeights(model: Model, write: WriteCapabilities, actions: PlanAction
   const reason = `linear weights lie ${isAssumed ? 'presumably ' : ''}as [${from === 'in-out' ? 'in, out' : 'out, in'}], the target wants the transpose`
   for (const name of names) noter(actions, 'tensor', name)('transpose', 'none', { reason, from: from!, to: to! })
   return turned
-}
-
-function planMetadata(
-  model: Model,
-  write: WriteCapabilities,
-  options: ConvertOptions,
-  actions: PlanAction[],
-): Map<string, MetaValue> {
-  const metadata = new Map<string, MetaValue>()
-  const unset = new Set(options.unset)
-  const set = new Map(options.set)
-  for (const [key, value] of model.metadata) {
-    const note = noter(actions, 'metadata', key)
-    if (unset.has(key)) note('drop', 'content', { requested: true, reason: 'unset' })
-    else if (!set.has(key)) {
-      const before = actions.length
-      const fitted = applyFit(write.metadata(key, value), value, note)
-      if (fitted) metadata.set(key, fitted)
-      if (actions.length === before) note('copy', 'none')
-    }
-  }
-  for (const [key, value] of set) {
-    noter(actions, 'metadata', key)('set', 'none', { requested: true, to: value })
-    const fit = write.metadata(key, text(value))
-    // A key that is there already has a type, and its format reads the text as that.
-    if (!fit.fits && !model.metadata.has(key)) {
-      const reason = fit.reason ?? 'the target has no metadata'
-      failWith(writeCodes['name-unsupported'], { file: options.name, path: key, message: `cannot be set: ${reason}` })
-    }
-    metadata.set(key, fit.as ?? text(value))
-  }
-  return metadata
-}
-
-function planParts(
-  parts: readonly Part[],
-  write: WriteCapabilities,
-  actions: PlanAction[],
-  sameFormat: boolean,
-): Part[] {
-  const kept: Part[] = []
-  for (const part of parts) {
-    const note = noter(actions, 'part', part.name ?? part.kind)
-    const before = actions.length
-    if (part.sharing === 'derived') {
-      note('recompute', 'none', { reason: 'it follows from the rest' })
-      if (sameFormat) kept.push(part)
-    } else {
-      const fitted = part.sharing === 'private' && sameFormat ? part : applyFit(write.part(part), part, note)
-      if (fitted) kept.push(fitted)
-      if (fitted && actions.length === before) note('copy', 'none')
-    }
-  }
-  return kept
 }
 
 function checkUnique(tensors: readonly Tensor[], file: string): void {

@@ -1,8 +1,10 @@
-// Repairing asks the format: it knows the defects that writers have left in the field, and what can be rebuilt.
+// Repairing asks the format first: it knows the defects that writers have left in the field, and what can be rebuilt. Where it has no
+// answer, everything that is whole is saved into a new file.
 import type { ByteSource } from '../bytes/index.js'
-import { collectingReport, type Finding, failWith, writeCodes } from '../errors/index.js'
+import { collectingReport, type Finding } from '../errors/index.js'
 import { type OpenOptions, recognise } from '../formats/index.js'
-import { fileLength, layoutSize, type Repair, type WriteOptions } from '../model/index.js'
+import { fileLength, type Layout, type Lost, layoutSize, type Repair, type WriteOptions } from '../model/index.js'
+import { describeLost, planSalvage } from './salvage.js'
 
 export interface PlannedRepair extends Repair {
   readonly format: string
@@ -10,20 +12,37 @@ export interface PlannedRepair extends Repair {
   readonly findings: readonly Finding[]
   readonly size: number
   readonly files: readonly { readonly name: string; readonly size: number }[]
+  /** Where the format has no repair of its own: what was saved, and what was not. */
+  readonly salvage?: { readonly kept: number; readonly lost: readonly Lost[] }
 }
 
-/** What can be done about a damaged file. Throws `write/nothing-to-repair` when the format has no answer. */
-export async function planRepair(source: ByteSource, options: WriteOptions & OpenOptions): Promise<PlannedRepair> {
+export interface RepairOptions extends WriteOptions, OpenOptions {
+  /** Do not ask the format; save what is whole. */
+  readonly salvage?: boolean | undefined
+}
+
+/** What can be done about a damaged file. Throws `write/nothing-to-repair` when nothing is damaged, or nothing is whole. */
+export async function planRepair(source: ByteSource, options: RepairOptions): Promise<PlannedRepair> {
   const findings: Finding[] = []
   const report = collectingReport(source.name, findings)
   const { format, context } = await recognise(source, { ...options, report })
-  const repair = await format.repair?.(source, context, options)
-  if (!repair) {
-    const message = format.repair
-      ? 'nothing here is damaged in a way that can be mended'
-      : `there is no repair for ${format.title} files`
-    return failWith(writeCodes['nothing-to-repair'], { file: source.name, message })
+  const repair = options.salvage ? undefined : await format.repair?.(source, context, options)
+  if (repair) return { ...repair, format: format.id, findings, ...filesOf(repair.layout) }
+  return salvage(source, options)
+}
+
+async function salvage(source: ByteSource, options: RepairOptions): Promise<PlannedRepair> {
+  const { conversion, format, kept, lost, findings } = await planSalvage(source, options)
+  const { layout } = conversion
+  const mended = [`the ${kept === 1 ? 'tensor that is whole is' : `${kept} tensors that are whole are`} in a new file`]
+  return {
+    ...{ layout, mended, lost: lost.map(describeLost), format, findings },
+    ...filesOf(layout),
+    salvage: { kept, lost },
   }
-  const files = repair.layout.files.map((file) => ({ name: file.name, size: fileLength(file) }))
-  return { ...repair, format: format.id, findings, size: layoutSize(repair.layout), files }
+}
+
+function filesOf(layout: Layout): Pick<PlannedRepair, 'size' | 'files'> {
+  const files = layout.files.map((file) => ({ name: file.name, size: fileLength(file) }))
+  return { size: layoutSize(layout), files }
 }

@@ -1,11 +1,13 @@
 // What a format is. Everything outside a format's folder works through this contract and asks capabilities, never ids.
-import type { ByteSource, ExtentRecorder } from '../bytes/index.js'
+import type { ByteSource, ExtentRecorder, OpenHint } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import type { CodeTable, Report } from '../errors/index.js'
-import type { Layout } from './layout.js'
+import type { WorkerPool } from '../pool/index.js'
+import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
 import type { Model, Part, Tensor } from './model.js'
 import type { Orientation } from './orientation.js'
+import type { VerifiedPayload } from './verified.js'
 
 /** What stops a parser from taking memory or time that no honest file needs. All can be raised by the caller. */
 export interface Limits {
@@ -17,6 +19,16 @@ export interface Limits {
 
 export const defaultLimits: Limits = { indexBytes: 1 << 30, depth: 128 }
 
+/** A tensor, or something else, that a damaged file no longer has in full. */
+export interface Lost {
+  readonly subject: 'tensor' | 'metadata' | 'part'
+  /** Absent where not even the name is there any more. */
+  readonly name?: string | undefined
+  /** The bytes that it would take, where the file says so. */
+  readonly length?: number | undefined
+  readonly reason: string
+}
+
 export interface ReadContext {
   readonly report: Report
   readonly extents?: ExtentRecorder | undefined
@@ -25,9 +37,15 @@ export interface ReadContext {
   /** Accept what the format's own readers accept beyond the document, with a warning. */
   readonly lenient: boolean
   /**
-   * Opens what an index names outside its own directory: an address, or a path relative to the index. Absent: such names are refused.
+   * Opens what an index names outside its own directory: an address, or a path relative to the index, which is `from`. Absent: such
+   * names are refused.
    */
-  readonly openElsewhere?: ((location: string) => Promise<ByteSource>) | undefined
+  readonly openElsewhere?: ((location: string, from: ByteSource, hint?: OpenHint) => Promise<ByteSource>) | undefined
+  /**
+   * Present when everything that is whole is to be saved from a damaged file: the reader goes on as far as it can, also where it would
+   * otherwise give up, and tells about what it leaves out.
+   */
+  readonly onLost?: ((lost: Lost) => void) | undefined
 }
 
 export interface CheckContext extends ReadContext {
@@ -35,6 +53,8 @@ export interface CheckContext extends ReadContext {
   readonly extra: OptionValues
   /** Counts bytes that a check has looked at. */
   checked(bytes: number): void
+  /** Threads that large work can be spread over. */
+  readonly pool?: WorkerPool | undefined
 }
 
 export interface WriteOptions {
@@ -65,9 +85,20 @@ export interface WriteCapabilities {
   metadata(key: string, value: MetaValue): Fit<MetaValue>
   part(part: Part): Fit<Part>
   readonly order: 'row' | 'column' | 'both'
+  /** The entries of `Tensor.extra` that the format stores, whoever they come from. */
+  readonly keeps?: readonly string[]
+  /** The keys that the format's own rules put beside those that the model has. */
+  addedKeys?(keys: readonly string[]): readonly string[]
+  /** What the format puts into an order of its own: by name, or as the function says. */
+  readonly sorts?: {
+    readonly tensors?: true | ((tensors: readonly Tensor[]) => readonly Tensor[])
+    readonly metadata?: true
+  }
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
   readonly quant?: boolean
   readonly shards: boolean
+  /** Files that belong to the model can lie beside the output, where that is a directory of its own; `layout` then puts them there. */
+  readonly folder?: true
   /** How many tensors one output can hold; absent: any number. */
   readonly mostTensors?: number
   /**
@@ -82,6 +113,13 @@ export interface Capabilities {
   readonly checksums: 'none' | 'index' | 'all'
   /** Nothing in a file says where it ends: one that is cut between two records behind the weights is a whole file with fewer records. */
   readonly openEnded?: true
+  /** The version and variant that are written unless a model or an option says otherwise. */
+  readonly usual?: { readonly version?: string; readonly variant?: string }
+  /**
+   * Files hold tensors and texts in an order that follows from them, and nothing of their own. Conversions from or to such a format need not
+   * note what the model was made for.
+   */
+  readonly plain?: true
   readonly write?: WriteCapabilities
   /** The same for one model and one set of options, where the answers depend on them. */
   writeFor?(model: Model, extra: OptionValues): WriteCapabilities
@@ -127,16 +165,30 @@ export interface Format {
   readonly codes: CodeTable
   /** Looks at the first bytes (64 KiB at most, or the whole file) and the name. `maybe` wins only when nobody says `yes`. */
   detect(head: Uint8Array, name: string, size: number): 'yes' | 'maybe' | 'no'
+  /**
+   * The names under which models in this format are published, the one of a single file first. A directory may hold one model in the forms
+   * of several formats; then the format that comes first in the list of formats is taken.
+   */
+  readonly published?: readonly string[]
   /** In a directory of one model, the file to open; undefined when none of the names is this format's. */
   mainFile?(names: readonly string[]): string | undefined
   /** Reads the index only. Reports everything that is wrong with the structure. */
   read(source: ByteSource, context: ReadContext): Promise<Model>
   /** Checks that need the payloads: checksums, page hashes, values. Called after `read`, unless a quick look was asked for. */
   check?(model: Model, context: CheckContext): Promise<void>
+  /** Where hashes cover parts of a file: reads that compare exactly what they read. */
+  readonly verifiedPayload?: VerifiedPayload
   /** The file(s) to write. The model fits: capabilities were asked before. */
   layout?(model: Model, options: WriteOptions): Promise<Layout>
   /** The same where only certain models can be written. */
   readonly exporter?: Exporter
+  /**
+   * The edited model as a file in which the weights lie where they lie in the model's only file; undefined when its layout leaves no room
+   * for that. `edited` has the same tensors, with the same payloads, perhaps under other names.
+   */
+  editInPlace?(model: Model, edited: Model, options: WriteOptions): Promise<FileLayout | undefined>
+  /** A part of this format that travelled as plain data, checked; undefined when it is not what it should be. */
+  restorePart?(part: Part): Promise<Part | undefined> | Part | undefined
   /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */
   repair?(source: ByteSource, context: ReadContext, options: WriteOptions): Promise<Repair | undefined>
   /** Flags of this format for converting and for verifying. */

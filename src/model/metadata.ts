@@ -29,6 +29,8 @@ export interface MetaList {
   readonly length: number
   /** All items, decoded now. */
   values(): readonly MetaValue[]
+  /** The items from `start` up to `end`, without decoding the others. Absent where that would save nothing. */
+  slice?(start: number, end: number): readonly MetaValue[]
 }
 
 export type MetaValue =

@@ -43,6 +43,8 @@ export interface Tensor {
 export interface Part {
   readonly kind: string
   readonly sharing: 'shared' | 'private' | 'derived'
+  /** The id of the format that it belongs to, where that is not the model's. */
+  readonly owner?: string | undefined
   /** Tells several parts of a kind apart: a file name, a chunk name. */
   readonly name?: string | undefined
   /** What `inspect` shows: small, and safe to print as JSON. */
@@ -59,6 +61,8 @@ export interface Model {
   readonly version?: string | undefined
   /** Which of a format's layouts it has, where there is more than one. */
   readonly variant?: string | undefined
+  /** The format that the model was made for, where its container only carries it. */
+  readonly origin?: Pick<Model, 'format' | 'version' | 'variant'> | undefined
   readonly metadata: Metadata
   readonly tensors: readonly Tensor[]
   readonly parts: readonly Part[]

@@ -3,8 +3,8 @@ import { dtypeById, formats, hashModel, openModel, planConversion, type Tensor }
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
-const actionsOf = async (tensor: Tensor, target: string) =>
-  (await planConversion(sampleModel([tensor]), target, { name: 'x' })).plan
+const actionsOf = async (tensor: Tensor, target: string, stow = true) =>
+  (await planConversion(sampleModel([tensor]), target, { name: 'x', stow })).plan
 
 describe('a type that the target lacks', () => {
   it.each([
@@ -12,7 +12,7 @@ describe('a type that the target lacks', () => {
     ['u2', 'safetensors', 'u8', 'none'],
     ['f8_e4m3', 'mcf', 'f16', 'none'],
     ['bool', 'mcf', 'u8', 'none'],
-    ['bf16', 'primitiv', 'f32', 'none'],
+    ['bf16', 'primitiv', 'f32', 'form'],
     ['f64', 'primitiv', 'f32', 'precision'],
     ['c128', 'safetensors', 'c64', 'precision'],
   ] as const)('%s in %s becomes %s, loss %s', async (from, target, to, loss) => {
@@ -23,7 +23,7 @@ describe('a type that the target lacks', () => {
 
   it('is dequantized when it is a block', async () => {
     const plan = await actionsOf(sampleTensor('a', 'ggml.q8_0', [4, 32]), 'safetensors')
-    expect(plan.actions[0]).toMatchObject({ action: 'dequantize', from: 'ggml.q8_0', to: 'f32', loss: 'none' })
+    expect(plan.actions[0]).toMatchObject({ action: 'dequantize', from: 'ggml.q8_0', to: 'f32', loss: 'form' })
   })
 
   it('is dropped, with a reason, when nothing fits', async () => {
@@ -34,9 +34,12 @@ describe('a type that the target lacks', () => {
 
   it('does not lose quantization parameters in silence', async () => {
     const tensor = { ...sampleTensor('a', 'i8', [4]), quant: { scheme: 'symmetric', scales: [0.5] } as const }
-    const plan = await actionsOf(tensor, 'safetensors')
-    expect(plan.loss).toBe('content')
-    expect(plan.actions).toContainEqual(expect.objectContaining({ action: 'drop', name: 'quantization of a' }))
+    const dropped = await actionsOf(tensor, 'safetensors', false)
+    expect(dropped.loss).toBe('content')
+    expect(dropped.actions).toContainEqual(expect.objectContaining({ action: 'drop', name: 'quantization of a' }))
+    const stowed = await actionsOf(tensor, 'safetensors')
+    expect(stowed.loss).toBe('none')
+    expect(stowed.actions).toContainEqual(expect.objectContaining({ action: 'stow', name: 'quantization of a' }))
   })
 })
 
@@ -48,7 +51,7 @@ describe('every writable format takes plain f32 weights', () => {
     const { plan } = await planConversion(model, id, {
       name: `x${formats.find((format) => format.id === id)!.extensions[0]}`,
     })
-    expect(plan.loss).toBe('none')
+    expect(['none', 'form']).toContain(plan.loss)
     // A file with room for one tensor has none for its name: the file's own name is the tensor's.
     const name = most === 1 ? `a.weight${formats.find((format) => format.id === id)!.extensions[0]}` : 'out'
     const back = await openModel(sourceOf(await convertToFiles(model, id, { name })))

@@ -25,5 +25,10 @@ describe('exporting an encoder as a graph', () => {
     await expect(planConversion(model, 'onnx', { name: 'm.onnx' })).rejects.toMatchObject({
       code: 'embed/not-an-encoder',
     })
+    const stream = await openModel(fixtureSource('embd', 'stream-tiny-bert-1layer.bin'))
+    await expect(planConversion(stream, 'onnx', { name: 'm.onnx' })).rejects.toMatchObject({
+      code: 'embed/heads',
+      finding: { message: expect.stringContaining('--heads') },
+    })
   })
 })

@@ -12,6 +12,7 @@ const halfCharacters = 'the name holds half of a surrogate pair'
 
 export const writeCapabilities: WriteCapabilities = {
   order: 'row',
+  sorts: { tensors: true, metadata: true },
   quant: true,
   shards: false,
 

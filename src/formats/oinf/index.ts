@@ -5,13 +5,14 @@ import { codes } from './codes.js'
 import { layout, versionOption } from './layout.js'
 import { readFile } from './read.js'
 import { repair } from './repair.js'
+import { restorePart } from './restore-part.js'
 import { magic } from './structs.js'
 
 export const oinf: Format = {
   id: 'oinf',
   title: 'OINF',
   extensions: ['.oinf'],
-  capabilities: { checksums: 'none', write: writeCapabilities },
+  capabilities: { checksums: 'none', usual: { version: '1' }, write: writeCapabilities },
   codes,
 
   detect(head, name) {
@@ -27,6 +28,7 @@ export const oinf: Format = {
   read: readFile,
   check,
   layout,
+  restorePart,
   repair,
 
   options: {

@@ -2,10 +2,11 @@
 // wrong in itself is reported and left out.
 import { Cursor, toSafe } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
-import type { ReadContext } from '../../model/index.js'
+import type { Lost, ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import type { Header, TableName } from './header.js'
 import { NameList } from './name-list.js'
+import { unescapeKey, unescapeName } from './names.js'
 import { type Bounds, checkData, checkRange } from './ranges.js'
 import type { MetadataRecord, Range, TensorRecord } from './records.js'
 import { readText } from './strings.js'
@@ -147,6 +148,7 @@ export class RecordReader {
       { length: valueNbytes, offset: valueOffset, at: at + metadataFields.offsetOf('valueNbytes') },
       this.#bounds,
     )
+    if (!range) this.#leaveOut('metadata', unescapeKey(key), valueNbytes)
     return known && range ? { index, key, type: valueType, ...range } : undefined
   }
 
@@ -175,7 +177,7 @@ export class RecordReader {
       { length: dataNbytes, offset: dataOffset, at: rangesAt },
       this.#bounds,
     )
-    if (!dataRange.ok) return undefined
+    if (!dataRange.ok) return this.#leaveOut('tensor', unescapeName(name).text, dataNbytes)
     let quantRange: Range | undefined
     if (quant) {
       const quantAt = rangesAt + dataFields.size
@@ -188,10 +190,15 @@ export class RecordReader {
         }
       } else {
         quantRange = checkRange('quant', { length: quantNbytes, offset: quantOffset, at: quantAt }, this.#bounds)
-        if (!quantRange) return undefined
+        if (!quantRange) return this.#leaveOut('tensor', unescapeName(name).text, dataNbytes)
       }
     }
     return { index, name, dtype, shape, data: dataRange.range, quant: quantRange }
+  }
+
+  #leaveOut(subject: Lost['subject'], name: string, length: bigint): undefined {
+    const reason = `its bytes are not between ${this.#bounds.offsetData} and ${this.#bounds.end}, where the data are`
+    this.#context.onLost?.({ subject, name, length: toSafe(length), reason })
   }
 
   #dims(ndim: number): number[] | undefined {

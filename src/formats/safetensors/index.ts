@@ -1,22 +1,25 @@
 import { decodeLossy } from '../../bytes/index.js'
+import { withCompanions } from '../../model/companions.js'
 import type { Fit, Format, MetaValue, Tensor, WriteCapabilities } from '../../model/index.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
 import { tagByDType } from './dtypes.js'
+import { editInPlace } from './edit-in-place.js'
 import { maxHeaderLength, metadataKey } from './header.js'
-import { layout } from './layout.js'
+import { inFileOrder, layout, slackOption } from './layout.js'
 import { readFile } from './read.js'
 import { readIndex } from './read-index.js'
 
 /** How far to look for the beginning of an index's weight map. */
 const headSize = 65_536
 const indexSuffix = '.safetensors.index.json'
+const published = ['model.safetensors', `model${indexSuffix}`] as const
 
 export const safetensors: Format = {
   id: 'safetensors',
   title: 'safetensors',
   extensions: ['.safetensors', indexSuffix],
-  capabilities: { checksums: 'none', write: writeCapabilities() },
+  capabilities: { checksums: 'none', plain: true, write: writeCapabilities() },
   codes,
 
   detect(head, name, size) {
@@ -32,20 +35,39 @@ export const safetensors: Format = {
     return named ? 'maybe' : 'no'
   },
 
+  published,
   mainFile(names) {
     const index = names.filter((name) => name.endsWith(indexSuffix))
     if (index.length === 1) return index[0]
     const files = names.filter((name) => name.endsWith('.safetensors'))
-    return files.length === 1 ? files[0] : files.find((name) => name === 'model.safetensors')
+    return files.length === 1 ? files[0] : files.find((name) => name === published[0])
   },
 
   async read(source, context) {
     const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
-    return looksLikeIndex(head) ? readIndex(source, context) : readFile(source, context)
+    const model = await (looksLikeIndex(head) ? readIndex(source, context) : readFile(source, context))
+    return withCompanions(model, source, context)
   },
 
   check,
   layout,
+  editInPlace,
+  options: {
+    write: [
+      {
+        name: slackOption,
+        argument: 'SIZE',
+        kind: 'size',
+        description: 'leave this much room in the header, so that later edits need not move the weights',
+      },
+    ],
+  },
+
+  restorePart(part) {
+    const { kind, value } = part
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return kind === 'safetensors.index-metadata' && isObject ? part : undefined
+  },
 }
 
 /** JSON text that mentions a weight map of safetensors files near its beginning, or lists metadata first. */
@@ -60,7 +82,9 @@ function looksLikeIndex(head: Uint8Array): boolean {
 function writeCapabilities(): WriteCapabilities {
   return {
     order: 'row',
+    sorts: { tensors: inFileOrder, metadata: true },
     shards: true,
+    folder: true,
     tensor(tensor: Tensor): Fit<Tensor> {
       const tag = tagByDType.get(tensor.dtype.id)
       if (!tag) return { fits: false, reason: `safetensors has no type for ${tensor.dtype.id}` }

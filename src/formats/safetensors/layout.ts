@@ -2,13 +2,29 @@
 // sorted, compact JSON, the header padded with spaces so that the data starts on a multiple of eight.
 import { alignUp, compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
+import { fileKind } from '../../model/companions.js'
 import type { FileLayout, JsonValue, Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { tagByDType } from './dtypes.js'
 import { entryPath, maxHeaderLength, metadataKey } from './header.js'
 
 const prefix = struct({ headerLength: u64 })
+export const slackOption = 'header-slack'
 
+/** Files that belong to the model arrive here only when the output is a directory of its own. */
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const { files } = layoutWeights(model, options)
+  return { files: [...files, ...layoutCompanions(model)] }
+}
+
+function layoutCompanions({ parts }: Model): FileLayout[] {
+  return parts.flatMap(({ kind, name, data }) =>
+    kind === fileKind && name !== undefined && data
+      ? [{ name, slots: [{ kind: 'payload' as const, path: name, payload: data }] }]
+      : [],
+  )
+}
+
+function layoutWeights(model: Model, options: WriteOptions): Layout {
   const tensors = inFileOrder(model.tensors)
   const shards = options.shardSize === undefined ? [tensors] : splitShards(tensors, options.shardSize)
   if (shards.length === 1) return { files: [layoutFile(options.name, tensors, model, options)] }
@@ -25,7 +41,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files: [layoutIndex(`${stem}.safetensors.index.json`, files, shards, model), ...files] }
 }
 
-function inFileOrder(tensors: readonly Tensor[]): Tensor[] {
+export function inFileOrder(tensors: readonly Tensor[]): Tensor[] {
   const rank = (tensor: Tensor): number => tagByDType.get(tensor.dtype.id)?.rank ?? -1
   return tensors.toSorted((a, b) => rank(b) - rank(a) || compareUtf8(a.name, b.name))
 }
@@ -48,24 +64,31 @@ function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
 
 function layoutFile(name: string, tensors: readonly Tensor[], model: Model, options: WriteOptions): FileLayout {
   const json = encodeUtf8(headerText(tensors, model))
-  const length = alignUp(prefix.size + json.byteLength, options.align ?? 8) - prefix.size
+  const slack = Number(options.extra?.[slackOption] ?? 0)
+  const length = alignUp(prefix.size + json.byteLength + slack, options.align ?? 8) - prefix.size
   if (length > maxHeaderLength) {
     const message = `the header would take ${length} bytes, readers refuse more than ${maxHeaderLength}; write shards`
     failWith(writeCodes['name-unsupported'], { file: name, path: 'header', message })
   }
-  const header = new Uint8Array(length).fill(0x20)
-  header.set(json)
-  const slots: Slot[] = [
-    { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
-    { kind: 'bytes', path: 'header', bytes: header },
-  ]
+  const slots = headerSlots(json, length)
   for (const tensor of tensors) {
     if (tensor.data) slots.push({ kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data })
   }
   return { name, slots }
 }
 
-function headerText(tensors: readonly Tensor[], model: Model): string {
+/** The length, and the header filled up to it. */
+export function headerSlots(json: Uint8Array, length: number): Slot[] {
+  const header = new Uint8Array(length).fill(0x20)
+  header.set(json)
+  return [
+    { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
+    { kind: 'bytes', path: 'header', bytes: header },
+  ]
+}
+
+/** One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins. */
+export function headerText(tensors: readonly Tensor[], model: Model, offsetOf?: (tensor: Tensor) => number): string {
   const members: string[] = []
   const metadata = [...model.metadata].toSorted(([a], [b]) => compareUtf8(a, b))
   if (metadata.length > 0) {
@@ -86,6 +109,7 @@ function headerText(tensors: readonly Tensor[], model: Model): string {
         : `safetensors has no type for ${tensor.dtype.id}`
       failWith(writeCodes['dtype-unsupported'], { file: '', path: entryPath(tensor.name), message })
     }
+    if (offsetOf) offset = offsetOf(tensor)
     const range = `"data_offsets":[${offset},${offset + size}]`
     members.push(`${JSON.stringify(tensor.name)}:{"dtype":"${tag.tag}","shape":[${tensor.shape.join(',')}],${range}}`)
     offset += size

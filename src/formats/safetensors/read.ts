@@ -93,12 +93,19 @@ class DataSection {
     bits: number,
   ): void {
     this.#refused++
-    const fail = (code: keyof typeof codes, field: string, message: string): void =>
+    const fail = (code: keyof typeof codes, field: string, message: string): void => {
       this.#context.report.report(codes[code], {
         offset: this.#scanner.offsetAt(at),
         path: entryPath(name) + field,
         message,
       })
+      this.#context.onLost?.({
+        subject: 'tensor',
+        name,
+        length: isTooLarge(bits) ? undefined : Math.ceil(bits / 8),
+        reason: message,
+      })
+    }
     const type = `[${shape.join(', ')}] of ${tag.tag}`
     if (begin > end) fail('range', '.data_offsets', `the range ends at ${end}, before it begins at ${begin}`)
     else if (isTooLarge(bits)) fail('shape-overflow', '.shape', `${type} is more than any file can hold`)

@@ -1,0 +1,51 @@
+// What happens to each part: its own format keeps it, the target takes or maps it, it is stowed, computed anew, or dropped.
+import type { Part, WriteCapabilities } from '../model/index.js'
+import type { Stower } from '../stow/index.js'
+import { applyFit } from './apply-fit.js'
+import { noter, type PlanAction } from './plan-types.js'
+
+export interface PartsContext {
+  readonly write: WriteCapabilities
+  readonly actions: PlanAction[]
+  readonly stower: Stower | undefined
+  /** Whether the target is the format that a part belongs to. */
+  readonly isOwner: (part: Part) => boolean
+  /** The model was made for another format than that of its container, so what the container said of itself is not the model's. */
+  readonly isCarried: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
+export async function planParts(parts: readonly Part[], context: PartsContext): Promise<Part[]> {
+  const kept: Part[] = []
+  for (const part of parts) {
+    const planned = await planPart(part, context)
+    if (planned) kept.push(planned)
+  }
+  return kept
+}
+
+async function planPart(part: Part, context: PartsContext): Promise<Part | undefined> {
+  const { write, actions, stower, signal } = context
+  const note = noter(actions, 'part', part.name ?? part.kind)
+  const isOwner = context.isOwner(part)
+  if (part.sharing === 'derived') {
+    note('recompute', 'none', { reason: 'it follows from the rest' })
+    return isOwner ? part : undefined
+  }
+  if (context.isCarried && part.sharing === 'private' && part.owner === undefined && !isOwner) {
+    note('drop', 'none', { reason: 'it belongs to the container, not to the model' })
+    return undefined
+  }
+  const fit = part.sharing === 'private' && isOwner ? { fits: true } : write.part(part)
+  if (fit.fits && !fit.as) {
+    note('copy', 'none')
+    return part
+  }
+  const why = stower ? await stower.part(part, signal) : undefined
+  if (!stower || why !== undefined) return applyFit(withReason(fit, why), part, note)
+  note('stow', 'none', fit.reason === undefined ? {} : { reason: fit.reason })
+  return fit.as
+}
+
+const withReason = <F extends { readonly fits: boolean; readonly reason?: string }>(fit: F, why?: string): F =>
+  fit.fits || why === undefined ? fit : { ...fit, reason: `${fit.reason ?? 'there is no place for it'}, and ${why}` }

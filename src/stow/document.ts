@@ -1,0 +1,145 @@
+// What a container has no place for travels in a JSON text under one metadata key, so that the way home gives it back in its own form:
+// metadata of foreign types, parts, and what tensors are called, typed or annotated with elsewhere. Any reader sees a string and leaves it
+// alone. The text is plain ASCII, so every container's rules for strings hold; where values must be short it lies in several pieces.
+import { type JsonValue, type Metadata, type MetaValue, type QuantParams, stowageKey } from '../model/index.js'
+import type { TypedJson } from '../model/typed-json.js'
+
+/** The format that the model was made for, with what it says about itself. */
+export interface Origin {
+  readonly format: string
+  readonly version?: string | undefined
+  readonly variant?: string | undefined
+}
+
+export interface StowedTensor {
+  /** The name in the container; absent for a tensor that is only declared, or has no elements. */
+  readonly stored?: string
+  readonly name?: string
+  readonly path?: readonly string[]
+  /** In hex, segment by segment. */
+  readonly rawName?: readonly string[]
+  readonly dtype?: string
+  readonly encoding?: string
+  readonly shape?: readonly number[]
+  readonly order?: 'column'
+  /** Its bytes lie in the container as a row of u8. */
+  readonly bytes?: true
+  /** Declared without data. */
+  readonly absent?: true
+  readonly role?: 'state'
+  readonly stat?: string
+  readonly quant?: QuantParams
+  readonly extra?: Readonly<Record<string, JsonValue>>
+}
+
+export interface StowedPart {
+  readonly kind: string
+  readonly sharing: 'shared' | 'private'
+  readonly owner: string
+  readonly name?: string
+  readonly value: JsonValue
+  readonly text?: string
+  readonly base64?: string
+  readonly content?: JsonValue
+}
+
+/** The entry's own value, and what stands for it in the container, if anything does. */
+export type StowedEntry = readonly [key: string, own: TypedJson, instead?: TypedJson]
+
+export interface Stowage {
+  readonly version: 1
+  readonly from: Origin
+  readonly metadata?: readonly StowedEntry[]
+  /** Keys that the container's own rules demand, and that the model did not have. */
+  readonly added?: readonly string[]
+  readonly parts?: readonly StowedPart[]
+  readonly tensors?: readonly StowedTensor[]
+  /** Where a container sorts: the place of each key or name in the sorted list, in the model's own order. */
+  readonly keyOrder?: readonly number[]
+  readonly tensorOrder?: readonly number[]
+}
+
+export function encodeStowage(stowage: Stowage): string {
+  return JSON.stringify(stowage).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The stowage among metadata, and the metadata without it; undefined when there is none that can be understood. */
+export function findStowage(metadata: Metadata): { stowage: Stowage; rest: Map<string, MetaValue> } | undefined {
+  const pieces: string[] = []
+  for (let value = metadata.get(stowageKey); value?.type === 'str' && !value.bytes; ) {
+    pieces.push(value.value)
+    value = metadata.get(`${stowageKey}.${pieces.length}`)
+  }
+  const stowage = pieces.length > 0 ? parseStowage(pieces.join('')) : undefined
+  if (!stowage) return undefined
+  const rest = new Map(metadata)
+  for (let i = 0; i < pieces.length; i++) rest.delete(i === 0 ? stowageKey : `${stowageKey}.${i}`)
+  return { stowage, rest }
+}
+
+function parseStowage(text: string): Stowage | undefined {
+  try {
+    const root = JSON.parse(text) as Partial<Stowage>
+    const isWhole =
+      root?.version === 1 &&
+      isOrigin(root.from) &&
+      isListOf(root.metadata, isEntry) &&
+      isListOf(root.added, isText) &&
+      isListOf(root.parts, isPart) &&
+      isListOf(root.tensors, isTensor) &&
+      isListOf(root.keyOrder, isCount) &&
+      isListOf(root.tensorOrder, isCount)
+    return isWhole ? (root as Stowage) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Test = (value: unknown) => boolean
+const isText: Test = (value) => typeof value === 'string'
+const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isNumber: Test = (value) => typeof value === 'number'
+
+/** Nothing, or a list whose items pass. */
+const isListOf = (value: unknown, test: Test): boolean =>
+  value === undefined || (Array.isArray(value) && value.every(test))
+const isOptional = (value: unknown, test: Test): boolean => value === undefined || test(value)
+
+const isOrigin: Test = (value) => {
+  const { format, version, variant } = (value ?? {}) as Partial<Origin>
+  return isText(format) && isOptional(version, isText) && isOptional(variant, isText)
+}
+
+const isEntry: Test = (value) => Array.isArray(value) && isText(value[0]) && Array.isArray(value[1])
+
+const isPart: Test = (value) => {
+  if (!isObject(value)) return false
+  const { kind, sharing, owner, name, text, base64 } = value as Partial<StowedPart>
+  const isShared = sharing === 'shared' || sharing === 'private'
+  return isShared && [kind, owner].every(isText) && [name, text, base64].every((each) => isOptional(each, isText))
+}
+
+const isTensor: Test = (value) => {
+  if (!isObject(value)) return false
+  const { stored, name, path, rawName, dtype, encoding, shape, order, role, stat, quant, extra } = value as StowedTensor
+  return (
+    [stored, name, dtype, encoding, stat].every((each) => isOptional(each, isText)) &&
+    isListOf(path, isText) &&
+    isListOf(rawName, isText) &&
+    isListOf(shape, isCount) &&
+    (order === undefined || order === 'column') &&
+    (role === undefined || role === 'state') &&
+    isOptional(quant, isQuant) &&
+    isOptional(extra, isObject)
+  )
+}
+
+const isQuant: Test = (value) => {
+  if (!isObject(value)) return false
+  const { scheme, axis, scales, zeroPoints } = value as Partial<QuantParams>
+  const isScheme = scheme === 'symmetric' || scheme === 'asymmetric'
+  return (
+    isScheme && isOptional(axis, isCount) && !!scales && isListOf(scales, isNumber) && isListOf(zeroPoints, isNumber)
+  )
+}

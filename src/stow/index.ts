@@ -1,0 +1,3 @@
+export { findStowage, type Stowage } from './document.js'
+export { type Restored, restoreStowed } from './restore.js'
+export { Stower } from './stower.js'

@@ -1,0 +1,90 @@
+// Parts on their way through containers that have no place for them. Files and vocabularies are kept as text where they are text.
+import { decodeUtf8, encodeUtf8, fromBase64, fromHex, toBase64, toHex } from '../bytes/index.js'
+import { formats } from '../formats/index.js'
+import { fileKind } from '../model/companions.js'
+import { bytesPayload, type Format, type JsonValue, type Part, readPayload } from '../model/index.js'
+import {
+  type SpecialIds,
+  specialNames,
+  tableOf,
+  type Vocabulary,
+  vocabularyKind,
+  vocabularyPart,
+} from '../model/vocabulary.js'
+import type { StowedPart } from './document.js'
+import { fromPlainData, toPlainData } from './plain-data.js'
+
+/** Larger parts do not belong into metadata, which every reader takes into memory. */
+const mostBytes = 16 << 20
+
+/** A reason why the part cannot be stowed, or its description. */
+export async function describePart(part: Part, owner: string, signal?: AbortSignal): Promise<StowedPart | string> {
+  const { kind, sharing, name, value, data } = part
+  if (sharing === 'derived') return 'it is computed anew'
+  if ((data?.byteLength ?? 0) > mostBytes) return `it has more than ${mostBytes >> 20} MiB`
+  if (kind === vocabularyKind && !part.content) return 'it has no tokens'
+  if (!isCommon(kind) && !ownerOf(part.owner ?? owner)?.restorePart) return 'its own format could not take it back'
+  const content = plainContent(part)
+  return {
+    kind,
+    sharing,
+    owner: part.owner ?? owner,
+    ...(name !== undefined && { name }),
+    value,
+    ...(data && textOf(await readPayload(data, signal))),
+    ...(content !== undefined && { content }),
+  }
+}
+
+function textOf(bytes: Uint8Array): { text: string } | { base64: string } {
+  const text = decodeUtf8(bytes)
+  return text === undefined ? { base64: toBase64(bytes) } : { text }
+}
+
+function plainContent(part: Part): JsonValue | undefined {
+  if (part.kind !== vocabularyKind) return part.content === undefined ? undefined : toPlainData(part.content)
+  const { tokens, special } = part.content as Vocabulary
+  return { tokens: tokens.map((token) => decodeUtf8(token) ?? { $bytes: toHex(token) }), special: { ...special } }
+}
+
+/** Kinds whose content this file knows; all others are for the format that they belong to. */
+const isCommon = (kind: string): boolean => kind === vocabularyKind || kind === fileKind
+
+const ownerOf = (id: string): Format | undefined => formats.find((format) => format.id === id)
+
+/** The part as it was; undefined when nobody understands the description. */
+export async function restorePart(told: StowedPart): Promise<Part | undefined> {
+  const { kind, sharing, owner, name, value, text, base64, content } = told
+  const bytes = text === undefined ? (base64 === undefined ? undefined : fromBase64(base64)) : encodeUtf8(text)
+  if (base64 !== undefined && !bytes) return undefined
+  if (kind === vocabularyKind) return restoreVocabulary(content)
+  const part: Part = {
+    kind,
+    sharing,
+    owner,
+    ...(name !== undefined && { name }),
+    value,
+    ...(bytes && { data: bytesPayload(bytes) }),
+    ...(content !== undefined && { content: fromPlainData(content) }),
+  }
+  if (kind === fileKind) return part.data && name !== undefined ? { ...part, owner: undefined } : undefined
+  // Content is what code works with: only the format that gave it can tell whether it is what it should be.
+  return ownerOf(owner)?.restorePart?.(part)
+}
+
+function restoreVocabulary(content: JsonValue | undefined): Part | undefined {
+  const { tokens, special } = (content ?? {}) as { readonly tokens?: JsonValue; readonly special?: SpecialIds }
+  if (!Array.isArray(tokens)) return undefined
+  const bytes = tokens.map((token) => {
+    if (typeof token === 'string') return encodeUtf8(token)
+    const hex = (token as { readonly $bytes?: JsonValue } | null)?.$bytes
+    return typeof hex === 'string' ? fromHex(hex) : undefined
+  })
+  if (bytes.includes(undefined)) return undefined
+  const ids: Partial<Record<string, number>> = {}
+  for (const each of specialNames) {
+    const id = special?.[each]
+    if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) ids[each] = id
+  }
+  return vocabularyPart(tableOf(bytes as Uint8Array[]), ids as SpecialIds)
+}

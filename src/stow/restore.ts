@@ -1,0 +1,86 @@
+// The way home: a model whose container carries stowage, with everything back in its own form.
+import type { MetaValue, Model, Part, Tensor } from '../model/index.js'
+import { fromTypedJson, type TypedJson, toTypedJson } from '../model/typed-json.js'
+import { findStowage, type Stowage, type StowedEntry } from './document.js'
+import { inOrder } from './order.js'
+import { restorePart } from './parts.js'
+import { restoreTensor } from './tensors.js'
+
+export interface Restored {
+  readonly model: Model
+  /** What came back, for the plan: empty when the model carried nothing. */
+  readonly names: readonly { readonly subject: 'tensor' | 'metadata' | 'part'; readonly name: string }[]
+}
+
+/** The model as it is when it carries nothing, or nothing that can be understood. */
+export async function restoreStowed(model: Model): Promise<Restored> {
+  const found = findStowage(model.metadata)
+  if (!found) return { model, names: [] }
+  const { stowage, rest } = found
+  const names: Restored['names'][number][] = []
+  const metadata = restoreMetadata(rest, stowage, (name) => names.push({ subject: 'metadata', name }))
+  const tensors = restoreTensors(model.tensors, stowage, (name) => names.push({ subject: 'tensor', name }))
+  const parts = (await Promise.all((stowage.parts ?? []).map(restorePart))).filter((part) => part !== undefined)
+  for (const { name, kind } of parts) names.push({ subject: 'part', name: name ?? kind })
+  const isKnown = (part: Part): boolean => parts.some(({ kind, name }) => kind === part.kind && name === part.name)
+  return {
+    model: {
+      ...model,
+      origin: stowage.from,
+      metadata,
+      tensors,
+      parts: [...model.parts.filter((part) => !isKnown(part)), ...parts],
+    },
+    names,
+  }
+}
+
+function restoreMetadata(
+  stored: ReadonlyMap<string, MetaValue>,
+  { metadata = [], added = [], keyOrder }: Stowage,
+  tell: (name: string) => void,
+): ReadonlyMap<string, MetaValue> {
+  const restored = new Map(stored)
+  for (const key of added) restored.delete(key)
+  for (const entry of metadata) {
+    const value = fromTypedJson(entry[1])
+    if (!value || isEdited(stored.get(entry[0]), entry)) continue
+    restored.set(entry[0], value)
+    tell(entry[0])
+  }
+  return new Map(inOrder([...restored], ([key]) => key, keyOrder))
+}
+
+/** Somebody has given the key another value since: that one counts. */
+function isEdited(now: MetaValue | undefined, [, , instead]: StowedEntry): boolean {
+  if (!now || !instead) return now !== undefined || instead !== undefined
+  // Containers may tell apart fewer types than they take: 1 as a float comes back as an integer.
+  return contentOf(toTypedJson(now)) !== contentOf(instead)
+}
+
+const contentOf = ([, ...content]: TypedJson): string =>
+  JSON.stringify(content, (_, each: unknown) => {
+    if (typeof each !== 'number') return each
+    return Number.isInteger(each) ? BigInt(each).toString() : String(each)
+  })
+
+function restoreTensors(
+  stored: readonly Tensor[],
+  { tensors = [], tensorOrder }: Stowage,
+  tell: (name: string) => void,
+): readonly Tensor[] {
+  const told = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
+  const restored = stored.map((tensor) => {
+    const own = told.get(tensor.name)
+    const back = own && restoreTensor(own, tensor)
+    if (back) tell(back.name)
+    return back ?? tensor
+  })
+  for (const each of tensors) {
+    const declared = each.stored === undefined ? restoreTensor(each, undefined) : undefined
+    if (!declared) continue
+    restored.push(declared)
+    tell(declared.name)
+  }
+  return inOrder(restored, (tensor) => tensor.name, tensorOrder)
+}

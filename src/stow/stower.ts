@@ -1,0 +1,156 @@
+// Collects what a target has no place for, and puts it into the target's metadata.
+import { compareUtf8 } from '../bytes/index.js'
+import { failWith, writeCodes } from '../errors/index.js'
+import { formats } from '../formats/index.js'
+import {
+  type Format,
+  type MetaValue,
+  type Model,
+  type Part,
+  stowageKey,
+  type Tensor,
+  text,
+  type WriteCapabilities,
+} from '../model/index.js'
+import { toTypedJson } from '../model/typed-json.js'
+import { encodeStowage, type Origin, type StowedEntry, type StowedPart, type StowedTensor } from './document.js'
+import { isSorted, orderOf } from './order.js'
+import { describePart } from './parts.js'
+import { describeTensor } from './tensors.js'
+
+/** Shorter pieces would only mean that something else is wrong. */
+const fewest = 256
+
+/** The same content gives the same text, whatever order a container has put it into. */
+const sorted = <T>(items: readonly T[], keyOf: (item: T) => string): T[] =>
+  items.toSorted((a, b) => compareUtf8(keyOf(a), keyOf(b)))
+
+const nameOf = ({ stored, name }: StowedTensor): string => stored ?? name ?? ''
+
+/** What the target is given, in the model's own order; `keys` and `names` include what is stowed. */
+export interface Contents {
+  readonly keys: readonly string[]
+  readonly names: readonly string[]
+  readonly tensors: readonly Tensor[]
+}
+
+export class Stower {
+  readonly #write: WriteCapabilities
+  readonly #from: Origin
+  readonly #home: Format | undefined
+  readonly #target: Format | undefined
+  readonly #isHome: boolean
+  readonly #metadata: StowedEntry[] = []
+  readonly #parts: StowedPart[] = []
+  readonly #tensors: StowedTensor[] = []
+
+  /** Undefined when the target has no free-form text either. */
+  static for(source: Model, target: string, write: WriteCapabilities): Stower | undefined {
+    const isPossible = write.metadata(stowageKey, text('{}')).fits
+    return isPossible ? new Stower(source, target, write) : undefined
+  }
+
+  private constructor({ format, version, variant, origin }: Model, target: string, write: WriteCapabilities) {
+    this.#write = write
+    this.#from = origin ?? {
+      format,
+      ...(version !== undefined && { version }),
+      ...(variant !== undefined && { variant }),
+    }
+    this.#home = formats.find((each) => each.id === this.#from.format)
+    this.#target = formats.find((each) => each.id === target)
+    this.#isHome = this.#from.format === target
+  }
+
+  /** A value with what stands for it, if anything does. */
+  metadata(key: string, own: MetaValue, instead?: MetaValue): void {
+    this.#metadata.push(instead ? [key, toTypedJson(own), toTypedJson(instead)] : [key, toTypedJson(own)])
+  }
+
+  /** Why the part cannot be stowed; undefined when it was. */
+  async part(part: Part, signal?: AbortSignal): Promise<string | undefined> {
+    const told = await describePart(part, this.#from.format, signal)
+    if (typeof told === 'string') return told
+    this.#parts.push(told)
+    return undefined
+  }
+
+  /** What differs between a tensor and its stored form; returns what was remembered. */
+  tensor(original: Tensor, stored: Tensor | undefined): readonly string[] {
+    const told = describeTensor(original, stored, {
+      isHome: this.#isHome,
+      homeKeepsOrder: this.#home?.capabilities.write?.order === 'both',
+      keeps: this.#write.keeps ?? [],
+    })
+    if (!told) return []
+    this.#tensors.push(told)
+    return Object.keys(told).filter((key) => key !== 'stored')
+  }
+
+  /** The metadata entries that carry everything; none when there is nothing to carry. */
+  entries({ keys, names, tensors }: Contents, file: string): [string, MetaValue][] {
+    const keyOrder = this.#keyOrder(keys)
+    const tensorOrder = this.#tensorOrder(names, tensors)
+    const added = this.#hasWayHome ? (this.#write.addedKeys?.(keys) ?? []) : []
+    const items = [this.#metadata, this.#parts, this.#tensors, added, keyOrder, tensorOrder]
+    if (items.every((item) => item.length === 0) && !this.#mustNoteHome()) return []
+    const json = encodeStowage({
+      version: 1,
+      from: this.#from,
+      ...(this.#metadata.length > 0 && { metadata: sorted(this.#metadata, ([key]) => key) }),
+      ...(added.length > 0 && { added }),
+      ...(this.#parts.length > 0 && { parts: sorted(this.#parts, ({ kind, name }) => `${kind} ${name}`) }),
+      ...(this.#tensors.length > 0 && { tensors: sorted(this.#tensors, nameOf) }),
+      ...(keyOrder.length > 0 && { keyOrder }),
+      ...(tensorOrder.length > 0 && { tensorOrder }),
+    })
+    return this.#place(json, file)
+  }
+
+  /** Empty when the order comes back by itself. What is only remembered stands at the end when it does. */
+  #keyOrder(keys: readonly string[]): number[] {
+    if (!this.#returnsTo('metadata')) return []
+    if (this.#metadata.some(([, , instead]) => !instead)) return orderOf(keys)
+    const order = this.#write.sorts?.metadata ? orderOf(keys) : []
+    return isSorted(order) ? [] : order
+  }
+
+  #tensorOrder(names: readonly string[], tensors: readonly Tensor[]): number[] {
+    if (!this.#returnsTo('tensors')) return []
+    if (this.#tensors.some(({ stored }) => stored === undefined)) return orderOf(names)
+    const sorts = this.#write.sorts?.tensors
+    if (!sorts) return []
+    if (sorts === true) return isSorted(orderOf(tensors.map(({ name }) => name))) ? [] : orderOf(names)
+    return sorts(tensors).every((tensor, i) => tensor === tensors[i]) ? [] : orderOf(names)
+  }
+
+  /** Whether there is a way home, to a format that keeps the order of these. */
+  #returnsTo(what: 'tensors' | 'metadata'): boolean {
+    return this.#hasWayHome && !this.#home?.capabilities.write?.sorts?.[what]
+  }
+
+  get #hasWayHome(): boolean {
+    return !this.#isHome && this.#home?.layout !== undefined
+  }
+
+  /** An unusual version comes back only when it is noted. And where both formats add things of their own, the way back must tell them apart. */
+  #mustNoteHome(): boolean {
+    if (!this.#hasWayHome) return false
+    const { plain, usual } = this.#home!.capabilities
+    const isUsual = usual?.version === this.#from.version && usual?.variant === this.#from.variant
+    return !isUsual || !(plain || this.#target?.capabilities.plain)
+  }
+
+  /** In one piece if the target takes it, else in as many as it wants. */
+  #place(json: string, file: string): [string, MetaValue][] {
+    for (let size = json.length; size > 0; size = size > fewest ? Math.ceil(size / 2) : 0) {
+      const pieces = Array.from({ length: Math.ceil(json.length / size) }, (_, i): [string, MetaValue] => [
+        i === 0 ? stowageKey : `${stowageKey}.${i}`,
+        text(json.slice(i * size, (i + 1) * size)),
+      ])
+      if (pieces.every(([key, value]) => this.#write.metadata(key, value).fits)) return pieces
+    }
+    const message = `${json.length} bytes of what has no other place do not fit into the metadata; leave them out with --no-stow`
+    return failWith(writeCodes['not-writable'], { file, path: stowageKey, message })
+  }
+}
