@@ -11,16 +11,29 @@ export {
   type Extent,
   MemorySink,
   MemorySource,
+  type OpenHint,
   type ReadCount,
   type ReadOptions,
+  type SourceFolder,
   toHex,
 } from './bytes/index.js'
 export * from './convert/extract.js'
 export * from './convert/extract-part.js'
 export * from './convert/plan.js'
 export * from './convert/quantize.js'
+export {
+  makeReceipt,
+  type Receipt,
+  type ReceiptAction,
+  type ReceiptEntry,
+  type ReceiptFile,
+  type ReceiptSide,
+  type ReceiptTensor,
+  receiptLines,
+} from './convert/receipt.js'
 export * from './convert/repair.js'
 export * from './convert/run.js'
+export * from './diff/index.js'
 export * from './digest/index.js'
 export {
   type Codec,
@@ -34,14 +47,9 @@ export {
   ggmlTypeByNumber,
   type Scalar,
 } from './dtypes/index.js'
+export * from './edit/index.js'
 export * from './embed/index.js'
 export * from './errors/index.js'
-export {
-  type ReadProof,
-  type VerifiedModel,
-  type VerifiedReadOptions,
-  withVerifiedReads,
-} from './formats/aero/index.js'
 export * from './formats/index.js'
 export * from './inspect/hash.js'
 export * from './inspect/inspect.js'
@@ -53,7 +61,9 @@ export * from './model/index.js'
 export { type Vocabulary, vocabularyOf } from './model/vocabulary.js'
 export { exportVocabulary, parseVocabularyText, type VocabularyText } from './model/vocabulary-text.js'
 export * from './pack/index.js'
+export { type Job, openWebPool, type RunOptions, type WebPoolOptions, type WorkerPool } from './pool/index.js'
 export * from './remote/index.js'
+export { restoreStowed } from './stow/index.js'
 export * from './tokenize/index.js'
 export { castLoss, castTensor } from './transforms/cast.js'
 export { decodedPayload } from './transforms/decode.js'
@@ -63,4 +73,6 @@ export { columnMajor, rowMajor, transposed } from './transforms/reorder.js'
 export { matchesGlob, parseRename, renameTensor, selector } from './transforms/select.js'
 export { checkProfile, type Profile, type ProfileTensor } from './verify/profile.js'
 export { profiles, requireProfile } from './verify/profiles/index.js'
+export { parseReceipt } from './verify/read-receipt.js'
+export { checkReceipt, type ReceiptOptions } from './verify/receipt.js'
 export * from './verify/verify.js'

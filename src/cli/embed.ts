@@ -5,6 +5,7 @@ import {
   type EmbedEngine,
   type EmbedProfile,
   nodeOnnxEngine,
+  restoreStowed,
   TareError,
 } from '../node.js'
 import type { Context } from './context.js'
@@ -39,7 +40,8 @@ export default async function embed(context: Context, words: readonly string[], 
   const texts = await readTexts(input, given, flags.file)
   const engine = await findEngine(context, input, flags.threads)
   if (!engine) return 2
-  return forEachModel(context, [input], async (model) => {
+  return forEachModel(context, [input], async (opened) => {
+    const { model } = await restoreStowed(opened)
     const embedder = await createEmbedder(model, {
       engine,
       profile: flags.profile,

@@ -7,6 +7,7 @@ import {
   type Model,
   npyLayout,
   type ReadProof,
+  restoreStowed,
   type Tensor,
   withVerifiedReads,
   writeLayout,
@@ -40,7 +41,7 @@ export default async function extract(
   return forEachModel(context, [given], async (opened, input, source) => {
     if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
     // Where the file has hashes for parts of it, exactly what is read is compared with them.
-    const { model, proof } = withVerifiedReads(opened)
+    const { model, proof } = withVerifiedReads(opened, { only: name })
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
     const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
     const { dtype, shape } = tensor
@@ -50,7 +51,7 @@ export default async function extract(
         file: input,
         format: model.format,
         tensor: extracted,
-        proof,
+        proof: proof ?? null,
         output: { name: output, size },
       })
     } else if (output !== '-')
@@ -61,10 +62,14 @@ export default async function extract(
   })
 }
 
-function describeProof({ pages, pageBytes, tensorBytes, unprovenBytes }: ReadProof): string {
-  if (pageBytes + tensorBytes === 0) return ''
-  const against = pageBytes > 0 ? `the hashes of ${plural(pages, 'page')}` : "the tensor's hash"
-  return `, compared with ${against}${unprovenBytes > 0 ? `, ${formatSize(unprovenBytes)} without a hash` : ''}`
+/** What the bytes were compared with, where the format has something to compare parts of a file with. */
+function describeProof(proof: ReadProof | undefined): string {
+  if (!proof) return ''
+  const { against, pages, pageBytes, unprovenBytes } = proof
+  if (against.length === 0) return unprovenBytes > 0 ? '; no hash to compare it with' : ''
+  const checked = pageBytes > 0 ? ` (${plural(pages, 'page')})` : ''
+  const rest = unprovenBytes > 0 ? `; ${formatSize(unprovenBytes)} have no hash` : ''
+  return `; checked against ${escapeText(against.join(', '))}${checked}${rest}`
 }
 
 async function extractOnePart(
@@ -76,7 +81,7 @@ async function extractOnePart(
   flags: ExtractFlags,
 ): Promise<Status> {
   const { console } = context
-  const { part, payload, warnings } = extractPart(model, flags.part!)
+  const { part, payload, warnings } = extractPart((await restoreStowed(model)).model, flags.part!)
   const file: FileLayout = { name: basename(output), slots: [{ kind: 'payload', path: part.kind, payload }] }
   const size = await write(context, model, source, file, output, flags)
   const name = part.name ?? part.kind

@@ -1,4 +1,4 @@
-import { createTokenizer, type Encoding, type Tokenizer } from '../node.js'
+import { createTokenizer, type Encoding, restoreStowed, type Tokenizer } from '../node.js'
 import type { Context } from './context.js'
 import { escapeText } from './escape-name.js'
 import { plural } from './format-values.js'
@@ -22,7 +22,8 @@ export default async function tokenize(
 ): Promise<Status> {
   const [input = '', ...given] = words
   const texts = await readTexts(input, given, flags.file)
-  return forEachModel(context, [input], async (model) => {
+  return forEachModel(context, [input], async (opened) => {
+    const { model } = await restoreStowed(opened)
     const tokenizer = createTokenizer(await chooseVocabulary(context, model, flags.vocab), {
       profile: flags.profile === 'reference' ? 'reference' : 'bert',
       maxLength: flags.maxLength,

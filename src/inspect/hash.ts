@@ -2,17 +2,22 @@
 //
 // The fingerprint is the digest of one line per tensor, sorted by name: name, element type, shape and the digest of the bytes in
 // row-major order. So it does not depend on the container, on the order of tensors, or on the order of elements in the file.
-import { compareUtf8, defaultWindow, encodeUtf8, toHex } from '../bytes/index.js'
-import { type Algorithm, createHasher, digestOf } from '../digest/index.js'
-import { failWith, ioCodes } from '../errors/index.js'
+import { compareUtf8, encodeUtf8, toHex } from '../bytes/index.js'
+import { type Algorithm, digestOf } from '../digest/index.js'
 import type { Model, Payload, Tensor } from '../model/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { rowMajor } from '../transforms/reorder.js'
+import { digestPayloads } from './digest-payloads.js'
+
+export { digestPayload } from './digest-payloads.js'
 
 export interface HashOptions {
   readonly algorithm?: Algorithm
   /** Digest the values as little-endian f32 in row-major order instead of the stored bytes. */
   readonly decoded?: boolean | undefined
+  /** Threads that large work can be spread over. */
+  readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
@@ -41,16 +46,15 @@ export interface HashResult {
 
 export async function hashModel(model: Model, options: HashOptions = {}): Promise<HashResult> {
   const algorithm = options.algorithm ?? 'blake3'
-  const total = model.tensors.reduce((sum, tensor) => sum + (tensor.data?.byteLength ?? 0), 0)
-  let done = 0
-  const tensors: HashedTensor[] = []
+  const wanted = model.tensors.map((tensor) => payloadsOf(tensor, options.decoded ?? false))
+  const digests = await digestPayloads(wanted.flat(), algorithm, {
+    ...options,
+    name: model.files[0]?.name ?? '',
+  })
   const lines: { name: string; line: string }[] = []
-  for (const tensor of model.tensors) {
-    const advance = (bytes: number): void => options.onProgress?.({ done: done + bytes, total, path: tensor.name })
-    const hash = (payload: Payload): Promise<string> => digestPayload(payload, algorithm, options.signal, advance)
-    const canonical = canonicalPayload(tensor, options.decoded ?? false)
-    const digest = canonical && (await hash(canonical))
-    const stored = options.decoded || tensor.order === 'row' || !tensor.data ? digest : await hash(tensor.data)
+  const tensors: HashedTensor[] = []
+  for (const [i, tensor] of model.tensors.entries()) {
+    const [canonical, stored = canonical] = wanted[i]!.map((payload) => digests.get(payload)!)
     tensors.push({
       name: tensor.name,
       ...(tensor.path && { path: tensor.path }),
@@ -58,12 +62,10 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
       dtype: tensor.dtype.id,
       ...(tensor.encoding && { encoding: tensor.encoding.id }),
       shape: tensor.shape,
-      digest: stored,
+      digest: stored ?? null,
     })
     const dtype = options.decoded ? 'f32' : (tensor.encoding ?? tensor.dtype).id
-    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, tensor.shape, digest]) })
-    done += tensor.data?.byteLength ?? 0
-    advance(0)
+    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, tensor.shape, canonical ?? null]) })
   }
   lines.sort((a, b) => compareUtf8(a.name, b.name))
   const text = `tare fingerprint 1\n${lines.map(({ line }) => `${line}\n`).join('')}`
@@ -78,29 +80,10 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
   }
 }
 
-function canonicalPayload(tensor: Tensor, decoded: boolean): Payload | null {
-  if (!tensor.data) return null
+/** What the fingerprint is made from and, where that is something else, what is stored. Nothing, where there are no bytes to hash. */
+function payloadsOf(tensor: Tensor, decoded: boolean): readonly Payload[] {
+  if (!tensor.data) return []
   const inOrder = rowMajor(tensor)
-  if (!decoded) return inOrder.data
-  return decodedPayload(inOrder, 'f32') ?? null
-}
-
-export async function digestPayload(
-  payload: Payload,
-  algorithm: Algorithm,
-  signal?: AbortSignal,
-  advance?: (bytes: number) => void,
-): Promise<string> {
-  const hasher = await createHasher(algorithm)
-  let length = 0
-  for await (const chunk of payload.chunks(defaultWindow, signal)) {
-    hasher.update(chunk)
-    length += chunk.byteLength
-    advance?.(length)
-  }
-  if (length !== payload.byteLength) {
-    const message = `${length} bytes of ${payload.byteLength} came`
-    failWith(ioCodes['short-read'], { file: payload.origin?.source.name ?? '', message })
-  }
-  return toHex(hasher.digest())
+  if (decoded) return [decodedPayload(inOrder, 'f32') ?? []].flat()
+  return inOrder.data === tensor.data ? [tensor.data] : [inOrder.data!, tensor.data]
 }

@@ -1,5 +1,7 @@
 // What is in a model, as plain JSON. The command line prints it; programs use it as it is.
 import { type JsonValue, type MetaValue, type Model, type Part, type Tensor, totalSize } from '../model/index.js'
+import { findStowage } from '../stow/index.js'
+import { itemsBetween } from './list-items.js'
 import { scalarToJson } from './scalar-json.js'
 
 export interface InspectedTensor {
@@ -37,18 +39,22 @@ export interface InspectOptions {
 }
 
 export function inspectModel(model: Model, options: InspectOptions = {}): Inspection {
+  const main = model.files[0]?.name ?? ''
+  return { ...inspectHead(model, options), tensors: model.tensors.map((tensor) => inspectTensor(tensor, main)) }
+}
+
+/** Everything but the tensors, of which there can be a million. */
+export function inspectHead(model: Model, options: InspectOptions = {}): Omit<Inspection, 'tensors'> {
   const metadata = Object.create(null) as Record<string, JsonValue>
   for (const [key, value] of model.metadata) metadata[key] = metaToJson(value, options.listLimit ?? 32)
-  const main = model.files[0]
   return {
-    file: main?.name ?? '',
+    file: model.files[0]?.name ?? '',
     format: model.format,
     ...(model.version === undefined ? {} : { version: model.version }),
     ...(model.variant === undefined ? {} : { variant: model.variant }),
     size: totalSize(model),
     metadata,
-    parts: model.parts.map(inspectPart),
-    tensors: model.tensors.map((tensor) => inspectTensor(tensor, main?.name ?? '')),
+    parts: [...model.parts.map(inspectPart), ...inspectStowage(model, options.listLimit ?? 32)],
   }
 }
 
@@ -62,22 +68,40 @@ function inspectPart(part: Part): JsonValue {
   }
 }
 
-function inspectTensor(tensor: Tensor, main: string): InspectedTensor {
-  const origin = tensor.data?.origin
+/** What the container only carries for a model of another format. */
+function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
+  const stowage = findStowage(metadata)?.stowage
+  if (!stowage) return []
+  const { from, metadata: entries = [], parts = [], tensors = [] } = stowage
+  const value: JsonValue = {
+    from: from.format,
+    ...(from.version !== undefined && { version: from.version }),
+    ...(from.variant !== undefined && { variant: from.variant }),
+    metadata: entries.slice(0, limit).map(([key]) => key),
+    parts: parts.slice(0, limit).map(({ kind, name }) => name ?? kind),
+    tensors: tensors.slice(0, limit).map(({ stored, name }) => stored ?? name ?? ''),
+  }
+  return [{ kind: 'stowage', sharing: 'shared', value }]
+}
+
+/** One tensor; `main` is the name of the file that was opened. */
+export function inspectTensor(tensor: Tensor, main: string): InspectedTensor {
+  const { name, path, stat, dtype, encoding, shape, data, order, role, quant, extra } = tensor
+  const origin = data?.origin
   return {
-    name: tensor.name,
-    ...(tensor.path && { path: tensor.path }),
-    ...(tensor.stat !== undefined && { stat: tensor.stat }),
-    dtype: tensor.dtype.id,
-    ...(tensor.encoding && { encoding: tensor.encoding.id }),
-    shape: tensor.shape,
-    bytes: tensor.data?.byteLength ?? null,
+    name,
+    ...(path && { path }),
+    ...(stat !== undefined && { stat }),
+    dtype: dtype.id,
+    ...(encoding && { encoding: encoding.id }),
+    shape,
+    bytes: data?.byteLength ?? null,
     offset: origin?.offset ?? null,
     ...(origin && origin.source.name !== main && { file: origin.source.name }),
-    order: tensor.order,
-    ...(tensor.role === 'state' && { role: 'state' as const }),
-    ...(tensor.quant && { quant: tensor.quant as unknown as JsonValue }),
-    ...(tensor.extra && { extra: tensor.extra }),
+    order,
+    ...(role === 'state' && { role }),
+    ...(quant && { quant: quant as unknown as JsonValue }),
+    ...(extra && { extra }),
   }
 }
 
@@ -99,7 +123,7 @@ export function metaToJson(value: MetaValue, listLimit: number): JsonValue {
       return { type: 'ndarray', dtype: value.dtype.id, shape: value.shape, value: shown }
     }
     case 'array': {
-      const items = value.values().slice(0, listLimit)
+      const items = itemsBetween(value, 0, listLimit)
       return {
         type: 'array',
         item: value.item,

@@ -1,11 +1,12 @@
 // How far the values of one tensor are from those of another: what quantizing, or any other conversion, has cost.
 import { countElements, defaultWindow } from '../bytes/index.js'
 import { viewOf } from '../dtypes/views.js'
-import { failWith, ioCodes, usageCodes } from '../errors/index.js'
-import { addTo, blockCount, createSum, type Sum, sumOf } from '../kernels/stats-sum.js'
+import { failWith, usageCodes } from '../errors/index.js'
+import { compareWindows, createMeter, distanceOf, type Meter, mergeMeter } from '../kernels/compare.js'
 import type { Model, Payload, Tensor } from '../model/index.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { rowMajor } from '../transforms/reorder.js'
+import { sideBySide } from '../transforms/side-by-side.js'
 
 export interface TensorQuality {
   readonly name: string
@@ -15,6 +16,7 @@ export interface TensorQuality {
   readonly count: number
   /** Stored bits per value after, everything that the tensor takes included. */
   readonly bitsPerWeight: number
+  /** NaN when a value is finite on one side only, or NaN on one side only. */
   readonly rmse: number
   readonly maxError: number
   /** The row-major number of the element with the largest error. */
@@ -36,27 +38,6 @@ export interface ModelQuality {
   /** All of them as one. Absent when there are none. */
   readonly total?: TensorQuality
 }
-
-interface Meter {
-  count: number
-  /** Σ(a−b)², Σa², Σb², Σab. */
-  readonly error: Sum
-  readonly before: Sum
-  readonly after: Sum
-  readonly product: Sum
-  maxError: number
-  maxErrorAt: number
-}
-
-const createMeter = (): Meter => ({
-  count: 0,
-  error: createSum(),
-  before: createSum(),
-  after: createSum(),
-  product: createSum(),
-  maxError: 0,
-  maxErrorAt: 0,
-})
 
 /** Compares two tensors of the same shape, window by window. */
 export async function tensorQuality(
@@ -83,7 +64,7 @@ export async function modelQuality(original: Model, other: Model, options: Quali
     const meter = createMeter()
     await measure(meter, tensor, match, options.signal)
     tensors.push(resultOf(meter, tensor.name, typeOf(tensor), typeOf(match), match.data!.byteLength))
-    merge(all, meter)
+    mergeMeter(all, meter)
     options.onProgress?.({ done: all.count, total, path: tensor.name })
   }
   if (tensors.length === 0) return { tensors }
@@ -108,20 +89,9 @@ async function measure(meter: Meter, original: Tensor, other: Tensor, signal?: A
     const message = `[${original.shape.join(', ')}] cannot be compared with [${other.shape.join(', ')}]`
     failWith(usageCodes.option, { file: '', path: original.name, message })
   }
-  const [before, after] = [original, other].map((tensor) => {
-    return floatsOf(tensor).chunks(defaultWindow, signal)[Symbol.asyncIterator]()
-  }) as [AsyncIterator<Uint8Array>, AsyncIterator<Uint8Array>]
-  try {
-    for (;;) {
-      const [a, b] = [await before.next(), await after.next()]
-      if (a.done && b.done) return
-      if (a.done || b.done || a.value.byteLength !== b.value.byteLength)
-        failWith(ioCodes['short-read'], { file: '', path: original.name, message: 'one of the two ends too early' })
-      const count = a.value.byteLength / 4
-      addWindow(meter, viewOf(Float32Array, a.value, count), viewOf(Float32Array, b.value, count))
-    }
-  } finally {
-    await Promise.all([before.return?.(), after.return?.()])
+  for await (const { a, b } of sideBySide(floatsOf(original), floatsOf(other), defaultWindow, signal)) {
+    const count = a.byteLength / 4
+    compareWindows(meter, { a: viewOf(Float32Array, a, count), b: viewOf(Float32Array, b, count) })
   }
 }
 
@@ -131,55 +101,9 @@ function floatsOf(tensor: Tensor): Payload {
   return values ?? failWith(usageCodes['no-codec'], { file: '', path: tensor.name, message })
 }
 
-function addWindow(meter: Meter, a: Float32Array, b: Float32Array): void {
-  for (let from = 0; from < a.length; from += blockCount) {
-    let [error, before, after, product] = [0, 0, 0, 0]
-    for (let i = from; i < Math.min(from + blockCount, a.length); i++) {
-      const [x, y] = [a[i]!, b[i]!]
-      const rest = x - y
-      error += rest * rest
-      before += x * x
-      after += y * y
-      product += x * y
-      if (Math.abs(rest) > meter.maxError) {
-        meter.maxError = Math.abs(rest)
-        meter.maxErrorAt = meter.count + i
-      }
-    }
-    addTo(meter.error, error)
-    addTo(meter.before, before)
-    addTo(meter.after, after)
-    addTo(meter.product, product)
-  }
-  meter.count += a.length
-}
-
-function merge(all: Meter, { count, error, before, after, product, maxError, maxErrorAt }: Meter): void {
-  addTo(all.error, sumOf(error))
-  addTo(all.before, sumOf(before))
-  addTo(all.after, sumOf(after))
-  addTo(all.product, sumOf(product))
-  if (maxError > all.maxError) {
-    all.maxError = maxError
-    all.maxErrorAt = all.count + maxErrorAt
-  }
-  all.count += count
-}
-
 function resultOf(meter: Meter, name: string, from: string, to: string, size: number): TensorQuality {
-  const { count, maxError, maxErrorAt } = meter
-  const [error, before, after, product] = [meter.error, meter.before, meter.after, meter.product].map(sumOf) as [
-    number,
-    number,
-    number,
-    number,
-  ]
-  return {
-    ...{ name, from, to, count },
-    bitsPerWeight: count === 0 ? 0 : (8 * size) / count,
-    rmse: count === 0 ? 0 : Math.sqrt(error / count),
-    ...{ maxError, maxErrorAt },
-    snr: error > 0 && before > 0 ? 10 * Math.log10(before / error) : null,
-    cosine: before > 0 && after > 0 ? Math.min(1, product / Math.sqrt(before) / Math.sqrt(after)) : null,
-  }
+  const { count, maxAbs, maxAbsAt, nonFinite } = meter
+  const distance = nonFinite > 0 ? { rmse: Number.NaN, snr: null, cosine: null } : distanceOf(meter)
+  const bitsPerWeight = count === 0 ? 0 : (8 * size) / count
+  return { name, from, to, count, bitsPerWeight, maxError: maxAbs, maxErrorAt: maxAbsAt, ...distance }
 }

@@ -4,6 +4,7 @@ import { countElements, defaultWindow, toHex } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
 import { formatNumber } from './format-number.js'
+import { itemsBetween } from './list-items.js'
 import {
   endsOf,
   formatList,
@@ -188,12 +189,11 @@ function formatValue(value: MetaValue): string {
 }
 
 function formatItems(list: MetaList): string {
-  const values = list.values()
-  const shown = endsOf(values.length)
-  return formatList(
-    shown.map((index) => formatValue(values[index]!)),
-    shown.length < values.length,
-  )
+  const shown = endsOf(list.length)
+  const isCut = shown.length < list.length
+  const half = isCut ? shown.length / 2 : shown.length
+  const values = [...itemsBetween(list, 0, half), ...itemsBetween(list, list.length - shown.length + half, list.length)]
+  return formatList(values.map(formatValue), isCut)
 }
 
 /** The first four bytes as hex, like `0a ff 00 1b`. */

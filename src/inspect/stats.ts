@@ -9,11 +9,12 @@ import {
   completeWithZeros,
   countNextDigit,
   countSorted,
+  createCounts,
   createDetail,
   createSummary,
+  type DigitCounts,
   deviationOf,
   deviationOfSorted,
-  digitRange,
   digitsOf,
   equalBins,
   finiteCount,
@@ -28,6 +29,7 @@ import {
   minOf,
   narrow,
   type Rank,
+  releaseCounters,
   type Summary,
   sortValues,
   summarize,
@@ -156,6 +158,7 @@ async function describeMany(
 
   let ranks: Ranks = [settleRank(summary, lower, detail.lowerDigits), settleRank(summary, upper, detail.upperDigits)]
   if (exact || values.all) ranks = await finishRanks(kind, ranks, values)
+  releaseCounters(summary, detail)
   return {
     ...counts,
     min,
@@ -194,7 +197,7 @@ function listBins(bins: Bins, dtype: DType): HistogramBin[] {
 }
 
 /** Adds the second digit, and the rest where nothing but zeros is left. */
-function settleRank(summary: Summary, rank: Rank, digits: Float64Array): Rank {
+function settleRank(summary: Summary, rank: Rank, digits: DigitCounts): Rank {
   const { kind } = summary
   const next = isComplete(kind, rank) ? rank : narrow(kind, rank, digits)
   return summary.lowerDigits === 0 ? completeWithZeros(kind, next) : next
@@ -204,8 +207,8 @@ function settleRank(summary: Summary, rank: Rank, digits: Float64Array): Rank {
 async function finishRanks(kind: KeyKind, ranks: Ranks, values: Values): Promise<Ranks> {
   let [lower, upper] = ranks
   while (!isComplete(kind, lower) || !isComplete(kind, upper)) {
-    const lowerCounts = new Float64Array(digitRange)
-    const upperCounts = haveSameDigits(lower, upper) ? lowerCounts : new Float64Array(digitRange)
+    const lowerCounts = createCounts()
+    const upperCounts = haveSameDigits(lower, upper) ? lowerCounts : createCounts()
     await values.each((window) => {
       if (!isComplete(kind, lower)) countNextDigit(window as Float64Array, lower, lowerCounts)
       if (!isComplete(kind, upper) && upperCounts !== lowerCounts)

@@ -17,6 +17,9 @@ import { fromPlainData, toPlainData } from './plain-data.js'
 /** Larger parts do not belong into metadata, which every reader takes into memory. */
 const mostBytes = 16 << 20
 
+/** Names for dimensions. */
+const sizesKind = 'size-variables'
+
 /** A reason why the part cannot be stowed, or its description. */
 export async function describePart(part: Part, owner: string, signal?: AbortSignal): Promise<StowedPart | string> {
   const { kind, sharing, name, value, data } = part
@@ -48,7 +51,7 @@ function plainContent(part: Part): JsonValue | undefined {
 }
 
 /** Kinds whose content this file knows; all others are for the format that they belong to. */
-const isCommon = (kind: string): boolean => kind === vocabularyKind || kind === fileKind
+const isCommon = (kind: string): boolean => [vocabularyKind, fileKind, sizesKind].includes(kind)
 
 const ownerOf = (id: string): Format | undefined => formats.find((format) => format.id === id)
 
@@ -68,8 +71,14 @@ export async function restorePart(told: StowedPart): Promise<Part | undefined> {
     ...(content !== undefined && { content: fromPlainData(content) }),
   }
   if (kind === fileKind) return part.data && name !== undefined ? { ...part, owner: undefined } : undefined
+  if (kind === sizesKind) return isSizes(part.content) ? { ...part, owner: undefined } : undefined
   // Content is what code works with: only the format that gave it can tell whether it is what it should be.
   return ownerOf(owner)?.restorePart?.(part)
+}
+
+function isSizes(content: unknown): boolean {
+  const isU64 = (value: unknown): boolean => typeof value === 'bigint' && value >= 0n && value < 2n ** 64n
+  return content instanceof Map && [...content].every(([name, size]) => typeof name === 'string' && isU64(size))
 }
 
 function restoreVocabulary(content: JsonValue | undefined): Part | undefined {

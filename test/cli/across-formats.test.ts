@@ -74,6 +74,14 @@ describe('convert', () => {
 })
 
 describe('parts', () => {
+  test('a stowed vocabulary is used and extracted like one that has a place', async () => {
+    const weights = fixturePath('embd', 'sect-tiny-bert-1layer.weights')
+    expect((await tare('convert', weights, '-o', at('s.safetensors'))).status).toBe(0)
+    const tokens = async (file: string) => JSON.parse((await tare('tokenize', file, 'hello', '--json')).stdout).ids
+    expect(await tokens(at('s.safetensors'))).toEqual(await tokens(weights))
+    expect((await tare('extract', at('s.safetensors'), '--part', 'vocabulary', '-o', at('v.txt'))).status).toBe(0)
+  })
+
   const model = (): string => fixturePath('embd', 'sect-tiny-bert-1layer.weights')
 
   test('a vocabulary comes out as text and goes into another file', async () => {

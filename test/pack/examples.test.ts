@@ -80,8 +80,14 @@ describe('as safetensors', () => {
     expect(tensors.map(({ name, dtype, shape }: Record<string, unknown>) => ({ name, dtype, shape }))).toEqual(mlp)
   })
 
-  test('quantized-linear does not fit, and what would be lost is named', async () => {
+  test('quantized-linear carries its scales where there is no place for them', async () => {
     const { status, stderr } = await tare('pack', example('quantized-linear.json'), '-o', at('q.safetensors'))
+    expect([status, stderr]).toEqual([0, expect.stringContaining('no place for quantization parameters')])
+  })
+
+  test('quantized-linear does not fit, and what would be lost is named', async () => {
+    const to = ['-o', at('q.model'), '--to', 'primitiv']
+    const { status, stderr } = await tare('pack', example('quantized-linear.json'), ...to)
     expect([status, stderr]).toEqual([1, expect.stringContaining('no place for quantization parameters')])
   })
 })

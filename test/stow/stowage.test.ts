@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listOf, type MetaValue, type Model, openModel, planConversion, stowageKey, text } from '../../src/index.js'
+import {
+  inspectModel,
+  listOf,
+  type MetaValue,
+  type Model,
+  openModel,
+  planConversion,
+  stowageKey,
+  text,
+} from '../../src/index.js'
 import { fromTypedJson, toTypedJson } from '../../src/model/typed-json.js'
 import { encodeStowage, findStowage } from '../../src/stow/document.js'
 import { restoreStowed } from '../../src/stow/index.js'
@@ -183,4 +192,12 @@ describe('a plan', () => {
       expect.objectContaining({ name: 'big.bin', action: 'drop', reason: expect.stringContaining('16 MiB') }),
     )
   })
+})
+
+it('is shown as what it is', async () => {
+  const model = featureModels['typed metadata']!
+  const carried = await openModel(sourceOf(await convertToFiles(model, 'safetensors')))
+  const [shown] = inspectModel(carried).parts
+  expect(shown).toMatchObject({ kind: 'stowage', value: { from: 'memory', parts: [], tensors: [] } })
+  expect((shown as { value: { metadata: string[] } }).value.metadata).toContain('u64')
 })

@@ -5,7 +5,6 @@ import { codes } from './codes.js'
 import { layout, versionOption } from './layout.js'
 import { readFile } from './read.js'
 import { repair } from './repair.js'
-import { restorePart } from './restore-part.js'
 import { magic } from './structs.js'
 
 export const oinf: Format = {
@@ -28,7 +27,6 @@ export const oinf: Format = {
   read: readFile,
   check,
   layout,
-  restorePart,
   repair,
 
   options: {
