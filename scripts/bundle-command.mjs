@@ -13,13 +13,18 @@ const packages = Object.keys({
   ...manifest.peerDependencies,
 })
 
-/** Reads `dist/cli` and writes `dist/command`. */
+/** Reads `dist/cli` and writes `dist/command`. The file that worker threads run is a bundle of its own: it must not start the command. */
 export async function bundleCommand(dist) {
+  await bundle(dist, { main: join(dist, 'cli', 'main.js') }, true)
+  await bundle(dist, { worker: join(dist, 'node', 'worker.js') }, false)
+}
+
+async function bundle(dist, input, cleanDir) {
   await build({
-    input: { main: join(dist, 'cli', 'main.js') },
+    input,
     platform: 'node',
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
-    output: { dir: join(dist, 'command'), format: 'esm', cleanDir: true, chunkFileNames: '[name]-[hash].js' },
+    output: { dir: join(dist, 'command'), format: 'esm', cleanDir, chunkFileNames: '[name]-[hash].js' },
   })
 }
 

@@ -1,3 +1,4 @@
+import { editCodes } from './edit/codes.js'
 import { embedCodes } from './embed/codes.js'
 import {
   type Code,
@@ -12,10 +13,12 @@ import {
 } from './errors/index.js'
 import { formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
+import { poolCodes } from './pool/codes.js'
 import { remoteCodes } from './remote/index.js'
 import { tokenizeCodes } from './tokenize/codes.js'
 import { transformCodes } from './transforms/codes.js'
 import { profileCodes } from './verify/profile.js'
+import { receiptCodes } from './verify/receipt-codes.js'
 import { msgpackCodes } from './wire/msgpack.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
@@ -28,6 +31,8 @@ export function allCodes(): Code[] {
     verifyCodes,
     writeCodes,
     usageCodes,
+    editCodes,
+    poolCodes,
     transformCodes,
     packCodes,
     remoteCodes,
@@ -35,6 +40,7 @@ export function allCodes(): Code[] {
     embedCodes,
     msgpackCodes,
     profileCodes,
+    receiptCodes,
   ]
   return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
 }

@@ -1,4 +1,4 @@
-// Hashing all tensors of a file in the page cache, against the raw digest over bytes in memory.
+// Hashing all tensors of a file in the page cache on one thread, against the raw digest over bytes in memory.
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ export default async function hash({ quick }) {
   }
   const rows = []
   for (const algorithm of ['blake3', 'sha256']) {
-    const memory = isolated('peak.mjs', ['hash', '--algorithm', algorithm, file]).memory
+    const memory = isolated('peak.mjs', ['hash', '--threads', 1, '--algorithm', algorithm, file]).memory
     const times = await race(
-      async () => run(process.execPath, [cli, 'hash', '--algorithm', algorithm, '--quiet', file]),
+      async () => run(process.execPath, [cli, 'hash', '--threads', '1', '--algorithm', algorithm, '--quiet', file]),
       async () => {
         const hasher = algorithm === 'sha256' ? createHash('sha256') : await createHasher(algorithm)
         repeat((chunk) => hasher.update(chunk))

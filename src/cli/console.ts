@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import pc from 'picocolors'
 import type { Finding } from '../node.js'
 import { escapeText } from './escape-name.js'
-import { toJsonLine } from './json.js'
+import { jsonPieces } from './json.js'
 import { Progress } from './progress.js'
 
 type Colors = ReturnType<typeof pc.createColors>
@@ -18,6 +19,8 @@ export function wantsColor(stream: { readonly isTTY?: boolean }, env: Environmen
 /** What is needed of a stream; tests give their own. */
 export type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'> & NodeJS.EventEmitter
 
+const turnAfter = 1 << 20
+
 /** Where everything is printed: data on standard output, words on standard error. */
 export class Console {
   readonly #stdout: Stream
@@ -26,6 +29,7 @@ export class Console {
   readonly color: Colors
   readonly errorColor: Colors
   #quiet = false
+  #sinceTurn = 0
 
   constructor(stdout: Stream = process.stdout, stderr: Stream = process.stderr) {
     this.#stdout = stdout
@@ -51,7 +55,13 @@ export class Console {
   /** Waits while the reader is slower than we are, so that output does not pile up in memory. */
   async write(text: string): Promise<void> {
     if (this.isTerminal) this.progress.finish()
-    if (!this.#stdout.write(text)) await once(this.#stdout, 'drain')
+    const hasRoom = this.#stdout.write(text)
+    if (!hasRoom) await once(this.#stdout, 'drain')
+    // Streams let go of what they wrote in a later turn of the event loop.
+    this.#sinceTurn += text.length
+    if (this.#sinceTurn < turnAfter) return
+    this.#sinceTurn = 0
+    await setImmediate()
   }
 
   writeError(text: string): void {
@@ -70,8 +80,8 @@ export class Console {
     if (text !== '') await this.write(text)
   }
 
-  json(value: unknown): Promise<void> {
-    return this.write(toJsonLine(value))
+  async json(value: unknown): Promise<void> {
+    for (const piece of jsonPieces(value)) await this.write(piece)
   }
 
   /** Something worth knowing that is no data. */

@@ -10,4 +10,6 @@ export interface Context {
   /** How http addresses are asked. */
   readonly headers: Readonly<Record<string, string>>
   readonly cache: boolean
+  /** How many threads large work may use; undefined: as many as there are cores. */
+  readonly threads: number | undefined
 }

@@ -4,6 +4,9 @@
 /** Control (Cc) and format (Cf) characters, line and paragraph separators, lone surrogates, and letters that have no shape. */
 const deceptive = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu
 
+/** Nearly every text has nothing else in it, and this is found out sooner. */
+const beyondAscii = /[^\x20-\x7e]/
+
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 function visible(character: string): string {
@@ -14,13 +17,15 @@ function visible(character: string): string {
 }
 
 /** For text that is only read: messages, values. */
-export const escapeText = (text: string): string => text.replace(deceptive, visible)
+export const escapeText = (text: string): string => (beyondAscii.test(text) ? text.replace(deceptive, visible) : text)
 
 /** For names: different names look different, since a backslash is doubled. */
-export const escapeName = (name: string): string => escapeText(name.replaceAll('\\', '\\\\'))
+export const escapeName = (name: string): string =>
+  escapeText(name.includes('\\') ? name.replaceAll('\\', '\\\\') : name)
 
 /** For JSON that is finished: such characters can only be inside its strings, where an escape means the same. */
 export function escapeJson(json: string): string {
+  if (!beyondAscii.test(json)) return json
   return json.replace(deceptive, (character) => {
     let escaped = ''
     for (let i = 0; i < character.length; i++) escaped += `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`

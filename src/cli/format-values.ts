@@ -22,8 +22,8 @@ export const formatBytes = (bytes: number): string =>
 /** `6.74 B` for 6,740,000,000 of something. */
 export const formatAmount = (count: number): string => scaled(count, 1000, ['', 'K', 'M', 'B', 'T', 'Q'])
 
-/** `1,234,567` */
-export const formatInteger = (value: number | bigint): string => value.toLocaleString('en-US')
+/** `1,234,567`, without the tables of languages, which take 20 ms to load. */
+export const formatInteger = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
 export const formatOffset = (offset: number): string => `0x${offset.toString(16)}`
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Algorithm, type HashResult, hashModel } from '../node.js'
+import { type Algorithm, type HashResult, hashModel, openPool } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { plural } from './format-values.js'
@@ -14,14 +14,15 @@ interface HashFlags {
 }
 
 export default async function hash(context: Context, inputs: readonly string[], flags: HashFlags): Promise<Status> {
-  const { console, signal } = context
+  const { console, signal, threads } = context
+  const pool = openPool({ threads })
   const records = flags.check === undefined ? undefined : await readRecords(flags.check)
   return forEachModel(context, inputs, async (model, input) => {
     const record = records && recordFor(records, input, flags)
     if (records && !record) throw new UsageError(`${flags.check} has no digests for ${input}`)
     const algorithm = record?.algorithm ?? flags.algorithm ?? 'blake3'
     const decoded = record?.decoded ?? flags.decoded
-    const hashed = await hashModel(model, { algorithm, decoded, signal, onProgress: console.progress.update })
+    const hashed = await hashModel(model, { algorithm, decoded, pool, signal, onProgress: console.progress.update })
     const result: HashResult = { ...hashed, file: input }
     if (!record) {
       await (context.json ? console.json(result) : console.print(describe(result)))

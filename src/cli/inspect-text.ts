@@ -6,6 +6,7 @@ import {
   type JsonValue,
   type Model,
   type NoStats,
+  type Tensor,
   type TensorStats,
 } from '../node.js'
 import type { Console } from './console.js'
@@ -40,8 +41,9 @@ const rowsOnTerminal = 100
 
 export function* describeModel(
   model: Model,
-  inspection: Inspection,
-  rows: readonly Row[],
+  inspection: Omit<Inspection, 'tensors'>,
+  tensors: readonly Tensor[],
+  rowOf: (tensor: Tensor, i: number) => Row,
   flags: InspectFlags,
   console: Console,
 ): Generator<string> {
@@ -52,16 +54,34 @@ export function* describeModel(
   yield* section('metadata', Object.entries(inspection.metadata).map(metadataRow(valueWidth(console))), limit, console)
   if (flags.metadata) return
   yield* section('parts', inspection.parts.map(partRow(valueWidth(console))), limit, console)
-  if (rows.length === 0) return
+  if (tensors.length === 0) return
   yield color.bold('tensors')
-  const all = flags.tree ? treeRows(rows) : rows.map((row) => tensorRow(row, flags.stats ?? false))
-  yield* formatTable(flags.tree ? treeColumns : tensorColumns(flags), all.slice(0, limit), { head: color.underline })
-  if (all.length > limit) yield color.dim(`  … and ${formatInteger(all.length - limit)} more (--limit)`)
+  const tree = flags.tree ? treeRows(tensors.map(rowOf)) : undefined
+  const count = tree?.length ?? tensors.length
+  const cells = tree?.slice(0, limit) ?? (() => tensorRows(tensors.slice(0, limit), rowOf, flags.stats ?? false))
+  yield* formatTable(tree ? treeColumns : tensorColumns(flags), cells, { head: color.underline })
+  if (count > limit) yield color.dim(`  … and ${formatInteger(count - limit)} more (--limit)`)
+}
+
+function* tensorRows(
+  tensors: readonly Tensor[],
+  rowOf: (tensor: Tensor, i: number) => Row,
+  withStats: boolean,
+): Generator<string[]> {
+  let shape: readonly number[] | undefined
+  let shapeText = ''
+  for (let i = 0; i < tensors.length; i++) {
+    const row = rowOf(tensors[i]!, i)
+    // Neighbours often share their shape.
+    if (row.shape !== shape) shapeText = formatShape(row.shape)
+    shape = row.shape
+    yield tensorRow(row, shapeText, withStats)
+  }
 }
 
 const valueWidth = (console: Console): number => (console.isTerminal ? Math.max(30, console.width - 50) : 400)
 
-function headRows(model: Model, { format, version, variant, size }: Inspection): string[][] {
+function headRows(model: Model, { format, version, variant, size }: Omit<Inspection, 'tensors'>): string[][] {
   const rows = [
     ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
     ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
@@ -72,19 +92,27 @@ function headRows(model: Model, { format, version, variant, size }: Inspection):
 }
 
 function tensorSummary({ tensors }: Model): string {
-  const weights = tensors.filter(({ role }) => role === 'weight')
-  const parameters = weights.reduce((sum, { shape }) => sum + (countElements(shape) ?? 0), 0)
-  const states = tensors.length - weights.length
+  let parameters = 0
+  let states = 0
+  for (const { role, shape } of tensors) {
+    if (role === 'weight') parameters += countElements(shape) ?? 0
+    else states++
+  }
   return `${formatInteger(tensors.length)} with ${formatAmount(parameters)} parameters${states > 0 ? `, ${plural(states, 'optimizer state')}` : ''}`
 }
 
 /** `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, the most bytes first. */
 function dtypeSummary({ tensors }: Model): string {
   const sums = new Map<string, { count: number; bytes: number }>()
+  let last: string | undefined
+  let sum = { count: 0, bytes: 0 }
   for (const { dtype, encoding, data } of tensors) {
-    const id = (encoding ?? dtype).id
-    const { count = 0, bytes = 0 } = sums.get(id) ?? {}
-    sums.set(id, { count: count + 1, bytes: bytes + (data?.byteLength ?? 0) })
+    const { id } = encoding ?? dtype
+    if (id !== last) sum = sums.get(id) ?? { count: 0, bytes: 0 }
+    if (id !== last) sums.set(id, sum)
+    last = id
+    sum.count++
+    sum.bytes += data?.byteLength ?? 0
   }
   const sorted = [...sums].sort(([, a], [, b]) => b.bytes - a.bytes)
   return sorted.map(([id, { count, bytes }]) => `${id} ${formatInteger(count)} (${formatSize(bytes)})`).join(' · ')
@@ -106,7 +134,7 @@ function metadataRow(width: number) {
 }
 
 /** A list is shown without the types of its items, which are in the column before. */
-function plainValue(value: JsonValue | undefined, length?: number): string {
+export function plainValue(value: JsonValue | undefined, length?: number): string {
   if (!Array.isArray(value)) return JSON.stringify(value ?? null)
   const items = value.map((item) => JSON.stringify(isTyped(item) ? item.value : item))
   return `[${items.join(', ')}${length !== undefined && length > items.length ? ', …' : ''}]`
@@ -140,18 +168,23 @@ function tensorColumns({ stats }: InspectFlags): Column[] {
   ]
 }
 
-function tensorRow(row: Row, withStats: boolean): string[] {
+function tensorRow(row: Row, shape: string, withStats: boolean): string[] {
   const stats = row.stats?.reason === undefined ? row.stats : undefined
-  const notes = [row.order === 'column' && 'column-major', row.role, row.file && escapeName(basename(row.file))]
   return [
     escapeName(row.name),
     typeOf(row),
-    formatShape(row.shape),
+    shape,
     row.bytes === null ? 'no data' : formatSize(row.bytes),
     row.offset === null ? '' : formatOffset(row.offset),
     ...(withStats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(formatValue) : []),
-    notes.filter(Boolean).join(', '),
+    noteOn(row),
   ]
+}
+
+function noteOn({ order, role, file }: Row): string {
+  if (order === 'row' && role === undefined && file === undefined) return ''
+  const notes = [order === 'column' && 'column-major', role, file && escapeName(basename(file))]
+  return notes.filter(Boolean).join(', ')
 }
 
 const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>

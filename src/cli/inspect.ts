@@ -1,6 +1,7 @@
-import { type InspectedTensor, type Inspection, inspectModel, type Model, selector } from '../node.js'
+import { inspectHead, inspectTensor, type Model, selector, type Tensor } from '../node.js'
 import type { Context } from './context.js'
 import { describeModel, type InspectFlags, type Row } from './inspect-text.js'
+import { JsonList } from './json.js'
 import { forEachModel } from './run-inputs.js'
 import { measureTensors } from './stats.js'
 import type { Status } from './status.js'
@@ -8,43 +9,39 @@ import type { Status } from './status.js'
 export default function inspect(context: Context, inputs: readonly string[], flags: InspectFlags): Promise<Status> {
   const { console } = context
   return forEachModel(context, inputs, async (model, input) => {
-    const inspection = { ...inspectModel(model), file: input }
-    const rows = await chooseRows(context, model, inspection, flags)
-    if (context.json) await console.json(asJson(inspection, rows, flags))
-    else await console.print(describeModel(model, inspection, rows, flags, console))
+    const { parts, ...head } = { ...inspectHead(model), file: input }
+    const chosen = flags.metadata ? [] : chooseTensors(model, flags)
+    const measured = flags.stats ? await measureTensors(context, chosen, {}) : undefined
+    const rowOf = (tensor: Tensor, i: number): Row => {
+      const row = inspectTensor(tensor, model.files[0]?.name ?? '')
+      return measured ? { ...row, stats: measured[i]!.stats } : row
+    }
+    const shown = chosen.slice(0, context.json ? flags.limit : undefined)
+    if (!context.json) await console.print(describeModel(model, { ...head, parts }, shown, rowOf, flags, console))
+    else await console.json(flags.metadata ? head : { ...head, parts, tensors: new JsonList(rows(shown, rowOf)) })
     return 0
   })
 }
 
-async function chooseRows(
-  context: Context,
-  model: Model,
-  { tensors }: Inspection,
-  flags: InspectFlags,
-): Promise<Row[]> {
-  if (flags.metadata) return []
-  const isWanted = selector(flags.tensors)
-  const chosen = tensors
-    .map((row, index) => ({ row, tensor: model.tensors[index]! }))
-    .filter(({ row }) => isWanted(row.name))
-  if (flags.sort) chosen.sort(comparators[flags.sort])
-  if (!flags.stats) return chosen.map(({ row }) => row)
-  const shown = chosen.map(({ tensor }) => tensor)
-  const measured = await measureTensors(context, shown, {})
-  return chosen.map(({ row }, index) => ({ ...row, stats: measured[index]!.stats }))
+/** Rows are made while they are printed: a model can have a million tensors. */
+function* rows(tensors: readonly Tensor[], rowOf: (tensor: Tensor, i: number) => Row): Generator<Row> {
+  for (const [i, tensor] of tensors.entries()) yield rowOf(tensor, i)
 }
 
-type Pair = { readonly row: InspectedTensor }
-
-const comparators: Readonly<Record<'size' | 'name' | 'offset', (a: Pair, b: Pair) => number>> = {
-  size: (a, b) => (b.row.bytes ?? 0) - (a.row.bytes ?? 0),
-  name: (a, b) => (a.row.name < b.row.name ? -1 : a.row.name > b.row.name ? 1 : 0),
-  offset: (a, b) =>
-    (a.row.file ?? '').localeCompare(b.row.file ?? '', 'en') || (a.row.offset ?? 0) - (b.row.offset ?? 0),
+function chooseTensors({ tensors, files }: Model, { tensors: patterns, sort }: InspectFlags): readonly Tensor[] {
+  const isWanted = selector(patterns)
+  const chosen = patterns ? tensors.filter(({ name }) => isWanted(name)) : tensors
+  if (sort === 'size') return chosen.toSorted((a, b) => (b.data?.byteLength ?? 0) - (a.data?.byteLength ?? 0))
+  if (sort === 'name') return chosen.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return sort === 'offset' ? chosen.toSorted(byOffset(files[0]?.name)) : chosen
 }
 
-function asJson(inspection: Inspection, rows: readonly Row[], flags: InspectFlags): object {
-  const { tensors: _tensors, parts, ...head } = inspection
-  if (flags.metadata) return head
-  return { ...head, parts, tensors: flags.limit === undefined ? rows : rows.slice(0, flags.limit) }
+/** What is in the file that was opened comes first. */
+function byOffset(main: string | undefined): (a: Tensor, b: Tensor) => number {
+  const fileOf = ({ data }: Tensor): string => {
+    const name = data?.origin?.source.name
+    return name === undefined || name === main ? '' : name
+  }
+  return (a, b) =>
+    fileOf(a).localeCompare(fileOf(b), 'en') || (a.data?.origin?.offset ?? 0) - (b.data?.origin?.offset ?? 0)
 }

@@ -1,5 +1,5 @@
-import { basename } from 'node:path'
-import { type ByteSource, groupExtents, type MapRow, mapSource, openInput, TareError } from '../node.js'
+import { dirname, isAbsolute, relative, sep } from 'node:path'
+import { type ByteSource, groupExtents, isRemote, type MapRow, mapSource, openInput, TareError } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatBytes, formatInteger, formatOffset, formatSize, plural } from './format-values.js'
@@ -51,8 +51,22 @@ function choose(file: Listed, { at, depth }: MapFlags): Listed {
   return { ...file, extents: extents.filter(holds), overlaps: file.overlaps.filter(holds) }
 }
 
-async function fileOf(main: ByteSource, name: string): Promise<ByteSource> {
-  return name === main.name || !main.sibling ? main : main.sibling(basename(name))
+/** A file of the model, opened again through the main one; undefined for files that lie elsewhere. */
+async function fileOf(main: ByteSource, name: string): Promise<ByteSource | undefined> {
+  if (name === main.name) return main
+  const path = pathBelow(main.name, name)
+  if (path === undefined) return undefined
+  return path.includes('/') ? main.below?.(path) : main.sibling?.(path)
+}
+
+/** The way from the directory of one file down to another, with slashes. */
+function pathBelow(main: string, name: string): string | undefined {
+  if (isRemote(main)) {
+    const home = new URL('.', main).href
+    return name.startsWith(home) ? decodeURIComponent(name.slice(home.length)) : undefined
+  }
+  const path = relative(dirname(main), name)
+  return isRemote(name) || isAbsolute(path) || path.startsWith('..') ? undefined : path.replaceAll(sep, '/')
 }
 
 async function describe(

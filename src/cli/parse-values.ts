@@ -67,3 +67,21 @@ export function parseRange(text: string): [low: number, high: number] {
   if (!isRange) throw new UsageError('Two numbers are wanted, such as -1.5,1.5.')
   return [low, high]
 }
+
+/** `1e-5` for both, or `abs=1e-6,rel=1e-3`; what is left out is 0. */
+export function parseTolerance(text: string): number | { abs: number; rel: number } {
+  const wrong = new UsageError('A number is wanted, such as 1e-5, or abs=1e-6,rel=1e-3.')
+  const read = (digits: string | undefined): number => {
+    const value = digits?.trim() ? Number(digits) : Number.NaN
+    if (!Number.isFinite(value)) throw wrong
+    return value
+  }
+  if (!text.includes('=')) return read(text)
+  const tolerance = { abs: 0, rel: 0 }
+  for (const part of text.split(',')) {
+    const [key, value, ...rest] = part.split('=')
+    if ((key !== 'abs' && key !== 'rel') || rest.length > 0) throw wrong
+    tolerance[key] = read(value)
+  }
+  return tolerance
+}

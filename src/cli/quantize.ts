@@ -35,6 +35,8 @@ interface QuantizeFlags {
   readonly only?: readonly string[]
   readonly exclude?: readonly string[]
   readonly report?: boolean
+  readonly files?: boolean
+  readonly without?: readonly string[]
   readonly dryRun?: boolean
   readonly overwrite?: boolean
 }
@@ -54,7 +56,18 @@ export default async function quantize(
   return forEachModel(context, inputs, async (model, input, source) => {
     const { method = 'k4', tensorMethod, clip, only, exclude } = flags
     const planned = await planQuantization(model, target, {
-      ...{ name: basename(output), method, tensorMethod, clip, only, exclude, extra, signal },
+      ...{
+        name: basename(output),
+        method,
+        tensorMethod,
+        clip,
+        only,
+        exclude,
+        files: flags.files,
+        without: flags.without,
+        extra,
+        signal,
+      },
       mode: flags.referenceExact ? 'reference' : 'search',
       domain: flags.activations ? 'activations' : 'weights',
       scan: !flags.dryRun,

@@ -24,13 +24,14 @@ export default function repair(context: Context, inputs: readonly string[], flag
       signal: context.signal,
       onProgress: console.progress.update,
     })
-    const { format, mended, lost, size } = planned
+    const { format, mended, lost, size, salvage } = planned
     if (context.json) {
       await console.json({
         file: input,
         format,
         mended,
         lost,
+        ...(salvage && { salvage }),
         size,
         files: planned.files.map((file) => pathOf(file.name)),
       })

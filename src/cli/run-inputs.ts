@@ -1,15 +1,20 @@
 // The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
+import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   collectingReport,
+  FileSource,
   type Finding,
   findingOf,
   formats,
   ioCodes,
+  isRemote,
   type Model,
+  type OpenHint,
   openInput,
   openModel,
   openNamedRemote,
+  openRemote,
   recognise,
   removeOpenTemps,
   requireFormat,
@@ -61,14 +66,31 @@ export const openOptions = (context: Context) => ({
   from: context.from,
   lenient: context.lenient,
   signal: context.signal,
-  /** Files of a set that lie at addresses of their own: asked without the user's headers, and never inside a private network. */
-  openElsewhere: (location: string) => openNamed(location, context),
+  openElsewhere: (location: string, from: ByteSource, hint?: OpenHint) => openNamed(location, from, context, hint),
 })
 
-function openNamed(location: string, { cache, signal }: Context): Promise<ByteSource> {
-  if (/^https?:/i.test(location)) return openNamedRemote(location, { cache, signal })
-  const message = 'it lies outside the directory of the model that names it'
-  throw new TareError(findingOf(ioCodes['unsafe-path'], { message, offset: 0, path: location }, location))
+/**
+ * Files of a set that lie elsewhere. Addresses are asked without the user's headers, unless they belong to the origin that the user typed, and
+ * one that a remote index names must not lie inside a private network. Paths out of the directory are for those who allow them.
+ */
+async function openNamed(
+  location: string,
+  from: ByteSource,
+  { cache, signal, headers, lenient }: Context,
+  hint: OpenHint | undefined,
+): Promise<ByteSource> {
+  const isAddress = /^https?:/i.test(location)
+  if (!isAddress && !lenient) {
+    const message = 'it lies outside the directory of the model that names it; --lenient follows it'
+    throw new TareError(findingOf(ioCodes['unsafe-path'], { message, offset: 0, path: location }, location))
+  }
+  if (!isRemote(from.name)) {
+    if (isAddress) return openRemote(location, { cache, signal }, hint)
+    return FileSource.open(resolve(dirname(from.name), location))
+  }
+  const url = new URL(location, from.name)
+  if (url.origin === new URL(from.name).origin) return openRemote(url.href, { cache, signal, headers }, hint)
+  return openNamedRemote(url.href, { cache, signal }, hint)
 }
 
 function remarkOn(context: Context, finding: Finding): void {

@@ -62,6 +62,7 @@ const readCommon = (options: Readonly<Record<string, unknown>>) => ({
   lenient: options.lenient === true,
   headers: Object.fromEntries((options.header as [string, string][] | undefined) ?? []),
   cache: options.cache !== false,
+  threads: options.threads as number | undefined,
 })
 
 type Action = (verb: Verb, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>

@@ -9,6 +9,7 @@ import {
   parsePositive,
   parseRange,
   parseSize,
+  parseTolerance,
 } from './parse-values.js'
 import type { Status } from './status.js'
 
@@ -53,6 +54,12 @@ const vocab: OptionRow = {
 const cased: OptionRow = {
   flags: '--cased',
   description: 'the model tells capital letters and accents apart (original profile only)',
+}
+
+const threads: OptionRow = {
+  flags: '--threads <n>',
+  description: 'how many cores large work may use (all of them)',
+  parse: parsePositive,
 }
 
 export const commonOptions: readonly OptionRow[] = [
@@ -106,11 +113,22 @@ export const verbs: readonly Verb[] = [
         flags: '--profile <name>',
         description: 'the tensors and metadata of a known model must be there, such as all-MiniLM-L6-v2',
       },
+      { flags: '--receipt <file>', description: 'the model must be what this receipt of convert says it wrote' },
+      {
+        flags: '--source <input>',
+        description:
+          'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name',
+      },
+      threads,
     ],
     formatOptions: 'check',
     examples: [
       ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
       ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
+      [
+        'tare verify --receipt model.receipt.json --source model.safetensors model.gguf',
+        'whether both files are still those of the conversion, and the receipt tells the truth',
+      ],
     ],
     load: () => import('./verify.js'),
   },
@@ -129,6 +147,7 @@ export const verbs: readonly Verb[] = [
         description: 'digest the values as little-endian f32 in row-major order, not the stored bytes',
       },
       { flags: '--check <file>', description: 'compare with the output of an earlier run, text or JSON' },
+      threads,
     ],
     examples: [
       ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
@@ -207,7 +226,7 @@ export const verbs: readonly Verb[] = [
     summary: 'any format to any other, streaming; what would be lost is named first',
     arguments: [{ name: '<input...>', description: 'files or directories, or -; several need a directory as output' }],
     options: [
-      { flags: '-o, --output <file>', description: 'the output: a file, a directory, or - for standard output' },
+      { flags: '-o, --output <file>', description: 'the output: a file, a directory (DIR/), or - for standard output' },
       { flags: '--to <id>', description: 'the format of the output, instead of taking it from its name' },
       { flags: '--dry-run', description: 'show the plan and write nothing' },
       {
@@ -223,8 +242,19 @@ export const verbs: readonly Verb[] = [
       { flags: '--set <key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
       { flags: '--unset <key>', description: 'remove a metadata entry', repeat: true },
       { flags: '--vocab <file>', description: 'put in this vocabulary: a text file with one token per line' },
-      { flags: '--stats <file>', description: 'attach the optimizer state that this model holds' },
+      {
+        flags: '--stats [file]',
+        description:
+          'attach the optimizer state of this model, or of the input itself: tensors called weight#statistic',
+      },
       { flags: '--no-stats', description: 'leave out what an optimizer keeps beside the weights' },
+      { flags: '--no-files', description: 'leave out the files that belong to the model: configuration, tokenizer, …' },
+      { flags: '--without <part>', description: 'leave out this part, by its name or kind', repeat: true },
+      {
+        flags: '--no-stow',
+        description:
+          'drop what the format has no place for, instead of carrying it in the metadata; restore nothing either',
+      },
       {
         flags: '--keep-bytes',
         description: 'for another order of elements, reverse the dimensions over the same bytes',
@@ -240,6 +270,10 @@ export const verbs: readonly Verb[] = [
         description: 'where the format leaves it open, start tensors at multiples of this',
         parse: parsePositive,
       },
+      {
+        flags: '--receipt <file>',
+        description: 'also write what became of each tensor, with digests of before and after, as JSON',
+      },
       { flags: '--deterministic', description: 'the same input gives the same bytes: no random ids, no times' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
     ],
@@ -250,14 +284,61 @@ export const verbs: readonly Verb[] = [
         'tare convert big.gguf -o out.safetensors --shard-size 2GB --dry-run',
         'see the plan, its size and its losses first',
       ],
+      ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
+      ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],
     ],
     load: () => import('./convert.js'),
+  },
+  {
+    name: 'diff',
+    summary: 'compare two models, in whatever formats: tensors, values, metadata and parts',
+    description:
+      'Lists only what differs, the gravest first. Exit status 0 when the models are equal, 1 when they are not. Without --tolerance element types count too; with it, only values do.',
+    arguments: [
+      { name: '<a>', description: input.description },
+      { name: '<b>', description: 'what to compare it with' },
+    ],
+    options: [
+      {
+        flags: '--tolerance <number>',
+        description:
+          'accept elements that are this close: |a-b| <= abs + rel * max(|a|,|b|), given as 1e-5 for both or as abs=1e-6,rel=1e-3',
+        parse: parseTolerance,
+      },
+      {
+        flags: '--metric <name>',
+        description:
+          'sort by this measure and let --tolerance be about it: max-abs, max-rel, rmse and differing must not be above, snr and cosine not below',
+        choices: ['max-abs', 'max-rel', 'rmse', 'snr', 'cosine', 'differing'],
+      },
+      { flags: '--names-only', description: 'only the names of the tensors that differ; values are not measured' },
+      {
+        flags: '--tensors <glob>',
+        description: 'only tensors whose name matches, and neither metadata nor parts',
+        repeat: true,
+      },
+      {
+        flags: '--limit <n>',
+        description: 'show at most this many rows of each kind (on a terminal 100)',
+        parse: parseCount,
+      },
+      threads,
+    ],
+    examples: [
+      ['tare diff base.safetensors tuned.safetensors', 'which tensors differ, where, and by how much'],
+      ['tare diff --tolerance 1e-3 model.safetensors model-f16.gguf', 'whether values survived a conversion'],
+      [
+        'tare diff --metric snr --tolerance 30 --tensors "*" model.safetensors model-q8.gguf',
+        'whether every quantized tensor keeps 30 dB, whatever became of the metadata',
+      ],
+    ],
+    load: () => import('./diff.js'),
   },
   {
     name: 'pack',
     summary: 'build a container from a description and data files',
     description:
-      'The description names size variables, metadata and tensors; data stand in it or in .npy and raw files beside it. It is JSON, YAML, or a module that exports it, which is run. Types follow from the values where they are not given; a value that does not fit its type is refused.',
+      'The description names size variables, metadata and tensors; data stand in it or in .npy, .npz and raw files beside it. It is JSON, YAML, or a module that exports it, which is run. Types follow from the values where they are not given; a value that does not fit its type is refused.',
     arguments: [
       { name: '<description>', description: 'FILE.json, FILE.yaml, MODULE.mjs#NAME, or - for JSON on standard input' },
     ],
@@ -311,6 +392,8 @@ export const verbs: readonly Verb[] = [
       { flags: '--clip <min,max>', description: 'cut values to this range first', parse: parseRange },
       { flags: '--only <glob>', description: 'only these tensors', repeat: true },
       { flags: '--exclude <glob>', description: 'all but these tensors', repeat: true },
+      { flags: '--no-files', description: 'leave out the files that belong to the model: configuration, tokenizer, …' },
+      { flags: '--without <part>', description: 'leave out this part, by its name or kind', repeat: true },
       { flags: '--report', description: 'read the result back and print its error per tensor' },
       { flags: '--dry-run', description: 'show methods and sizes, and write nothing' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
@@ -329,14 +412,51 @@ export const verbs: readonly Verb[] = [
     load: () => import('./quantize.js'),
   },
   {
+    name: 'edit',
+    summary: 'change metadata and tensor names, without rewriting the weights where the format leaves room',
+    description:
+      'Entries keep the type that they have. Says whether the file was changed where it is or written anew; either way the old file or the new one is there, whatever happens.',
+    arguments: [input],
+    options: [
+      { flags: '--set <key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
+      { flags: '--unset <key>', description: 'remove a metadata entry', repeat: true },
+      {
+        flags: '--rename-tensor <old=new>',
+        description: 'give a tensor another name; all at once, so that two can be swapped',
+        repeat: true,
+        parse: parseAssignment,
+      },
+      { flags: '-o, --output <file>', description: 'write the edited model here, and leave the input as it is' },
+      { flags: '--dry-run', description: 'show what would be changed and how, and write nothing' },
+      { flags: '--rewrite', description: 'write the file anew, even where it could be changed in place' },
+      {
+        flags: '--header-slack <size>',
+        description: 'when the file is written anew, leave this much room for later edits (safetensors, GGUF)',
+        parse: parseSize,
+      },
+      { flags: '--no-overwrite', description: 'with -o: fail when the output is there already' },
+    ],
+    examples: [
+      ['tare edit model.gguf --set general.name="My model"', 'a metadata entry; says whether in place or anew'],
+      ['tare edit model.safetensors --rename-tensor lm_head.weight=head.weight --dry-run', 'what it would take'],
+      ['tare edit model.safetensors --unset notes -o clean.safetensors', 'into another file'],
+    ],
+    load: () => import('./edit.js'),
+  },
+  {
     name: 'repair',
     summary: 'rebuild what can be rebuilt of a damaged file into a new one, and say what was lost',
+    description:
+      'Puts right what the format knows how to mend. Otherwise, above all for files that were cut off, every tensor that is whole goes into a new file of the same format, and those that are not are listed with their sizes. Formats that cannot be written need the name of an output that can, such as saved.safetensors.',
     arguments: [input],
     options: [
       { flags: '-o, --output <file>', description: 'the mended file; the damaged one is never touched' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
     ],
-    examples: [['tare repair broken.aero -o mended.aero', 'exit status 1 when nothing could be done']],
+    examples: [
+      ['tare repair broken.aero -o mended.aero', 'exit status 1 when nothing could be done'],
+      ['tare repair half-a-download.gguf -o saved.gguf', 'the tensors that are whole, and a list of the others'],
+    ],
     load: () => import('./repair.js'),
   },
   {

@@ -1,22 +1,30 @@
-import { type Finding, type VerifyResult, verifySource } from '../node.js'
+import { closeModel, type Finding, openPool, type VerifyResult, verifySource } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatFindingLine } from './finding-line.js'
 import { formatOptionValues } from './format-options.js'
 import { formatBytes, plural } from './format-values.js'
+import { openReceiptSource, readReceipt } from './receipt.js'
 import { forEachInput, openOptions } from './run-inputs.js'
-import type { Status } from './status.js'
+import { type Status, UsageError } from './status.js'
 
 interface VerifyFlags {
   readonly quick?: boolean
   readonly strict?: boolean
   readonly profile?: string
+  readonly receipt?: string
+  readonly source?: string
 }
 
-export default function verify(context: Context, inputs: readonly string[], flags: VerifyFlags): Promise<Status> {
-  const { console } = context
+export default async function verify(context: Context, inputs: readonly string[], flags: VerifyFlags): Promise<Status> {
+  const { console, threads } = context
+  if (flags.receipt !== undefined && flags.quick) throw new UsageError('--receipt reads the weights; leave out --quick')
+  if (flags.source !== undefined && flags.receipt === undefined) throw new UsageError('--source goes with --receipt')
+  const receipt = flags.receipt === undefined ? undefined : await readReceipt(flags.receipt)
+  const pool = openPool({ threads })
   return forEachInput(context, inputs, async (source, input) => {
     const { quick, strict } = flags
+    const receiptSource = flags.source === undefined ? undefined : await openReceiptSource(context, flags.source)
     const extra = await formatOptionValues('check', { ...flags })
     const result = await verifySource(source, {
       ...openOptions(context),
@@ -24,8 +32,11 @@ export default function verify(context: Context, inputs: readonly string[], flag
       strict,
       extra,
       profile: flags.profile,
+      receipt,
+      receiptSource,
+      pool,
       onProgress: console.progress.update,
-    })
+    }).finally(() => receiptSource && closeModel(receiptSource))
     if (context.json) await console.json({ ...result, file: input })
     else await console.print(describe(result, input, context, flags))
     return result.verdict === 'errors' ? 1 : 0
@@ -36,7 +47,7 @@ function* describe(result: VerifyResult, input: string, { console }: Context, fl
   const { color } = console
   for (const finding of result.findings) yield formatFindingLine(finding, color, finding.file !== result.file)
   const paint = result.verdict === 'errors' ? color.red : result.verdict === 'warnings' ? color.yellow : color.green
-  yield `${color.bold(escapeName(input))}: ${paint(verdictOf(result))} — ${checkedOf(result, flags.quick ?? false)}`
+  yield `${color.bold(escapeName(input))}: ${paint(verdictOf(result))} — ${checkedOf(result, flags)}`
 }
 
 function verdictOf({ verdict, findings }: VerifyResult): string {
@@ -49,7 +60,7 @@ function verdictOf({ verdict, findings }: VerifyResult): string {
 }
 
 /** A verdict is worth what it rests on, so this is said in every case. */
-function checkedOf({ format, variant, checked }: VerifyResult, quick: boolean): string {
+function checkedOf({ format, variant, checked }: VerifyResult, { quick, receipt, source }: VerifyFlags): string {
   const { bytes, tensors } = checked
-  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick ? ', weights not read' : ''}`
+  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick ? ', weights not read' : ''}${receipt === undefined ? '' : `, against the receipt${source === undefined ? '' : ' and its source'}`}`
 }

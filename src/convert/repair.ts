@@ -16,22 +16,17 @@ export interface PlannedRepair extends Repair {
   readonly salvage?: { readonly kept: number; readonly lost: readonly Lost[] }
 }
 
-export interface RepairOptions extends WriteOptions, OpenOptions {
-  /** Do not ask the format; save what is whole. */
-  readonly salvage?: boolean | undefined
-}
-
 /** What can be done about a damaged file. Throws `write/nothing-to-repair` when nothing is damaged, or nothing is whole. */
-export async function planRepair(source: ByteSource, options: RepairOptions): Promise<PlannedRepair> {
+export async function planRepair(source: ByteSource, options: WriteOptions & OpenOptions): Promise<PlannedRepair> {
   const findings: Finding[] = []
   const report = collectingReport(source.name, findings)
   const { format, context } = await recognise(source, { ...options, report })
-  const repair = options.salvage ? undefined : await format.repair?.(source, context, options)
+  const repair = await format.repair?.(source, context, options)
   if (repair) return { ...repair, format: format.id, findings, ...filesOf(repair.layout) }
   return salvage(source, options)
 }
 
-async function salvage(source: ByteSource, options: RepairOptions): Promise<PlannedRepair> {
+async function salvage(source: ByteSource, options: WriteOptions & OpenOptions): Promise<PlannedRepair> {
   const { conversion, format, kept, lost, findings } = await planSalvage(source, options)
   const { layout } = conversion
   const mended = [`the ${kept === 1 ? 'tensor that is whole is' : `${kept} tensors that are whole are`} in a new file`]

@@ -24,12 +24,18 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   const nothing = (message: string): never => failWith(writeCodes['nothing-to-repair'], { file: source.name, message })
   const model = await readWhole(recognised, options, nothing)
   const isCut = lost.length > 0
-  const damaged = await findDamaged(recognised, model, findings, options)
+  const damaged = (await findDamaged(recognised, model, findings, options)).filter(
+    (each) => !isCut || !reachesEnd(each, model),
+  )
   const errors = findings.filter(({ severity }) => severity === 'error')
   // Views of one storage may share bytes as they like; only where the format calls it an error, something was overwritten.
-  const overlapping = errors.some(({ code }) => code.endsWith('overlap')) ? findOverlaps(model.tensors) : new Set<Tensor>()
+  const overlapping = errors.some(({ code }) => code.endsWith('overlap'))
+    ? findOverlaps(model.tensors)
+    : new Set<Tensor>()
   const tensors = chooseTensors(model, damaged, overlapping, lost)
-  const isWrong = errors.length > 0 && !format.repair
+  // A format with a repair of its own has declined; that only the stated size is wrong means that padding was cut off.
+  const isShort = errors.every(({ code }) => code.endsWith('file-size'))
+  const isWrong = errors.length > 0 && (!format.repair || isShort)
   if (!isCut && damaged.length === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be mended')
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
   const parts = model.parts.filter(({ kind, name, data }) => {
@@ -43,7 +49,6 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   const fresh = tensors.map((tensor) => ({ ...tensor }))
   const conversion = await planConversion({ ...model, tensors: fresh, parts }, target, {
     ...{ name, deterministic, shardSize, align, extra, signal },
-    files: false,
     keepOrientation: true,
   })
   for (const { subject, name: what, loss, reason, requested } of conversion.plan.actions) {
@@ -99,7 +104,9 @@ function chooseTensors(
   const names = new Set<string>()
   return model.tensors.filter((tensor) => {
     const { name, data } = tensor
-    const reason = overlapping.has(tensor) ? 'it shares some of its bytes with another' : reasonAgainst(tensor, names, damaged)
+    const reason = overlapping.has(tensor)
+      ? 'it shares some of its bytes with another'
+      : reasonAgainst(tensor, names, damaged)
     if (reason !== undefined) lost.push({ subject: 'tensor', name, length: data?.byteLength, reason })
     else names.add(name)
     return reason === undefined
@@ -131,6 +138,12 @@ function findOverlaps(tensors: readonly Tensor[]): Set<Tensor> {
   return overlapping
 }
 
+/** Of a range that reaches to the end of a file that was cut, a wrong checksum only says that the file was cut. */
+const reachesEnd = ({ file, offset, length }: Finding, { files }: Model): boolean =>
+  offset !== undefined &&
+  length !== undefined &&
+  files.some(({ name, size }) => name === file && offset + length >= size)
+
 const isInside = ({ origin }: Payload): boolean =>
   !origin || (origin.offset >= 0 && origin.offset + origin.length <= origin.source.size)
 
@@ -141,9 +154,6 @@ function concerns({ file, offset, length, path }: Finding, name: string, { origi
     return path !== undefined && (path.includes(`${quoted}"`) || path.includes(`${quoted}.`))
   }
   if (file !== origin.source.name || offset === undefined || origin.length === 0) return false
-  // Of what reaches to the end of a file that was cut, this only says that it was cut.
-  const end = origin.offset + origin.length
-  if (length !== undefined && offset + length >= origin.source.size && end < offset + length) return false
   return offset < origin.offset + origin.length && offset + Math.max(length ?? 1, 1) > origin.offset
 }
 
@@ -168,4 +178,3 @@ export function describeLost({ subject, name, length, reason }: Lost): string {
   const size = length === undefined ? '' : ` (${length} bytes)`
   return name === undefined ? reason : `${what}${JSON.stringify(name)}${size}: ${reason}`
 }
-

@@ -25,6 +25,11 @@ export async function digestProviderName(algorithm: Algorithm): Promise<string> 
   return (await providerOf(algorithm)).name
 }
 
+/** What a byte takes, in nanoseconds, about. */
+export async function digestCost(algorithm: Algorithm): Promise<number> {
+  return (await providerOf(algorithm)).cost ?? 1
+}
+
 export async function digestOf(algorithm: Algorithm, bytes: Uint8Array): Promise<Uint8Array> {
   const hasher = await createHasher(algorithm)
   hasher.update(bytes)

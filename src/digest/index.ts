@@ -1,2 +1,2 @@
-export * from './hasher.js'
+export { createHasher, digestOf, digestProviderName, registerDigest } from './hasher.js'
 export * from './types.js'

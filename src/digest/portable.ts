@@ -1,37 +1,65 @@
-// WebAssembly digests that run in Node, workers and browsers alike.
-import { createBLAKE3, createCRC32, createSHA256, type IHasher } from 'hash-wasm'
+// Digests that run in Node, workers and browsers alike: BLAKE3 and CRC-32 in kernels of our own, SHA-256 from a package.
+import type { IHasher } from 'hash-wasm'
+import { Blake3Hasher } from './blake3-hasher.js'
+import { plainCrc32 } from './crc32-plain.js'
+import { compiledDigests } from './digests-wasm.js'
+import { blake3Kernel, subtreeCost } from './subtree.js'
 import type { Algorithm, DigestProvider, Hasher } from './types.js'
+
+const blake3: DigestProvider = {
+  get name() {
+    return blake3Kernel().name
+  },
+  cost: subtreeCost,
+  create: () => new Blake3Hasher(blake3Kernel()),
+}
+
+const crc32: DigestProvider = {
+  get name() {
+    return compiledDigests() ? 'WebAssembly' : 'plain'
+  },
+  cost: 0.33,
+  create() {
+    const update = compiledDigests()?.crc32 ?? plainCrc32
+    let value = 0
+    return {
+      update(bytes) {
+        value = update(bytes, value)
+      },
+      digest() {
+        const digest = new Uint8Array(4)
+        new DataView(digest.buffer).setUint32(0, value)
+        return digest
+      },
+    }
+  },
+}
 
 /** Each instance has a WebAssembly memory of its own, which takes longer to set up than a page takes to hash: they are used again. */
 const mostIdle = 16
+const idle: IHasher[] = []
 
-function pooled(make: () => Promise<IHasher>): DigestProvider {
-  const idle: IHasher[] = []
-  return {
-    name: 'hash-wasm',
-    async create(): Promise<Hasher> {
-      const inner = idle.pop() ?? (await make())
-      inner.init()
-      let result: Uint8Array | undefined
-      return {
-        update(bytes) {
-          if (result) throw new Error('this digest was taken already')
-          inner.update(bytes)
-        },
-        digest() {
-          if (!result) {
-            result = inner.digest('binary')
-            if (idle.length < mostIdle) idle.push(inner)
-          }
-          return result
-        },
-      }
-    },
-  }
+const sha256: DigestProvider = {
+  name: 'hash-wasm',
+  cost: 2.5,
+  async create(): Promise<Hasher> {
+    const inner = idle.pop() ?? (await (await import('hash-wasm')).createSHA256())
+    inner.init()
+    let result: Uint8Array | undefined
+    return {
+      update(bytes) {
+        if (result) throw new Error('this digest was taken already')
+        inner.update(bytes)
+      },
+      digest() {
+        if (!result) {
+          result = inner.digest('binary')
+          if (idle.length < mostIdle) idle.push(inner)
+        }
+        return result
+      },
+    }
+  },
 }
 
-export const portableDigests: Readonly<Record<Algorithm, DigestProvider>> = {
-  sha256: pooled(createSHA256),
-  blake3: pooled(() => createBLAKE3()),
-  crc32: pooled(() => createCRC32()),
-}
+export const portableDigests: Readonly<Record<Algorithm, DigestProvider>> = { sha256, blake3, crc32 }

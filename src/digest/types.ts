@@ -11,5 +11,7 @@ export interface Hasher {
 export interface DigestProvider {
   /** What it runs on, for `tare --version --verbose`. */
   readonly name: string
+  /** What a byte takes, in nanoseconds; about, for those who spread work over threads. */
+  readonly cost?: number
   create(): Hasher | Promise<Hasher>
 }

@@ -1,9 +1,11 @@
-// The floats of 64, 32 and 16 bits. f16 is IEEE half precision; bf16 is the upper half of an f32.
+// The floats of 64, 32 and 16 bits. f16 is IEEE half precision; bf16 is the upper half of an f32. Between these two and f32, compiled
+// kernels go ahead where there are any, and the code here does what they leave.
+import { narrowBrains, narrowHalves, widenBrains, widenHalves } from '../kernels/numbers-convert.js'
 import { throughF32, viaOddF32 } from './blocks.js'
 import type { Codec, DType, ValueSet } from './dtype.js'
 import { infinityBits, narrowMagnitude } from './float-rounding.js'
 import { plainLayout } from './size.js'
-import { bitsOf, fillView, readLittleEndian, viewOf, writeLittleEndian } from './views.js'
+import { bitsOf, fillView, readLittleEndian, requireBytes, viewOf, writeLittleEndian } from './views.js'
 
 const dataView = (source: Uint8Array): DataView => new DataView(source.buffer, source.byteOffset, source.byteLength)
 
@@ -69,22 +71,31 @@ function widenHalf(code: number): number {
 
 let halfTable: Uint32Array | undefined
 
-/** All 65536 patterns: 256 KiB, made when the first f16 tensor is decoded. Twice as fast as computing each. */
+/** All 65536 patterns: 256 KiB, made when they are first needed. */
 function widenedHalves(): Uint32Array {
   halfTable ??= Uint32Array.from({ length: 65536 }, (_, code) => widenHalf(code))
   return halfTable
 }
 
 function halfToF32(source: Uint8Array, target: Float32Array): void {
-  const codes = viewOf(Uint16Array, source, target.length)
-  const bits = bitsOf(target)
-  const table = widenedHalves()
-  for (let i = 0; i < bits.length; i++) bits[i] = table[codes[i]!]!
+  requireBytes(source, 2 * target.length)
+  const done = widenHalves(source, target)
+  if (done === target.length) return
+  const codes = viewOf(Uint16Array, source.subarray(2 * done), target.length - done)
+  const bits = bitsOf(target.subarray(done))
+  // A table of all of them is twice as fast as computing each, but takes its time to make.
+  if (bits.length < 8) for (let i = 0; i < bits.length; i++) bits[i] = widenHalf(codes[i]!)
+  else {
+    const table = widenedHalves()
+    for (let i = 0; i < bits.length; i++) bits[i] = table[codes[i]!]!
+  }
 }
 
 function halfFromF32(source: Float32Array, target: Uint8Array): number {
-  const bits = bitsOf(source)
-  fillView(Uint16Array, target, source.length, (codes) => {
+  requireBytes(target, 2 * source.length)
+  const done = narrowHalves(source, target)
+  const bits = bitsOf(source.subarray(done))
+  fillView(Uint16Array, target.subarray(2 * done), bits.length, (codes) => {
     for (let i = 0; i < bits.length; i++) {
       const magnitude = bits[i]! & 0x7fffffff
       const sign = (bits[i]! >>> 16) & 0x8000
@@ -113,14 +124,18 @@ export const f16 = float(
 )
 
 function brainToF32(source: Uint8Array, target: Float32Array): void {
-  const codes = viewOf(Uint16Array, source, target.length)
-  const bits = bitsOf(target)
+  requireBytes(source, 2 * target.length)
+  const done = widenBrains(source, target)
+  const codes = viewOf(Uint16Array, source.subarray(2 * done), target.length - done)
+  const bits = bitsOf(target.subarray(done))
   for (let i = 0; i < bits.length; i++) bits[i] = codes[i]! << 16
 }
 
 function brainFromF32(source: Float32Array, target: Uint8Array): number {
-  const bits = bitsOf(source)
-  fillView(Uint16Array, target, source.length, (codes) => {
+  requireBytes(target, 2 * source.length)
+  const done = narrowBrains(source, target)
+  const bits = bitsOf(source.subarray(done))
+  fillView(Uint16Array, target.subarray(2 * done), bits.length, (codes) => {
     for (let i = 0; i < bits.length; i++) {
       const pattern = bits[i]!
       if ((pattern & 0x7fffffff) > infinityBits)

@@ -6,6 +6,7 @@
 //   finite  every code is a number (the OCP microscaling types)
 // Rounding is to nearest even. What is too large becomes infinity where there is one, NaN where there is none (fn, fnuz), and the
 // largest value where there is neither.
+import { narrowByTable } from '../kernels/numbers-convert.js'
 import type { DType, ValueSet } from './dtype.js'
 import { f32Bits, infinityBits, narrowMagnitude, quietNaN } from './float-rounding.js'
 import { type Encode, tableType } from './table-codec.js'
@@ -115,7 +116,7 @@ function byUpperHalf(encode: EncodeOne): Encode<Uint32Array> {
   let table: Uint16Array | undefined
   return (values, codes) => {
     table ??= Uint16Array.from({ length: 65536 }, (_, upper) => encode((upper << 16) >>> 0) ?? refused)
-    for (let i = 0; i < values.length; i++) {
+    for (let i = narrowByTable(table, values, codes); i < values.length; i++) {
       const pattern = values[i]!
       const code = table[(pattern >>> 16) | ((pattern & 0xffff) === 0 ? 0 : 1)]!
       if (code === refused) return i

@@ -24,6 +24,10 @@ export const openCodes = defineCodes('open', {
   'unknown-format': error('No format recognises these bytes. If you know what it is, say so with --from.'),
   'git-lfs-pointer': error('This is a Git LFS pointer, not the file it stands for. Run `git lfs pull`.'),
   html: error('This is an HTML page, most likely an error page saved in place of the model. Download it again.'),
+  'several-forms': warning(
+    'The directory holds the same model in several forms. One of them was opened; name another if it is meant.',
+  ),
+  'file-left-out': warning('A file that belongs to the model cannot be read, so the model is opened without it.'),
   'unknown-format-id': error('There is no format with this name.'),
 })
 

@@ -1,3 +1,4 @@
 export * from './detect.js'
 export * from './list.js'
 export * from './open.js'
+export * from './verified-reads.js'

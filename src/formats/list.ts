@@ -8,7 +8,7 @@ import { mcf } from './mcf/index.js'
 import { npy, npz } from './npy/index.js'
 import { oinf } from './oinf/index.js'
 import { onnx } from './onnx/index.js'
-import { primitiv } from './primitiv/index.js'
+import { optimizerJson, primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
 import { torch } from './torch/index.js'
 
@@ -16,6 +16,7 @@ export const formats: readonly Format[] = [
   safetensors,
   oinf,
   primitiv,
+  optimizerJson,
   mcf,
   embd,
   aero,

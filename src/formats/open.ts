@@ -17,6 +17,7 @@ export interface OpenOptions {
 export interface ReadRequest extends OpenOptions {
   readonly report: Report
   readonly extents?: ExtentRecorder | undefined
+  readonly onLost?: ReadContext['onLost']
 }
 
 /** A recognised input, before its index is read. */
@@ -28,11 +29,12 @@ export interface Recognised {
 
 /** Finds out what the source is. The first bytes are fetched once, for detection and for reading. */
 export async function recognise(source: ByteSource, request: ReadRequest): Promise<Recognised> {
-  const { report, extents, signal, from, openElsewhere } = request
+  const { report, extents, signal, from, openElsewhere, onLost } = request
   const head = await source.read(0, Math.min(source.size, headSize), { signal })
   const format = from === undefined ? detectFormat(source, head, report) : requireFormat(from)
   const limits = { ...defaultLimits, ...request.limits }
-  const context: ReadContext = { report, extents, signal, limits, lenient: request.lenient ?? false, openElsewhere }
+  const lenient = request.lenient ?? false
+  const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, onLost }
   return { format, context, read: () => format.read(withHead(source, head), context) }
 }
 

@@ -88,6 +88,10 @@ function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
 export function inspectTensor(tensor: Tensor, main: string): InspectedTensor {
   const { name, path, stat, dtype, encoding, shape, data, order, role, quant, extra } = tensor
   const origin = data?.origin
+  const bytes = data?.byteLength ?? null
+  const offset = origin?.offset ?? null
+  const isPlain = !path && !encoding && !quant && !extra && stat === undefined && role === 'weight'
+  if (isPlain && (!origin || origin.source.name === main)) return { name, dtype: dtype.id, shape, bytes, offset, order }
   return {
     name,
     ...(path && { path }),
@@ -95,8 +99,8 @@ export function inspectTensor(tensor: Tensor, main: string): InspectedTensor {
     dtype: dtype.id,
     ...(encoding && { encoding: encoding.id }),
     shape,
-    bytes: data?.byteLength ?? null,
-    offset: origin?.offset ?? null,
+    bytes,
+    offset,
     ...(origin && origin.source.name !== main && { file: origin.source.name }),
     order,
     ...(role === 'state' && { role }),

@@ -13,38 +13,35 @@ export const digitRange = 65_536
 
 export const digitsOf = (kind: KeyKind): number => (kind === 'f64' ? 4 : 2)
 
-// The orders are made when they are first needed: a command that computes no statistics should not pay for them.
-let orders: Readonly<Record<KeyKind | 'ascending' | 'descending', Uint16Array>> | undefined
+/** Stretches of digits, each from the first to the last one, up or down. */
+export type DigitOrder = readonly (readonly [first: number, last: number])[]
 
-function digitOrders(): NonNullable<typeof orders> {
-  if (orders) return orders
-  const ascending = Uint16Array.from({ length: digitRange }, (_, i) => i)
-  const descending = ascending.slice().reverse()
-  const finiteFloats = (firstInfinite: number): Uint16Array => {
-    const finite = new Uint16Array(2 * firstInfinite)
-    finite.set(descending.subarray(digitRange - 0x8000 - firstInfinite, digitRange - 0x8000))
-    finite.set(ascending.subarray(0, firstInfinite), firstInfinite)
-    return finite
-  }
-  orders = {
-    ascending,
-    descending,
-    u32: ascending,
-    i32: Uint16Array.from(ascending, (i) => (i + 0x8000) % digitRange),
-    f32: finiteFloats(0x7f80),
-    f64: finiteFloats(0x7ff0),
-  }
-  return orders
+const ascending: DigitOrder = [[0, 0xffff]]
+const descending: DigitOrder = [[0xffff, 0]]
+const topOrders: Readonly<Record<KeyKind, DigitOrder>> = {
+  u32: ascending,
+  i32: [
+    [0x8000, 0xffff],
+    [0, 0x7fff],
+  ],
+  f32: [
+    [0xff7f, 0x8000],
+    [0, 0x7f7f],
+  ],
+  f64: [
+    [0xffef, 0x8000],
+    [0, 0x7fef],
+  ],
 }
 
 /** The top digits of all finite numbers, in the order of the numbers. */
-export const topOrder = (kind: KeyKind): Uint16Array => digitOrders()[kind]
+export const topOrder = (kind: KeyKind): DigitOrder => topOrders[kind]
+
+/** Whether larger lower digits mean smaller numbers: below zero, where there is a sign bit. */
+const isDescending = (kind: KeyKind, top: number): boolean => (kind === 'f32' || kind === 'f64') && top >= 0x8000
 
 /** The order of a lower digit, for numbers with this top digit. */
-export function lowerOrder(kind: KeyKind, top: number): Uint16Array {
-  const isFloat = kind === 'f32' || kind === 'f64'
-  return isFloat && top >= 0x8000 ? digitOrders().descending : digitOrders().ascending
-}
+export const lowerOrder = (kind: KeyKind, top: number): DigitOrder => (isDescending(kind, top) ? descending : ascending)
 
 const words = new Uint32Array(2)
 const asF32 = new Float32Array(words.buffer, 0, 1)
@@ -64,9 +61,20 @@ export function numberOf(kind: KeyKind, digits: readonly number[], fill = 0): nu
   return asF64[0]!
 }
 
-/** The smallest and the largest number with this top digit. */
-export function boundsOf(kind: KeyKind, top: number): readonly [low: number, high: number] {
-  const near = numberOf(kind, [top], 0)
-  const far = numberOf(kind, [top], 0xffff)
-  return lowerOrder(kind, top) === digitOrders().descending ? [far, near] : [near, far]
+/** The smallest number with this top digit. */
+export const lowestOf = (kind: KeyKind, top: number): number =>
+  numberWith(kind, top, isDescending(kind, top) ? 0xffff : 0)
+
+/** The largest number with this top digit. */
+export const highestOf = (kind: KeyKind, top: number): number =>
+  numberWith(kind, top, isDescending(kind, top) ? 0 : 0xffff)
+
+/** The number with this top digit, all others being `fill`. */
+function numberWith(kind: KeyKind, top: number, fill: number): number {
+  const word = top * digitRange + fill
+  if (kind === 'u32') return word
+  if (kind === 'i32') return word | 0
+  words[0] = kind === 'f32' ? word : fill * digitRange + fill
+  words[1] = word
+  return kind === 'f32' ? asF32[0]! : asF64[0]!
 }

@@ -1,6 +1,7 @@
 // The first pass over a tensor: counts, extremes, sum, and how often each top digit occurs (stats-keys). Values are taken block by
 // block at full speed without a look at NaN and infinity; a block that holds one shows it by a sum that is not finite, and is then
-// gone through again with care.
+// gone through again with care. This is the plain twin of what stats-compiled does with f32.
+import { countDigit, createCounts, type DigitCounts } from './stats-counts.js'
 import { digitRange, type KeyKind } from './stats-keys.js'
 import { addTo, blockCount, createSum, type Sum, sumOf } from './stats-sum.js'
 
@@ -22,10 +23,17 @@ export interface Summary {
   /** All second digits or-ed together, and all digits below: zero bits are known without another pass. */
   secondDigits: number
   lowerDigits: number
-  /** Top digits seen since `settleTops`, which moves them to `tops` before a counter can overflow. */
-  readonly recentTops: Uint32Array
+  /** Top digits seen since `settleTops`, which moves them to `tops` before a counter can overflow. Made when they are needed. */
+  recent: TopCounters | undefined
   recentCount: number
-  readonly tops: Float64Array
+  readonly tops: DigitCounts
+}
+
+/** How often each top digit occurs, in 32 bits. */
+export interface TopCounters {
+  readonly counts: Uint32Array
+  /** Adds all counts to `tops` and starts from zero. */
+  drain(tops: DigitCounts): void
 }
 
 const hugeFrom = 2 ** 900
@@ -36,29 +44,41 @@ export function createSummary(kind: KeyKind): Summary {
   const counts = { count: 0, nan: 0, posInf: 0, negInf: 0, zero: 0, negZero: 0 }
   const sums = { sum: createSum(), hugeSum: createSum() }
   const bits = { secondDigits: 0, lowerDigits: 0 }
-  const tops = { recentTops: new Uint32Array(digitRange), recentCount: 0, tops: new Float64Array(digitRange) }
+  const tops = { recent: undefined, recentCount: 0, tops: createCounts() }
   return { kind, ...counts, min: Infinity, max: -Infinity, ...sums, ...bits, ...tops }
 }
 
 /** Adds a window of values to the summary: f32 for the kind `f32`, f64 for all others. */
-export function summarize(summary: Summary, values: Float32Array | Float64Array): void {
-  if (summary.recentCount + values.length > maxRecent) settleTops(summary)
-  summary.recentCount += values.length
-  summary.count += values.length
-  if (values instanceof Float32Array) summarizeF32(summary, values)
-  else if (summary.kind === 'f64') summarizeF64(summary, values)
-  else summarizeIntegers(summary, values)
+export function summarizePlain(summary: Summary, values: Float32Array | Float64Array): void {
+  announce(summary, values.length)
+  summary.recent ??= createCounters()
+  const { counts } = summary.recent
+  if (values instanceof Float32Array) summarizeF32(summary, values, counts)
+  else if (summary.kind === 'f64') summarizeF64(summary, values, counts)
+  else summarizeIntegers(summary, values, counts)
+}
+
+/** To be called before so many values are counted. */
+export function announce(summary: Summary, count: number): void {
+  if (summary.recentCount + count > maxRecent) settleTops(summary)
+  summary.recentCount += count
+  summary.count += count
+}
+
+function createCounters(): TopCounters {
+  const counts = new Uint32Array(digitRange)
+  const drain = (tops: DigitCounts): void => {
+    for (let top = 0; top < digitRange; top++) if (counts[top] !== 0) countDigit(tops, top, counts[top])
+    counts.fill(0)
+  }
+  return { counts, drain }
 }
 
 /** How often each top digit occurs. */
-export function settleTops(summary: Summary): Float64Array {
-  const { recentTops, tops } = summary
-  if (summary.recentCount > 0) {
-    for (let top = 0; top < digitRange; top++) tops[top]! += recentTops[top]!
-    recentTops.fill(0)
-    summary.recentCount = 0
-  }
-  return tops
+export function settleTops(summary: Summary): DigitCounts {
+  if (summary.recentCount > 0) summary.recent?.drain(summary.tops)
+  summary.recentCount = 0
+  return summary.tops
 }
 
 export const finiteCount = (summary: Summary): number => summary.count - summary.nan - summary.posInf - summary.negInf
@@ -80,9 +100,8 @@ export const minOf = (summary: Summary): number => (summary.min === 0 ? (summary
 export const maxOf = (summary: Summary): number =>
   summary.max === 0 ? (summary.zero > summary.negZero ? 0 : -0) : summary.max
 
-function summarizeF32(summary: Summary, values: Float32Array): void {
+function summarizeF32(summary: Summary, values: Float32Array, tops: Uint32Array): void {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)
-  const tops = summary.recentTops
   const count = values.length
   let used = 0
   for (let start = 0; start < count; start += blockCount) {
@@ -122,9 +141,8 @@ function summarizeF32(summary: Summary, values: Float32Array): void {
   summary.secondDigits |= used & 0xffff
 }
 
-function summarizeF64(summary: Summary, values: Float64Array): void {
+function summarizeF64(summary: Summary, values: Float64Array, tops: Uint32Array): void {
   const bits = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length)
-  const tops = summary.recentTops
   const count = values.length
   let usedHigh = 0
   let usedLow = 0
@@ -152,8 +170,7 @@ function summarizeF64(summary: Summary, values: Float64Array): void {
 }
 
 /** 32-bit integers, signed or not: `| 0` gives the bits of either. */
-function summarizeIntegers(summary: Summary, values: Float64Array): void {
-  const tops = summary.recentTops
+function summarizeIntegers(summary: Summary, values: Float64Array, tops: Uint32Array): void {
   const count = values.length
   let zero = 0
   let used = 0
@@ -207,7 +224,8 @@ function countZerosF64(summary: Summary, bits: Uint32Array, start: number, end: 
   summary.negZero += negZero
 }
 
-function settleBlock(
+/** Takes over what was found in a block. */
+export function settleBlock(
   summary: Summary,
   values: Float32Array | Float64Array,
   start: number,

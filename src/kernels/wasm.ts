@@ -1,8 +1,6 @@
-// The compiled kernels and their memory. The module is small, so it is compiled on first use and without waiting; where that is not allowed
-// (a page whose policy forbids WebAssembly, a host with the other byte order) there is none, and the plain twins do the work.
-//
-// All kernels share one memory that never grows, so views of it stay valid: a page of tables, then one window per kind of data, each on a
-// page boundary. What lies there belongs to whoever calls, until the call returns to the event loop.
+// The compiled kernels for MCF's blocks and their memory. It never grows, so views of it stay valid: a page of tables, then one window per
+// kind of data, each on a page boundary. What lies there belongs to whoever calls, until the call returns to the event loop.
+import { instantiate } from './instantiate.js'
 import { wasmBase64 } from './mcf-bytes.js'
 
 const pageSize = 65_536
@@ -60,26 +58,22 @@ export interface WasmModule {
 
 let loaded: WasmModule | null | undefined
 
+/** Undefined where there is no WebAssembly. */
 export function wasmModule(): WasmModule | undefined {
-  if (loaded === undefined) loaded = instantiate()
+  if (loaded === undefined) loaded = load() ?? null
   return loaded ?? undefined
 }
 
-function instantiate(): WasmModule | null {
-  if (new Uint8Array(Uint16Array.of(1).buffer)[0] !== 1) return null
-  try {
-    const bytes = Uint8Array.from(atob(wasmBase64), (char) => char.charCodeAt(0))
-    const run = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as unknown as Exports
-    const { buffer } = run.memory
-    return {
-      run,
-      values: new Float32Array(buffer, windowAt.values, tileBlocks * 32),
-      scales: new Float32Array(buffer, windowAt.scales, tileBlocks),
-      halves: new Uint16Array(buffer, windowAt.scales, tileBlocks),
-      subScales: new Uint8Array(buffer, windowAt.subScales, tileBlocks),
-      codes: new Uint8Array(buffer, windowAt.codes, tileBlocks * 32),
-    }
-  } catch {
-    return null
+function load(): WasmModule | undefined {
+  const run = instantiate<Exports>(wasmBase64)
+  if (!run) return undefined
+  const { buffer } = run.memory
+  return {
+    run,
+    values: new Float32Array(buffer, windowAt.values, tileBlocks * 32),
+    scales: new Float32Array(buffer, windowAt.scales, tileBlocks),
+    halves: new Uint16Array(buffer, windowAt.scales, tileBlocks),
+    subScales: new Uint8Array(buffer, windowAt.subScales, tileBlocks),
+    codes: new Uint8Array(buffer, windowAt.codes, tileBlocks * 32),
   }
 }

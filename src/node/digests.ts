@@ -3,12 +3,15 @@
 
 import type { Hash } from 'node:crypto'
 import { createRequire } from 'node:module'
+import { Blake3Hasher } from '../digest/blake3-hasher.js'
 import { type DigestProvider, type Hasher, registerDigest } from '../digest/index.js'
+import { blake3Kernel, subtreeCost } from '../digest/subtree.js'
 
 const load = createRequire(import.meta.url)
 
 const sha256: DigestProvider = {
   name: 'node:crypto',
+  cost: 0.67,
   create() {
     const { createHash } = load('node:crypto') as typeof import('node:crypto')
     const hash: Hash = createHash('sha256')
@@ -18,6 +21,7 @@ const sha256: DigestProvider = {
 
 const crc32: DigestProvider = {
   name: 'node:zlib',
+  cost: 0.25,
   create() {
     const { crc32: update } = load('node:zlib') as typeof import('node:zlib')
     let value = 0
@@ -53,11 +57,14 @@ function loadBlake(): BlakeHash | null {
 
 const blake3: DigestProvider = {
   get name() {
-    return loadBlake() ? '@napi-rs/blake-hash' : 'hash-wasm'
+    return loadBlake() ? '@napi-rs/blake-hash' : blake3Kernel().name
   },
-  async create(): Promise<Hasher> {
+  get cost() {
+    return loadBlake() ? 0.26 : subtreeCost
+  },
+  create(): Hasher {
     const package_ = loadBlake()
-    if (!package_) return (await import('../digest/portable.js')).portableDigests.blake3.create()
+    if (!package_) return new Blake3Hasher(blake3Kernel())
     const hasher = new package_.Blake3Hasher()
     return { update: (bytes) => void hasher.update(bytes), digest: () => plainBytes(hasher.digestBuffer()) }
   },

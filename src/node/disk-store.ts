@@ -5,13 +5,15 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { compareBytes, encodeUtf8, toHex } from '../bytes/index.js'
 import { digestOf } from '../digest/index.js'
+import { failWith, usageCodes } from '../errors/index.js'
 import type { RangeStore } from '../remote/index.js'
 
 const digestLength = 32
 
 export interface DiskStoreOptions {
+  /** Default: TARE_CACHE, or `tare` in the cache directory of the user. */
   readonly directory?: string | undefined
-  /** In bytes. */
+  /** In bytes. Default: TARE_CACHE_LIMIT, or 2 GiB. */
   readonly limit?: number | undefined
 }
 
@@ -19,15 +21,31 @@ export function defaultCacheDirectory(): string {
   return process.env.TARE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tare')
 }
 
+/** Bytes, or with K, M or G behind the number. */
+function defaultLimit(): number {
+  const given = process.env.TARE_CACHE_LIMIT
+  if (given === undefined || given === '') return 2 * 2 ** 30
+  const [, digits, unit = ''] = /^(\d+)([KMG]?)$/i.exec(given) ?? []
+  if (digits !== undefined) return Number(digits) * 1024 ** ['', 'K', 'M', 'G'].indexOf(unit.toUpperCase())
+  const message = `${JSON.stringify(given)} is no size such as 512M`
+  return failWith(usageCodes.option, { file: 'TARE_CACHE_LIMIT', message })
+}
+
 export class DiskStore implements RangeStore {
   readonly directory: string
   readonly limit: number
   readonly #folders = new Map<string, string>()
-  #grown = 0
+  /** Bytes since the last look at the whole store. At first nobody knows what other runs have left there. */
+  #grown = Number.POSITIVE_INFINITY
 
   constructor(options: DiskStoreOptions = {}) {
     this.directory = options.directory ?? defaultCacheDirectory()
-    this.limit = options.limit ?? 2 * 2 ** 30
+    this.limit = options.limit ?? defaultLimit()
+  }
+
+  async list(key: string): Promise<Set<number>> {
+    const names = await readdir(await this.#folderOf(key)).catch(() => [])
+    return new Set(names.filter((name) => /^\d+\.block$/.test(name)).map((name) => Number.parseInt(name, 10)))
   }
 
   async get(key: string, block: number): Promise<Uint8Array | undefined> {
@@ -46,20 +64,22 @@ export class DiskStore implements RangeStore {
 
   /** A cache that cannot be written is no reason to fail. */
   async put(key: string, block: number, bytes: Uint8Array): Promise<void> {
+    if (bytes.byteLength + digestLength > this.limit) return
     const path = await this.#pathOf(key, block)
     try {
-      await mkdir(dirname(path), { recursive: true })
+      // What was fetched with somebody's credentials is for nobody else to read.
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const temp = `${path}.${process.pid}.tmp`
-      await writeFile(temp, [await digestOf('blake3', bytes), bytes])
+      await writeFile(temp, [await digestOf('blake3', bytes), bytes], { mode: 0o600 })
       await rename(temp, path)
-      this.#grown += bytes.byteLength
+      this.#grown += bytes.byteLength + digestLength
       if (this.#grown > this.limit / 16) await this.trim()
     } catch {
       // the bytes are there, only not for the next time
     }
   }
 
-  /** Removes the oldest blocks until the limit holds. */
+  /** Removes the oldest blocks until the limit holds, with some room for those to come. */
   async trim(): Promise<void> {
     this.#grown = 0
     const files: { path: string; size: number; used: number }[] = []
@@ -71,18 +91,22 @@ export class DiskStore implements RangeStore {
     }
     let total = files.reduce((sum, file) => sum + file.size, 0)
     for (const file of files.sort((a, b) => a.used - b.used)) {
-      if (total <= this.limit) return
+      if (total <= (this.limit / 16) * 15) return
       await unlink(file.path).catch(() => {})
       total -= file.size
     }
   }
 
-  async #pathOf(key: string, block: number): Promise<string> {
+  async #folderOf(key: string): Promise<string> {
     let folder = this.#folders.get(key)
     if (!folder) {
-      folder = toHex((await digestOf('blake3', encodeUtf8(key))).subarray(0, 16))
+      folder = join(this.directory, toHex((await digestOf('blake3', encodeUtf8(key))).subarray(0, 16)))
       this.#folders.set(key, folder)
     }
-    return join(this.directory, folder, `${block}.block`)
+    return folder
+  }
+
+  async #pathOf(key: string, block: number): Promise<string> {
+    return join(await this.#folderOf(key), `${block}.block`)
   }
 }

@@ -8,8 +8,11 @@ import {
   isPathBelow,
   isPlainFileName,
   type ReadOptions,
+  type SourceFolder,
+  type SourceHandle,
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
+import { assertNoJournal } from './edit-journal.js'
 import { ioError, withIoErrors } from './io-error.js'
 
 /** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
@@ -29,6 +32,8 @@ export class FileSource implements ByteSource {
   readonly name: string
   readonly path: string
   readonly size: number
+  /** Set by whoever opened the file as part of a directory. */
+  folder?: SourceFolder
   readonly #handle: FileHandle
   readonly #opened: Stats
   readonly #siblings = new Map<string, Promise<FileSource>>()
@@ -44,7 +49,14 @@ export class FileSource implements ByteSource {
 
   /** Opens `path`; `name` is what messages call it. */
   static async open(path: string, name = path): Promise<FileSource> {
-    return FileSource.fromHandle(await withIoErrors(name, () => open(path, openFlags)), path, name)
+    const source = await FileSource.fromHandle(await withIoErrors(name, () => open(path, openFlags)), path, name)
+    try {
+      await assertNoJournal(path, name)
+      return source
+    } catch (error) {
+      await source.close()
+      throw error
+    }
   }
 
   /** Takes over a handle, and closes it when it is not one of a regular file. */
@@ -57,6 +69,12 @@ export class FileSource implements ByteSource {
       await handle.close()
       throw ioError(error, name)
     }
+  }
+
+  /** Descriptors belong to the process, so all of its threads can read from them. */
+  get handle(): SourceHandle | undefined {
+    const descriptor = this.#handle.fd
+    return descriptor < 0 ? undefined : { kind: 'descriptor', name: this.name, size: this.size, descriptor }
   }
 
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 // Addresses that a remote file names must not lead into the network of the machine that reads it.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { failWith } from '../errors/index.js'
+import { findingOf, TareError } from '../errors/index.js'
 import { remoteCodes } from '../remote/index.js'
 
 const inside = new BlockList()
@@ -22,6 +22,7 @@ for (const [network, bits] of [
 for (const [network, bits] of [
   ['::', 127],
   ['64:ff9b::', 96],
+  ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
   ['ff00::', 8],
@@ -38,12 +39,19 @@ export function isPrivateAddress(address: string): boolean {
 
 /** Throws `remote/private-address` when the host of the address is, or resolves to, a private one. */
 export async function refusePrivate(url: URL): Promise<void> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   const addresses = isIP(host)
     ? [host]
     : (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address)
   const hit = addresses.find(isPrivateAddress)
-  if (hit === undefined) return
-  const message = hit === host ? 'this is a private address' : `${host} is ${hit}, a private address`
-  failWith(remoteCodes['private-address'], { file: url.href, message })
+  if (hit !== undefined) throw privateAddressError(url, hit)
 }
+
+export function privateAddressError(url: URL, address: string): TareError {
+  const host = hostOf(url)
+  const message = address === host ? 'this is a private address' : `${host} is ${address}, a private address`
+  return new TareError(findingOf(remoteCodes['private-address'], { message }, url.href))
+}
+
+/** The name of the host, or its address without brackets. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')

@@ -33,9 +33,14 @@ const keptBytes = 200
 
 /** A name beside the target that nothing else uses: the rename at the end must stay inside one file system. */
 export function tempNameFor(target: string): string {
+  return hiddenNameFor(target, `${randomHex()}.tare-tmp`)
+}
+
+/** A name beside the target that does not look like a model. */
+export function hiddenNameFor(target: string, ending: string): string {
   let stem = basename(target)
   while (Buffer.byteLength(stem) > keptBytes) stem = stem.slice(0, -1)
-  return join(dirname(target), `.${stem}.${randomHex()}.tare-tmp`)
+  return join(dirname(target), `.${stem}.${ending}`)
 }
 
 /** Only to keep parallel runs apart: files are opened so that one that is there already is an error, whatever its name. */

@@ -14,26 +14,36 @@ export interface BodyOptions extends RequestSettings {
 
 const defaultDownloadLimit = 2 ** 30
 
-/** Hands over the body as it comes; a silence longer than the idle timeout counts as a broken connection. */
-export async function pour(
+/** The next piece of a body, or undefined at its end; a silence longer than the idle timeout counts as a broken connection. */
+export async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { idleTimeout = 30_000 }: BodyOptions,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new BrokenConnection(`no byte came for ${idleTimeout / 1000} s`)), idleTimeout)
+  })
+  const { done, value } = await Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer))
+  if (done) return undefined
+  if (signal.aborted) throw new BrokenConnection('cancelled')
+  return value
+}
+
+/** Hands over the body as it comes. */
+async function pour(
   response: Response,
   options: BodyOptions,
   signal: AbortSignal,
   take: (chunk: Uint8Array) => void,
 ): Promise<void> {
-  const reader = response.body?.getReader()
+  const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined
   if (!reader) return
-  const limit = options.idleTimeout ?? 30_000
   try {
     for (;;) {
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const silence = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new BrokenConnection(`no byte came for ${limit / 1000} s`)), limit)
-      })
-      const { done, value } = await Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer))
-      if (done) return
-      if (signal.aborted) throw new BrokenConnection('cancelled')
-      take(value)
+      const chunk = await nextChunk(reader, options, signal)
+      if (!chunk) return
+      take(chunk)
     }
   } finally {
     await reader.cancel().catch(() => {})
@@ -73,7 +83,9 @@ export async function downloadWhole(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const limit = options.downloadLimit ?? defaultDownloadLimit
-  const announced = Number(response.headers.get('content-length') ?? 0)
+  // The length of a compressed body says nothing about the file.
+  const isEncoded = (response.headers.get('content-encoding') ?? 'identity') !== 'identity'
+  const announced = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0)
   const tooLarge = (size: number): never =>
     failWith(remoteCodes['too-large'], {
       file: url.href,

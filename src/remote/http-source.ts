@@ -1,19 +1,22 @@
-// A file on an HTTP server as a byte source. The first request brings 64 KiB and the size; later ones bring what is asked for, in
-// ranges of at most 64 MiB. The version of the file is pinned by its ETag, so that all bytes belong to one state of it.
+// A file on an HTTP server as a byte source. The first request brings 64 KiB, or as much as the caller will want, and the size; later ones
+// bring what is asked for, in ranges of at most 64 MiB. The version of the file is pinned by its ETag, so that all bytes belong to
+// one state of it.
 import {
   type ByteSource,
   checkAborted,
   checkRange,
   isPathBelow,
   isPlainFileName,
+  type OpenHint,
   type ReadOptions,
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
-import { BlockCache, type RangeStore } from './block-cache.js'
-import { type BodyOptions, downloadWhole, pour, readBody } from './body.js'
+import { BlockCache, largestRequest, type RangeStore } from './block-cache.js'
+import { type BodyOptions, downloadWhole, readBody } from './body.js'
 import { remoteCodes } from './codes.js'
-import { requestRange, StatusError } from './request.js'
-import { BrokenConnection, withRetries } from './retry.js'
+import { RangeStream } from './range-stream.js'
+import { parseAddress, requestRange, StatusError } from './request.js'
+import { withRetries } from './retry.js'
 
 export interface HttpOptions extends BodyOptions {
   /** Keeps what was fetched beyond this process. */
@@ -21,8 +24,7 @@ export interface HttpOptions extends BodyOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-export const firstRequest = 65_536
-export const largestRequest = 64 * 2 ** 20
+const firstRequest = 65_536
 
 /** What identifies a state of the file on the server. */
 interface Version {
@@ -31,149 +33,118 @@ interface Version {
   readonly modified: string | undefined
 }
 
+/** The first answer. */
+interface Opened {
+  readonly version: Version
+  /** Where the last redirect led. */
+  readonly nearest: URL
+  /** The first bytes; all of them, when the server cannot send ranges. */
+  readonly head: Uint8Array
+}
+
 export class HttpSource implements ByteSource {
   readonly name: string
   readonly size: number
   readonly #url: URL
   readonly #options: HttpOptions
   readonly #version: Version
+  readonly #head: Uint8Array
   readonly #cache: BlockCache
-  /** The whole file, from a server that cannot send ranges. */
-  readonly #whole: Uint8Array | undefined
-  /** Where the last redirect led; asked first, until it says no. */
+  /** Asked first, until it says no. */
   #nearest: URL
   readonly #closing = new AbortController()
 
-  private constructor(
-    url: URL,
-    options: HttpOptions,
-    version: Version,
-    nearest: URL,
-    whole: Uint8Array | undefined,
-    head: Uint8Array,
-  ) {
+  private constructor(url: URL, options: HttpOptions, { version, nearest, head }: Opened) {
     this.name = url.href
     this.size = version.size
     this.#url = url
     this.#options = options
     this.#version = version
     this.#nearest = nearest
-    this.#whole = whole
+    this.#head = head
     const key = version.etag === undefined ? undefined : `${url.href} ${version.etag} ${version.size}`
-    this.#cache = new BlockCache(
-      version.size,
-      (offset, target, signal) => this.#fetchInto(offset, target, signal),
-      head,
-      key,
-      options.store,
-    )
+    const request = (start: number, end: number): RangeStream =>
+      new RangeStream(url, (first, last, signal) => this.#ask(first, last, signal), options, start, end)
+    this.#cache = new BlockCache(version.size, request, key, options.store)
   }
 
-  static async open(address: string, options: HttpOptions = {}): Promise<HttpSource> {
-    const url = parseAddress(address)
+  static async open(address: string, options: HttpOptions = {}, hint: OpenHint = {}): Promise<HttpSource> {
+    const { url, headers } = parseAddress(address, options.headers)
+    const own = { ...options, headers }
     const signal = options.signal ?? new AbortController().signal
-    return withRetries(url, 0, options, signal, async (attempt) => {
-      const { response, url: nearest } = await requestRange(url, [0, firstRequest - 1], options, {}, attempt)
-      if (response.status === 206) {
-        const { size, first, last } = contentRange(response, url, 0)
-        const head = await readBody(response, url, 0, last - first + 1, options, attempt)
-        return new HttpSource(url, options, versionOf(response, size), nearest, undefined, head)
-      }
-      if (response.status === 416) {
-        await response.body?.cancel().catch(() => {})
-        return new HttpSource(url, options, versionOf(response, 0), nearest, new Uint8Array(), new Uint8Array())
-      }
-      const whole = await downloadWhole(response, url, options, attempt)
-      return new HttpSource(
-        url,
-        options,
-        versionOf(response, whole.byteLength),
-        nearest,
-        whole,
-        whole.subarray(0, firstRequest),
-      )
+    const first = Math.min(Math.max(hint.first ?? 0, firstRequest), largestRequest)
+    return withRetries(url, 0, own, signal, async (attempt) => {
+      const { response, url: nearest } = await requestRange(url, [0, first - 1], own, {}, attempt)
+      return new HttpSource(url, own, await readFirst(response, url, nearest, own, attempt))
     })
   }
 
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
+    checkRange(this, offset, length)
     const bytes = new Uint8Array(length)
     await this.readInto(offset, bytes, options)
     return bytes
   }
 
-  async readInto(offset: number, target: Uint8Array, options?: ReadOptions): Promise<void> {
+  async readInto(offset: number, target: Uint8Array, options: ReadOptions = {}): Promise<void> {
     checkRange(this, offset, target.byteLength)
-    checkAborted(options?.signal, this.name)
-    if (this.#whole) target.set(this.#whole.subarray(offset, offset + target.byteLength))
-    else await this.#cache.readInto(offset, target, options?.signal)
+    checkAborted(options.signal, this.name)
+    const known = this.#head.subarray(offset, offset + target.byteLength)
+    target.set(known)
+    if (known.byteLength === target.byteLength) return
+    await this.#cache.readInto({
+      offset: offset + known.byteLength,
+      target: target.subarray(known.byteLength),
+      ahead: Math.min(options.ahead ?? 0, this.size - offset - target.byteLength),
+      signal: AbortSignal.any([this.#closing.signal, ...(options.signal ? [options.signal] : [])]),
+    })
   }
 
-  async sibling(name: string): Promise<ByteSource> {
+  async sibling(name: string, hint?: OpenHint): Promise<ByteSource> {
     if (!isPlainFileName(name)) failWith(ioCodes['unsafe-path'], { file: name, message: 'not a plain file name' })
-    return this.below(name)
+    return this.below(name, hint)
   }
 
-  async below(path: string): Promise<ByteSource> {
+  async below(path: string, hint?: OpenHint): Promise<ByteSource> {
     if (!isPathBelow(path)) failWith(ioCodes['unsafe-path'], { file: path, message: 'it leads elsewhere' })
     const url = new URL(path.split('/').map(encodeURIComponent).join('/'), this.#url)
-    return HttpSource.open(url.href, this.#options)
+    return HttpSource.open(url.href, this.#options, hint)
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
+    await this.#cache.close()
   }
 
-  /** Fills the target from the server, split into requests of a size that servers and proxies take. */
-  async #fetchInto(offset: number, target: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-    for (let done = 0; done < target.byteLength; done += largestRequest) {
-      const part = target.subarray(done, Math.min(done + largestRequest, target.byteLength))
-      await this.#fetchPart(offset + done, part, signal)
+  /** The answer is exactly the range, from the same state of the file. */
+  async #ask(first: number, last: number, signal: AbortSignal): Promise<Response> {
+    const { etag } = this.#version
+    const conditions: Record<string, string> = etag === undefined || etag.startsWith('W/') ? {} : { 'If-Match': etag }
+    const { response, url } = await this.#find([first, last], conditions, signal)
+    this.#nearest = url
+    try {
+      this.#assertAnswer(response, first, last)
+    } catch (error) {
+      await response.body?.cancel().catch(() => {})
+      throw error
+    }
+    return response
+  }
+
+  #assertAnswer(response: Response, first: number, last: number): void {
+    const mismatch = (message: string): never =>
+      failWith(remoteCodes['range-mismatch'], { file: this.name, offset: first, message })
+    if (response.status !== 206) mismatch(`status ${response.status} instead of the range`)
+    const range = contentRange(response, this.#url, first)
+    this.#assertSame(versionOf(response, range.size), first)
+    // A server may send less; then the rest is asked for again.
+    if (range.first !== first || range.last > last) {
+      mismatch(`bytes ${first}-${last} were asked for, ${range.first}-${range.last} came`)
     }
   }
 
-  async #fetchPart(offset: number, target: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
-    const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])])
-    let done = 0
-    await withRetries(this.#url, offset, this.#options, stop, async (attempt) => {
-      // What came before the connection broke is kept; the next try asks for the rest.
-      const first = offset + done
-      const { etag } = this.#version
-      const conditions: Record<string, string> = etag === undefined || etag.startsWith('W/') ? {} : { 'If-Match': etag }
-      const { response, url } = await this.#ask([first, offset + target.byteLength - 1], conditions, attempt)
-      this.#nearest = url
-      if (response.status !== 206) {
-        await response.body?.cancel().catch(() => {})
-        failWith(remoteCodes['range-mismatch'], {
-          file: this.name,
-          offset: first,
-          message: `status ${response.status} instead of the range`,
-        })
-      }
-      const range = contentRange(response, this.#url, first)
-      this.#assertSame(versionOf(response, range.size), first)
-      if (range.first !== first || range.last > offset + target.byteLength - 1) {
-        await response.body?.cancel().catch(() => {})
-        const message = `bytes ${first}-${offset + target.byteLength - 1} were asked for, ${range.first}-${range.last} came`
-        failWith(remoteCodes['range-mismatch'], { file: this.name, offset: first, message })
-      }
-      await pour(response, this.#options, attempt, (chunk) => {
-        if (done + chunk.byteLength > target.byteLength) {
-          failWith(remoteCodes['range-mismatch'], {
-            file: this.name,
-            offset: offset + done,
-            message: 'more bytes came than were asked for',
-          })
-        }
-        target.set(chunk, done)
-        done += chunk.byteLength
-      })
-      if (done < target.byteLength)
-        throw new BrokenConnection(`the connection ended ${target.byteLength - done} bytes early`)
-    })
-  }
-
   /** Redirect targets are often signed and expire: when one says no, the way is found anew. */
-  async #ask(range: readonly [number, number], conditions: Readonly<Record<string, string>>, signal: AbortSignal) {
+  async #find(range: readonly [number, number], conditions: Readonly<Record<string, string>>, signal: AbortSignal) {
     const isShortcut = this.#nearest.href !== this.#url.href
     if (!isShortcut) return requestRange(this.#url, range, this.#options, conditions, signal)
     const settings =
@@ -203,12 +174,28 @@ export class HttpSource implements ByteSource {
   }
 }
 
-export function parseAddress(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    return failWith(remoteCodes['bad-address'], { file: address, message: 'an http or https address is wanted' })
+async function readFirst(
+  response: Response,
+  url: URL,
+  nearest: URL,
+  options: HttpOptions,
+  signal: AbortSignal,
+): Promise<Opened> {
+  if (response.status === 206) {
+    const { size, first, last } = contentRange(response, url, 0)
+    if (first !== 0) {
+      const message = `the first bytes were asked for, ${first}-${last} came`
+      failWith(remoteCodes['range-mismatch'], { file: url.href, offset: 0, message })
+    }
+    const head = await readBody(response, url, 0, last + 1, options, signal)
+    return { version: versionOf(response, size), nearest, head }
   }
-  return url
+  if (response.status === 416) {
+    await response.body?.cancel().catch(() => {})
+    return { version: versionOf(response, 0), nearest, head: new Uint8Array() }
+  }
+  const head = await downloadWhole(response, url, options, signal)
+  return { version: versionOf(response, head.byteLength), nearest, head }
 }
 
 const versionOf = (response: Response, size: number): Version => ({

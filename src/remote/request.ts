@@ -1,5 +1,6 @@
 // One ranged GET, done carefully: redirects are followed by hand so that headers of the caller never reach another origin, failures that
 // may pass are tried again, and every answer is compared with what was asked.
+import { encodeUtf8 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 
@@ -21,6 +22,24 @@ export interface RangeAnswer {
   readonly response: Response
   /** Where the bytes came from, after redirects. */
   readonly url: URL
+}
+
+/** A name and password in the address are sent like any other header of the caller; `fetch` takes none there, and messages show none. */
+export function parseAddress(
+  address: string,
+  headers: RequestSettings['headers'],
+): { url: URL; headers: RequestSettings['headers'] } {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return failWith(remoteCodes['bad-address'], { file: address, message: 'an http or https address is wanted' })
+  }
+  const { username, password } = url
+  url.hash = ''
+  if (username === '' && password === '') return { url, headers }
+  url.username = ''
+  url.password = ''
+  const credentials = encodeUtf8(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
+  return { url, headers: { Authorization: `Basic ${btoa(String.fromCharCode(...credentials))}`, ...headers } }
 }
 
 const maxRedirects = 8
@@ -46,6 +65,7 @@ export async function requestRange(
     }
     const response = await (settings.fetch ?? fetch)(url, { headers, redirect: 'manual', signal })
     const { status } = response
+    if (status === 206) await refuseEncoded(response, start, range[0])
     if (status === 200 || status === 206 || status === 416) return { response, url }
     await response.body?.cancel().catch(() => {})
     if (status === 412)
@@ -55,6 +75,15 @@ export async function requestRange(
     url = redirectTarget(response, url, start)
   }
   return failWith(remoteCodes.redirect, { file: start.href, message: `more than ${maxRedirects} redirects` })
+}
+
+/** Ranges of a compressed file are not ranges of the file. */
+async function refuseEncoded(response: Response, url: URL, offset: number): Promise<void> {
+  const encoding = response.headers.get('content-encoding') ?? 'identity'
+  if (encoding === 'identity' || encoding === '') return
+  await response.body?.cancel().catch(() => {})
+  const message = `the server sends it compressed (${encoding}), although it was asked not to`
+  failWith(remoteCodes['range-mismatch'], { file: url.href, offset, message })
 }
 
 function redirectTarget(response: Response, from: URL, start: URL): URL {

@@ -4,8 +4,12 @@
 // With the output's dimensions o0 o1 … (slowest first), element (j0, j1, …) lies in the input at j0 + o0·(j1 + o1·(…)). A band fixes the
 // axes before axis k, takes a stretch of axis k and all of the axes behind it. Those behind it enumerate "lines" of the input, evenly
 // spaced; from each line the band takes one stretch. Nearly always k is 0, and then a stretch is contiguous in the input.
-import { checkAborted } from '../bytes/index.js'
-import type { ViewType } from '../dtypes/views.js'
+//
+// Lines that follow each other in the output are `run` lines apart in the input, `run` being the product of the axes behind axis k but the
+// last: with two axes 1, so that a band is one matrix to be turned, otherwise as many matrices as that, which lie in each other. Where not
+// even two lines of such a matrix are in memory, lines are taken as they follow each other in the input, along the first of these axes.
+import { checkAborted, releaseWindow, takeWindow } from '../bytes/index.js'
+import { transpose } from '../kernels/transpose.js'
 import type { Payload } from '../model/index.js'
 
 export interface ReverseOptions {
@@ -28,9 +32,9 @@ interface Plan {
   /** Elements of the axis that is cut into bands, and how far they are apart in the input. */
   readonly length: number
   readonly spacing: number
-  readonly before: readonly number[]
   readonly behind: readonly number[]
   readonly lines: number
+  readonly run: number
   readonly signal: AbortSignal | undefined
 }
 
@@ -46,19 +50,23 @@ export async function* reverseAxes(
   let axis = 0
   while (axis < dims.length - 1 && product(dims.slice(axis + 1)) * size > budget) axis++
   const [before, behind] = [dims.slice(0, axis), dims.slice(axis + 1)]
-  const lines = product(behind)
-  const plan: Plan = { source, size, length: dims[axis]!, spacing: product(before), before, behind, lines, signal }
+  const [lines, run, spacing] = [product(behind), product(behind.slice(0, -1)), product(before)]
+  const plan: Plan = { source, size, length: dims[axis]!, spacing, behind, lines, run, signal }
   const most = Math.min(plan.length, Math.max(1, Math.floor(budget / (lines * size))))
-  const band = new Uint8Array(most * lines * size)
+  const band = takeWindow(most * lines * size)
   const backwards = before.toReversed()
-  for (let lead = 0; lead < plan.spacing; lead++) {
-    const start = reversedIndex(lead, backwards)
-    for (let from = 0; from < plan.length; from += most) {
-      checkAborted(signal, source.origin?.source.name ?? 'tensor')
-      const width = Math.min(most, plan.length - from)
-      await fillBand(plan, start + from * plan.spacing, width, band)
-      yield band.subarray(0, width * lines * size)
+  try {
+    for (let lead = 0; lead < spacing; lead++) {
+      const start = reversedIndex(lead, backwards)
+      for (let from = 0; from < plan.length; from += most) {
+        checkAborted(signal, source.origin?.source.name ?? 'tensor')
+        const width = Math.min(most, plan.length - from)
+        await fillBand(plan, start + from * spacing, width, band)
+        yield band.subarray(0, width * lines * size)
+      }
     }
+  } finally {
+    releaseWindow(band)
   }
 }
 
@@ -77,48 +85,94 @@ function reversedIndex(index: number, dims: readonly number[]): number {
 }
 
 async function fillBand(plan: Plan, start: number, width: number, band: Uint8Array): Promise<void> {
-  const { size, lines } = plan
-  const pitch = width * size + 64 // lines a power of two apart would fight for the same places in the cache
+  const { size, lines, run } = plan
   const lineStride = plan.length * plan.spacing * size
-  const isClose = lineStride <= closeLines || width * 2 >= plan.length
-  const fit = Math.floor(readBudget / (plan.spacing === 1 && isClose ? lineStride : width * size))
-  const most = Math.min(lines, Math.max(1, plan.spacing === 1 && isClose ? fit : Math.min(fit, parallelReads)))
-  const stage = new Uint8Array(pitch * most)
-  const places = new Uint32Array(most)
-  for (let line = 0; line < lines; line += most) {
+  const isClose = plan.spacing === 1 && (lineStride <= closeLines || width * 2 >= plan.length)
+  const pitch = isClose ? lineStride : width * size
+  const fit = Math.max(1, Math.floor(readBudget / pitch))
+  const some = Math.min(lines, isClose ? fit : Math.min(fit, parallelReads))
+  const most = some > run ? some - (some % run) : some
+  const stages = [0, 1].map(() => takeWindow((most - 1) * pitch + width * size))
+  const stageFor = (line: number): Uint8Array => stages[(line / most) % 2]!
+  const fill = async (line: number): Promise<void> => {
     const count = Math.min(most, lines - line)
     const offset = start * size + line * lineStride
-    if (plan.spacing > 1) await gatherLines(plan, offset, lineStride, width, count, stage, pitch)
-    else await readLines(plan, offset, lineStride, width * size, count, isClose, stage, pitch)
-    for (let i = 0; i < count; i++) places[i] = reversedIndex(line + i, plan.behind)
-    scatter(stage, pitch, band, places.subarray(0, count), width, lines, size)
+    const stage = stageFor(line)
+    if (isClose) await readPart(plan, offset, stage.subarray(0, (count - 1) * pitch + width * size))
+    else if (plan.spacing === 1) await readLines(plan, offset, lineStride, count, stage, pitch)
+    else await gatherLines(plan, offset, lineStride, width, count, stage, pitch)
+  }
+  // One stage is read while the other one is turned.
+  let next: Promise<void> | undefined = fill(0)
+  try {
+    for (let line = 0; line < lines; line += most) {
+      await next
+      next = line + most < lines ? fill(line + most) : undefined
+      turnLines(plan, stageFor(line), pitch, line, Math.min(most, lines - line), width, band)
+    }
+  } finally {
+    await next?.catch(() => {}) // it still writes into its stage
+    for (const stage of stages) releaseWindow(stage)
   }
 }
 
-/** Brings `count` contiguous stretches into the stage: in one read when they are close, in parallel ones otherwise. */
-async function readLines(
-  { source, signal }: Plan,
-  offset: number,
-  stride: number,
-  length: number,
-  count: number,
-  isClose: boolean,
+function turnLines(
+  { size, lines, run, behind }: Plan,
   stage: Uint8Array,
   pitch: number,
-): Promise<void> {
-  if (isClose) {
-    const bytes = await source.read(offset, (count - 1) * stride + length, signal)
-    for (let i = 0; i < count; i++) stage.set(bytes.subarray(i * stride, i * stride + length), i * pitch)
+  line: number,
+  count: number,
+  width: number,
+  band: Uint8Array,
+): void {
+  const turn = (first: number, apart: number, together: number, step: number): void =>
+    transpose({
+      size,
+      source: stage,
+      target: band,
+      sourceOffset: first * pitch,
+      targetOffset: reversedIndex(line + first, behind) * size,
+      pitch: apart * pitch,
+      targetPitch: lines * size,
+      step,
+      lines: together,
+      width,
+    })
+  if (line % run === 0 && count > run) {
+    for (let first = 0; first < run; first++) turn(first, run, count / run, size)
     return
   }
-  const read = async (i: number): Promise<void> =>
-    stage.set(await source.read(offset + i * stride, length, signal), i * pitch)
+  const length = behind[0] ?? 1
+  for (let first = 0; first < count; ) {
+    const together = Math.min(count - first, length - ((line + first) % length))
+    turn(first, 1, together, (lines / length) * size)
+    first += together
+  }
+}
+
+async function readPart({ source, signal }: Plan, offset: number, target: Uint8Array): Promise<void> {
+  const { origin } = source
+  if (origin?.source.readInto) await origin.source.readInto(origin.offset + offset, target, { signal })
+  else target.set(await source.read(offset, target.byteLength, signal))
+}
+
+/** Brings `count` contiguous stretches of `length` bytes into the stage, in parallel reads. */
+async function readLines(
+  plan: Plan,
+  offset: number,
+  stride: number,
+  count: number,
+  stage: Uint8Array,
+  length: number,
+): Promise<void> {
+  const read = (i: number): Promise<void> =>
+    readPart(plan, offset + i * stride, stage.subarray(i * length, (i + 1) * length))
   await Promise.all(Array.from({ length: count }, (_, i) => read(i)))
 }
 
 /** The same for stretches whose elements are `spacing` apart, as bands along a later axis have them. */
 async function gatherLines(
-  { source, size, spacing, signal }: Plan,
+  plan: Plan,
   offset: number,
   stride: number,
   width: number,
@@ -126,72 +180,21 @@ async function gatherLines(
   stage: Uint8Array,
   pitch: number,
 ): Promise<void> {
+  const { size, spacing } = plan
   const step = spacing * size
-  const most = Math.max(1, Math.floor(readBudget / step))
-  for (let i = 0; i < count; i++) {
-    for (let from = 0; from < width; from += most) {
-      const run = Math.min(most, width - from)
-      const bytes = await source.read(offset + i * stride + from * step, (run - 1) * step + size, signal)
-      for (let k = 0; k < run; k++) {
-        const target = i * pitch + (from + k) * size
-        for (let b = 0; b < size; b++) stage[target + b] = bytes[k * step + b]!
+  const most = Math.min(width, Math.max(1, Math.floor(readBudget / step)))
+  const bytes = takeWindow((most - 1) * step + size)
+  try {
+    for (let i = 0; i < count; i++) {
+      for (let from = 0; from < width; from += most) {
+        const run = Math.min(most, width - from)
+        const source = bytes.subarray(0, (run - 1) * step + size)
+        await readPart(plan, offset + i * stride + from * step, source)
+        const sides = { source, target: stage, sourceOffset: 0, targetOffset: i * pitch + from * size }
+        transpose({ ...sides, size, pitch: step, targetPitch: run * size, step: size, lines: run, width: 1 })
       }
     }
-  }
-}
-
-/** Moves in words of the element's size, or of four bytes. Word patterns, not floats: a NaN must not change. */
-function scatter(
-  stage: Uint8Array,
-  pitch: number,
-  band: Uint8Array,
-  places: Uint32Array,
-  width: number,
-  lines: number,
-  size: number,
-): void {
-  const type: ViewType<Words> = size === 1 ? Uint8Array : size === 2 ? Uint16Array : Uint32Array
-  const word = type.BYTES_PER_ELEMENT
-  const from = new type(stage.buffer, stage.byteOffset, stage.byteLength / word)
-  const to = new type(band.buffer, band.byteOffset, band.byteLength / word)
-  if (size === word) moveWords(from, pitch / word, to, places, width, lines)
-  else moveGroups(from, pitch / word, to, places, width, lines, size / word)
-}
-
-type Words = Uint8Array | Uint16Array | Uint32Array
-
-/** So many lines at a time: each is read along, and what is written lies together in whole cache lines. */
-const tile = 64
-
-function moveWords(stage: Words, pitch: number, band: Words, places: Uint32Array, width: number, lines: number): void {
-  for (let first = 0; first < places.length; first += tile) {
-    const end = Math.min(first + tile, places.length)
-    for (let column = 0; column < width; column++) {
-      const target = column * lines
-      let source = first * pitch + column
-      for (let line = first; line < end; line++, source += pitch) band[target + places[line]!] = stage[source]!
-    }
-  }
-}
-
-/** The same for elements of several words. */
-function moveGroups(
-  stage: Words,
-  pitch: number,
-  band: Words,
-  places: Uint32Array,
-  width: number,
-  lines: number,
-  perElement: number,
-): void {
-  for (let first = 0; first < places.length; first += tile) {
-    const end = Math.min(first + tile, places.length)
-    for (let column = 0; column < width; column++) {
-      for (let line = first; line < end; line++) {
-        const target = (column * lines + places[line]!) * perElement
-        const source = line * pitch + column * perElement
-        for (let k = 0; k < perElement; k++) band[target + k] = stage[source + k]!
-      }
-    }
+  } finally {
+    releaseWindow(bytes)
   }
 }

@@ -6,9 +6,10 @@ import type { Model, Tensor } from '../model/index.js'
 
 const separator = '#'
 
-/** The weights alone. */
+/** The weights alone, without tensors that are state by their role or by their name. */
 export function dropState(model: Model): Model {
-  return { ...model, tensors: model.tensors.filter((tensor) => tensor.role !== 'state') }
+  const names = new Set(model.tensors.map((tensor) => tensor.name))
+  return { ...model, tensors: model.tensors.filter((tensor) => !isState(tensor, names)) }
 }
 
 export interface AttachedState {
@@ -20,14 +21,17 @@ export interface AttachedState {
 }
 
 /**
- * The model with the state that `from` holds for its parameters. State that the model had for the same statistic is replaced. `from` may
- * be the model itself: then tensors called `parameter#statistic` become state.
+ * The model with the state that `from` holds for its parameters. State that the model had for the same statistic is replaced, also where
+ * it is an ordinary tensor called `parameter#statistic`; so `from` may be the model itself, or the same file opened again.
  */
 export function attachState(model: Model, from: Model): AttachedState {
   const names = new Set(from.tensors.map((tensor) => tensor.name))
   const given = from.tensors.filter((tensor) => isState(tensor, names))
-  const moved = new Set(from === model ? given : [])
-  const kept = model.tensors.filter((tensor) => !moved.has(tensor))
+  const moved = new Set(given.map((tensor) => tensor.name))
+  const own = from === model ? names : new Set(model.tensors.map((tensor) => tensor.name))
+  const isMoved = (tensor: Tensor): boolean =>
+    moved.has(tensor.name) && (from === model || (tensor.role === 'weight' && isState(tensor, own)))
+  const kept = model.tensors.filter((tensor) => !isMoved(tensor))
   const owners = new Map(kept.filter((tensor) => tensor.role === 'weight').map((tensor) => [tensor.name, tensor]))
   const attached = new Map<Tensor, Map<string, Tensor>>()
   const unmatched: string[] = []

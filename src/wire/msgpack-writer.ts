@@ -76,11 +76,44 @@ export class MsgpackWriter {
   }
 
   str(text: string | Uint8Array): void {
+    if (typeof text === 'string' && text.length < shortText && this.#ascii(text)) return
     const bytes = typeof text === 'string' ? encodeUtf8(text) : text
     const { byteLength } = bytes
     if (byteLength < 32) this.#byte(0xa0 + byteLength)
     else this.#sized(0xd9, byteLength)
     this.raw(bytes)
+  }
+
+  /** Writes the text when it is plain ASCII; otherwise nothing. Names are, and there can be a million of them. */
+  #ascii(text: string): boolean {
+    const { length } = text
+    const header = length < 32 ? 1 : 2
+    const at = this.#room(header + length)
+    const bytes = this.#bytes
+    for (let i = 0; i < length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit > 0x7f) {
+        this.#length = at
+        return false
+      }
+      bytes[at + header + i] = unit
+    }
+    bytes[at] = header === 1 ? 0xa0 + length : 0xd9
+    if (header === 2) bytes[at + 1] = length
+    return true
+  }
+
+  /** Bytes as a string of hexadecimal digits. */
+  hex(digest: Uint8Array): void {
+    const length = 2 * digest.byteLength
+    if (length < 32) this.#byte(0xa0 + length)
+    else this.#sized(0xd9, length)
+    const at = this.#room(length)
+    for (let i = 0; i < digest.byteLength; i++) {
+      const byte = digest[i]!
+      this.#bytes[at + 2 * i] = hexDigits[Math.floor(byte / 16)]!
+      this.#bytes[at + 2 * i + 1] = hexDigits[byte % 16]!
+    }
   }
 
   bin(bytes: Uint8Array): void {
@@ -153,6 +186,10 @@ export class MsgpackWriter {
     return at
   }
 }
+
+/** Texts whose length is one byte. */
+const shortText = 256
+const hexDigits = encodeUtf8('0123456789abcdef')
 
 function checkLength(length: number): number {
   if (length > 0xffff_ffff) throw new RangeError(`MessagePack has no place for a length of ${length}`)

@@ -11,6 +11,13 @@ export interface ZipContext {
   readonly signal?: AbortSignal | undefined
   /** The most bytes of central directory that are read into memory. */
   readonly mostDirectory: number
+  /**
+   * Present when an archive without its directory is to be read as far as it goes; is told about members that are not whole, undefined where not
+   * even their names are left.
+   */
+  readonly onLost?:
+    | ((member: { readonly name: string; readonly size: number } | undefined, reason: string) => void)
+    | undefined
 }
 
 export interface DirectoryPlace {
@@ -20,9 +27,11 @@ export interface DirectoryPlace {
   readonly entries: number
   /** Bytes before the archive: every offset in it counts from there. */
   readonly prefix: number
+  /** What follows the end record. */
+  readonly comment: Uint8Array
 }
 
-const mostComment = 0xffff
+export const mostComment = 0xffff
 
 export async function findDirectory(source: ByteSource, context: ZipContext): Promise<DirectoryPlace> {
   const { report, signal } = context
@@ -32,7 +41,7 @@ export async function findDirectory(source: ByteSource, context: ZipContext): Pr
   const cursor = new Cursor(tail.bytes, report, { base: tail.base, extents: context.extents, path: ['end'] })
   cursor.seek(offset)
   const end = endRecord.read(cursor)
-  cursor.raw(Math.min(end.commentLength, cursor.remaining), 'comment')
+  const comment = cursor.raw(Math.min(end.commentLength, cursor.remaining), 'comment')
   if (end.disk !== 0 && end.disk !== full16)
     report.fail(codes.disks, { offset, path: 'end.disk', message: `this is part ${end.disk + 1}` })
   const wide = await readZip64(source, offset, context)
@@ -54,7 +63,7 @@ export async function findDirectory(source: ByteSource, context: ZipContext): Pr
     const message = `the locator points to ${wide.statedAt}, the zip64 end record is at ${wide.at - prefix}`
     report.fail(codes.zip64, { offset: wide.at, path: 'zip64_locator.end_offset', message })
   }
-  return { offset: directory, size, entries, prefix }
+  return { offset: directory, size, entries, prefix, comment }
 
   function pick(narrow: number, full: number, value: bigint | undefined, field: string): number {
     if (value === undefined) {

@@ -143,7 +143,7 @@ function readLocal(window: Window, entry: ZipEntry, limit: number, context: ZipC
 }
 
 /** Compressed and uncompressed size; both are in the zip64 field when one does not fit. */
-function localSizes(
+export function localSizes(
   { compressedSize, uncompressedSize }: { compressedSize: number; uncompressedSize: number },
   extra: Uint8Array,
 ): [number, number] {

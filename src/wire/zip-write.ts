@@ -47,7 +47,12 @@ interface Placed {
   readonly dataOffset: number
 }
 
-export function layOutZip(members: readonly NewMember[], alignment: number): NewArchive {
+/** `comment` follows everything else; readers of members do not see it. */
+export function layOutZip(
+  members: readonly NewMember[],
+  alignment: number,
+  comment: Uint8Array = new Uint8Array(),
+): NewArchive {
   let offset = 0
   const placed: Placed[] = []
   const heads = members.map((member) => {
@@ -59,7 +64,7 @@ export function layOutZip(members: readonly NewMember[], alignment: number): New
     offset = dataOffset + member.size
     return withChecksum(localBytes(place, extra), localHeader.offsetOf('crc32'), place)
   })
-  return { heads, tail: layOutTail(placed, offset) }
+  return { heads, tail: layOutTail(placed, offset, comment) }
 }
 
 const pathOf = ({ member }: Placed): string => `members[${JSON.stringify(member.name)}]`
@@ -111,7 +116,7 @@ function localBytes({ member, name }: Placed, extra: Uint8Array): Uint8Array {
   return joinBytes([header, name, extra])
 }
 
-function layOutTail(placed: readonly Placed[], offset: number): ZipPiece[] {
+function layOutTail(placed: readonly Placed[], offset: number, comment: Uint8Array): ZipPiece[] {
   const pieces: ZipPiece[] = []
   let size = 0
   for (const place of placed) {
@@ -130,9 +135,9 @@ function layOutTail(placed: readonly Placed[], offset: number): ZipPiece[] {
     entries: Math.min(count, full16),
     directorySize: narrow(size),
     directoryOffset: narrow(offset),
-    commentLength: 0,
+    commentLength: comment.byteLength,
   })
-  return [...pieces, { kind: 'bytes', path: 'end', bytes: end }]
+  return [...pieces, { kind: 'bytes', path: 'end', bytes: joinBytes([end, comment]) }]
 }
 
 function centralBytes({ member, name, headerOffset }: Placed): Uint8Array {

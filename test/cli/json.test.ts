@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toJsonLine } from '../../src/cli/json.js'
+import { JsonList, jsonPieces, toJsonLine } from '../../src/cli/json.js'
 
 test('integers beyond 2^53-1 are decimal strings', () => {
   const values = { small: 5n, most: 9007199254740991n, more: 9007199254740992n, less: -9007199254740992n }
@@ -31,4 +31,37 @@ test('one line, with nothing that a terminal obeys', () => {
   expect(toJsonLine({ name: '\x1b\n\x9b\u202e\u2028\ud800' })).toBe(
     '{"name":"\\u001b\\n\\u009b\\u202e\\u2028\\ud800"}\n',
   )
+})
+
+test('what comes in pieces is the same line', () => {
+  const items = Array.from({ length: 5000 }, (_, i) => ({
+    name: `t\u202e${i}`,
+    shape: [i, 2],
+    bytes: i,
+    none: undefined,
+  }))
+  const odd = [
+    { scale: Number.NaN },
+    { big: 2n ** 60n },
+    { map: new Map([['a', 1]]) },
+    'text',
+    null,
+    undefined,
+    [1n],
+    5,
+  ]
+  for (const value of [{ a: 1, items, b: { c: 2n } }, { items: [...items, ...odd] }, { skipped: undefined, items }]) {
+    expect([...jsonPieces(value)].join('')).toBe(toJsonLine(value))
+  }
+  for (const value of [{ a: 1 }, [1, 2], 'text', null]) expect([...jsonPieces(value)]).toEqual([toJsonLine(value)])
+})
+
+test('a list that is made while it is printed has any length', () => {
+  function* items() {
+    for (let i = 0; i < 20_000; i++) yield { i }
+  }
+  const pieces = [...jsonPieces({ file: 'x', items: new JsonList(items()) })]
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(70_000)
+  expect(JSON.parse(pieces.join(''))).toEqual({ file: 'x', items: [...items()] })
+  expect([...jsonPieces({ items: new JsonList([]) })].join('')).toBe('{"items":[]}\n')
 })

@@ -169,10 +169,11 @@ describe('refuses', () => {
 
   test('loss, unless it is allowed', async () => {
     put('model.json', { sizevars: { D: 1 }, tensors: { w: [1] } })
-    const [status, stderr] = await refused(description(), '-o', at('o.safetensors'))
+    const to = ['--to', 'primitiv']
+    const [status, stderr] = await refused(description(), '-o', at('o.model'), ...to)
     expect([status, stderr]).toEqual([1, expect.stringContaining('write/loss-refused')])
-    expect((await tare('pack', description(), '-o', at('o.safetensors'), '--allow-loss')).status).toBe(0)
-    expect((await tare('pack', description(), '--to', 'safetensors', '--dry-run')).status).toBe(1)
+    expect((await tare('pack', description(), '-o', at('o.model'), ...to, '--allow-loss')).status).toBe(0)
+    expect((await tare('pack', description(), ...to, '--dry-run')).status).toBe(1)
   })
 
   test.each<[string[], number, string]>([

@@ -36,3 +36,15 @@ test('no rows, no table', () => {
 test('long text is cut between characters', () => {
   expect([shorten('abc', 3), shorten('abcd', 3), shorten('🦙🦙🦙🦙', 3)]).toEqual(['abc', 'ab…', '🦙🦙…'])
 })
+
+test('a table that is made while it is printed grows where it must', () => {
+  function* rows() {
+    for (let i = 0; i < 3000; i++) yield [i === 2500 ? 'much longer' : 'name', '1 B', '']
+  }
+  const pieces = [...formatTable(columns, rows, { head: (text) => text })]
+  const lines = pieces.join('\n').split('\n')
+  expect(lines.length).toBe(3001)
+  expect(pieces.length).toBeGreaterThan(1)
+  expect([lines[0], lines[1], lines[2500]]).toEqual(['  name  size  note', '  name   1 B', '  name   1 B'])
+  expect(lines.slice(2501, 2503)).toEqual(['  much longer   1 B', '  name          1 B'])
+})

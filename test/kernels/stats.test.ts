@@ -3,17 +3,21 @@ import { describe, expect, it } from 'vitest'
 import {
   addDetail,
   binOf,
-  boundsOf,
+  countDigit,
   countSorted,
+  createCounts,
   createDetail,
   createSummary,
+  type DigitOrder,
   deviationOf,
   deviationOfSorted,
   digitRange,
   equalBins,
   finiteCount,
+  highestOf,
   type KeyKind,
   lowerOrder,
+  lowestOf,
   maxOf,
   meanOf,
   meanOfSorted,
@@ -22,12 +26,14 @@ import {
   minOf,
   narrow,
   numberOf,
+  releaseCounts,
   settleTops,
   sortValues,
   summarize,
   topOrder,
   topsSuffice,
   unitBins,
+  walkDigits,
 } from '../../src/kernels/stats.js'
 import { exactDeviation, exactMean } from './exact.js'
 
@@ -104,9 +110,9 @@ describe('summary', () => {
     summary.recentCount = 2 ** 32 - 2
     summarize(summary, Float32Array.of(1, 1, 1))
     expect(summary.recentCount).toBe(3)
-    expect(summary.recentTops[0x3f80]).toBe(3)
-    expect(settleTops(summary)[0x3f80]).toBe(5)
-    expect(settleTops(summary)[0x4000]).toBe(1)
+    expect(summary.recent!.counts[0x3f80]).toBe(3)
+    expect(settleTops(summary).counts[0x3f80]).toBe(5)
+    expect(settleTops(summary).counts[0x4000]).toBe(1)
   })
 
   it('knows when the top digits say it all', () => {
@@ -119,13 +125,21 @@ describe('summary', () => {
   })
 })
 
+/** All digits of an order, one by one. */
+function digitsIn(order: DigitOrder): number[] {
+  const counts = { counts: new Float64Array(digitRange).fill(1), rows: new Float64Array(256).fill(256) }
+  const digits: number[] = []
+  walkDigits(counts, order, { digit: (digit) => digits.push(digit) < 0 })
+  return digits
+}
+
 describe('keys', () => {
   const kinds: readonly KeyKind[] = ['f32', 'f64', 'i32', 'u32']
 
   it.each(kinds)('walks over the top digits of %s in the order of the numbers', (kind) => {
     let last = -Infinity
-    const misplaced = topOrder(kind).filter((top) => {
-      const [low, high] = boundsOf(kind, top)
+    const misplaced = digitsIn(topOrder(kind)).filter((top) => {
+      const [low, high] = [lowestOf(kind, top), highestOf(kind, top)]
       const follows = low <= high && (low > last || (low === 0 && last === 0))
       last = high
       return !follows
@@ -136,10 +150,65 @@ describe('keys', () => {
 
   it.each(kinds)('walks over the second digits of %s in the order of the numbers', (kind) => {
     for (const top of [0, 1, 0x3f80, 0x8000, 0xbf80]) {
-      const values = Array.from(lowerOrder(kind, top), (digit) => numberOf(kind, [top, digit]))
+      const values = digitsIn(lowerOrder(kind, top)).map((digit) => numberOf(kind, [top, digit]))
       expect(values.length).toBe(digitRange)
       expect(values.every((value, i) => i === 0 || value > values[i - 1]!)).toBe(true)
     }
+  })
+})
+
+describe('counts', () => {
+  const digits = fc.array(fc.oneof(fc.nat(digitRange - 1), fc.nat(300)), { maxLength: 200 })
+  const bound = fc.nat(digitRange - 1)
+
+  it('are walked over in any order, without the digits that do not occur', () => {
+    fc.assert(
+      fc.property(digits, bound, bound, (list, first, last) => {
+        const counts = createCounts()
+        for (const digit of list) countDigit(counts, digit, 2)
+        const seen: [number, number][] = []
+        walkDigits(counts, [[first, last]], { digit: (digit, count) => seen.push([digit, count]) === 50 })
+        const [low, high] = [Math.min(first, last), Math.max(first, last)]
+        const wanted = [...new Set(list)].filter((digit) => digit >= low && digit <= high).sort((a, b) => a - b)
+        if (first > last) wanted.reverse()
+        expect(seen).toEqual(
+          wanted.slice(0, 50).map((digit) => [digit, 2 * list.filter((each) => each === digit).length]),
+        )
+        releaseCounts(counts)
+      }),
+    )
+  })
+
+  it('are skipped by whole rows when they may be', () => {
+    fc.assert(
+      fc.property(digits, bound, bound, (list, first, last) => {
+        const counts = createCounts()
+        for (const digit of list) countDigit(counts, digit)
+        const [low, high] = [Math.min(first, last), Math.max(first, last)]
+        let [inRows, total] = [0, 0]
+        walkDigits(counts, [[first, last]], {
+          row(from, to, count) {
+            expect([Math.min(from, to) % 256, Math.max(from, to) % 256]).toEqual([0, 255])
+            inRows += count
+            return true
+          },
+          digit(_, count) {
+            total += count
+            return false
+          },
+        })
+        expect(inRows + total).toBe(list.filter((digit) => digit >= low && digit <= high).length)
+        releaseCounts(counts)
+      }),
+    )
+  })
+
+  it('are all zero when they are used again', () => {
+    const counts = createCounts()
+    for (const digit of [0, 255, 256, 0xffff]) countDigit(counts, digit, 7)
+    releaseCounts(counts)
+    const again = Array.from({ length: 6 }, createCounts)
+    expect(again.every(({ counts, rows }) => !counts.some((count) => count !== 0) && !rows.some(Boolean))).toBe(true)
   })
 })
 
@@ -281,7 +350,7 @@ describe('detail', () => {
   })
 
   it('refuses a rank that the counts do not reach', () => {
-    expect(() => narrow('u32', { digits: [1], place: 0 }, new Float64Array(digitRange))).toThrow(RangeError)
+    expect(() => narrow('u32', { digits: [1], place: 0 }, createCounts())).toThrow(RangeError)
   })
 })
 

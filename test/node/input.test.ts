@@ -2,7 +2,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { findMainFile } from '../../src/node/directory.js'
+import type { Finding } from '../../src/index.js'
+import { findModel } from '../../src/node/directory.js'
 import { openInput } from '../../src/node/input.js'
 import { spool } from '../../src/node/spool.js'
 import { useTempDir } from './temp-dir.js'
@@ -14,6 +15,7 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> =>
     (error) => error.code,
   )
 const byExtension = (extension: string) => ({
+  extensions: [extension],
   mainFile: (names: readonly string[]) => names.find((name) => name.endsWith(extension)),
 })
 const formats = [byExtension('.aa'), byExtension('.bb'), {}]
@@ -31,7 +33,19 @@ describe('openInput', () => {
     for (const name of ['readme.txt', 'm.aa', '.hidden.bb']) writeFileSync(at('model', name), 'abc')
     const source = await openInput(at('model'), { formats })
     expect(source.name).toBe(at('model', 'm.aa'))
+    expect(source.folder).toEqual({ name: 'model', files: ['m.aa', 'readme.txt'], isWhole: true })
     await source.close()
+  })
+
+  test('a file is just itself, unless it has a name under which models are published', async () => {
+    for (const name of ['m.aa', 'main.aa', 'config.json']) writeFileSync(at(name), 'abc')
+    const published = [{ ...byExtension('.aa'), published: ['main.aa'] }]
+    const plain = await openInput(at('m.aa'), { formats: published })
+    expect(plain.folder).toBeUndefined()
+    await plain.close()
+    const main = await openInput(at('main.aa'), { formats: published })
+    expect(main.folder).toMatchObject({ files: ['config.json', 'm.aa', 'main.aa'], isWhole: false })
+    await main.close()
   })
 
   test.each(['S3://bucket/key'])('%s is refused in words', async (address) => {
@@ -56,22 +70,44 @@ describe('openInput', () => {
   })
 })
 
-describe('findMainFile', () => {
+describe('findModel', () => {
   test('names the models when there are several', async () => {
     for (const name of ['one.aa', 'two.bb']) writeFileSync(at(name), '')
-    const failure = await findMainFile(at(), formats).catch((error) => error)
+    const failure = await findModel(at(), formats).catch((error) => error)
     expect(failure.code).toBe('io/ambiguous-directory')
     expect(failure.message).toContain('one.aa, two.bb')
   })
 
   test('formats that agree on a file are not several models', async () => {
     writeFileSync(at('one.aa'), '')
-    expect(await findMainFile(at(), [...formats, byExtension('.aa')])).toBe(at('one.aa'))
+    expect((await findModel(at(), [...formats, byExtension('.aa')])).path).toBe(at('one.aa'))
+  })
+
+  test('takes the first form of a model that is published in several, and says so', async () => {
+    for (const name of ['model.bb', 'model.aa']) writeFileSync(at(name), '')
+    const findings: Finding[] = []
+    const forms = [
+      { ...byExtension('.bb'), published: ['model.bb'] },
+      { ...byExtension('.aa'), published: ['model.aa'] },
+    ]
+    const { path } = await findModel(at(), forms, (finding) => findings.push(finding))
+    expect(path).toBe(at('model.bb'))
+    expect(findings).toMatchObject([{ code: 'open/several-forms', severity: 'warning' }])
+    expect(findings[0]!.message).toContain('model.aa')
+    // Another name may be another model.
+    writeFileSync(at('model.bb.cc'), '')
+    expect(await codeOf(findModel(at(), [...forms, byExtension('.cc')]))).toBe('io/ambiguous-directory')
+  })
+
+  test('several files of one format without a main one are not nothing', async () => {
+    for (const name of ['a.aa', 'b.aa']) writeFileSync(at(name), '')
+    const failure = await findModel(at(), [{ extensions: ['.aa'], mainFile: () => undefined }]).catch((error) => error)
+    expect([failure.code, failure.message]).toEqual(['io/ambiguous-directory', expect.stringContaining('a.aa, b.aa')])
   })
 
   test('says so when there is none', async () => {
     mkdirSync(at('sub.aa'))
-    expect(await codeOf(findMainFile(at(), formats))).toBe('io/empty-directory')
+    expect(await codeOf(findModel(at(), formats))).toBe('io/empty-directory')
   })
 })
 

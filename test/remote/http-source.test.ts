@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { streamRange } from '../../src/bytes/index.js'
 import { type Format, formats, HttpSource, hashModel, openModel } from '../../src/index.js'
-import { isPrivateAddress } from '../../src/node/private-address.js'
+import { guardedFetch } from '../../src/node/guarded-fetch.js'
+import { isPrivateAddress, refusePrivate } from '../../src/node/private-address.js'
 import { DiskStore, openNamedRemote, openRemote } from '../../src/node.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { convertToFiles } from '../support/convert.js'
@@ -139,6 +141,36 @@ describe('a server that misbehaves', () => {
     await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/changed' })
   })
 
+  it('that sends less than it says is asked for the rest', async () => {
+    const source = await opened()
+    server.behave.short = 10_000
+    expect(Buffer.compare(await source.read(65_536, 60_000), large.subarray(65_536, 125_536))).toBe(0)
+  })
+
+  it('that sends more than it was asked for is not believed', async () => {
+    const source = await opened()
+    server.behave.overflow = true
+    await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/range-mismatch' })
+  })
+
+  it('that sends nothing is given up', async () => {
+    const source = await opened()
+    server.behave.short = 0
+    await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/unreachable' })
+  })
+
+  it('that is slow is waited for', async () => {
+    const source = await opened()
+    server.behave.slow = 8192
+    expect(await source.read(100_000, 30_000)).toEqual(large.subarray(100_000, 130_000))
+  })
+
+  it('that compresses ranges is not believed', async () => {
+    const source = await opened()
+    server.behave.encoding = 'br'
+    await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/range-mismatch' })
+  })
+
   it('that stalls is given up', async () => {
     const source = await opened()
     server.behave.stall = true
@@ -172,6 +204,27 @@ describe('redirects', () => {
     expect(server.seen.length).toBe(1)
   })
 
+  it('take no name and password to another origin either', async () => {
+    other.files.set('real.bin', large)
+    server.behave.redirect = other.url('real.bin')
+    const typed = server.url('m.bin').replace('http://', 'http://me:pass%20word@')
+    const source = await HttpSource.open(typed, quick)
+    expect(source.name).toBe(server.url('m.bin'))
+    expect(server.seen[0]!.authorization).toBe(`Basic ${Buffer.from('me:pass word').toString('base64')}`)
+    expect(other.seen[0]!.authorization).toBeUndefined()
+  })
+
+  it('from a public place into a private one are not followed', async () => {
+    server.files.set('m.bin', large)
+    const fetchIt: typeof fetch = async () =>
+      new Response(null, { status: 302, headers: { location: server.url('m.bin') } })
+    const options = { ...quick, fetch: fetchIt, checkAddress: refusePrivate }
+    await expect(HttpSource.open('http://93.184.215.14/x', options)).rejects.toMatchObject({
+      code: 'remote/private-address',
+    })
+    expect(server.seen).toEqual([])
+  })
+
   it('in a circle are noticed', async () => {
     server.behave.redirect = server.url('again')
     await expect(opened()).rejects.toMatchObject({ code: 'remote/redirect' })
@@ -200,6 +253,8 @@ describe('addresses', () => {
     'fd00::1',
     'fe80::1',
     '::ffff:10.0.0.1',
+    '::ffff:7f00:1',
+    '2002:7f00:1::',
   ])('%s is private', (address) => expect(isPrivateAddress(address)).toBe(true))
   it.each(['1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])('%s is not', (address) =>
     expect(isPrivateAddress(address)).toBe(false),
@@ -214,11 +269,83 @@ describe('addresses', () => {
   })
 })
 
+describe('connections to addresses that a file names', () => {
+  it('are judged when they are made, whatever the name said before', async () => {
+    server.files.set('m.bin', large)
+    const address = server.url('m.bin').replace('127.0.0.1', 'localhost')
+    await expect(HttpSource.open(address, { ...quick, fetch: guardedFetch })).rejects.toMatchObject({
+      code: 'remote/private-address',
+    })
+    expect(server.seen).toEqual([])
+  })
+
+  it('bring what others bring', async () => {
+    server.files.set('m.bin', large)
+    const source = await HttpSource.open(server.url('m.bin'), { ...quick, fetch: guardedFetch })
+    expect(await source.read(300_000, 100_000)).toEqual(large.subarray(300_000, 400_000))
+    expect(server.seen.map(({ range }) => range)).toEqual(['bytes=0-65535', 'bytes=262144-458751'])
+  })
+})
+
+describe('reading on and on', () => {
+  it('takes one request, however small the windows are', async () => {
+    const source = await opened()
+    let at = 60_000
+    for await (const chunk of streamRange({ source, offset: at, length: 500_000 }, 10_000)) {
+      expect(Buffer.compare(chunk, large.subarray(at, at + chunk.byteLength))).toBe(0)
+      at += chunk.byteLength
+    }
+    expect([at, server.seen.length]).toEqual([560_000, 2])
+  })
+
+  it('goes on where a connection was cut', async () => {
+    const source = await opened()
+    server.behave.cut = { after: 70_000, times: 2 }
+    const parts: Uint8Array[] = []
+    for await (const chunk of streamRange({ source, offset: 0, length: 700_000 }, 65_000)) parts.push(chunk.slice())
+    expect(Buffer.compare(Buffer.concat(parts), large)).toBe(0)
+    expect(server.seen.map(({ range }) => range)).toEqual([
+      'bytes=0-65535',
+      'bytes=65536-699999',
+      'bytes=135536-699999',
+      'bytes=205536-699999',
+    ])
+  })
+
+  it('from neighbour to neighbour asks for more each time', async () => {
+    const source = await opened()
+    for (let at = 0; at < 700_000; at += 70_000) await source.read(at, 70_000)
+    expect(server.seen.length).toBeLessThanOrEqual(5)
+  })
+
+  it('can be given up at any time', async () => {
+    const source = await opened()
+    server.behave.slow = 1000
+    for await (const _ of streamRange({ source, offset: 0, length: 700_000 }, 10_000)) break
+    await source.close()
+    await expect(source.read(600_000, 10)).rejects.toMatchObject({ code: 'io/aborted' })
+  })
+
+  it('side by side takes one request each', async () => {
+    const source = await opened()
+    const sum = async (offset: number): Promise<number> => {
+      let total = 0
+      for await (const chunk of streamRange({ source, offset, length: 300_000 }, 9_000))
+        for (const byte of chunk) total += byte
+      return total
+    }
+    const truth = (offset: number): number => large.subarray(offset, offset + 300_000).reduce((a, b) => a + b)
+    expect(await Promise.all([sum(65_536), sum(390_000)])).toEqual([truth(65_536), truth(390_000)])
+    expect(server.seen.length).toBeLessThanOrEqual(4)
+  })
+})
+
 describe('the disk store', () => {
   it('saves requests, and fetches again what was damaged', async () => {
     const store = new DiskStore({ directory: at('cache') })
     const first = await opened('m.bin', large, { store })
     await first.read(0, 700_000)
+    await first.close()
     const afterFirst = server.seen.length
     const second = await opened('m.bin', large, { store })
     expect(Buffer.compare(await second.read(0, 700_000), large)).toBe(0)
@@ -236,11 +363,42 @@ describe('the disk store', () => {
 
   it('keeps versions apart and stays within its limit', async () => {
     const store = new DiskStore({ directory: at('cache'), limit: 200_000 })
-    await (await opened('m.bin', large, { store })).read(0, 700_000)
-    await store.trim()
+    const source = await opened('m.bin', large, { store })
+    await source.read(0, 700_000)
+    await source.close()
     const sizes = readdirSync(at('cache'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.block'))
       .map((name) => readFileSync(join(at('cache'), name)).byteLength)
+    expect(sizes.length).toBeGreaterThan(0)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(200_000)
+  })
+
+  it('counts what other runs have left', async () => {
+    const directory = at('cache')
+    const sizeOf = () =>
+      readdirSync(directory, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.block'))
+        .reduce((sum, name) => sum + readFileSync(join(directory, name)).byteLength, 0)
+    const reading = async (name: string, offset: number): Promise<void> => {
+      const source = await opened(name, large, { store: new DiskStore({ directory, limit: 300_000 }) })
+      await source.read(offset, 10)
+      await source.close()
+    }
+    for (let i = 1; i < 10; i++) await reading(`m${i}.bin`, i * 65_536)
+    expect(sizeOf()).toBeGreaterThan(200_000)
+    expect(sizeOf()).toBeLessThanOrEqual(300_000)
+  })
+
+  it('takes its limit from the environment', () => {
+    const before = process.env.TARE_CACHE_LIMIT
+    try {
+      process.env.TARE_CACHE_LIMIT = '512M'
+      expect(new DiskStore().limit).toBe(512 * 2 ** 20)
+      process.env.TARE_CACHE_LIMIT = 'much'
+      expect(() => new DiskStore()).toThrow('is no size')
+    } finally {
+      if (before === undefined) delete process.env.TARE_CACHE_LIMIT
+      else process.env.TARE_CACHE_LIMIT = before
+    }
   })
 })

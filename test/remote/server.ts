@@ -18,6 +18,12 @@ export interface Misbehaviour {
   changeAfter?: number
   /** Sends more bytes than the range. */
   overflow?: boolean
+  /** Sends fewer bytes than the range, and says so only in Content-Length. */
+  short?: number
+  /** Sends the body in pieces of this many bytes, with a pause before each. */
+  slow?: number
+  /** Compresses although it was asked not to. */
+  encoding?: string
   /** Never finishes the body. */
   stall?: boolean
   /** Redirects here. */
@@ -77,14 +83,19 @@ function answer({ files, seen, behave }: TestServer, request: IncomingMessage, r
   const first = Number(asked[1])
   const last = Math.min(Number(asked[2]), bytes.byteLength - 1)
   if (first >= bytes.byteLength) return refuse(416, { 'content-range': `bytes */${bytes.byteLength}` })
-  const body = bytes.subarray(first, last + 1 + (behave.overflow ? 10 : 0))
+  const length = Math.min(last + 1 - first + (behave.overflow ? 10 : 0), behave.short ?? Number.POSITIVE_INFINITY)
+  const body = bytes.subarray(first, first + length)
   const size = behave.lieAboutRange === 'size' ? bytes.byteLength + seen.length : bytes.byteLength
   const told =
     behave.lieAboutRange === 'shift' ? `bytes ${first + 1}-${last + 1}/${size}` : `bytes ${first}-${last}/${size}`
   return send(
     response,
     206,
-    { etag, 'content-range': behave.lieAboutRange === 'garbage' ? 'bytes x' : told },
+    {
+      etag,
+      'content-range': behave.lieAboutRange === 'garbage' ? 'bytes x' : told,
+      ...(behave.encoding && { 'content-encoding': behave.encoding }),
+    },
     body,
     behave,
   )
@@ -99,8 +110,17 @@ function send(
 ): unknown {
   response.writeHead(status, { ...headers, 'content-length': String(body.byteLength) })
   if (behave.stall) return response.write(body.subarray(0, 1))
+  if (behave.slow !== undefined) return drip(response, body, behave.slow)
   if (behave.cut && behave.cut.times-- > 0) {
     return response.write(body.subarray(0, behave.cut.after), () => response.destroy())
   }
   return response.end(body)
+}
+
+async function drip(response: ServerResponse, body: Uint8Array, size: number): Promise<void> {
+  for (let at = 0; at < body.byteLength; at += size) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    response.write(body.subarray(at, at + size))
+  }
+  response.end()
 }

@@ -9,7 +9,8 @@ const names = (model: Model): string[] => model.tensors.map((tensor) => tensor.n
 
 describe('state', () => {
   it('is dropped', () => {
-    expect(names(dropState(sampleModel([weight('a'), state('a', 'm'), weight('b#m')])))).toEqual(['a', 'b#m'])
+    const tensors = [weight('a'), state('a', 'm'), weight('a#z'), weight('b#m'), state('c', 'm')]
+    expect(names(dropState(sampleModel(tensors)))).toEqual(['a', 'b#m'])
   })
 
   it('is taken from another model', () => {
@@ -40,6 +41,17 @@ describe('state', () => {
       ['free#m', 'weight', undefined],
     ])
     expect(count).toBe(3)
+  })
+
+  it('replaces ordinary tensors of its name, as when a file is opened twice', () => {
+    const flat = (): Model => sampleModel([weight('a'), weight('a#m'), weight('b#m')])
+    const { model, count } = attachState(flat(), flat())
+    expect(model.tensors.map(({ name, role }) => [name, role])).toEqual([
+      ['a', 'weight'],
+      ['a#m', 'state'],
+      ['b#m', 'weight'],
+    ])
+    expect(count).toBe(1)
   })
 
   it('belongs to the longest name that fits', () => {

@@ -252,6 +252,32 @@ describe('a reader over a window', () => {
 })
 
 describe('a writer', () => {
+  it('writes texts like any other encoder, whatever their length and letters', () => {
+    const unit = fc.oneof(
+      { weight: 20, arbitrary: fc.string({ minLength: 1, maxLength: 1 }) },
+      fc.constantFrom('ä', '🦙'),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 300 }), fc.nat(300), (tail, padding) => {
+        const value = 'x'.repeat(padding) + tail
+        const writer = new MsgpackWriter()
+        writer.str(value)
+        writer.nil()
+        expect(writer.finish()).toEqual(new Uint8Array([...new Encoder().encode(value), 0xc0]))
+      }),
+    )
+  })
+
+  it('writes bytes as hexadecimal digits', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const writer = new MsgpackWriter()
+        writer.hex(bytes)
+        expect(writer.finish()).toEqual(new Encoder().encode(Buffer.from(bytes).toString('hex')))
+      }),
+    )
+  })
+
   it('writes the form that the caller names', () => {
     const writer = new MsgpackWriter()
     writer.u32(1)

@@ -90,13 +90,15 @@ function planFile(chunks: readonly OutChunk[], file: string): FilePlan {
   const controlEnd = alignUp(stringsOffset + strings.byteLength, chunkAlignment)
   const offsets = new Map<OutChunk, number>()
   let reached = controlEnd
-  for (const chunk of [...chunks.filter((each) => !each.isLast), ...chunks.filter((each) => each.isLast)]) {
+  for (const chunk of chunks.toSorted((a, b) => stageOf(a) - stageOf(b))) {
     const offset = alignUp(reached, Math.max(chunkAlignment, chunk.alignment ?? 1))
     offsets.set(chunk, offset)
     reached = offset + chunk.length
   }
   return { placed: chunks.map((chunk) => ({ chunk, offset: offsets.get(chunk)! })), strings, stringsOffset, controlEnd }
 }
+
+const stageOf = ({ stage = 'front' }: OutChunk): number => ['front', 'weights', 'end'].indexOf(stage)
 
 /** Each name with a NUL behind it, in the order of the table; the zeros up to the next multiple of eight count too. */
 function encodeNames(chunks: readonly OutChunk[]): Uint8Array {

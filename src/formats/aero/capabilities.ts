@@ -27,6 +27,7 @@ const ownKinds: readonly string[] = [chunkKind, manifestKind, indexKind]
 
 export const writeCapabilities: WriteCapabilities = {
   order: 'row',
+  sorts: { metadata: true },
   shards: true,
   tensor: fitTensor,
   metadata: (_key, value) => fitMetadata(value),

@@ -3,6 +3,7 @@
 import { toHex } from '../../bytes/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
 import { checkFile } from './check.js'
+import { type Check, checkTogether } from './check-together.js'
 import { setCodes } from './codes.js'
 import { fileOf } from './file.js'
 import type { HashJob } from './hash-jobs.js'
@@ -12,10 +13,11 @@ import type { SetFile } from './set-json.js'
 export async function checkSet(model: Model, context: CheckContext): Promise<void> {
   const set = setOf(model)
   if (!set) return
-  await checkMember(set.index.global, set.global, context, true)
+  const checks: Check[] = [(own) => checkMember(set.index.global, set.global, own, true)]
   for (const [i, part] of (set.opened ?? []).entries()) {
-    if (part) await checkMember(set.index.parts[i]!, part.model, context, false)
+    if (part) checks.push((own) => checkMember(set.index.parts[i]!, part.model, own, false))
   }
+  await checkTogether(checks, context)
 }
 
 async function checkMember(stated: SetFile, member: Model, context: CheckContext, isCompared: boolean): Promise<void> {

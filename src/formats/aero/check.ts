@@ -50,7 +50,8 @@ async function checkContent(file: AeroFile, context: CheckContext, more: readonl
   }
   reportOrphans(file, context)
   jobs.addTensors()
-  await runHashJobs(source, [...jobs.jobs, ...more], countData(file, context), context.signal)
+  const { pool, signal } = context
+  await runHashJobs(source, [...jobs.jobs, ...more], { pool, signal, onRead: countData(file, context) })
   await checkGaps(file, context)
 }
 
@@ -130,7 +131,7 @@ class JobList {
         const path = `tensors[${table.entries[i]}].hash_b3`
         this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
       }
-      if (table.malformedHashes.has(i)) complain('has a hash that is not 64 hexadecimal digits')
+      if (table.hasMalformedHash(i)) complain('has a hash that is not 64 hexadecimal digits')
       else if (expected) {
         this.#add(start, end, (digest) => {
           if (!sameBytes(digest, expected)) complain('does not have the hash in the index')

@@ -92,6 +92,7 @@ export const setCodes = defineCodes('aeroset', {
   'index-missing': error('The global tensor index of the set cannot be opened.'),
   'part-missing': error('A part of the set cannot be opened.'),
   'part-unreadable': error('A part of the set is damaged; its own findings say how.'),
+  'part-no-index': warning('A part has no tensor index of its own; readers that look there do not find its tensors.'),
   'shard-unmapped': error('A tensor is in a shard that no part of the set claims.'),
   'shard-twice': error('Two parts claim the same shard.'),
   size: error('A file of the set does not have the size that the set index states.'),

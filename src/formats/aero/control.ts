@@ -3,7 +3,7 @@
 import { type ByteSource, Cursor, decodeUtf8 } from '../../bytes/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { type Chunk, describeChunk, entryPath, isBlank } from './chunk.js'
+import { type Chunk, describeChunk, entryPath, isBlank, isCompressed } from './chunk.js'
 import { codes } from './codes.js'
 import {
   chunkAlignment,
@@ -193,7 +193,10 @@ function readEntry(
     }
     const message = `${describeChunk(chunk)} would take bytes ${entry.chunkOffset} to ${entry.chunkOffset + entry.chunkLength}, the file has ${size}`
     report.report(codes['chunk-bounds'], { ...at('chunkOffset'), message })
-    return undefined
+    if (!context.onLost || chunk.fourcc !== 'WTSH' || isCompressed(chunk)) return undefined
+    // What is there of a shard may hold whole tensors.
+    const offset = Math.min(chunk.offset, size)
+    return { ...chunk, offset, length: size - offset }
   }
   if (entry.reserved0 !== 0n) complainReserved(at('reserved0').offset, at('reserved0').path, context)
   checkForm(chunk, at, context)

@@ -3,12 +3,12 @@
 
 import type { ByteSource } from '../../bytes/index.js'
 import { toHex } from '../../bytes/index.js'
-import type { JsonValue, Metadata, Model, Part, Tensor } from '../../model/index.js'
+import type { JsonValue, Metadata, Model, Part } from '../../model/index.js'
 import type { Chunk } from './chunk.js'
 import type { Control } from './control.js'
 import type { JsonObject } from './manifest.js'
-import { digestSize, pagesName } from './structs.js'
-import type { IndexEntry } from './tidx.js'
+import { pagesName } from './structs.js'
+import type { TensorTable } from './tensor-table.js'
 
 /** What AERO itself said about tensors. Other formats keep things under the same key of a tensor; they have no place in an index. */
 export const ownExtras = new WeakSet<object>()
@@ -17,69 +17,6 @@ export const containerKind = 'aero.container'
 export const chunkKind = 'aero.chunk'
 export const manifestKind = 'aero.manifest'
 export const indexKind = 'aero.index'
-
-/** Where the tensors of a file are; entry i of every list belongs to tensor i. Plain lists: a file can have a million tensors. */
-export class TensorTable {
-  readonly tensors: Tensor[] = []
-  /** Position in the index of the file. */
-  readonly entries: number[] = []
-  /** The stored range in the file; the tensor's data can be shorter, where a length includes padding. */
-  readonly starts: number[] = []
-  readonly ends: number[] = []
-  /** The number of the shard that the index names, and the bytes that it states: all there is, when the weights are elsewhere. */
-  readonly shardIds: number[] = []
-  readonly lengths: number[] = []
-  /** The chunk that each tensor lies in. */
-  readonly shards: (Chunk | undefined)[] = []
-  /** Hashes that are no hashes; they count as wrong. */
-  readonly malformedHashes = new Set<number>()
-  #hashes = new Uint8Array(0)
-  #hashed: boolean[] = []
-
-  get count(): number {
-    return this.tensors.length
-  }
-
-  add(tensor: Tensor, entry: IndexEntry, shard: Chunk | undefined, start: number, end: number): void {
-    const i = this.tensors.length
-    this.tensors.push(tensor)
-    this.entries.push(entry.index)
-    this.shardIds.push(entry.shardId)
-    this.lengths.push(Number(entry.dataLen))
-    this.shards.push(shard)
-    this.starts.push(start)
-    this.ends.push(end)
-    this.#hashed.push(entry.hashForm === 'proper')
-    if (entry.hashForm === 'malformed') this.malformedHashes.add(i)
-    else if (entry.hashForm === 'proper') this.#keepHash(i, entry.hash)
-  }
-
-  #keepHash(i: number, hash: Uint8Array): void {
-    const at = i * digestSize
-    if (at + digestSize > this.#hashes.byteLength) {
-      const larger = new Uint8Array(Math.max(at + digestSize, 2 * this.#hashes.byteLength))
-      larger.set(this.#hashes)
-      this.#hashes = larger
-    }
-    this.#hashes.set(hash, at)
-  }
-
-  /** The hash of tensor i, where the index has a proper one. */
-  hashOf(i: number): Uint8Array | undefined {
-    if (!this.#hashed[i]) return undefined
-    return this.#hashes.subarray(i * digestSize, (i + 1) * digestSize)
-  }
-
-  /** Tensor numbers by where they start. */
-  inFileOrder(): Iterable<number> {
-    const { starts, ends } = this
-    const compare = (a: number, b: number): number => starts[a]! - starts[b]! || ends[a]! - ends[b]!
-    for (let i = 1; i < starts.length; i++) {
-      if (compare(i - 1, i) > 0) return Uint32Array.from(starts, (_, k) => k).sort(compare)
-    }
-    return starts.keys()
-  }
-}
 
 export interface AeroFile {
   readonly source: ByteSource
@@ -98,8 +35,12 @@ export interface AeroFile {
 export const controlHashOf = ({ control }: AeroFile): Chunk | undefined =>
   control.chunks.find((chunk) => chunk.fourcc === 'IHSH')
 
+const pageTables = new WeakMap<Control, ReadonlyMap<Chunk, Chunk>>()
+
 /** The page tables by the shard that they belong to; the first of a name counts. */
-export function pageTablesOf({ control }: AeroFile): Map<Chunk, Chunk> {
+export function pageTablesOf({ control }: AeroFile): ReadonlyMap<Chunk, Chunk> {
+  const known = pageTables.get(control)
+  if (known) return known
   const byName = new Map<string, Chunk>()
   for (const chunk of control.chunks) {
     if (chunk.fourcc === 'PHSH' && !byName.has(chunk.name)) byName.set(chunk.name, chunk)
@@ -109,6 +50,7 @@ export function pageTablesOf({ control }: AeroFile): Map<Chunk, Chunk> {
     const table = byName.get(pagesName(shard.name))
     if (table) tables.set(shard, table)
   }
+  pageTables.set(control, tables)
   return tables
 }
 

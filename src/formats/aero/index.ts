@@ -1,5 +1,6 @@
 import { decodeLossy } from '../../bytes/index.js'
 import type { Format, FormatOption } from '../../model/index.js'
+import { advising } from './advice.js'
 import { writeCapabilities } from './capabilities.js'
 import { check } from './check.js'
 import { checkSet } from './check-set.js'
@@ -10,9 +11,9 @@ import { setOptions, writeOptions } from './options.js'
 import { readFile } from './read.js'
 import { readSet } from './read-set.js'
 import { repair } from './repair.js'
+import { restorePart } from './restore-part.js'
 import { magic } from './structs.js'
-
-export * from './verified-read.js'
+import { verifiedPayload } from './verified-read.js'
 
 const setSuffix = '.aeroset.json'
 
@@ -27,7 +28,7 @@ export const aero: Format = {
   id: 'aero',
   title: 'AERO',
   extensions: ['.aero'],
-  capabilities: { checksums: 'all', write: writeCapabilities },
+  capabilities: { checksums: 'all', usual: { version: '0.1' }, write: writeCapabilities },
   codes,
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'
@@ -38,9 +39,11 @@ export const aero: Format = {
     const files = names.filter((name) => name.endsWith('.aero'))
     return files.length === 1 ? files[0] : files.find((name) => name === 'model.aero')
   },
-  read: readFile,
-  check,
+  read: (source, context) => readFile(source, { ...context, report: advising(context.report) }),
+  check: (model, context) => check(model, { ...context, report: advising(context.report) }),
+  verifiedPayload,
   layout,
+  restorePart,
   repair,
   options: { write: writeOptions, check: checkOptions },
 }
@@ -49,7 +52,7 @@ export const aeroset: Format = {
   id: 'aeroset',
   title: 'AEROSET',
   extensions: [setSuffix],
-  capabilities: { checksums: 'all', write: writeCapabilities },
+  capabilities: { checksums: 'all', usual: { version: '0.1' }, write: writeCapabilities },
   codes: setCodes,
   detect(head, name) {
     const text = decodeLossy(head.subarray(0, 4096)).trimStart()
@@ -60,8 +63,10 @@ export const aeroset: Format = {
     const indexes = names.filter((name) => name.endsWith(setSuffix))
     return indexes.length === 1 ? indexes[0] : indexes.find((name) => name === `model${setSuffix}`)
   },
-  read: readSet,
-  check: checkSet,
+  read: (source, context) => readSet(source, { ...context, report: advising(context.report) }),
+  check: (model, context) => checkSet(model, { ...context, report: advising(context.report) }),
+  verifiedPayload,
   layout: layoutSet,
+  restorePart,
   options: { write: setOptions, check: checkOptions },
 }

@@ -178,6 +178,8 @@ export async function layoutContent(model: Model, plan: ContentPlan, choices: Ch
     withHashes: choices.tensorHashes,
     extra: extraOf(model.parts, indexKind),
   }
+  // Where the weights are read before they are written, what tells about them stands in front of them, where readers find it sooner.
+  const isKnownFirst = plan.hashFirst || choices.uuid === undefined
   const lead = choices.controlHash ? 1 : 0
   const chunkRows: ManifestChunk[] = [
     ...(lead === 1 ? [controlRow] : []),
@@ -195,11 +197,9 @@ export async function layoutContent(model: Model, plan: ContentPlan, choices: Ch
     // A page table without pages is one that the reference refuses.
     if (choices.pageSize === undefined || size === 0) continue
     chunkRows.push({ role: 'page_hashes', fourcc: 'PHSH', shardId: id })
-    weightChunks.push(pagesChunk(shard, choices.pageSize))
+    weightChunks.push(pagesChunk(shard, choices.pageSize, isKnownFirst ? 'front' : 'weights'))
   }
   for (const chunk of kept) chunkRows.push({ role: roles[chunk.fourcc] ?? 'unknown', fourcc: chunk.fourcc })
-  // Where the weights are read before they are written, the index can stand in front of them, where readers find it sooner.
-  const isKnownFirst = plan.hashFirst || choices.uuid === undefined
   const content = [
     await metaChunk(model, quants),
     await manifestChunk(model, quants, chunkRows, manifestShards, choices),
@@ -245,7 +245,7 @@ function manifestChunk(
 function indexChunk(plan: IndexPlan, { zstdLevel }: Choices, isKnownFirst: boolean): OutChunk | Promise<OutChunk> {
   const kind = { fourcc: 'TIDX', name: 'tensors', flags: flags.index }
   if (!plan.withHashes) return compressedChunk(kind, encodeIndex(plan), zstdLevel)
-  return payloadChunk(kind, indexPayload(plan), !isKnownFirst)
+  return payloadChunk(kind, indexPayload(plan), isKnownFirst ? 'front' : 'end')
 }
 
 function extraOf(parts: readonly Part[], kind: string): JsonObject | undefined {
@@ -260,7 +260,7 @@ export function keptChunks(parts: readonly Part[]): OutChunk[] {
     .map((part) => {
       const { fourcc, name, flags: chunkFlags, ulen, hash } = part.content as Chunk
       const payload: Payload = part.data!
-      const chunk = payloadChunk({ fourcc, name, flags: chunkFlags }, payload)
+      const chunk = payloadChunk({ fourcc, name, flags: chunkFlags }, payload, 'weights')
       return { ...chunk, ulen, hash, computeHash: async () => hash }
     })
 }

@@ -95,8 +95,11 @@ export function fitMetadata(value: MetaValue): Fit<MetaValue> {
       return { fits: true, as: { type: 'json', value: toJson(value) }, reason: 'lists become JSON, without item types' }
     }
     case 'i64':
-    case 'u64':
       return { fits: true }
+    case 'u64':
+      // Larger ones come back as what they are.
+      if (value.value > 0x7fff_ffff_ffff_ffffn) return { fits: true }
+      return { fits: true, as: { type: 'i64', value: value.value }, reason: 'JSON numbers have no width' }
     default: {
       const isFloat = value.type.includes('f')
       if (isFloat && !Number.isFinite(value.value)) return { fits: false, reason: `JSON cannot say ${value.value}` }
@@ -114,9 +117,9 @@ function toJson(value: MetaValue): JsonValue {
   return typeof value.value === 'bigint' ? exactNumber(value.value) : value.value
 }
 
-/** As a number when a double holds it exactly, else as text. */
+/** As a number when its digits stay as they are, else as text. */
 const exactNumber = (value: bigint): number | string =>
-  BigInt(Number(value)) === value ? Number(value) : String(value)
+  String(Number(value)) === String(value) ? Number(value) : String(value)
 
 /** Compact JSON, keys sorted and everything beyond ASCII escaped, as the reference writes it. Nested values keep their order. */
 export function encodeMetaJson(metadata: Metadata): Uint8Array {
@@ -131,6 +134,7 @@ function textOf(key: string, value: MetaValue): string {
   if (!fit.fits) failWith(writeCodes['value-range'], { file: 'MJSN', path: key, message: fit.reason ?? 'no place' })
   if (value.type === 'i64' || value.type === 'u64') return String(value.value)
   // A whole number that is a float keeps its point, as Python writes it.
+  if (Object.is((value as { readonly value?: unknown }).value, -0)) return '-0.0'
   if (value.type === 'f64')
     return Number.isInteger(value.value) ? `${String(value.value).replace(/^(-?\d+)$/, '$1.0')}` : String(value.value)
   return JSON.stringify(toJson(value))

@@ -23,8 +23,8 @@ export interface OutChunk {
   computeHash(signal?: AbortSignal): Promise<Uint8Array>
   /** Where it starts is a multiple of this. */
   readonly alignment?: number
-  /** Written behind all others, because it tells about them. */
-  readonly isLast?: boolean
+  /** Where it lies, whatever its place in the table: weights behind what tells where they are, and behind them what is known last. */
+  readonly stage?: 'front' | 'weights' | 'end'
 }
 
 type Kind = Pick<OutChunk, 'fourcc' | 'name' | 'flags'>
@@ -53,7 +53,7 @@ export function storedChunk(chunk: Chunk, source: ByteSource): OutChunk {
 }
 
 /** A chunk whose content comes from elsewhere and whose hash is not known yet. */
-export function payloadChunk(kind: Kind, payload: Payload, isLast = false): OutChunk {
+export function payloadChunk(kind: Kind, payload: Payload, stage: OutChunk['stage'] = 'front'): OutChunk {
   const { byteLength } = payload
   return {
     ...kind,
@@ -61,7 +61,7 @@ export function payloadChunk(kind: Kind, payload: Payload, isLast = false): OutC
     ulen: byteLength,
     hash: undefined,
     slots: [{ kind: 'payload', path: kind.name, payload }],
-    isLast,
+    stage,
     async computeHash(signal) {
       const hasher = await createHasher('blake3')
       for await (const bytes of payload.chunks(1 << 20, signal)) hasher.update(bytes)
@@ -80,6 +80,7 @@ export function shardChunk(shard: ShardContent, alignment: number): OutChunk {
     ulen: size,
     hash: undefined,
     slots: shard.slots(),
+    stage: 'weights',
     alignment,
     async computeHash(signal) {
       const { whole } = await shard.hashes(signal)
@@ -90,7 +91,7 @@ export function shardChunk(shard: ShardContent, alignment: number): OutChunk {
 }
 
 /** The page table of a shard; its size follows from the number of pages. */
-export function pagesChunk(shard: ShardContent, pageSize: number): OutChunk {
+export function pagesChunk(shard: ShardContent, pageSize: number, stage: OutChunk['stage']): OutChunk {
   const size = pageTableSize(shard.name, pageSize, pageCount(shard.plan.size, pageSize))
   const payload: Payload = {
     byteLength: size,
@@ -99,5 +100,5 @@ export function pagesChunk(shard: ShardContent, pageSize: number): OutChunk {
       yield* bytesPayload(encodePageTable(shard.name, pageSize, pages)).chunks(window, signal)
     },
   }
-  return payloadChunk({ fourcc: 'PHSH', name: pagesName(shard.name), flags: flags.optional }, payload)
+  return payloadChunk({ fourcc: 'PHSH', name: pagesName(shard.name), flags: flags.optional }, payload, stage)
 }

@@ -1,9 +1,10 @@
 // Page hashes (PHSH): for one weight shard, the BLAKE3 digest of each page, so that a part of the shard can be proven without reading the
 // rest. The chunk is the MessagePack map {shard_name, page_size, digests} and is found by its name: the shard's, with `.phsh` behind.
-import { type Report, TareError } from '../../errors/index.js'
-import type { JsonValue } from '../../model/index.js'
+import type { ByteSource } from '../../bytes/index.js'
+import { type Report, strictReport, TareError } from '../../errors/index.js'
+import { defaultLimits, type JsonValue } from '../../model/index.js'
 import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack.js'
-import type { Chunk, ChunkContent } from './chunk.js'
+import { type Chunk, type ChunkContent, readChunks } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
@@ -17,6 +18,35 @@ export interface PageTable {
 }
 
 export const pageCount = (shardLength: number, pageSize: number): number => Math.ceil(shardLength / pageSize)
+
+const loaded = new WeakMap<Chunk, Promise<PageTable | undefined>>()
+
+/** The table of a shard for reading, compared with its own hash; fetched once. An empty shard needs none. */
+export function loadPageTable(
+  { source }: { readonly source: ByteSource },
+  shard: Chunk,
+  chunk: Chunk,
+  signal: AbortSignal | undefined,
+): Promise<PageTable | undefined> {
+  const known = loaded.get(chunk)
+  if (known) return known
+  const loading = readPageTable(source, shard, chunk, signal)
+  loaded.set(chunk, loading)
+  loading.catch(() => loaded.delete(chunk))
+  return loading
+}
+
+async function readPageTable(
+  source: ByteSource,
+  shard: Chunk,
+  chunk: Chunk,
+  signal: AbortSignal | undefined,
+): Promise<PageTable | undefined> {
+  if (shard.length === 0) return undefined
+  const report = strictReport(source.name)
+  const [content] = await readChunks(source, [chunk], { report, limits: defaultLimits, lenient: false, signal })
+  return content && parsePageTable(content, shard, report)
+}
 
 /** The table of a shard, or undefined when it is malformed, which is reported. */
 export function parsePageTable(content: ChunkContent, shard: Chunk, report: Report): PageTable | undefined {

@@ -4,10 +4,10 @@ import { type ByteRange, checkRange } from '../../bytes/index.js'
 import type { Model, Payload, ReadContext, Tensor } from '../../model/index.js'
 import { sameBytes } from './chunk.js'
 import { setCodes } from './codes.js'
-import { neededBytes } from './dtypes.js'
-import { fileOf, type TensorTable } from './file.js'
+import { fileOf } from './file.js'
 import type { OpenPart, SetParts } from './set-files.js'
 import type { SetFile, SetIndex } from './set-json.js'
+import type { TensorTable } from './tensor-table.js'
 
 export function placeSetTensors(
   index: SetIndex,
@@ -30,8 +30,7 @@ export function placeSetTensors(
       continue
     }
     if (!opened) {
-      const length = tensor.encoding ? neededBytes(tensor.encoding, tensor.shape)! : table.lengths[i]!
-      tensors.push({ ...tensor, data: new PartPayload(parts, part, tensor, length, context) })
+      tensors.push({ ...tensor, data: new PartPayload(parts, part, tensor, table.dataLengths[i]!, context) })
       continue
     }
     const place = opened[part]?.byName.get(tensor.name)

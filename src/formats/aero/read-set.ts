@@ -11,6 +11,7 @@ import { setCodes } from './codes.js'
 import { type AeroFile, containerKind, fileOf } from './file.js'
 import { toMeta, toPlain } from './meta-json.js'
 import { placeSetTensors } from './place-set.js'
+import { positionOf } from './position-of.js'
 import { readFile } from './read.js'
 import { messageOf, type OpenPart, openSetFile, SetParts } from './set-files.js'
 import { knownKeys, parseSetIndex, type SetFile, type SetIndex } from './set-json.js'
@@ -30,8 +31,8 @@ export interface AeroSet {
   readonly metadata: ReadonlyMap<string, MetaValue>
   /** Parts that could be read, when all were tried. */
   readonly opened: readonly (OpenPart | undefined)[] | undefined
-  /** The part file that holds a tensor, and the tensor's position in it; opens the part. */
-  locate(name: string): Promise<{ file: AeroFile; position: number }>
+  /** The part file that holds a tensor of the list, and the tensor's position in it; opens the part. */
+  locate(position: number): Promise<{ file: AeroFile; position: number }>
 }
 
 export const setOf = (model: Model): AeroSet | undefined =>
@@ -47,11 +48,11 @@ export async function readSet(source: ByteSource, context: ReadContext): Promise
   const index = parseSetIndex(bytes, report)
   context.extents?.add({ file: source.name, offset: 0, length: source.size, path: 'index', kind: 'field' })
   const global = await readGlobal(index, source, context)
-  const parts = new SetParts(index, source, context)
+  const parts = new SetParts(index, fileOf(global)!.table, source, context)
   const opened = report.strict && !context.extents ? undefined : await openAll(index, parts, context)
   const tensors = placeSetTensors(index, global, parts, opened, context)
   const metadata = mergeMetadata(index, global)
-  const locate = locatorOf(index, global, parts, context)
+  const locate = locatorOf(index, global, parts, tensors, context)
   const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, opened, locate }
   return {
     format: 'aeroset',
@@ -123,16 +124,21 @@ async function openAll(index: SetIndex, parts: SetParts, context: ReadContext): 
   return opened
 }
 
-function locatorOf(index: SetIndex, global: Model, parts: SetParts, { report }: ReadContext): AeroSet['locate'] {
+function locatorOf(
+  index: SetIndex,
+  global: Model,
+  parts: SetParts,
+  tensors: readonly Tensor[],
+  { report }: ReadContext,
+): AeroSet['locate'] {
   const { table } = fileOf(global)!
-  let places: Map<string, number> | undefined
-  return async (name) => {
-    places ??= new Map(table.tensors.map((tensor, i) => [tensor.name, i]))
-    const shard = table.shardIds[places.get(name) ?? -1]
+  return async (position) => {
+    const { name } = tensors[position]!
+    const shard = table.shardIds[positionOf(table.tensors, name) ?? -1]
     const number = index.parts.findIndex((each) => shard !== undefined && each.shards.includes(shard))
     const part = number < 0 ? undefined : await parts.open(number)
-    const position = part?.byName.get(name)
-    if (part && position !== undefined) return { file: fileOf(part.model)!, position }
+    const place = part?.byName.get(name)
+    if (part && place !== undefined) return { file: fileOf(part.model)!, position: place }
     const message = `no part of the set holds ${JSON.stringify(name)}`
     return report.fail(setCodes['tensor-not-in-part'], { offset: 0, path: name, message })
   }

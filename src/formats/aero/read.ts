@@ -2,6 +2,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
 import { type MetaValue, type Model, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
+import { type Adoption, adoptTensors } from './adopt-tensors.js'
 import { type Chunk, type ChunkContent, readChunks } from './chunk.js'
 import { codes } from './codes.js'
 import { type Control, readControl } from './control.js'
@@ -11,7 +12,8 @@ import { parseMetaJson } from './meta-json.js'
 import { checkRegions, recordRegions } from './regions.js'
 import { checkTensors, placeTensors } from './tensors.js'
 
-export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
+/** `adoption`: what a set says about the tensors of this part; used when it has no index of its own. */
+export async function readFile(source: ByteSource, context: ReadContext, adoption?: Adoption): Promise<Model> {
   const { report } = context
   const control = await readControl(source, context)
   checkRegions(control, source, context)
@@ -24,8 +26,12 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
   const manifest = manifestContent && parseManifest(manifestContent, control.chunks, report)
   const metadata = mergeMetadata(json, manifest)
   const indexContent = first('TIDX')
-  if (!control.chunks.some((chunk) => chunk.fourcc === 'TIDX')) complainNoIndex(control, report)
-  const { table, extra } = placeTensors(indexContent, control, metadata, source, context)
+  const hasIndex = control.chunks.some((chunk) => chunk.fourcc === 'TIDX')
+  if (!hasIndex && !adoption) complainNoIndex(control, report)
+  const { table, extra } =
+    !hasIndex && adoption
+      ? { table: adoptTensors(adoption, control, source, context), extra: undefined }
+      : placeTensors(indexContent, control, metadata, source, context)
   checkTensors(table, context)
   const used = new Set(table.shards)
   const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, indexContent?.chunk])
@@ -95,7 +101,14 @@ function keptParts({ kept, source }: AeroFile): Part[] {
 }
 
 function extraParts(manifest: JsonObject | undefined, index: JsonObject | undefined): Part[] {
-  return [...(manifest ? [extraPart(manifestKind, manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
+  return [...(manifest ? [manifestPart(manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
+}
+
+/** The types of packed tensors are listed anew from the tensors. */
+function manifestPart(manifest: JsonObject): Part {
+  const { quant_descriptors: value, ...rest } = manifest
+  const isDerived = Object.keys(rest).length === 0 && value !== undefined && isGgmlDescriptors({ type: 'json', value })
+  return { ...extraPart(manifestKind, manifest), ...(isDerived && { sharing: 'derived' }) }
 }
 
 /** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */

@@ -8,6 +8,7 @@ import { MsgpackReader } from '../../wire/msgpack.js'
 import { decodeZstd, isZstdFault, parseZstdFrame } from '../../wire/zstd.js'
 import type { Chunk } from './chunk.js'
 import { codes } from './codes.js'
+import type { IndexEntry } from './index-entry.js'
 import { isObject } from './manifest.js'
 import { chunkAlignment, flags, fourccText, header, shardName, tocEntry, tocHeader } from './structs.js'
 import { readTagged } from './tagged.js'
@@ -137,9 +138,10 @@ function jsonLength(bytes: Uint8Array): number | undefined {
 function shardSizes(chunk: Chunk, content: Uint8Array): Map<number, number> | undefined {
   const sizes = new Map<number, number>()
   try {
-    parseIndex({ chunk, bytes: content }, report, ({ shardId, dataOff, dataLen }) => {
+    const visit = ({ shardId, dataOff, dataLen }: IndexEntry): void => {
       sizes.set(shardId, Math.max(sizes.get(shardId) ?? 0, Number(dataOff) + Number(dataLen)))
-    })
+    }
+    parseIndex({ chunk, bytes: content }, report, { visit })
   } catch (error) {
     if (error instanceof TareError) return undefined
     throw error

@@ -129,7 +129,7 @@ async function wrongTensors({ table, source }: AeroFile, signal: AbortSignal | u
     }
     return [{ start: table.starts[i]!, end: table.ends[i]!, done }]
   })
-  await runHashJobs(source, jobs, () => {}, signal)
+  await runHashJobs(source, jobs, { signal })
   return wrong
 }
 

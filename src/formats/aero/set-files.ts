@@ -1,13 +1,16 @@
-// Opens the files of a set. A name without any path is a file beside the index. Everything else leads elsewhere and is opened only by
-// whoever called, if at all: an index from a stranger must not make tare read other files or other machines.
-import { type ByteSource, isPlainFileName, withHead } from '../../bytes/index.js'
-import { TareError } from '../../errors/index.js'
+// Opens the files of a set. Plain names, also in folders below, are files beside the index. Everything else leads elsewhere and is opened
+// only by whoever called, if at all: an index from a stranger must not make tare read other files or other machines.
+import { type ByteSource, isPathBelow, isPlainFileName, type OpenHint, withHead } from '../../bytes/index.js'
+import { ioCodes, TareError } from '../../errors/index.js'
 import { closeModel, type Model, type ReadContext } from '../../model/index.js'
 import { setCodes } from './codes.js'
 import { readFile } from './read.js'
 import type { SetFile, SetIndex } from './set-json.js'
+import type { TensorTable } from './tensor-table.js'
 
 const headSize = 65_536
+/** A part begins with its own index and, where tare wrote it, with its page tables; over a network one request should bring them. */
+const partHead = 512 * 1024
 const isUrl = (path: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(path)
 
 /** Where a file of the set is: beside the index, or at an address or path elsewhere. */
@@ -15,7 +18,7 @@ function locate(file: SetFile, { baseUrl }: SetIndex, source: ByteSource): { bes
   const { path } = file
   if (isUrl(path)) return { elsewhere: path }
   const based = baseUrl === undefined ? undefined : `${baseUrl.replace(/\/+$/, '')}/${path}`
-  const beside = isPlainFileName(path) ? path : undefined
+  const beside = isPathBelow(path) ? path : undefined
   // A copy beside a local index is nearer than the address; an index from the network means what it says.
   if (based !== undefined && isUrl(source.name)) return { elsewhere: based }
   if (beside !== undefined) return { beside, ...(based !== undefined && { elsewhere: based }) }
@@ -29,28 +32,49 @@ export async function openSetFile(
   context: ReadContext,
 ): Promise<ByteSource> {
   const { beside, elsewhere } = locate(file, index, source)
+  // All of the global index will be wanted, and of a part what it begins with.
+  const hint: OpenHint = { first: file === index.global ? file.size : partHead }
   let opened: ByteSource | undefined
   let failure: unknown
-  if (beside !== undefined && source.sibling) {
+  if (beside !== undefined) {
     try {
-      opened = await source.sibling(beside)
+      opened = await openBeside(beside, source, hint)
     } catch (error) {
       failure = error
     }
   }
-  if (!opened && elsewhere !== undefined) opened = await openElsewhere(elsewhere, file, context)
+  if (!opened && elsewhere !== undefined) opened = await openElsewhere(elsewhere, file, source, context, hint)
   if (!opened) throw failure ?? new Error('this kind of input has no files beside it')
   const head = await opened.read(0, Math.min(opened.size, headSize), { signal: context.signal })
   return withHead(opened, head)
 }
 
-async function openElsewhere(location: string, file: SetFile, context: ReadContext): Promise<ByteSource> {
-  if (context.openElsewhere) return context.openElsewhere(location)
+async function openBeside(path: string, source: ByteSource, hint: OpenHint): Promise<ByteSource | undefined> {
+  return isPlainFileName(path) ? source.sibling?.(path, hint) : source.below?.(path, hint)
+}
+
+async function openElsewhere(
+  location: string,
+  file: SetFile,
+  source: ByteSource,
+  context: ReadContext,
+  hint: OpenHint,
+): Promise<ByteSource> {
+  const place = { offset: 0, path: `${file.where}.path` }
+  const outside = `${JSON.stringify(location)} leads out of the directory of the set`
+  if (context.openElsewhere) {
+    try {
+      return await context.openElsewhere(location, source, hint)
+    } catch (error) {
+      if (!(error instanceof TareError) || error.code !== ioCodes['unsafe-path'].code) throw error
+      return context.report.fail(setCodes.path, { ...place, message: `${outside}: ${error.finding.message}` })
+    }
+  }
   const code = isUrl(location) ? setCodes.remote : setCodes.path
   const message = isUrl(location)
     ? `${JSON.stringify(location)} would have to be fetched, and that is not possible here`
-    : `${JSON.stringify(location)} leads out of the directory of the set`
-  return context.report.fail(code, { offset: 0, path: `${file.where}.path`, message })
+    : outside
+  return context.report.fail(code, { ...place, message })
 }
 
 /** One part, read. */
@@ -65,10 +89,12 @@ export class SetParts {
   readonly #index: SetIndex
   readonly #source: ByteSource
   readonly #context: ReadContext
+  readonly #global: TensorTable
   readonly #open = new Map<number, Promise<OpenPart>>()
 
-  constructor(index: SetIndex, source: ByteSource, context: ReadContext) {
+  constructor(index: SetIndex, global: TensorTable, source: ByteSource, context: ReadContext) {
     this.#index = index
+    this.#global = global
     this.#source = source
     this.#context = context
   }
@@ -95,7 +121,8 @@ export class SetParts {
       return report.fail(setCodes['part-missing'], { offset: 0, path: `${part.where}.path`, message })
     }
     try {
-      const model = await readFile(source, { ...this.#context, report: report.forFile(source.name) })
+      const adoption = { global: this.#global, shards: part.shards }
+      const model = await readFile(source, { ...this.#context, report: report.forFile(source.name) }, adoption)
       return { model, byName: new Map(model.tensors.map((tensor, position) => [tensor.name, position])) }
     } catch (error) {
       await source.close()

@@ -36,6 +36,8 @@ export type TocEntry = StructValues<typeof tocEntry>
 
 export const magic = [0x41, 0x45, 0x52, 0x4f] as const
 export const digestSize = 32
+/** The same in units of four bytes, for copying many of them. */
+export const digestWords = 8
 export const chunkAlignment = 16
 export const stringTableAlignment = 8
 

@@ -1,17 +1,20 @@
 // From entries of the index to tensors: which bytes of the file each one is, whether they are there, and whether they are as many as
 // type and shape want.
 import { type ByteSource, checkedAdd } from '../../bytes/index.js'
-import { packed } from '../../dtypes/index.js'
+import { type DType, packed } from '../../dtypes/index.js'
 import type { Code, Report } from '../../errors/index.js'
 import { type Metadata, type Payload, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { type Chunk, type ChunkContent, describeChunk } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
 import { dtypeOfNumber, ggmlTypeIn, neededBytes } from './dtypes.js'
-import { ownExtras, shardsOf, TensorTable } from './file.js'
+import { ownExtras, shardsOf } from './file.js'
+import type { IndexEntry } from './index-entry.js'
 import type { JsonObject } from './manifest.js'
+import { NameSet } from './name-set.js'
 import { shardName } from './structs.js'
-import { type IndexEntry, parseIndex } from './tidx.js'
+import { TensorTable } from './tensor-table.js'
+import { type IndexVisitor, parseIndex } from './tidx.js'
 
 export interface PlacedTensors {
   readonly table: TensorTable
@@ -25,27 +28,28 @@ export function placeTensors(
   source: ByteSource,
   context: ReadContext,
 ): PlacedTensors {
-  const table = new TensorTable()
-  if (!content) return { table, extra: undefined }
-  const placer = new Placer(table, control, metadata, source, context.report)
-  const { extra } = parseIndex(content, context.report, (entry, report) => placer.place(entry, report))
-  return { table, extra }
+  if (!content) return { table: new TensorTable(0), extra: undefined }
+  const placer = new Placer(control, metadata, source, context)
+  const { extra } = parseIndex(content, context.report, placer)
+  return { table: placer.table, extra }
 }
 
-class Placer {
-  readonly #table: TensorTable
+class Placer implements IndexVisitor {
+  table = new TensorTable(0)
   readonly #source: ByteSource
   readonly #shards: Map<string, Chunk>
   readonly #byId = new Map<number, Chunk | undefined>()
-  readonly #names = new Set<string>()
+  #names = new NameSet(0)
   readonly #isFromGguf: boolean
   readonly #outer: Report
+  readonly #onLost: ReadContext['onLost']
   #saidDims = false
+  #last: { type?: DType; shape?: readonly number[]; needed?: number | undefined } = {}
   /** Takes places in the content of the index. */
   #report: Report
 
-  constructor(table: TensorTable, control: Control, metadata: Metadata, source: ByteSource, report: Report) {
-    this.#table = table
+  constructor(control: Control, metadata: Metadata, source: ByteSource, { report, onLost }: ReadContext) {
+    this.#onLost = onLost
     this.#source = source
     this.#shards = shardsOf(control)
     this.#outer = report
@@ -54,12 +58,15 @@ class Placer {
     this.#isFromGguf = origin?.type === 'str' && origin.value === 'gguf'
   }
 
-  place(entry: IndexEntry, report: Report): void {
+  begin(most: number): void {
+    this.table = new TensorTable(most)
+    this.#names = new NameSet(most)
+  }
+
+  visit(entry: IndexEntry, report: Report): void {
     this.#report = report
     const { name } = entry
-    const known = this.#names.size
-    this.#names.add(name)
-    if (this.#names.size === known) {
+    if (!this.#names.add(name, entry.nameHash)) {
       this.#complain(entry, codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
       return
     }
@@ -72,6 +79,7 @@ class Placer {
     if (!shard) {
       const message = `${JSON.stringify(name)} is in ${shardName(entry.shardId)}, which the file does not have`
       this.#complain(entry, codes['tidx-shard-missing'], 'shard_id', message)
+      this.#sayLost(entry, message)
       return
     }
     const { dataOff, dataLen } = entry
@@ -79,10 +87,15 @@ class Placer {
     if (end === undefined || end > shard.length) {
       const message = `${JSON.stringify(name)} has ${dataLen} bytes from ${dataOff} on, ${describeChunk(shard)} has ${shard.length}`
       this.#complain(entry, codes['tidx-bounds'], 'data_off', message)
+      this.#sayLost(entry, message)
       return
     }
     const start = shard.offset + Number(dataOff)
     this.#add(entry, shard, start, shard.offset + end, rangePayload(this.#source, start, Number(dataLen)))
+  }
+
+  #sayLost({ name, dataLen }: IndexEntry, reason: string): void {
+    this.#onLost?.({ subject: 'tensor', name, length: typeof dataLen === 'number' ? dataLen : undefined, reason })
   }
 
   #complain(entry: IndexEntry, code: Code, field: string, message: string): void {
@@ -108,13 +121,15 @@ class Placer {
     const type = dtype === packed ? ggmlTypeIn(extra)?.dtype : dtype
     if (dtype === packed && type && this.#isFromGguf) this.#noteDims(entry)
     const length = Number(entry.dataLen)
-    const needed = type && neededBytes(type, shape)
+    const needed = type && this.#neededBytes(type, shape)
     let data = stored
+    let dataLength = length
     let isWhole = needed === length
     if (needed !== undefined && length > needed && (dtype === packed || this.#isFromGguf)) {
       const message = `${length} bytes are stored, [${shape.join(', ')}] of ${type!.id} takes ${needed}; the rest is padding`
       this.#complain(entry, codes['tensor-data-len-padded'], 'data_len', message)
       data = stored && rangePayload(this.#source, start, needed)
+      dataLength = needed
       isWhole = true
     } else if (type && !isWhole) {
       const wanted = needed === undefined ? 'which does not go with that type' : `which takes ${needed}`
@@ -126,17 +141,18 @@ class Placer {
       )
     }
     if (extra) ownExtras.add(extra)
-    const tensor: Tensor = {
-      name,
-      dtype,
-      shape,
-      order: 'row',
-      role: 'weight',
-      data,
-      ...(dtype === packed && type && isWhole && { encoding: type }),
-      ...(extra && { extra }),
+    const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
+    const encoding = dtype === packed && isWhole ? type : undefined
+    const tensor = encoding || extra ? { ...plain, ...(encoding && { encoding }), ...(extra && { extra }) } : plain
+    this.table.add(tensor, entry, dataLength, shard, start, end)
+  }
+
+  /** Neighbours are often alike, and then share their shape. */
+  #neededBytes(type: DType, shape: readonly number[]): number | undefined {
+    if (type !== this.#last.type || shape !== this.#last.shape) {
+      this.#last = { type, shape, needed: neededBytes(type, shape) }
     }
-    this.#table.add(tensor, entry, shard, start, end)
+    return this.#last.needed
   }
 
   #noteDims(entry: IndexEntry): void {

@@ -6,38 +6,19 @@ import type { JsonValue } from '../../model/index.js'
 import { MsgpackReader, msgpackCodes, nameOf } from '../../wire/msgpack.js'
 import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
+import { blankEntry, type IndexEntry } from './index-entry.js'
+import { hashOfName } from './name-set.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
-import { encodeTagged, mostValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
+import { mostValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
+import { fields, hexValues, UsualEntries } from './usual-entry.js'
 
-/** One entry, as far as it makes sense by itself. The object is used again for the next one. */
-export interface IndexEntry {
-  /** Position in the list. */
-  index: number
-  /** Position of the entry's first byte in the content of the chunk. */
-  at: number
-  name: string
-  dtype: number
-  shape: number[]
-  shardId: number
-  /** A bigint when it is beyond 2^53-1. */
-  dataOff: number | bigint
-  dataLen: number | bigint
-  /** What `hash_b3` says; the bytes are in `hash` when it is proper. */
-  hashForm: 'none' | 'proper' | 'malformed'
-  readonly hash: Uint8Array
-  /** Keys that the document does not define, and `flags` when it is not 0. */
-  extra: Record<string, JsonValue> | undefined
+export interface IndexVisitor {
+  /** Told how many entries there can be, before the first. */
+  begin?(most: number): void
+  /** Told about each entry; the report takes places in the content of the chunk. */
+  visit(entry: IndexEntry, report: Report): void
 }
-
-/** By character code; 255 for what is no hexadecimal digit. */
-const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase())
-  return value < 0 ? 255 : value
-})
-
-/** Told about each entry; the report takes places in the content of the chunk. */
-export type Visit = (entry: IndexEntry, report: Report) => void
 
 export interface IndexRoot {
   readonly count: number
@@ -58,12 +39,11 @@ const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['tidx-msgpa
 const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
 /** One bit for each. */
 const allRequired = (1 << required.length) - 1
-const known = [...required, 'flags', 'hash_b3'] as const
-type Field = (typeof known)[number]
-/** With the type byte of a short string in front. */
-const knownBytes: readonly Uint8Array[] = known.map((field) => encodeTagged(field))
+type Field = (typeof fields)[number]
+/** An entry with all required fields takes at least so many bytes, so a list cannot claim more entries than it has. */
+const leastEntry = 1 + required.reduce((sum, field) => sum + 2 + field.length, 0)
 
-export function parseIndex(content: ChunkContent, report: Report, visit: Visit): IndexRoot {
+export function parseIndex(content: ChunkContent, report: Report, visitor: IndexVisitor): IndexRoot {
   const placed = placedReport(report, content.chunk, ownCode)
   const reader = new MsgpackReader(content.bytes, placed)
   const tagged = taggedContext(mostValues(content.chunk.length))
@@ -83,7 +63,8 @@ export function parseIndex(content: ChunkContent, report: Report, visit: Visit):
       const kind = reader.next()
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
       count = reader.length
-      new EntryParser(reader, content.bytes, tagged, placed).readAll(count, visit)
+      visitor.begin?.(Math.min(count, Math.floor(reader.remaining / leastEntry)))
+      new EntryParser(reader, content.bytes, tagged, placed).readAll(count, visitor)
     } else {
       extra ??= Object.create(null) as Record<string, JsonValue>
       extra[key] = readTagged(reader, tagged)
@@ -102,39 +83,27 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
 
 class EntryParser {
   readonly #reader: MsgpackReader
-  readonly #bytes: Uint8Array
+  readonly #usual: UsualEntries
   readonly #tagged: TaggedContext
   readonly #report: Report
-  readonly #entry: IndexEntry = {
-    index: 0,
-    at: 0,
-    name: '',
-    dtype: 0,
-    shape: [],
-    shardId: 0,
-    dataOff: 0,
-    dataLen: 0,
-    hashForm: 'none',
-    hash: new Uint8Array(digestSize),
-    extra: undefined,
-  }
+  readonly #entry = blankEntry()
   #index = 0
   #field = ''
   #isGood = true
 
   constructor(reader: MsgpackReader, bytes: Uint8Array, tagged: TaggedContext, report: Report) {
     this.#reader = reader
-    this.#bytes = bytes
+    this.#usual = new UsualEntries(bytes)
     this.#tagged = tagged
     this.#report = report
   }
 
-  readAll(count: number, visit: Visit): void {
+  readAll(count: number, visitor: IndexVisitor): void {
     const where = this.#reader.where
     this.#reader.where = () => this.#path()
     for (this.#index = 0; this.#index < count; this.#index++) {
       this.#field = ''
-      if (this.#read()) visit(this.#entry, this.#report)
+      if (this.#read()) visitor.visit(this.#entry, this.#report)
     }
     this.#reader.where = where
   }
@@ -154,18 +123,21 @@ class EntryParser {
     entry.hashForm = 'none'
     entry.extra = undefined
     this.#isGood = true
-    let given = 0
-    let next = 0
-    for (let pairs = reader.length; pairs > 0; pairs--) {
+    const pairs = reader.length
+    const taken = this.#usual.take(reader.position, pairs, entry)
+    reader.position = this.#usual.position
+    let given = (1 << taken) - 1
+    for (let left = pairs - taken; left > 0; left--) {
       const keyAt = reader.offset
-      const number = this.#takeKey(next)
-      next = number + 1
+      this.#field = ''
+      this.#field = readKey(reader, this.#tagged)
+      const number = fields.indexOf(this.#field as Field)
       if (number < 0) this.#keepExtra(this.#field)
       else {
         const bit = 1 << number
-        if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${known[number]} stands twice`)
+        if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${this.#field} stands twice`)
         given |= bit
-        this.#readField(known[number]!)
+        this.#readField(this.#field as Field)
       }
     }
     this.#field = ''
@@ -174,27 +146,6 @@ class EntryParser {
       this.#complain('tidx-field-missing', at, `${missing.join(' and ')} missing`)
     }
     return this.#isGood
-  }
-
-  /** Takes a key. Writers list the fields in one order, so the one that should come next is tried first, without making a string. */
-  #takeKey(next: number): number {
-    const reader = this.#reader
-    if (next < known.length && this.#startsWith(knownBytes[next]!)) {
-      reader.position += knownBytes[next]!.byteLength
-      this.#field = known[next]!
-      return next
-    }
-    this.#field = ''
-    const key = readKey(reader, this.#tagged)
-    this.#field = key
-    return known.indexOf(key as Field)
-  }
-
-  #startsWith(expected: Uint8Array): boolean {
-    const bytes = this.#bytes
-    const { position } = this.#reader
-    for (let i = 0; i < expected.byteLength; i++) if (bytes[position + i] !== expected[i]) return false
-    return true
   }
 
   #readField(field: Field): void {
@@ -208,7 +159,7 @@ class EntryParser {
     const kind = reader.next()
     if (field === 'name' || field === 'hash_b3') {
       if (kind !== 'str') this.#refuse(at, kind, 'a string')
-      else if (field === 'name') entry.name = readText(reader, this.#tagged)
+      else if (field === 'name') this.#readName()
       else this.#readHash()
       return
     }
@@ -223,6 +174,11 @@ class EntryParser {
     } else if (typeof value === 'bigint') this.#refuse(at, kind, 'a smaller number')
     else if (field === 'dtype') entry.dtype = value
     else entry.shardId = value
+  }
+
+  #readName(): void {
+    this.#entry.name = readText(this.#reader, this.#tagged)
+    this.#entry.nameHash = hashOfName(this.#entry.name)
   }
 
   /** 64 hexadecimal digits in either case; an empty string stands for no hash. */

@@ -1,7 +1,7 @@
 // Writes the tensor index. With a hash in every entry it cannot be compressed, because its size must be known before the weights are;
 // but the size of an entry does not depend on what its hash is. So it is stored plainly, behind the weights, and filled in when they
 // have gone by.
-import { joinBytes, toHex } from '../../bytes/index.js'
+import { joinBytes } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { type JsonValue, lazyPayload, type Payload, type Tensor } from '../../model/index.js'
@@ -123,7 +123,7 @@ function writeEntry(
   }
   if (!withHashes) return
   writer.raw(keys.hash_b3)
-  writer.str(toHex(hashOf(placement)))
+  writer.hex(hashOf(placement))
 }
 
 /** What only AERO said about the tensor, with the quantization that it has now. */

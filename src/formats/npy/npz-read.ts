@@ -54,7 +54,11 @@ const lostMember =
     const { name, size } = member
     const isArray = name.toLowerCase().endsWith(extension)
     const subject = isArray ? 'tensor' : 'part'
-    onLost({ subject, name: isArray ? name.slice(0, -extension.length) : name, reason: `${reason}; it had ${size} bytes` })
+    onLost({
+      subject,
+      name: isArray ? name.slice(0, -extension.length) : name,
+      reason: `${reason}; it had ${size} bytes`,
+    })
   }
 
 /** What other formats had no array for lies in the archive's comment, or in a member of its own when it is long. */

@@ -30,6 +30,9 @@ describe('fixtures', () => {
     for (const code of codes) seen.add(code)
     const wanted = defects[each.file] ?? each.check?.replaceAll(/[._]/g, '-')
     if (wanted) expect(codes).toContain(`aero/${wanted}`)
+    for (const { code, message } of result.findings) {
+      if (code.startsWith('aero/defect-')) expect(message).toMatch(/\(defect D\d\); .*`tare repair`/)
+    }
   })
 
   it.each(['irregular/zstd-multi-frame.aero', 'irregular/ihsh-two-ranges.aero'])('%s is judged', async (file) => {

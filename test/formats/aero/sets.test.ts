@@ -3,17 +3,21 @@ import {
   type ByteSource,
   closeModel,
   countingSource,
+  digestOf,
   formatById,
   hashModel,
   MemorySource,
   openModel,
   type ReadCount,
+  readPayload,
+  toHex,
   verifySource,
+  withVerifiedReads,
 } from '../../../src/index.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, isAccepted, loadCases, presentCases } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { codesOf } from './build.js'
+import { aeroBytes, index as chunkOf, codesOf, entry, weights } from './build.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the index is taken apart freely here
 type Json = any
@@ -82,6 +86,12 @@ describe('reading', () => {
     ],
     [
       'aeroset/path',
+      (index: Json) => {
+        index.parts[0].path = 'sub/../../part-000.aero'
+      },
+    ],
+    [
+      'aeroset/index-missing',
       (index: Json) => {
         index.global_tidx.path = 'sub/index.aero'
       },
@@ -195,6 +205,82 @@ describe('reading', () => {
     expect(asked).toEqual(
       ['index.aero', 'part-000.aero'].map((name) => `http://127.0.0.1:8731/sets/v02-base-url/${name}`),
     )
+  })
+})
+
+describe('parts without an index of their own', () => {
+  /** Two parts with two shards and three shards, which hold one tensor of 8 bytes each. */
+  async function bare(nameOf: (id: number, place: number) => string, change: (tensors: Json[]) => void = () => {}) {
+    const ids = [
+      [0, 1],
+      [2, 3, 4],
+    ]
+    const contents = Array.from({ length: 5 }, (_, id) => Uint8Array.from({ length: 10 }, (_, i) => 16 * id + i))
+    const tensors = contents.map((bytes, id) => ({
+      ...entry(`t${id}`, { shape: [8], shard_id: id, data_off: 2, data_len: 8 }),
+      bytes: bytes.subarray(2),
+    }))
+    change(tensors)
+    const described = []
+    for (const { bytes, ...each } of tensors) {
+      described.push({ ...each, hash_b3: toHex(await digestOf('blake3', bytes)) })
+    }
+    const files = new Map([['index.aero', await aeroBytes([chunkOf(...described)])]])
+    const parts = []
+    for (const [i, shards] of ids.entries()) {
+      const path = `part-00${i}.aero`
+      const chunks = shards.map((id, place) => ({ ...weights(0, nameOf(id, place)), bytes: contents[id]! }))
+      files.set(path, await aeroBytes(chunks))
+      const bytes = files.get(path)!
+      parts.push({ path, sha256: toHex(await digestOf('sha256', bytes)), size_bytes: bytes.byteLength, shards })
+    }
+    const sha256 = toHex(await digestOf('sha256', files.get('index.aero')!))
+    const index = {
+      format: { name: 'AEROSET', version: [0, 1] },
+      model: { name: 'm', architecture: 'a' },
+      parts,
+      global_tidx: { path: 'index.aero', sha256, size_bytes: files.get('index.aero')!.byteLength },
+    }
+    return { source: new MemorySource(new TextEncoder().encode(JSON.stringify(index)), main, files), contents }
+  }
+
+  it.each([
+    ['numbered over the set', (id: number) => `weights.shard${id}`],
+    ['numbered from 0 in each part', (_: number, place: number) => `weights.shard${place}`],
+    ['called otherwise', (id: number) => `other${id}`],
+  ])('are read, verified and converted when their shards are %s', async (_, nameOf) => {
+    const { source, contents } = await bare(nameOf)
+    const model = await openModel(source)
+    for (const [i, tensor] of model.tensors.entries()) {
+      expect(await tensor.data!.read!(0, 8)).toEqual(contents[i]!.subarray(2))
+    }
+    const { verdict, findings } = await verifySource(source)
+    expect([verdict, findings.map(({ code }) => code)]).toEqual([
+      'warnings',
+      ['aeroset/part-no-index', 'aeroset/part-no-index'],
+    ])
+    const [file] = (await convertToFiles(await openModel(source), 'aero', { name: 'm.aero' })).values()
+    const again = await openModel(new MemorySource(file!))
+    expect((await hashModel(again)).fingerprint).toBe((await hashModel(model)).fingerprint)
+    const { model: verified, proof } = withVerifiedReads(await openModel(source))
+    expect(await verified.tensors[3]!.data!.read!(1, 2)).toEqual(contents[3]!.subarray(3, 5))
+    expect(proof).toMatchObject({ against: ['hash_b3 of the tensor'], tensorBytes: 2 })
+  })
+
+  it('have what the global index says about them', async () => {
+    const wrong = await bare(
+      (id) => `weights.shard${id}`,
+      (tensors) => {
+        tensors[1].data_off = 3
+        tensors[4].bytes = Uint8Array.of(1)
+      },
+    )
+    expect(codesOf(await verifySource(wrong.source))).toEqual(
+      expect.arrayContaining(['aero/tidx-bounds', 'aero/tensor-hash-b3']),
+    )
+    await expect(readPayload((await openModel(wrong.source)).tensors[1]!.data!)).rejects.toMatchObject({
+      code: 'aero/tidx-bounds',
+    })
   })
 })
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { withVerifiedReads } from '../../../src/formats/aero/index.js'
-import { countingSource, MemorySource, openModel, type ReadCount, readPayload } from '../../../src/index.js'
+import {
+  countingSource,
+  MemorySource,
+  openModel,
+  type ReadCount,
+  readPayload,
+  withVerifiedReads,
+} from '../../../src/index.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 
@@ -17,7 +23,13 @@ describe('verified reads', () => {
     const { model, proof } = withVerifiedReads(await openModel(countingSource(new MemorySource(bytes), count)))
     const slice = await model.tensors[1]!.data!.read!(100_000, 300)
     expect(slice).toEqual((await truth(1)).subarray(100_000, 100_300))
-    expect(proof).toEqual({ pages: 2, pageBytes: 300, tensorBytes: 0, unprovenBytes: 0 })
+    expect(proof).toEqual({
+      against: ['page hashes of weights.shard0'],
+      pages: 2,
+      pageBytes: 300,
+      tensorBytes: 0,
+      unprovenBytes: 0,
+    })
     const before = count.bytes
     await model.tensors[1]!.data!.read!(100_000, 300)
     expect(count.bytes - before).toBe(2 * 256)
@@ -49,10 +61,16 @@ describe('verified reads', () => {
     const { model, proof } = withVerifiedReads(plain)
     expect(await model.tensors[1]!.data!.read!(40, 8)).toEqual((await truth(1)).subarray(40, 48))
     expect(await readPayload(model.tensors[1]!.data!)).toEqual(await truth(1))
-    expect(proof).toEqual({ pages: 0, pageBytes: 0, tensorBytes: 160_008, unprovenBytes: 0 })
+    expect(proof).toEqual({
+      against: ['hash_b3 of the tensor'],
+      pages: 0,
+      pageBytes: 0,
+      tensorBytes: 160_008,
+      unprovenBytes: 0,
+    })
     const limited = withVerifiedReads(plain, { wholeTensorLimit: 100 })
     await limited.model.tensors[1]!.data!.read!(40, 8)
-    expect(limited.proof.unprovenBytes).toBe(8)
+    expect(limited.proof!.unprovenBytes).toBe(8)
     bytes[plain.tensors[1]!.data!.origin!.offset + 159_999]! ^= 1
     await expect(model.tensors[1]!.data!.read!(40, 8)).rejects.toMatchObject({ code: 'aero/tensor-hash-b3' })
     await expect(readPayload(model.tensors[1]!.data!)).rejects.toMatchObject({ code: 'aero/tensor-hash-b3' })
@@ -62,7 +80,7 @@ describe('verified reads', () => {
     const files = await write({ 'tensor-hashes': 'off' })
     const { model, proof } = withVerifiedReads(await openModel(sourceOf(files)))
     await readPayload(model.tensors[0]!.data!)
-    expect(proof).toEqual({ pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 1000 })
+    expect(proof).toEqual({ against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 1000 })
   })
 
   it('work through a set', async () => {

@@ -247,7 +247,7 @@ describe('any model', () => {
 
   it('says what has no place', async () => {
     const odd = sampleModel([sampleTensor('c', 'c64', [2])])
-    const files = await convertToFiles(odd, 'aero')
+    const files = await convertToFiles(odd, 'aero', { stow: false })
     expect((await openModel(sourceOf(files))).tensors).toEqual([])
   })
 })

@@ -215,7 +215,7 @@ describe('alignment', () => {
 })
 
 describe('what has no place', () => {
-  const planFor = async (model: Model) => (await planConversion(model, 'oinf', { name: 'out' })).plan
+  const planFor = async (model: Model) => (await planConversion(model, 'oinf', { name: 'out', stow: false })).plan
 
   it('is named with the reason', async () => {
     const complex = sampleTensor('z', 'c64', [2])

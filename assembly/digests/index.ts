@@ -1,0 +1,2 @@
+export { parent, subtree } from './blake3'
+export { checksum, prepareTables } from './crc32'

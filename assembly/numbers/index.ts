@@ -1,0 +1,7 @@
+export { compareBlocks } from './compare'
+export { addSquares } from './detail'
+export { lookUp } from './lookup'
+export { narrowBrains, narrowByTable, narrowHalves } from './narrow'
+export { drainTops, summarize } from './summary'
+export { transpose } from './transpose'
+export { widenBrains, widenHalves } from './widen'

@@ -1,0 +1,86 @@
+// The model with the edits made, and the list of what they change. Entries stay in their place and keep their type.
+import { failWith, usageCodes } from '../errors/index.js'
+import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
+import { renameTensor } from '../transforms/select.js'
+import { editCodes } from './codes.js'
+import { parseAs } from './typed-value.js'
+
+export interface Edits {
+  readonly set?: readonly (readonly [key: string, value: string])[] | undefined
+  readonly unset?: readonly string[] | undefined
+  /** All at once, so that two tensors can change names. */
+  readonly rename?: readonly (readonly [from: string, to: string])[] | undefined
+}
+
+export interface EditChange {
+  readonly action: 'set' | 'add' | 'unset' | 'rename'
+  readonly name: string
+  readonly to?: string
+}
+
+export interface Edited {
+  readonly model: Model
+  readonly changes: readonly EditChange[]
+  /** Entries that were not there before; what type they get is the format's choice. */
+  readonly added: readonly (readonly [key: string, value: string])[]
+}
+
+export function applyEdits(model: Model, edits: Edits): Edited {
+  const file = model.files[0]?.name ?? ''
+  const changes: EditChange[] = []
+  const set = new Map(edits.set)
+  const metadata = editMetadata(model.metadata, set, edits.unset ?? [], file, changes)
+  const added = [...set].filter(([key]) => !model.metadata.has(key))
+  for (const [key, value] of added) changes.push({ action: 'add', name: key, to: value })
+  const tensors = renameTensors(model.tensors, new Map(edits.rename), file, changes)
+  return { model: { ...model, metadata, tensors }, changes, added }
+}
+
+function editMetadata(
+  source: Metadata,
+  set: ReadonlyMap<string, string>,
+  unset: readonly string[],
+  file: string,
+  changes: EditChange[],
+): Metadata {
+  const metadata = new Map<string, MetaValue>(source)
+  for (const key of unset) {
+    if (set.has(key)) {
+      const message = `${JSON.stringify(key)} is to be set and unset`
+      failWith(usageCodes.option, { file, path: key, message })
+    }
+    if (!metadata.delete(key))
+      failWith(editCodes['no-such-key'], { file, path: key, message: 'there is no such entry' })
+    changes.push({ action: 'unset', name: key })
+  }
+  for (const [key, value] of set) {
+    const old = metadata.get(key)
+    if (!old) continue
+    const given = old.type === 'null' ? text(value) : parseAs(old, value, { file, key })
+    // What is the same stays the same object: formats know by that what they need not write again.
+    if (!isSamePlain(old, given)) metadata.set(key, given)
+    changes.push({ action: 'set', name: key, to: value })
+  }
+  return metadata
+}
+
+function renameTensors(
+  source: readonly Tensor[],
+  renames: ReadonlyMap<string, string>,
+  file: string,
+  changes: EditChange[],
+): readonly Tensor[] {
+  if (renames.size === 0) return source
+  const names = new Set(source.map(({ name }) => name))
+  for (const [from, to] of renames) {
+    if (!names.has(from))
+      failWith(usageCodes['no-such-tensor'], { file, path: from, message: 'there is no tensor of this name' })
+    changes.push({ action: 'rename', name: from, to })
+  }
+  return source.map((tensor) => renameTensor(tensor, renames.get(tensor.name) ?? tensor.name))
+}
+
+function isSamePlain(a: MetaValue, b: MetaValue): boolean {
+  if (a.type !== b.type || !('value' in a) || !('value' in b) || typeof a.value === 'object') return false
+  return !('bytes' in a) && !('bits' in a) && (a.value === b.value || String(a.value) === String(b.value))
+}

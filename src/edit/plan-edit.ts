@@ -1,0 +1,67 @@
+// An edit is planned like a conversion into the format that the model has. Then the format is asked whether its layout leaves room to make
+// the change where the file is; where nobody finds room, the plan is carried out as a streaming rewrite.
+import type { ByteSource } from '../bytes/index.js'
+import { type Conversion, planConversion } from '../convert/plan.js'
+import { checkLoss } from '../convert/run.js'
+import { requireFormat } from '../formats/index.js'
+import { type FileLayout, type Model, stowageKey, type WriteOptions } from '../model/index.js'
+import { restoreStowed } from '../stow/index.js'
+import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
+import { type FilePatch, patchesFor } from './layout-patches.js'
+
+export interface EditOptions {
+  /** The file name of the output. */
+  readonly name: string
+  /** False: do not look for a way to change the file where it is. */
+  readonly inPlace?: boolean | undefined
+  readonly extra?: WriteOptions['extra']
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface PlannedEdit {
+  readonly changes: readonly EditChange[]
+  /** The change where the file is; undefined when it has to be written anew. */
+  readonly patch?: FilePatch | undefined
+  /** The rewrite. */
+  readonly conversion: Conversion
+}
+
+export async function planEdit(source: Model, edits: Edits, options: EditOptions): Promise<PlannedEdit> {
+  const { name, extra, signal } = options
+  // What the container only carries is edited in its own form, and refers to tensors by their names. So it comes out and goes in again.
+  const unpacked = edits.unset?.includes(stowageKey) ? source : (await restoreStowed(source)).model
+  const carries = unpacked !== source
+  const { model, changes, added } = applyEdits(unpacked, edits)
+  const conversion = await planConversion(model, source.format, {
+    name,
+    set: added,
+    ...(!carries && { stow: false }),
+    keepOrientation: true,
+    extra,
+    signal,
+  })
+  checkLoss(conversion.plan)
+  const patch = options.inPlace === false ? undefined : await findRoom(source, conversion, options)
+  return { changes, conversion, patch }
+}
+
+/** The first layout that leaves the weights where they are: the format's own answer, or the usual one when it happens to. */
+async function findRoom(
+  source: Model,
+  { model: edited, layout }: Conversion,
+  options: EditOptions,
+): Promise<FilePatch | undefined> {
+  const [file, ...others] = source.files as readonly [ByteSource, ...ByteSource[]]
+  if (others.length > 0) return undefined
+  const answers: (() => Promise<FileLayout | undefined> | FileLayout | undefined)[] = [
+    () => requireFormat(source.format).editInPlace?.(source, edited, { name: options.name, signal: options.signal }),
+    () => (layout.files.length === 1 ? layout.files[0] : undefined),
+  ]
+  const weights = source.tensors.flatMap(({ data }) => data ?? [])
+  for (const answer of answers) {
+    const candidate = await answer()
+    const patch = candidate && (await patchesFor(candidate, file, weights, options.signal))
+    if (patch) return patch
+  }
+  return undefined
+}

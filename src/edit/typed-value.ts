@@ -1,0 +1,93 @@
+// A text as a value of the type that an entry has already: 32 stays a u32, true a bool, [1,2] a list of what it was a list of.
+import { failWith } from '../errors/index.js'
+import { type JsonValue, listOf, type MetaList, type MetaValue, text } from '../model/index.js'
+import { editCodes } from './codes.js'
+
+type Place = { readonly file: string; readonly key: string }
+
+export function parseAs(old: MetaValue, value: string, place: Place): MetaValue {
+  if (old.type === 'array') return parseList(old, value, place)
+  return parsePlain(old.type, value, place)
+}
+
+function parsePlain(type: MetaValue['type'] | 'mixed', value: string, place: Place): MetaValue {
+  const integer = /^([uit])(\d+)$/.exec(type)
+  if (integer) return parseInteger(type, integer[1] === 'u', Number(integer[2]), value, place)
+  switch (type) {
+    case 'str':
+    case 'null':
+      return text(value)
+    case 'bool':
+      return { type, value: parseBool(value, place) }
+    case 'f64':
+    case 'f32':
+    case 'f16':
+    case 'bf16':
+    case 'f8_e5m2':
+      return { type, value: parseFloatText(type, value, place) }
+    case 'json':
+      return { type, value: parseJson(value, place) }
+    default:
+      return refuse(place, `it is ${type}, which cannot be given as text; unset it first`)
+  }
+}
+
+function parseInteger(type: string, isUnsigned: boolean, bits: number, value: string, place: Place): MetaValue {
+  if (!/^[+-]?\d+$/.test(value)) return refuse(place, `${JSON.stringify(value)} is no whole number, and it is ${type}`)
+  const number = BigInt(value.replace(/^\+/, ''))
+  // Ternary types hold -1, 0 and 1, however many bits those take.
+  const [low, high] = type.startsWith('t')
+    ? [-1n, 1n]
+    : isUnsigned
+      ? [0n, 2n ** BigInt(bits) - 1n]
+      : [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
+  if (number < low || number > high) return refuse(place, `${number} is no ${type}, which goes from ${low} to ${high}`)
+  return { type, value: bits > 32 ? number : Number(number) } as MetaValue
+}
+
+function parseBool(value: string, place: Place): boolean {
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  return refuse(place, `${JSON.stringify(value)} is neither true nor false`)
+}
+
+const largest: Readonly<Record<string, number>> = {
+  f32: 3.4028234663852886e38,
+  f16: 65504,
+  bf16: 3.3895313892515355e38,
+  f8_e5m2: 57344,
+}
+
+function parseFloatText(type: string, value: string, place: Place): number {
+  const number = value.trim() === '' ? Number.NaN : Number(value)
+  if (!Number.isFinite(number)) return refuse(place, `${JSON.stringify(value)} is no finite number, and it is ${type}`)
+  if (Math.abs(number) > (largest[type] ?? Number.MAX_VALUE)) return refuse(place, `${value} is too large for ${type}`)
+  return type === 'f32' ? Math.fround(number) : number
+}
+
+function parseList(old: MetaList, value: string, place: Place): MetaValue {
+  const items = parseJson(value, place)
+  if (!Array.isArray(items)) return refuse(place, `it is a list of ${old.item}; write it as [1, 2]`)
+  if (old.item === 'mixed' || old.item === 'array') return refuse(place, 'a list of lists cannot be given as text')
+  const itemType = old.item
+  return listOf(
+    itemType,
+    items.map((item: JsonValue) =>
+      itemType === 'json'
+        ? { type: 'json', value: item }
+        : parsePlain(itemType, typeof item === 'string' ? item : JSON.stringify(item), place),
+    ),
+  )
+}
+
+function parseJson(value: string, place: Place): JsonValue {
+  try {
+    return JSON.parse(value) as JsonValue
+  } catch (error) {
+    return refuse(place, `it is JSON, and this is not: ${(error as Error).message}`)
+  }
+}
+
+function refuse({ file, key }: Place, message: string): never {
+  return failWith(editCodes['value-type'], { file, path: key, message })
+}

@@ -1,0 +1,204 @@
+// While a file is changed where it is, its old bytes lie in a journal beside it. Whoever finds a journal knows that the file may be half
+// old and half new: reading is refused, and the next edit puts the old bytes back. The journal appears under its name by a rename, so it is
+// whole or not there; it goes when all new bytes are on the disk, and with that the edit is done.
+//
+// It is one line of JSON, then for each place that changes the old bytes and the new ones. With both, a file that has since become
+// another one can be told: it holds bytes that are neither.
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { access, realpath } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { dirname } from 'node:path'
+import { editCodes } from '../edit/codes.js'
+import { failWith } from '../errors/index.js'
+import { ioError } from './io-error.js'
+import { forgetTemp, hiddenNameFor, tempNameFor, trackTemp } from './temp-files.js'
+
+/** One place that changes. Either side may be shorter, where the file ends. */
+export interface JournalRecord {
+  readonly offset: number
+  readonly old: Uint8Array
+  readonly new: Uint8Array
+}
+
+export interface Journal {
+  readonly oldSize: number
+  readonly newSize: number
+  readonly records: readonly JournalRecord[]
+}
+
+interface Head {
+  readonly journal: 'tare edit 1'
+  readonly process: number
+  readonly host: string
+  readonly oldSize: number
+  readonly newSize: number
+  readonly records: readonly (readonly [offset: number, oldLength: number, newLength: number])[]
+  readonly sha256: string
+}
+
+/** An edit takes seconds; what is older than this belongs to nobody, whatever process has its number by now. */
+const oldestEdit = 10 * 60_000
+const lineFeed = 0x0a
+
+export const journalNameFor = (target: string): string => hiddenNameFor(target, 'tare-edit')
+
+/** Without a pause, like all that happens between here and the end of an edit: no signal handler can run in between. */
+export function writeJournal(target: string, { oldSize, newSize, records }: Journal): string {
+  const body = Buffer.concat(records.flatMap((record) => [record.old, record.new]))
+  const head: Head = {
+    journal: 'tare edit 1',
+    process: process.pid,
+    host: hostname(),
+    oldSize,
+    newSize,
+    records: records.map((record) => [record.offset, record.old.byteLength, record.new.byteLength]),
+    sha256: createHash('sha256').update(body).digest('hex'),
+  }
+  const path = journalNameFor(target)
+  const temp = tempNameFor(target)
+  const file = openSync(temp, 'wx', 0o600)
+  trackTemp(temp)
+  try {
+    writeAt(file, Buffer.from(`${JSON.stringify(head)}\n`), 0)
+    writeAt(file, body, fstatSync(file).size)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(temp, path)
+  forgetTemp(temp)
+  syncDirectoryOf(path)
+  return path
+}
+
+export function removeJournal(path: string): void {
+  unlinkSync(path)
+  syncDirectoryOf(path)
+}
+
+/** Throws `edit/interrupted` when there is a journal for the file. */
+export async function assertNoJournal(path: string, name: string): Promise<void> {
+  const journal = journalNameFor(await realpath(path).catch(() => path))
+  const isThere = await access(journal).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) failWith(editCodes.interrupted, { file: name, message: `its old bytes are kept in ${journal}` })
+}
+
+/** Puts the old bytes back that an interrupted edit has left in a journal. False: there is none. */
+export async function recoverEdit(name: string): Promise<boolean> {
+  const target = await realpath(name).catch(() => name)
+  const path = journalNameFor(target)
+  try {
+    const age = statSync(path, { throwIfNoEntry: false })
+    if (!age) return false
+    const { head, journal } = parseJournal(readFileSync(path), name)
+    if (Date.now() - age.mtimeMs < oldestEdit && isAlive(head)) {
+      const message = `process ${head.process}${head.host === hostname() ? '' : ` on ${head.host}`} is at it`
+      failWith(editCodes.busy, { file: name, message })
+    }
+    putBack(target, name, journal)
+    removeJournal(path)
+    return true
+  } catch (error) {
+    throw ioError(error, name)
+  }
+}
+
+function isAlive({ process: id, host }: Head): boolean {
+  if (host !== hostname()) return true
+  if (id === process.pid) return false
+  try {
+    process.kill(id, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function parseJournal(bytes: Buffer, file: string): { head: Head; journal: Journal } {
+  const wrong = (): never =>
+    failWith(editCodes.journal, { file, message: `${journalNameFor(file)} is not what an edit writes` })
+  const end = bytes.indexOf(lineFeed)
+  let head: Head
+  try {
+    head = JSON.parse(bytes.toString('utf8', 0, Math.max(0, end))) as Head
+  } catch {
+    return wrong()
+  }
+  const body = bytes.subarray(end + 1)
+  const isSound = head.journal === 'tare edit 1' && head.sha256 === createHash('sha256').update(body).digest('hex')
+  if (!isSound) return wrong()
+  const records: JournalRecord[] = []
+  let at = 0
+  for (const [offset, oldLength, newLength] of head.records) {
+    const middle = at + oldLength
+    records.push({ offset, old: body.subarray(at, middle), new: body.subarray(middle, middle + newLength) })
+    at = middle + newLength
+  }
+  return { head, journal: { oldSize: head.oldSize, newSize: head.newSize, records } }
+}
+
+function putBack(target: string, name: string, { oldSize, newSize, records }: Journal): void {
+  const file = openSync(target, 'r+')
+  try {
+    const { size } = fstatSync(file)
+    const isOther =
+      size < Math.min(oldSize, newSize) ||
+      size > Math.max(oldSize, newSize) ||
+      records.some((record) => !isOldOrNew(file, record, size))
+    if (isOther) {
+      const message = `the file is not the one that was edited; remove ${journalNameFor(target)} if it is as it should be`
+      failWith(editCodes.journal, { file: name, message })
+    }
+    for (const { offset, old } of records) writeAt(file, old, offset)
+    ftruncateSync(file, oldSize)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function isOldOrNew(file: number, { offset, old, new: next }: JournalRecord, size: number): boolean {
+  const now = new Uint8Array(Math.max(0, Math.min(Math.max(old.byteLength, next.byteLength), size - offset)))
+  for (let done = 0; done < now.byteLength; ) {
+    const got = readSync(file, now, done, now.byteLength - done, offset + done)
+    if (got === 0) return false
+    done += got
+  }
+  // A file that grows has zeros where its new bytes have not arrived.
+  return now.every((byte, i) => byte === old[i] || byte === next[i] || (i >= old.byteLength && byte === 0))
+}
+
+export function writeAt(file: number, bytes: Uint8Array, offset: number): void {
+  for (let done = 0; done < bytes.byteLength; )
+    done += writeSync(file, bytes, done, bytes.byteLength - done, offset + done)
+}
+
+/** A rename or a removal is on the disk only when the directory is. Not every system can do this; none is worse off for the attempt. */
+export function syncDirectoryOf(path: string): void {
+  try {
+    const directory = openSync(dirname(path), 'r')
+    try {
+      fsyncSync(directory)
+    } finally {
+      closeSync(directory)
+    }
+  } catch {
+    // the bytes themselves are safe
+  }
+}

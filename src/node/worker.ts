@@ -1,0 +1,15 @@
+// What a worker thread runs.
+import { parentPort } from 'node:worker_threads'
+import { jobKinds } from '../pool/kinds.js'
+import { serveJobs } from '../pool/serve.js'
+import { registerNodeDigests } from './digests.js'
+import { openHandle } from './worker-source.js'
+
+registerNodeDigests()
+
+const port = parentPort!
+serveJobs(
+  { post: (answer) => port.postMessage(answer), listen: (take) => void port.on('message', take) },
+  jobKinds,
+  openHandle,
+)

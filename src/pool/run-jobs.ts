@@ -1,0 +1,53 @@
+// Many jobs at once, with their results in order.
+import type { Job, RunOptions, WorkerPool } from './job.js'
+
+/** All results, in the order of the jobs. When one fails, the others are cancelled. */
+export async function runAll(pool: WorkerPool, jobs: readonly Job[], options: RunOptions = {}): Promise<unknown[]> {
+  const { signal, stop, forget } = stoppable(options.signal)
+  const running = jobs.map((job) => pool.run(job, { ...options, signal }))
+  try {
+    return await Promise.all(running)
+  } catch (error) {
+    stop()
+    throw error
+  } finally {
+    await Promise.allSettled(running)
+    forget()
+  }
+}
+
+/**
+ * Results as they come, in the order of the jobs. The next job is asked for only when a thread will soon be free, so jobs can be made as
+ * they are needed; how far ahead is up to `ahead`. Whoever stops early cancels what is under way.
+ */
+export async function* runInOrder(
+  pool: WorkerPool,
+  jobs: Iterable<Job> | AsyncIterable<Job>,
+  options: RunOptions & { readonly ahead?: number } = {},
+): AsyncGenerator<unknown, void, void> {
+  const { signal, stop, forget } = stoppable(options.signal)
+  const most = options.ahead ?? pool.threads + 1
+  const running: Promise<unknown>[] = []
+  try {
+    for await (const job of jobs) {
+      const result = pool.run(job, { ...options, signal })
+      result.catch(() => {}) // it is looked at when its turn comes
+      running.push(result)
+      if (running.length >= most) yield await running.shift()!
+    }
+    while (running.length > 0) yield await running.shift()!
+  } finally {
+    stop()
+    await Promise.allSettled(running)
+    forget()
+  }
+}
+
+/** A signal that is aborted together with another one, or by itself. */
+function stoppable(outer: AbortSignal | undefined): { signal: AbortSignal; stop(): void; forget(): void } {
+  const controller = new AbortController()
+  const stop = (): void => controller.abort(outer?.reason)
+  if (outer?.aborted) stop()
+  outer?.addEventListener('abort', stop)
+  return { signal: controller.signal, stop, forget: () => outer?.removeEventListener('abort', stop) }
+}

@@ -1,0 +1,104 @@
+// Many digests over one source in one pass. Ranges may overlap; each byte is read once and given to every digest that covers it.
+import { type ByteSource, streamRange } from '../bytes/index.js'
+import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
+import { createSubtreeHasher } from '../digest/subtree.js'
+
+export interface DigestRange {
+  readonly start: number
+  readonly end: number
+  readonly algorithm: Algorithm
+  /** BLAKE3 only: the range is a part of something larger, from this chunk on, and its chaining value is wanted. */
+  readonly chunk?: number | undefined
+}
+
+/** Every digest has so many bytes of the result; shorter ones have zeros behind them. */
+export const digestSlot = 32
+
+const window = 1 << 20
+
+interface Running {
+  readonly place: number
+  readonly range: DigestRange
+  readonly hasher: Hasher
+}
+
+/** The digests, in the order of the ranges. `read` is told how many bytes were looked at, as they come. */
+export async function streamDigests(
+  source: ByteSource,
+  ranges: readonly DigestRange[],
+  read: (bytes: number) => void,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const digests = new Uint8Array(ranges.length * digestSlot)
+  const places = placesInOrder(ranges)
+  for (let i = 0; i < places.length; ) {
+    const first = i
+    let end = ranges[places[i]!]!.start
+    for (; i < places.length && ranges[places[i]!]!.start <= end; i++) end = Math.max(end, ranges[places[i]!]!.end)
+    await streamSpan(source, ranges, places.subarray(first, i), end, digests, read, signal)
+  }
+  return digests
+}
+
+/** How many bytes lie in at least one of the ranges: so many are read for them. */
+export function coveredBytes(ranges: readonly DigestRange[]): number {
+  let covered = 0
+  let reached = 0
+  for (const place of placesInOrder(ranges)) {
+    const { start, end } = ranges[place]!
+    covered += Math.max(0, end - Math.max(start, reached))
+    reached = Math.max(reached, end)
+  }
+  return covered
+}
+
+/** The numbers of the ranges, by where those start. */
+export function placesInOrder(ranges: readonly DigestRange[]): Uint32Array {
+  const places = Uint32Array.from(ranges, (_, i) => i)
+  return places.sort((a, b) => ranges[a]!.start - ranges[b]!.start || ranges[b]!.end - ranges[a]!.end || a - b)
+}
+
+/** Ranges that touch or overlap, so that one stream of bytes serves them all. */
+async function streamSpan(
+  source: ByteSource,
+  ranges: readonly DigestRange[],
+  places: Uint32Array,
+  end: number,
+  digests: Uint8Array,
+  read: (bytes: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const start = ranges[places[0]!]!.start
+  let running: Running[] = []
+  let next = 0
+  const begin = async (until: number): Promise<void> => {
+    for (; next < places.length && ranges[places[next]!]!.start < until; next++) {
+      const range = ranges[places[next]!]!
+      running.push({ place: places[next]!, range, hasher: await hasherFor(range) })
+    }
+  }
+  const finish = ({ place, hasher }: Running): void => digests.set(hasher.digest(), place * digestSlot)
+  let at = start
+  for await (const bytes of streamRange({ source, offset: start, length: end - start }, window, signal)) {
+    const until = at + bytes.byteLength
+    await begin(until)
+    let isAnyDone = false
+    for (const each of running) {
+      const from = Math.max(each.range.start, at) - at
+      const to = Math.min(each.range.end, until) - at
+      if (from < to) each.hasher.update(bytes.subarray(from, to))
+      if (each.range.end > until) continue
+      finish(each)
+      isAnyDone = true
+    }
+    if (isAnyDone) running = running.filter(({ range }) => range.end > until)
+    at = until
+    read(bytes.byteLength)
+  }
+  await begin(Number.POSITIVE_INFINITY) // empty ranges at the very end
+  for (const each of running) finish(each)
+}
+
+function hasherFor({ algorithm, chunk }: DigestRange): Hasher | Promise<Hasher> {
+  return chunk === undefined ? createHasher(algorithm) : createSubtreeHasher(chunk)
+}

@@ -1,0 +1,195 @@
+// The side of the pool. Threads are started when there is work for them, up to the number that was asked for, and each does one job at a
+// time. What a thread is depends on the environment; here it is something that takes requests, gives answers and may end.
+import { checkAborted } from '../bytes/index.js'
+import { type Code, findingOf, ioCodes, TareError } from '../errors/index.js'
+import { poolCodes } from './codes.js'
+import type { Job, RunOptions, WorkerPool } from './job.js'
+import type { Answer, Request } from './messages.js'
+
+export interface Thread {
+  post(request: Request): void
+  /** Keeps the process alive while there is work, and lets it end when there is none. */
+  hold(isBusy: boolean): void
+  end(): Promise<void>
+}
+
+export interface ThreadEvents {
+  answer(answer: Answer): void
+  /** It ended by itself. */
+  ended(why: string): void
+}
+
+export type StartThread = (events: ThreadEvents) => Thread
+
+interface Task {
+  readonly job: Job
+  readonly options: RunOptions
+  readonly cancelled: Int32Array | undefined
+  resolve(result: unknown): void
+  reject(error: TareError): void
+}
+
+/** The jobs that end with a signal. */
+interface Watched {
+  readonly tasks: Set<Task>
+  forget(): void
+}
+
+/** A thread with what it is doing. */
+interface Seat {
+  readonly thread: Thread
+  task: Task | undefined
+}
+
+export class ThreadPool implements WorkerPool {
+  readonly threads: number
+  readonly startCost: number
+  readonly #start: StartThread
+  readonly #queue: Task[] = []
+  readonly #seats = new Set<Seat>()
+  readonly #watched = new Map<AbortSignal, Watched>()
+  #isClosed = false
+
+  constructor(threads: number, startCost: number, start: StartThread) {
+    this.threads = threads
+    this.startCost = startCost
+    this.#start = start
+  }
+
+  run(job: Job, options: RunOptions = {}): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw failure(poolCodes.closed, job, 'the pool is closed')
+      checkAborted(options.signal, job.file)
+      const task: Task = { job, options, cancelled: options.signal && sharedFlag(), resolve, reject }
+      this.#watch(task)
+      this.#queue.push(task)
+      this.#assign()
+    })
+  }
+
+  /** One listener for all jobs of a signal: there can be thousands. */
+  #watch(task: Task): void {
+    const { signal } = task.options
+    if (!signal) return
+    const watched = this.#watched.get(signal)
+    if (watched) {
+      watched.tasks.add(task)
+      return
+    }
+    const tasks = new Set([task])
+    const onAbort = (): void => {
+      // Those that wait come first, so that none of them is begun in the place of one that runs.
+      for (const each of [...tasks].reverse()) this.#cancel(each)
+    }
+    signal.addEventListener('abort', onAbort)
+    this.#watched.set(signal, { tasks, forget: () => signal.removeEventListener('abort', onAbort) })
+  }
+
+  /** To be called for every task when it is done with, one way or the other. */
+  #unwatch(task: Task): Task {
+    const { signal } = task.options
+    const watched = signal && this.#watched.get(signal)
+    if (watched?.tasks.delete(task) && watched.tasks.size === 0) {
+      watched.forget()
+      this.#watched.delete(signal!)
+    }
+    return task
+  }
+
+  #assign(): void {
+    while (this.#queue.length > 0) {
+      let seat: Seat | undefined
+      try {
+        seat = [...this.#seats].find((each) => !each.task) ?? this.#open()
+      } catch (error) {
+        const task = this.#unwatch(this.#queue.shift()!)
+        task.reject(
+          failure(poolCodes['worker-died'], task.job, `no worker can be started: ${(error as Error).message}`),
+        )
+        continue
+      }
+      if (!seat) return
+      const task = this.#queue.shift()!
+      seat.task = task
+      seat.thread.hold(true)
+      seat.thread.post({ job: task.job, cancelled: task.cancelled })
+    }
+  }
+
+  #open(): Seat | undefined {
+    if (this.#seats.size >= this.threads) return undefined
+    const seat: Seat = {
+      task: undefined,
+      thread: this.#start({
+        answer: (answer) => this.#answer(seat, answer),
+        ended: (why) => this.#lose(seat, why),
+      }),
+    }
+    this.#seats.add(seat)
+    return seat
+  }
+
+  #answer(seat: Seat, answer: Answer): void {
+    const { task } = seat
+    if (!task || answer.type === 'ready') return
+    if (answer.type === 'advance') {
+      task.options.onAdvance?.(answer.bytes)
+      return
+    }
+    seat.task = undefined
+    seat.thread.hold(false)
+    this.#unwatch(task)
+    if (answer.type === 'result' && !task.options.signal?.aborted) task.resolve(answer.result)
+    else task.reject(answer.type === 'error' ? new TareError(answer.finding) : aborted(task))
+    this.#assign()
+  }
+
+  #lose(seat: Seat, why: string): void {
+    if (!this.#seats.delete(seat)) return
+    if (seat.task) this.#unwatch(seat.task).reject(failure(poolCodes['worker-died'], seat.task.job, why))
+    this.#assign()
+  }
+
+  /** A job that waits is taken back. One that runs is told; where no memory is shared, its thread is ended. */
+  #cancel(task: Task): void {
+    const place = this.#queue.indexOf(task)
+    if (place >= 0) {
+      this.#queue.splice(place, 1)
+      this.#unwatch(task).reject(aborted(task))
+    } else if (task.cancelled) Atomics.store(task.cancelled, 0, 1)
+    else {
+      const seat = [...this.#seats].find((each) => each.task === task)
+      if (!seat) return
+      this.#seats.delete(seat)
+      void seat.thread.end()
+      this.#unwatch(task).reject(aborted(task))
+      this.#assign()
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const seats = [...this.#seats]
+    this.#seats.clear()
+    const unfinished = [...seats.flatMap(({ task }) => task ?? []), ...this.#queue.splice(0)]
+    await Promise.all(seats.map(({ thread }) => thread.end()))
+    for (const task of unfinished) {
+      this.#unwatch(task).reject(failure(poolCodes.closed, task.job, 'the pool was closed'))
+    }
+  }
+}
+
+function failure(code: Code, { file, offset, kind }: Job, why: string): TareError {
+  return new TareError(findingOf(code, { file, offset, path: kind, message: why }))
+}
+
+function aborted({ job, options }: Task): TareError {
+  const { file, offset } = job
+  return new TareError(findingOf(ioCodes.aborted, { file, offset, message: 'cancelled' }), {
+    cause: options.signal?.reason,
+  })
+}
+
+function sharedFlag(): Int32Array | undefined {
+  return typeof SharedArrayBuffer === 'undefined' ? undefined : new Int32Array(new SharedArrayBuffer(4))
+}

@@ -1,0 +1,215 @@
+// Models on a server, through the command line: how many requests they take, what their bytes were compared with, and which addresses
+// are followed.
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli as tare } from '../cli/run-cli.js'
+import { useTempDir } from '../node/temp-dir.js'
+import { convertToFiles } from '../support/convert.js'
+import { fixturePath } from '../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../support/sample-model.js'
+import { useServer } from './server.js'
+
+const server = useServer()
+const other = useServer()
+const at = useTempDir()
+const main = 'model.aeroset.json'
+
+let cacheBefore: string | undefined
+beforeEach(() => {
+  cacheBefore = process.env.TARE_CACHE
+  process.env.TARE_CACHE = at('cache')
+})
+afterEach(() => {
+  if (cacheBefore === undefined) delete process.env.TARE_CACHE
+  else process.env.TARE_CACHE = cacheBefore
+})
+
+const large = Array.from({ length: 4 }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [512, 512], i + 1))
+const small = Array.from({ length: 600 }, (_, i) => sampleTensor(`layer.${i}.norm.with.a.longer.name`, 'f32', [8], i))
+const model = sampleModel([...large, ...small])
+const bytesOf = (name: string) => model.tensors.find((tensor) => tensor.name === name)!.data!.read!(0, 1 << 20)
+
+async function serve(target: string, options: object, folder = '', on = server): Promise<Map<string, Uint8Array>> {
+  const files = await convertToFiles(model, target, { name: main, ...options })
+  for (const [name, bytes] of files) on.files.set(folder + name, bytes)
+  return files
+}
+
+async function extract(address: string, ...more: string[]) {
+  server.seen.length = 0
+  const ran = await tare('extract', address, 'layer.2.weight', '-o', at('out.bin'), ...more)
+  return { ...ran, requests: server.seen.length }
+}
+
+const split = { shardSize: 1_100_000, extra: { 'part-shards': 1 } }
+
+describe('a tensor out of a set', () => {
+  it.each([
+    ['with hashes of tensors', {}, 'hash_b3 of the tensor', 'hash_b3 of the tensor'],
+    ['with page hashes', { 'page-hashes': 4096 }, 'weights.shard2 (256 pages)', 'weights.shard2 (1 page)'],
+    ['without hashes', { 'tensor-hashes': 'off' }, 'no hash to compare it with', 'no hash to compare it with'],
+  ])('%s takes four requests and says what it was checked against', async (_, extra, whole, slice) => {
+    await serve('aeroset', { ...split, extra: { ...split.extra, ...extra } })
+    const cold = await extract(server.url(main))
+    expect([cold.status, cold.requests]).toEqual([0, 4])
+    expect(cold.stderr).toContain(whole)
+    const truth = await bytesOf('layer.2.weight')
+    expect(Buffer.compare(readFileSync(at('out.bin')), truth)).toBe(0)
+    const warm = await extract(server.url(main))
+    expect([warm.status, warm.requests]).toEqual([0, 3])
+    const part = await extract(server.url(main), '--slice', '100:102,:', '--no-cache')
+    expect(part.status).toBe(0)
+    expect(part.requests).toBeLessThanOrEqual(4)
+    expect(part.stderr).toContain(slice)
+    expect(Buffer.compare(readFileSync(at('out.bin')), truth.subarray(100 * 2048, 102 * 2048))).toBe(0)
+  })
+
+  it.each(['v01', 'global-ids'])('of the reference (%s) takes four requests', async (set) => {
+    const folder = dirname(fixturePath('aeroset', `sets/${set}/${main}`))
+    for (const name of readdirSync(folder)) server.files.set(name, new Uint8Array(readFileSync(join(folder, name))))
+    const { tensors } = JSON.parse((await tare('inspect', '--json', server.url(main))).stdout)
+    expect(server.seen.length).toBe(2)
+    for (const { name } of tensors) {
+      server.seen.length = 0
+      const { status } = await tare('extract', server.url(main), name, '-o', at('out.bin'), '--no-cache')
+      expect([status, server.seen.length <= 4], name).toEqual([0, true])
+    }
+  })
+
+  it('that was changed on the way is not handed out', async () => {
+    const files = await serve('aeroset', split)
+    const part = files.get('part-002.aero')!.slice()
+    part[part.byteLength - 5]! ^= 1
+    server.files.set('part-002.aero', part)
+    const { status, stderr } = await extract(server.url(main))
+    expect([status, stderr.includes('aero/tensor-hash-b3')]).toEqual([1, true])
+  })
+})
+
+describe('a file', () => {
+  it.each([
+    ['with its index behind the weights', {}],
+    ['with its index in front', { deterministic: true }],
+  ])('%s is listed in two requests', async (_, options) => {
+    const [bytes] = (await convertToFiles(model, 'aero', { name: 'm.aero', ...options })).values()
+    server.files.set('m.aero', bytes!)
+    const { stdout } = await tare('inspect', '--json', server.url('m.aero'))
+    expect([JSON.parse(stdout).tensors.length, server.seen.length]).toEqual([604, 2])
+  })
+
+  it('says what a tensor and a slice of it were checked against', async () => {
+    const [bytes] = (await convertToFiles(model, 'aero', { name: 'm.aero', extra: { 'page-hashes': 4096 } })).values()
+    server.files.set('m.aero', bytes!)
+    writeFileSync(at('m.aero'), bytes!)
+    for (const input of [server.url('m.aero'), at('m.aero')]) {
+      expect((await extract(input)).stderr).toContain('; checked against ')
+      const { stdout } = await extract(input, '--slice', '0:1,:', '--json')
+      const { proof } = JSON.parse(stdout)
+      expect(proof).toMatchObject({ against: ['page hashes of weights.shard0'], pageBytes: 2048, unprovenBytes: 0 })
+      expect(proof.pages).toBeLessThanOrEqual(2)
+    }
+  })
+
+  it('of a format without such hashes says nothing about them', async () => {
+    const [bytes] = (await convertToFiles(model, 'safetensors', { name: 'm.safetensors' })).values()
+    server.files.set('m.safetensors', bytes!)
+    const { stderr, requests } = await extract(server.url('m.safetensors'))
+    expect([stderr.includes('checked'), requests]).toEqual([false, 2])
+    expect(JSON.parse((await extract(server.url('m.safetensors'), '--json')).stdout).proof).toBeNull()
+  })
+
+  it('from a server without ranges is downloaded with a word', async () => {
+    const [bytes] = (await convertToFiles(model, 'aero', { name: 'm.aero' })).values()
+    server.files.set('m.aero', bytes!)
+    server.behave.noRanges = true
+    const { status, stderr, requests } = await extract(server.url('m.aero'))
+    expect([status, requests]).toEqual([0, 1])
+    expect(stderr).toContain('remote/no-ranges')
+  })
+})
+
+describe('addresses in an index', () => {
+  const based = (url: string) => (files: Map<string, Uint8Array>) => {
+    const index = JSON.parse(new TextDecoder().decode(files.get(main)))
+    index.format.version = [0, 2]
+    index.base_url = url
+    return new TextEncoder().encode(JSON.stringify(index))
+  }
+
+  it('of another origin get no credentials, and none inside a private network is asked when the index is remote', async () => {
+    const files = await serve('aeroset', split, '', other)
+    const foreign = other.url('').replace(/\/$/, '')
+    server.files.set(main, based(foreign)(files))
+    const { status, stderr } = await extract(server.url(main), '--header', 'Authorization: Bearer secret')
+    expect(status).toBe(1)
+    expect(stderr).toContain('private address')
+    expect(other.seen).toEqual([])
+  })
+
+  it('of the origin that the user typed are asked like the index itself', async () => {
+    const files = await serve('aeroset', split, 'sub/')
+    server.files.set(main, based(server.url('sub/'))(files))
+    const { status, requests } = await extract(server.url(main), '--header', 'Authorization: Bearer secret')
+    expect([status, requests]).toEqual([0, 4])
+    expect(new Set(server.seen.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer secret']))
+  })
+
+  it('are asked without credentials when the index is a local file', async () => {
+    const files = await serve('aeroset', split, '', other)
+    writeFileSync(at(main), based(other.url(''))(files))
+    const { status } = await extract(at(main), '--header', 'Authorization: Bearer secret')
+    expect([status, other.seen.length]).toEqual([0, 3])
+    expect(other.seen.every(({ authorization }) => authorization === undefined)).toBe(true)
+  })
+})
+
+describe('data files in a folder below', () => {
+  it('show their own bytes in a map, on disk and on a server', async () => {
+    const folder = dirname(fixturePath('onnx', 'external-hand/model.onnx'))
+    const data = readFileSync(join(folder, 'data', 'all.bin'))
+    for (const name of ['model.onnx', 'whole.bin', 'data/all.bin']) {
+      server.files.set(name, new Uint8Array(readFileSync(join(folder, name))))
+    }
+    const first = [...data.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
+    for (const input of [join(folder, 'model.onnx'), server.url('model.onnx')]) {
+      const { status, stdout } = await tare('map', '--hex', input)
+      const [, own = ''] = stdout.split('data/all.bin  ')
+      expect([status, own.includes(first)], input).toEqual([0, true])
+    }
+  })
+})
+
+describe('paths in an index', () => {
+  async function place(change: (path: string) => string): Promise<void> {
+    const files = await convertToFiles(model, 'aeroset', { name: main, ...split })
+    mkdirSync(at('set', 'parts'), { recursive: true })
+    for (const [name, bytes] of files) writeFileSync(at('set', name), bytes)
+    const index = JSON.parse(new TextDecoder().decode(files.get(main)))
+    for (const part of index.parts) {
+      const path = change(part.path)
+      renameSync(at('set', part.path), at('set', path))
+      part.path = path
+    }
+    writeFileSync(at('set', main), JSON.stringify(index))
+  }
+
+  it('may lead into folders below', async () => {
+    await place((path) => `parts/${path}`)
+    expect((await tare('verify', '-q', at('set'))).status).toBe(0)
+    expect((await extract(at('set'))).status).toBe(0)
+    expect(Buffer.compare(readFileSync(at('out.bin')), await bytesOf('layer.2.weight'))).toBe(0)
+    const { status, stdout } = await tare('map', '--hex', '--depth', '1', at('set', main))
+    expect([status, stdout.includes('part-003.aero')]).toEqual([0, true])
+    // Every part shows its own first bytes.
+    expect(stdout.split('41 45 52 4f').length - 1).toBe(6)
+  })
+
+  it('that lead out of the directory are followed only when that is allowed', async () => {
+    await place((path) => `../${path}`)
+    const refused = await tare('verify', at('set', main))
+    expect([refused.status, refused.stdout.includes('aeroset/path')]).toEqual([1, true])
+    expect((await tare('verify', '-q', '--lenient', at('set', main))).status).toBe(0)
+    expect((await extract(at('set', main), '--lenient')).status).toBe(0)
+  })
+})
