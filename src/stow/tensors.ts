@@ -59,7 +59,8 @@ const isSameShape = (a: readonly number[], b: readonly number[]): boolean =>
 
 /** Mere bytes are in the order that they had; elements that were put in rows come back in columns where home tells the two apart. */
 const isOrderLost = (original: Tensor, stored: Tensor | undefined, homeKeepsOrder: boolean): boolean =>
-  stored?.order !== 'column' && (homeKeepsOrder || (stored !== undefined && stored.data === original.data))
+  stored?.order !== 'column' &&
+  (homeKeepsOrder || (stored !== undefined && stored.data === original.data && stored.dtype !== original.dtype))
 
 const hasMore = (extra: object, keeps: readonly string[]): boolean =>
   Object.keys(extra).some((key) => !keeps.includes(key))
