@@ -21,7 +21,7 @@ import {
   formatValue,
   plural,
 } from './format-values.js'
-import { type Column, formatTable, shorten } from './table.js'
+import { type Column, formatTable, type RowSource, shorten } from './table.js'
 import { treeRows } from './tensor-tree.js'
 
 export interface InspectFlags {
@@ -58,24 +58,28 @@ export function* describeModel(
   yield color.bold('tensors')
   const tree = flags.tree ? treeRows(tensors.map(rowOf)) : undefined
   const count = tree?.length ?? tensors.length
-  const cells = tree?.slice(0, limit) ?? (() => tensorRows(tensors.slice(0, limit), rowOf, flags.stats ?? false))
+  const cells = tree?.slice(0, limit) ?? tensorRows(tensors, limit, rowOf, flags.stats ?? false)
   yield* formatTable(tree ? treeColumns : tensorColumns(flags), cells, { head: color.underline })
   if (count > limit) yield color.dim(`  … and ${formatInteger(count - limit)} more (--limit)`)
 }
 
-function* tensorRows(
+function tensorRows(
   tensors: readonly Tensor[],
+  limit: number,
   rowOf: (tensor: Tensor, i: number) => Row,
   withStats: boolean,
-): Generator<string[]> {
+): RowSource {
   let shape: readonly number[] | undefined
   let shapeText = ''
-  for (let i = 0; i < tensors.length; i++) {
-    const row = rowOf(tensors[i]!, i)
-    // Neighbours often share their shape.
-    if (row.shape !== shape) shapeText = formatShape(row.shape)
-    shape = row.shape
-    yield tensorRow(row, shapeText, withStats)
+  return {
+    count: Math.min(tensors.length, limit),
+    row(i) {
+      const row = rowOf(tensors[i]!, i)
+      // Neighbours often share their shape.
+      if (row.shape !== shape) shapeText = formatShape(row.shape)
+      shape = row.shape
+      return tensorRow(row, shapeText, withStats)
+    },
   }
 }
 

@@ -16,16 +16,13 @@ export default function inspect(context: Context, inputs: readonly string[], fla
       const row = inspectTensor(tensor, model.files[0]?.name ?? '')
       return measured ? { ...row, stats: measured[i]!.stats } : row
     }
-    const shown = chosen.slice(0, context.json ? flags.limit : undefined)
-    if (!context.json) await console.print(describeModel(model, { ...head, parts }, shown, rowOf, flags, console))
-    else await console.json(flags.metadata ? head : { ...head, parts, tensors: new JsonList(rows(shown, rowOf)) })
+    if (context.json) {
+      const shown = chosen.slice(0, flags.limit)
+      const tensors = new JsonList(shown.length, (i) => rowOf(shown[i]!, i))
+      await console.json(flags.metadata ? head : { ...head, parts, tensors })
+    } else await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, flags, console))
     return 0
   })
-}
-
-/** Rows are made while they are printed: a model can have a million tensors. */
-function* rows(tensors: readonly Tensor[], rowOf: (tensor: Tensor, i: number) => Row): Generator<Row> {
-  for (const [i, tensor] of tensors.entries()) yield rowOf(tensor, i)
 }
 
 function chooseTensors({ tensors, files }: Model, { tensors: patterns, sort }: InspectFlags): readonly Tensor[] {

@@ -8,57 +8,71 @@ export interface Column {
 
 type Row = readonly string[]
 
+/** Rows that are made while they are printed. */
+export interface RowSource {
+  readonly count: number
+  row(i: number): Row
+}
+
 /** So many rows are looked at before the first is printed; behind them columns grow as they must. */
 const measuredRows = 2048
-const piece = 8192
+const pieceSize = 8192
 
 /**
- * Columns as wide as their widest cell, two spaces apart; titles only when there are rows. The last column is not padded. Rows that
- * are a function are made while they are printed, several lines at a time, and none is kept: a table can have a million of them.
+ * Columns as wide as their widest cell, two spaces apart; titles only when there are rows. The last column is not padded. Rows of a source
+ * are not kept, and come several lines at a time: a table can have a million of them.
  */
 export function* formatTable(
   columns: readonly Column[],
-  rows: readonly Row[] | (() => Iterable<Row>),
+  rows: readonly Row[] | RowSource,
   options: { indent?: string; head?: Paint } = {},
 ): Generator<string> {
   const { indent = '  ', head } = options
-  const layout = new ColumnLayout(columns)
+  const layout = new ColumnLayout(columns, indent)
   const titles = columns.map((column) => column.title)
+  if ('row' in rows) {
+    if (rows.count > 0) yield* formatSource(layout, rows, head && titles, head)
+    return
+  }
+  if (rows.length === 0) return
   if (head) layout.measure(titles)
-  const all = typeof rows === 'function' ? rows : () => rows
-  let count = 0
-  for (const row of all()) {
-    if (typeof rows === 'function' && count++ >= measuredRows) break
-    layout.measure(row)
-  }
-  let isFirst = true
-  let lines = ''
-  for (const row of all()) {
-    if (head && isFirst) {
-      layout.measure(titles)
-      yield layout.line(titles, indent, head)
-    }
-    isFirst = false
-    layout.measure(row)
-    if (typeof rows !== 'function') yield layout.line(row, indent)
-    else {
-      lines += lines === '' ? layout.line(row, indent) : `\n${layout.line(row, indent)}`
-      if (lines.length < piece) continue
-      yield lines
-      lines = ''
-    }
-  }
-  if (lines !== '') yield lines
+  for (const row of rows) layout.measure(row)
+  if (head) yield layout.line(titles, head)
+  for (const row of rows) yield layout.line(row)
+}
+
+function* formatSource(
+  layout: ColumnLayout,
+  rows: RowSource,
+  titles: Row | undefined,
+  head: Paint | undefined,
+): Generator<string> {
+  if (titles) layout.measure(titles)
+  for (let i = 0; i < Math.min(rows.count, measuredRows); i++) layout.measure(rows.row(i))
+  if (titles) yield layout.line(titles, head)
+  const progress = { next: 0 }
+  while (progress.next < rows.count) yield linesFrom(layout, rows, progress)
+}
+
+/** As many lines as make a piece. Not a generator: this is where the time goes, and plain functions are faster. */
+function linesFrom(layout: ColumnLayout, rows: RowSource, progress: { next: number }): string {
+  let lines = layout.line(rows.row(progress.next++))
+  while (progress.next < rows.count && lines.length < pieceSize) lines += `\n${layout.line(rows.row(progress.next++))}`
+  return lines
 }
 
 class ColumnLayout {
-  readonly #columns: readonly Column[]
+  readonly #indent: string
+  readonly #isRight: boolean[]
+  readonly #paints: (Paint | undefined)[]
   readonly #widths: number[]
-  /** How wide the cells of the row are that was measured last. */
+  /** How wide the cells of the row at hand are. */
   readonly #own: number[]
 
-  constructor(columns: readonly Column[]) {
-    this.#columns = columns
+  constructor(columns: readonly Column[], indent: string) {
+    this.#indent = indent
+    this.#isRight = columns.map(({ align }) => align === 'right')
+    this.#paints = columns.map((column) => column.paint)
     this.#widths = columns.map(() => 0)
     this.#own = columns.map(() => 0)
   }
@@ -71,21 +85,23 @@ class ColumnLayout {
     }
   }
 
-  /** The row that was measured last. */
-  line(cells: Row, indent: string, paint?: Paint): string {
-    const last = this.#columns.length - 1
-    let text = indent
+  line(cells: Row, paint?: Paint): string {
+    this.measure(cells)
+    let last = this.#own.length - 1
+    while (last > 0 && (cells[last] ?? '') === '') last--
+    let text = this.#indent
     for (let i = 0; i <= last; i++) {
-      const { align, paint: own } = this.#columns[i]!
       const cell = cells[i] ?? ''
-      const use = paint ?? own
+      const use = paint ?? this.#paints[i]
       const shown = use && cell !== '' ? use(cell) : cell
-      const missing = this.#widths[i]! - this.#own[i]!
-      if (align === 'right') text += shown.padStart(shown.length + missing)
-      else text += i === last ? shown : shown.padEnd(shown.length + missing)
-      if (i < last) text += '  '
+      const width = shown.length + this.#widths[i]! - this.#own[i]!
+      if (i > 0) text += '  '
+      if (this.#isRight[i]) text += shown.padStart(width)
+      else text += i === last ? shown : shown.padEnd(width)
     }
-    return text.trimEnd()
+    const end = cells[last] ?? ''
+    const isPlain = end !== '' && end.charCodeAt(end.length - 1) > 0x20 && end.charCodeAt(end.length - 1) < 0x7f
+    return isPlain ? text : text.trimEnd()
   }
 }
 

@@ -11,15 +11,31 @@ import { encodeTagged } from './tagged.js'
 /** The fields in the order of the writers. */
 export const fields = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len', 'flags', 'hash_b3'] as const
 
-/** With the type byte of a short string in front. */
-const [nameKey, dtypeKey, shapeKey, shardKey, offsetKey, lengthKey, flagsKey, hashKey] = fields.map((field) =>
-  encodeTagged(field),
-) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+/** Keys with the type byte of a short string in front, in words of four bytes and what is left. */
+interface Key {
+  readonly length: number
+  readonly words: readonly number[]
+  readonly rest: readonly number[]
+}
+
+const [nameKey, dtypeKey, shapeKey, shardKey, offsetKey, lengthKey, flagsKey, hashKey] = fields.map((field): Key => {
+  const bytes = encodeTagged(field)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const whole = Math.floor(bytes.byteLength / 4)
+  const words = Array.from({ length: whole }, (_, i) => view.getUint32(4 * i))
+  return { length: bytes.byteLength, words, rest: [...bytes.subarray(4 * whole)] }
+}) as [Key, Key, Key, Key, Key, Key, Key, Key]
 
 /** By character code; 255 for what is no hexadecimal digit. */
 export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
   const value = '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase())
   return value < 0 ? 255 : value
+})
+
+/** The byte that two digits stand for, by their character codes; larger than a byte for what is no digit. */
+const byteValues = Uint16Array.from({ length: 65_536 }, (_, codes) => {
+  const [high, low] = [hexValues[Math.floor(codes / 256)]!, hexValues[codes % 256]!]
+  return high > 15 || low > 15 ? 256 : 16 * high + low
 })
 
 /** More than the fields of an entry take beside its name: closer to the end than that, the other parser does the work. */
@@ -47,12 +63,14 @@ class Block {
   readonly hashWords = new Uint32Array(this.hashes.buffer)
   /** The names one after another, and where each ends. */
   readonly text = new Uint8Array(blockText)
+  readonly textView = new DataView(this.text.buffer)
   readonly textEnds = new Uint32Array(blockEntries)
   names: readonly (string | undefined)[] = []
 }
 
 export class UsualEntries {
   readonly #bytes: Uint8Array
+  readonly #view: DataView
   readonly #block = new Block()
   readonly #dims: number[] = Array.from({ length: mostDims }, () => 0)
   /** Tensors of equal shape share the list: a model has few shapes, however many tensors it has. */
@@ -62,6 +80,7 @@ export class UsualEntries {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   /** Takes fields of the entry whose `pairs` fields begin at `position`, and says how many. */
@@ -129,16 +148,17 @@ export class UsualEntries {
     return names
   }
 
-  #isNext(key: Uint8Array): boolean {
-    const bytes = this.#bytes
-    const at = this.position
-    for (let i = 0; i < key.length; i++) if (bytes[at + i] !== key[i]) return false
+  /** Far enough from the end, so that words can be looked at. */
+  #isNext({ words, rest }: Key): boolean {
+    let at = this.position
+    for (let i = 0; i < words.length; i++, at += 4) if (this.#view.getUint32(at) !== words[i]) return false
+    for (let i = 0; i < rest.length; i++) if (this.#bytes[at + i] !== rest[i]) return false
     return true
   }
 
   #takeName(k: number): boolean {
     const bytes = this.#bytes
-    const { text, textEnds, nameHashes } = this.#block
+    const { text, textView, textEnds, nameHashes } = this.#block
     if (this.position + mostBeside > bytes.length || !this.#isNext(nameKey)) return false
     let at = this.position + nameKey.length
     const form = bytes[at++]!
@@ -146,12 +166,13 @@ export class UsualEntries {
     if (form === 0xd9) length = bytes[at++]!
     else if (length < 0 || length > 31) return false
     const start = k === 0 ? 0 : textEnds[k - 1]!
-    if (at + length + mostBeside > bytes.length || start + length > text.length) return false
+    if (at + length + mostBeside > bytes.length || start + length + 4 > text.length) return false
     let hash = length
-    for (let i = 0; i < length; i++) {
-      const byte = bytes[at + i]!
-      text[start + i] = byte
-      hash = nextHash(hash, byte)
+    for (let i = 0; i < length; i += 4) {
+      const word = this.#view.getUint32(at + i)
+      textView.setUint32(start + i, word)
+      // What is behind the end of the name does not count.
+      hash = nextHash(hash, length - i < 4 ? word >>> (8 * (4 - length + i)) : word)
     }
     nameHashes[k] = hash
     textEnds[k] = start + length
@@ -184,7 +205,7 @@ export class UsualEntries {
   }
 
   /** A whole number from 0 to 2^53-1 behind its key; -1 for anything else, which is not taken. */
-  #takeInt(key: Uint8Array): number {
+  #takeInt(key: Key): number {
     if (!this.#isNext(key)) return -1
     const at = this.position + key.length
     const value = intAt(this.#bytes, at)
@@ -223,10 +244,9 @@ export class UsualEntries {
     if (!this.#isNext(hashKey) || bytes[at] !== 0xd9 || bytes[at + 1] !== 2 * digestSize) return false
     const first = at + 2
     for (let i = 0; i < digestSize; i++) {
-      const high = hexValues[bytes[first + 2 * i]!]!
-      const low = hexValues[bytes[first + 2 * i + 1]!]!
-      if (high > 15 || low > 15) return false
-      hashes[k * digestSize + i] = high * 16 + low
+      const value = byteValues[this.#view.getUint16(first + 2 * i)]!
+      if (value > 255) return false
+      hashes[k * digestSize + i] = value
     }
     this.position = first + 2 * digestSize
     return true
