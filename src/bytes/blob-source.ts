@@ -22,12 +22,20 @@ export class BlobSource implements ByteSource {
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
     checkRange(this, offset, length)
     checkAborted(options?.signal, this.name)
-    const bytes = new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer())
+    const part = this.#blob.slice(offset, offset + length)
+    const bytes = new Uint8Array(await part.arrayBuffer().catch((error) => this.#refuse(error, offset, length)))
     if (bytes.byteLength !== length) {
       const message = `${length} bytes were asked for, ${bytes.byteLength} came`
       failWith(ioCodes['short-read'], { file: this.name, offset, length, message })
     }
     return bytes
+  }
+
+  /** A File is a promise to read what was chosen: browsers break it when the file on the disk is another one by now. */
+  #refuse(error: unknown, offset: number, length: number): never {
+    const { name, message } = error as DOMException
+    const code = { NotReadableError: ioCodes.changed, NotFoundError: ioCodes['not-found'] }[name] ?? ioCodes.failed
+    return failWith(code, { file: this.name, offset, length, message }, { cause: error })
   }
 
   async sibling(name: string): Promise<ByteSource> {

@@ -1,10 +1,11 @@
 // Digests that run in Node, workers and browsers alike: BLAKE3 and CRC-32 in kernels of our own, SHA-256 from a package.
-import type { IHasher } from 'hash-wasm'
 import { Blake3Hasher } from './blake3-hasher.js'
 import { plainCrc32 } from './crc32-plain.js'
 import { compiledDigests } from './digests-wasm.js'
+import { createPlainSha256 } from './sha256-plain.js'
+import { createCompiledSha256 } from './sha256-wasm.js'
 import { blake3Kernel, subtreeCost } from './subtree.js'
-import type { Algorithm, DigestProvider, Hasher } from './types.js'
+import type { Algorithm, DigestProvider } from './types.js'
 
 const blake3: DigestProvider = {
   get name() {
@@ -35,31 +36,10 @@ const crc32: DigestProvider = {
   },
 }
 
-/** Each instance has a WebAssembly memory of its own, which takes longer to set up than a page takes to hash: they are used again. */
-const mostIdle = 16
-const idle: IHasher[] = []
-
 const sha256: DigestProvider = {
   name: 'hash-wasm',
   cost: 2.5,
-  async create(): Promise<Hasher> {
-    const inner = idle.pop() ?? (await (await import('hash-wasm')).createSHA256())
-    inner.init()
-    let result: Uint8Array | undefined
-    return {
-      update(bytes) {
-        if (result) throw new Error('this digest was taken already')
-        inner.update(bytes)
-      },
-      digest() {
-        if (!result) {
-          result = inner.digest('binary')
-          if (idle.length < mostIdle) idle.push(inner)
-        }
-        return result
-      },
-    }
-  },
+  create: async () => (await createCompiledSha256()) ?? createPlainSha256(),
 }
 
 export const portableDigests: Readonly<Record<Algorithm, DigestProvider>> = { sha256, blake3, crc32 }

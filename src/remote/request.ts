@@ -59,11 +59,13 @@ export async function requestRange(
     const isHome = url.origin === start.origin
     const headers = {
       ...(isHome ? settings.headers : {}),
-      ...conditions,
+      ...(isForeign(url) ? {} : conditions),
       Range: `bytes=${range[0]}-${range[1]}`,
       'Accept-Encoding': 'identity',
     }
-    const response = await (settings.fetch ?? fetch)(url, { headers, redirect: 'manual', signal })
+    const response = await answerTo(url, { headers, redirect: 'manual' }, settings, signal)
+    if (response.type === 'opaqueredirect')
+      return followUnseen(url, isHome ? (settings.headers ?? {}) : {}, range, settings, signal)
     const { status } = response
     if (status === 206) await refuseEncoded(response, start, range[0])
     if (status === 200 || status === 206 || status === 416) return { response, url }
@@ -75,6 +77,59 @@ export async function requestRange(
     url = redirectTarget(response, url, start)
   }
   return failWith(remoteCodes.redirect, { file: start.href, message: `more than ${maxRedirects} redirects` })
+}
+
+export const defaultIdleTimeout = 30_000
+
+/** Sends a request. A server that takes it and says nothing counts as a broken connection, like one that stops in the middle. */
+async function answerTo(
+  url: URL,
+  init: RequestInit,
+  { fetch: send = fetch, idleTimeout = defaultIdleTimeout }: RequestSettings,
+  signal: AbortSignal,
+): Promise<Response> {
+  const silence = new AbortController()
+  const timer = setTimeout(() => silence.abort(new Error(`no answer came for ${idleTimeout / 1000} s`)), idleTimeout)
+  try {
+    return await send(url, { ...init, signal: AbortSignal.any([signal, silence.signal]) })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Whether a page belongs to another origin than the address. Its browser would have to ask the server for permission to send a condition,
+ * which few servers give. Answers are compared with the version that is wanted in any case.
+ */
+const isForeign = (url: URL): boolean => globalThis.location !== undefined && globalThis.location.origin !== url.origin
+
+/**
+ * Browsers do not tell where a redirect leads, so the browser has to follow it. It takes Authorization away where the origin changes, and
+ * no other header.
+ */
+async function followUnseen(
+  from: URL,
+  headers: Readonly<Record<string, string>>,
+  [first, last]: readonly [first: number, last: number],
+  settings: RequestSettings,
+  signal: AbortSignal,
+): Promise<RangeAnswer> {
+  const refuse = (message: string): never => failWith(remoteCodes.redirect, { file: from.href, offset: first, message })
+  const unsafe = Object.keys(headers).find((name) => name.toLowerCase() !== 'authorization')
+  if (unsafe !== undefined) refuse(`a redirect that is not shown could take the header ${unsafe} to another origin`)
+  if (settings.checkAddress) refuse('a redirect leads to an address that is not shown and cannot be checked')
+  const init: RequestInit = { headers: { ...headers, Range: `bytes=${first}-${last}` }, redirect: 'follow' }
+  const response = await answerTo(from, init, settings, signal)
+  const url = new URL(response.url)
+  const { status } = response
+  const isDowngrade = from.protocol === 'https:' && url.protocol === 'http:'
+  if (!isDowngrade && (status === 200 || status === 206 || status === 416)) {
+    if (status === 206) await refuseEncoded(response, from, first)
+    return { response, url }
+  }
+  await response.body?.cancel().catch(() => {})
+  if (isDowngrade) refuse('a redirect leads from https to http')
+  throw new StatusError(status, from.href, first, response.headers.get('retry-after'))
 }
 
 /** Ranges of a compressed file are not ranges of the file. */
@@ -98,7 +153,17 @@ function redirectTarget(response: Response, from: URL, start: URL): URL {
   if (from.protocol === 'https:' && next.protocol === 'http:') {
     return failWith(remoteCodes.redirect, { file: start.href, message: 'a redirect leads from https to http' })
   }
+  // Whatever stands there, it is not the caller's to send; and `fetch` takes no address with a name and password in it.
+  next.username = ''
+  next.password = ''
   return next
+}
+
+/** Milliseconds; servers give seconds or a date. */
+function waitingTime(text: string): number | undefined {
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }
 
 /** An answer that means no; some of them may mean yes a little later. */
@@ -113,7 +178,7 @@ export class StatusError extends Error {
     this.status = status
     this.url = url
     this.offset = offset
-    this.retryAfter = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
+    this.retryAfter = retryAfter === null ? undefined : waitingTime(retryAfter)
   }
 
   get mayPass(): boolean {

@@ -3,6 +3,8 @@
 //
 // A frame is: magic, a descriptor byte, then (each present or not, by the descriptor) window, dictionary id and content size; blocks
 // with a 3-byte header each (last block? · type · size); and four bytes of checksum if the descriptor says so.
+import { findingOf, TareError } from '../errors/index.js'
+import { zstdCodes } from './zstd-codes.js'
 
 export interface ZstdFrame {
   /** Absent when the writer did not know it; then only decoding tells. */
@@ -16,9 +18,9 @@ export interface ZstdFrame {
   readonly mostContent: number
 }
 
-/** Why bytes are not the one frame that they should be. */
+/** Why bytes are not the one frame that they should be, or why that cannot be told here. */
 export interface ZstdFault {
-  readonly fault: 'corrupt' | 'size' | 'trailing'
+  readonly fault: 'corrupt' | 'size' | 'trailing' | 'unavailable'
   /** Index of the byte that shows it. */
   readonly at: number
   readonly message: string
@@ -120,7 +122,11 @@ function decodeEmpty(mostContent: number): Uint8Array | ZstdFault {
 async function decode(bytes: Uint8Array, size: number): Promise<Uint8Array | ZstdFault> {
   const { ZSTDDecoder } = await import('zstddec')
   const decoder = new ZSTDDecoder()
-  await decoder.init()
+  try {
+    await decoder.init()
+  } catch (error) {
+    return { fault: 'unavailable', at: 0, message: `the decoder cannot be started: ${(error as Error).message}` }
+  }
   let content: Uint8Array
   try {
     content = decoder.decode(bytes, size)
@@ -138,9 +144,23 @@ export const defaultZstdLevel = 6
 /** One frame with its content size in the header, without a checksum. */
 export async function encodeZstd(bytes: Uint8Array, level = defaultZstdLevel): Promise<Uint8Array> {
   const { init, compress } = await import('@bokuweb/zstd-wasm')
-  ready ??= init()
+  ready ??= withinTime(init())
   await ready
   return compress(bytes, level)
 }
 
 let ready: Promise<void> | undefined
+
+/** Milliseconds that the encoder has to start. */
+const patience = 30_000
+
+/** In a page the package fetches a file. Where that is missing or must not run, it says so on the console and never comes back. */
+async function withinTime(starting: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    const message = `the encoder did not start within ${patience / 1000} s: is the file served beside the script, and may it run?`
+    const finding = findingOf(zstdCodes.unavailable, { message }, 'zstd.wasm')
+    timer = setTimeout(() => reject(new TareError(finding)), patience)
+  })
+  await Promise.race([starting, silence]).finally(() => clearTimeout(timer))
+}
