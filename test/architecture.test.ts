@@ -30,11 +30,13 @@ room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert ar
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
 room('tokenize', ...ground)
 room('embed', ...ground, 'transforms', 'tokenize')
+room('workers', ...verbs, 'inspect')
 room('all-codes.ts', ...verbs, 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'edit')
 room('pack', ...verbs, 'convert')
 room(
   'index.ts',
   ...verbs,
+  'workers',
   'tokenize',
   'embed',
   'verify',
@@ -46,7 +48,7 @@ room(
   'edit',
   'all-codes.ts',
 )
-room('node', ...verbs, 'embed', 'pack', 'remote', 'edit', 'index.ts')
+room('node', ...verbs, 'workers', 'embed', 'pack', 'remote', 'edit', 'index.ts')
 room('node.ts', 'index.ts', 'node', ...verbs)
 room('cli', 'node.ts')
 

@@ -1,6 +1,7 @@
-import { type DiffOptions, diffModels, type Metric, type Model, openPool, TareError } from '../node.js'
+import { type DiffOptions, diffModels, type Metric, type Model, TareError } from '../node.js'
 import type { Context } from './context.js'
 import { describeDifference, listNames } from './diff-text.js'
+import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
@@ -42,12 +43,12 @@ interface Side {
 }
 
 async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Promise<Status> {
-  const { console, signal, threads } = context
+  const { console, signal } = context
   const { tolerance, metric, tensors } = flags
   const found = await diffModels(a.model, b.model, {
     ...{ tolerance, metric, tensors, signal },
     measure: !flags.namesOnly,
-    pool: openPool({ threads }),
+    pool: poolOf(context),
     onProgress: console.progress.update,
   })
   const difference = { ...found, file: a.input, other: { ...found.other, file: b.input } }

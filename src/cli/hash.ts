@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { type Algorithm, type HashResult, hashModel, openPool } from '../node.js'
+import { type Algorithm, type HashResult, hashModel } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { plural } from './format-values.js'
 import { type Difference, differences, type HashRecord, parseHashes, recordFor } from './hash-check.js'
+import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
@@ -14,8 +15,8 @@ interface HashFlags {
 }
 
 export default async function hash(context: Context, inputs: readonly string[], flags: HashFlags): Promise<Status> {
-  const { console, signal, threads } = context
-  const pool = openPool({ threads })
+  const { console, signal } = context
+  const pool = poolOf(context)
   const records = flags.check === undefined ? undefined : await readRecords(flags.check)
   return forEachModel(context, inputs, async (model, input) => {
     const record = records && recordFor(records, input, flags)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The way to `--version` loads nothing but Node itself: programs ask it often, and it is the measure of the start-up time.
 import { readFileSync } from 'node:fs'
+import module from 'node:module'
 
 function version(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
@@ -9,6 +10,9 @@ function version(): string {
 const args = process.argv.slice(2)
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) console.log(version())
 else {
+  // Newer versions of Node keep what they have compiled for the next start.
+  const { enableCompileCache } = module as { enableCompileCache?: () => unknown }
+  enableCompileCache?.()
   const { run } = await import('./run.js')
   await run(args, version())
 }

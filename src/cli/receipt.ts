@@ -9,7 +9,6 @@ import {
   openInput,
   openModel,
   openOutput,
-  openPool,
   type Plan,
   parseReceipt,
   type Receipt,
@@ -18,6 +17,7 @@ import {
 } from '../node.js'
 import type { Context } from './context.js'
 import { assertNotInput } from './open-guarded.js'
+import { poolOf } from './pool-of.js'
 import { inputOptions, openOptions } from './run-inputs.js'
 import { UsageError } from './status.js'
 
@@ -32,12 +32,12 @@ export interface Written {
 /** Writes the receipt of an output that is in its place. It is complete or not there at all. */
 export async function writeReceipt(context: Context, file: string, written: Written): Promise<void> {
   const { plan, model, source, output } = written
-  const { console, signal, threads } = context
+  const { console, signal } = context
   await assertNotInput(file, source)
   const opened = await openModel(await openInput(output, { signal }), { from: plan.target, signal })
   try {
     console.progress.start()
-    const pool = openPool({ threads })
+    const pool = poolOf(context)
     const receipt = await makeReceipt(plan, model, opened, { pool, signal, onProgress: console.progress.update })
     if (source instanceof FileSource) await source.assertUnchanged()
     const sink = await openOutput(file)

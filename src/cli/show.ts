@@ -1,6 +1,7 @@
 import { type Model, selector, showModel } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
+import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import type { Status } from './status.js'
 
@@ -10,7 +11,8 @@ interface ShowFlags {
 
 export default function show(context: Context, inputs: readonly string[], flags: ShowFlags): Promise<Status> {
   const { console, signal } = context
-  const options = { tensors: selector(flags.tensors), signal }
+  const pool = poolOf(context)
+  const options = { tensors: selector(flags.tensors), signal, pool }
   return forEachModel(context, inputs, async (model, input) => {
     if (context.json) {
       let text = ''
@@ -19,7 +21,7 @@ export default function show(context: Context, inputs: readonly string[], flags:
     } else {
       const chosen = { ...model, tensors: model.tensors.filter(({ name }) => options.tensors(name)) }
       const shown = withShownNames(chosen, console.isTerminal ? escapeName : escapeLines)
-      for await (const piece of showModel(shown, { signal })) await console.write(escapeLines(piece))
+      for await (const piece of showModel(shown, { signal, pool })) await console.write(escapeLines(piece))
     }
     return 0
   })

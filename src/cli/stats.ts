@@ -1,7 +1,8 @@
-import { type HistogramBin, type NoStats, selector, type Tensor, type TensorStats, tensorStats } from '../node.js'
+import { type HistogramBin, type NoStats, selector, statsOfTensors, type Tensor, type TensorStats } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatInteger, formatShape, formatValue } from './format-values.js'
+import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import type { Status } from './status.js'
 import { type Column, formatTable } from './table.js'
@@ -38,23 +39,17 @@ export default function stats(context: Context, inputs: readonly string[], flags
   })
 }
 
-/** The statistics of each tensor in turn, with one progress bar over all of them. */
+/** The statistics of all tensors, with one progress bar over all of them. */
 export async function measureTensors(
-  { console, signal }: Context,
+  context: Context,
   tensors: readonly Tensor[],
   options: { bins?: number; exact?: boolean },
 ): Promise<Measured[]> {
-  const sizeOf = ({ data }: Tensor): number => data?.byteLength ?? 0
-  const total = tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0)
+  const { console, signal } = context
+  const threads = { signal, pool: poolOf(context), onProgress: console.progress.update }
   const measured: Measured[] = []
-  let before = 0
-  for (const tensor of tensors) {
-    const onProgress = (progress: { done: number; total: number }): void => {
-      const share = progress.total > 0 ? progress.done / progress.total : 1
-      console.progress.update({ done: before + Math.round(share * sizeOf(tensor)), total, path: tensor.name })
-    }
-    measured.push({ tensor, stats: await tensorStats(tensor, { ...options, signal, onProgress }) })
-    before += sizeOf(tensor)
+  for await (const stats of statsOfTensors(tensors, { ...options, ...threads })) {
+    measured.push({ tensor: tensors[measured.length]!, stats })
   }
   return measured
 }

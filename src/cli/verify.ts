@@ -1,9 +1,10 @@
-import { closeModel, type Finding, openPool, type VerifyResult, verifySource } from '../node.js'
+import { closeModel, type Finding, type VerifyResult, verifySource } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatFindingLine } from './finding-line.js'
 import { formatOptionValues } from './format-options.js'
 import { formatBytes, plural } from './format-values.js'
+import { poolOf } from './pool-of.js'
 import { openReceiptSource, readReceipt } from './receipt.js'
 import { forEachInput, openOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
@@ -17,11 +18,11 @@ interface VerifyFlags {
 }
 
 export default async function verify(context: Context, inputs: readonly string[], flags: VerifyFlags): Promise<Status> {
-  const { console, threads } = context
+  const { console } = context
   if (flags.receipt !== undefined && flags.quick) throw new UsageError('--receipt reads the weights; leave out --quick')
   if (flags.source !== undefined && flags.receipt === undefined) throw new UsageError('--source goes with --receipt')
   const receipt = flags.receipt === undefined ? undefined : await readReceipt(flags.receipt)
-  const pool = openPool({ threads })
+  const pool = poolOf(context)
   return forEachInput(context, inputs, async (source, input) => {
     const { quick, strict } = flags
     const receiptSource = flags.source === undefined ? undefined : await openReceiptSource(context, flags.source)

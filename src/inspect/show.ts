@@ -3,8 +3,11 @@
 import { countElements, defaultWindow, toHex } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import { formatNumber } from './format-number.js'
 import { itemsBetween } from './list-items.js'
+import { statsOfTensors } from './model-stats.js'
+import { orderedMoments } from './ordered-moments.js'
 import {
   endsOf,
   formatList,
@@ -15,12 +18,14 @@ import {
   typeOf,
   whyUnreadable,
 } from './preview.js'
-import { type HistogramBin, tensorStats } from './stats.js'
+import type { HistogramBin, NoStats, TensorStats } from './stats.js'
 
 export interface ShowOptions {
   /** Which tensors are shown, by name; all unless told. */
   readonly tensors?: ((name: string) => boolean) | undefined
   readonly signal?: AbortSignal | undefined
+  /** Statistics are computed by these threads. */
+  readonly pool?: WorkerPool | undefined
 }
 
 /** The text piece by piece, each with its line ends. */
@@ -29,10 +34,22 @@ export async function* showModel(model: Model, options: ShowOptions = {}): Async
   if (sizes.length > 0) yield `${sizes.map(([name, value]) => `${name} := ${value}\n`).join('')}\n`
   for (const [key, value] of model.metadata) yield `${formatEntry(key, value)}\n`
   if (model.metadata.size > 0) yield '\n'
-  for (const tensor of model.tensors) {
-    if (options.tensors && !options.tensors(tensor.name)) continue
-    yield `${await showTensor(tensor, options.signal)}\n\n`
+  const { tensors: isWanted, signal, pool } = options
+  const shown = isWanted ? model.tensors.filter(({ name }) => isWanted(name)) : model.tensors
+  const measured = statsOfTensors(shown.filter(hasStatistics), { signal, pool })
+  try {
+    for (const tensor of shown) {
+      const stats = hasStatistics(tensor) ? ((await measured.next()).value as TensorStats | NoStats) : undefined
+      yield `${await showTensor(tensor, stats, signal)}\n\n`
+    }
+  } finally {
+    await measured.return()
   }
+}
+
+/** Shown with more than a value. */
+function hasStatistics(tensor: Tensor): boolean {
+  return tensor.data !== null && countElements(tensor.shape)! > 1 && whyUnreadable(tensor) === undefined
 }
 
 /** In file order where the part keeps a Map; objects move names that look like numbers to the front. */
@@ -56,7 +73,11 @@ const undecoded = ({ byteLength }: { readonly byteLength: number }): string => `
 
 const dims = (shape: readonly number[]): string => `[${shape.join(', ')}]`
 
-async function showTensor(tensor: Tensor, signal: AbortSignal | undefined): Promise<string> {
+async function showTensor(
+  tensor: Tensor,
+  stats: TensorStats | NoStats | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string> {
   const dtype = typeOf(tensor)
   const type = typeName(dtype.id)
   const head = `${tensor.name}: ${type}${dims(tensor.shape)}`
@@ -66,29 +87,66 @@ async function showTensor(tensor: Tensor, signal: AbortSignal | undefined): Prom
     return [`${head} -- ${undecoded(tensor.data)}`, ...quant].join('\n')
   }
   const count = tensor.shape.reduce((product, dim) => product * dim, 1)
-  if (count === 1) {
+  if (!stats) {
     const [value] = await readElements(tensor, [0], signal)
     return `${tensor.name}: ${type} = ${formatScalar(value!, dtype.kind)}`
   }
   const plan = planPreview(tensor.shape, count)
   const elements = await readElements(tensor, plan.rows.flat(), signal)
   const values = elements.map((value) => formatScalar(value, dtype.kind))
-  return [`${head} = ${formatPreview(plan, values)}`, ...(await statsLines(tensor, count, signal)), ...quant].join('\n')
+  return [`${head} = ${formatPreview(plan, values)}`, ...(await statsLines(tensor, stats, signal)), ...quant].join('\n')
 }
 
-async function statsLines(tensor: Tensor, count: number, signal: AbortSignal | undefined): Promise<string[]> {
-  const size = `nbytes: ${count * decodedSize(typeOf(tensor))}`
-  const stats = await tensorStats(tensor, { signal })
+async function statsLines(
+  tensor: Tensor,
+  stats: TensorStats | NoStats,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const size = `nbytes: ${countElements(tensor.shape)! * decodedSize(typeOf(tensor))}`
   if (stats.reason !== undefined) return [`- [${size}]`]
   const items = [size]
+  const shownStats = { ...stats, ...(await referenceStats(tensor, stats, signal)) }
   for (const key of ['min', 'max', 'mean', 'median', 'std'] as const) {
-    if (stats[key] !== null) items.push(`${key}: ${formatNumber(stats[key])}`)
+    if (shownStats[key] !== null) items.push(`${key}: ${formatNumber(shownStats[key])}`)
   }
   const inf = stats.posInf + stats.negInf
   if (stats.nan + inf > 0) items.push(`nan: ${stats.nan}`, `inf: ${inf}`)
-  const bins = (await exactBins(tensor, stats.histogram, signal)) ?? stats.histogram
+  const bins = (await exactBins(tensor, stats.histogram, signal)) ?? edgesOf(tensor, shownStats)
   const shown = bins.filter((bin) => bin.count > 0 || typeOf(tensor).kind === 'bool')
   return [`- [${items.join(', ')}]`, `- hist: {${shown.map((bin) => formatBin(bin, typeOf(tensor))).join(', ')}}`]
+}
+
+const edgesOf = (tensor: Tensor, stats: TensorStats): readonly HistogramBin[] =>
+  typeOf(tensor).kind === 'float' ? signZeros(stats.histogram, stats) : stats.histogram
+
+/** Edges that are zero have the sign that they have in the reference: that of the extreme, but where it is the sum of an extreme and 0. */
+function signZeros(bins: readonly HistogramBin[], { min, max }: TensorStats): HistogramBin[] {
+  return bins.map(({ low, high, count }, i) => ({
+    low: low === 0 ? (bins.length === 1 ? min! : 0) : low,
+    high: high === 0 && i === bins.length - 1 ? max! : high,
+    count,
+  }))
+}
+
+/** What the reference makes of it by rounding, where that can be seen. */
+async function referenceStats(
+  tensor: Tensor,
+  stats: TensorStats,
+  signal: AbortSignal | undefined,
+): Promise<Partial<TensorStats>> {
+  const moments = await orderedMoments(tensor, stats, signal)
+  if (!moments) return {}
+  const { mean, std, lastZero } = moments
+  const { count, min, max, median } = stats
+  // The two middle values are added before they are halved; and a sum of zeros is never -0.
+  const isBeyond = count % 2 === 0 && Math.abs(median!) > Number.MAX_VALUE / 2
+  return {
+    min: min === 0 ? (lastZero ?? min) : min,
+    max: max === 0 ? (lastZero ?? max) : max,
+    mean,
+    median: isBeyond ? median! * 2 : median! + 0,
+    std,
+  }
 }
 
 /**

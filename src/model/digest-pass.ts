@@ -1,7 +1,8 @@
 // Computes the digests that a layout asks for while its bytes go by. A layout can ask for thousands, one per member of an archive, so only
 // those are looked at whose bytes are passing right now, and slots that want the same digest share it.
 import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
-import { type DigestSlot, type FileLayout, type Slot, slotLength } from './layout.js'
+import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../pool/index.js'
+import { type DigestSlot, type FileLayout, fileLength, type Slot, slotLength } from './layout.js'
 
 type Ranges = DigestSlot['covers']
 
@@ -15,7 +16,9 @@ interface Job {
   /** The first range that is not behind us. */
   next: number
   hasher?: Hasher
-  digest?: Uint8Array
+  /** In place of the hasher, where another thread does the work. */
+  stream?: StreamDigests
+  digest?: Uint8Array | Promise<Uint8Array>
 }
 
 interface Place {
@@ -28,24 +31,30 @@ interface Place {
 
 export class DigestPass {
   #position = 0
+  readonly #file: FileLayout
+  readonly #pool: WorkerPool | undefined
   readonly #places: ReadonlyMap<DigestSlot, Place>
   /** Those that have not begun, the next one last. */
   readonly #waiting: Job[]
   readonly #live = new Set<Job>()
-  readonly #whole = new Map<Algorithm, Hasher>()
+  readonly #whole: readonly Job[]
 
-  private constructor(places: ReadonlyMap<DigestSlot, Place>) {
-    this.#places = places
-    const jobs = new Set([...places.values()].map(({ job }) => job))
-    this.#waiting = [...jobs].sort((a, b) => b.start - a.start)
+  private constructor(file: FileLayout, whole: readonly Algorithm[], pool: WorkerPool | undefined) {
+    this.#file = file
+    this.#pool = pool
+    this.#places = placesOf(file.slots)
+    const late = [...this.#places.values()].filter((place) => place.isLate)
+    refuseCircles(late)
+    // Digests of a whole file are only right when nothing is patched afterwards.
+    const end = fileLength(file)
+    this.#whole =
+      late.length > 0 ? [] : whole.map((algorithm) => jobFor({ algorithm, covers: [[0, end]], masked: undefined }))
+    const jobs = new Set([...this.#places.values()].map(({ job }) => job))
+    this.#waiting = [...jobs, ...this.#whole].sort((a, b) => b.start - a.start)
   }
 
-  static async start(file: FileLayout, whole: readonly Algorithm[]): Promise<DigestPass> {
-    const places = placesOf(file.slots)
-    refuseCircles([...places.values()].filter((place) => place.isLate))
-    const pass = new DigestPass(places)
-    for (const algorithm of whole) pass.#whole.set(algorithm, await createHasher(algorithm))
-    return pass
+  static async start(file: FileLayout, whole: readonly Algorithm[], pool?: WorkerPool): Promise<DigestPass> {
+    return new DigestPass(file, whole, pool)
   }
 
   /** Begins the digests that the next `length` bytes have a part in; undefined when there is nothing to wait for. */
@@ -61,54 +70,77 @@ export class DigestPass {
   async #begin(end: number): Promise<void> {
     while (this.#begins(end)) {
       const job = this.#waiting.pop()!
-      job.hasher = await createHasher(job.algorithm)
+      const length = job.end - job.start
+      // A checksum takes little more time than handing the bytes over.
+      const isAlone = job.covers.length === 1 && !job.masked && job.algorithm !== 'crc32'
+      if (isAlone && isWorthStream(this.#pool, length)) {
+        const track = { algorithm: job.algorithm, starts: Float64Array.of(0), ends: Float64Array.of(length) }
+        job.stream = digestStream([track], { pool: this.#pool, length, file: this.#file.name })
+      } else job.hasher = await createHasher(job.algorithm)
       this.#live.add(job)
     }
   }
 
-  /** No digest wants the bytes that come now. */
+  /** Nothing is done in this thread with the bytes that come now. */
   get isIdle(): boolean {
-    return this.#live.size + this.#whole.size === 0
+    for (const job of this.#live) if (!job.stream) return false
+    return true
   }
 
-  /** Takes the next bytes; `prepare` was called for them. */
-  update(bytes: Uint8Array): void {
+  /** Takes the next bytes; `prepare` was called for them. They are not needed any more when the promise, if there is one, has settled. */
+  update(bytes: Uint8Array): void | Promise<void> {
     const start = this.#position
     const end = start + bytes.byteLength
     this.#position = end
-    for (const hasher of this.#whole.values()) hasher.update(bytes)
+    const waiting: Promise<void>[] = []
     for (const job of this.#live) {
-      feed(job, bytes, start, end)
+      const working = feed(job, bytes, start, end)
+      if (working) waiting.push(working)
       if (job.end <= end) this.#finish(job)
     }
+    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
   }
 
   #finish(job: Job): void {
-    job.digest = job.hasher!.digest()
+    job.digest = job.stream ? firstDigest(job.stream) : job.hasher!.digest()
     this.#live.delete(job)
+  }
+
+  /** Nobody wants the digests any more. */
+  abort(): void {
+    for (const { stream } of this.#live) stream?.abort()
   }
 
   /** The stored form, when all covered bytes have gone by. */
   async valueFor(slot: DigestSlot): Promise<Uint8Array | undefined> {
     const place = this.#places.get(slot)!
     if (place.isLate) return undefined
-    return stored(slot, place.job.digest ?? (await digestOfNothing(place.job)))
+    return stored(slot, (await place.job.digest) ?? (await digestOfNothing(place.job)))
   }
 
   /** What to write over the slots that came before their bytes. To be called at the end. */
   async patches(): Promise<{ offset: number; bytes: Uint8Array }[]> {
     await this.#begin(Number.POSITIVE_INFINITY)
     for (const job of [...this.#live]) this.#finish(job)
-    return [...this.#places.values()]
-      .filter((place) => place.isLate)
-      .map(({ slot, offset, job }) => ({ offset, bytes: stored(slot, job.digest!) }))
+    const late = [...this.#places.values()].filter((place) => place.isLate)
+    return Promise.all(
+      late.map(async ({ slot, offset, job }) => ({ offset, bytes: stored(slot, (await job.digest)!) })),
+    )
   }
 
-  /** Whole-file digests are only right when nothing is patched afterwards. */
-  whole(): Partial<Record<Algorithm, Uint8Array>> {
-    if ([...this.#places.values()].some((place) => place.isLate)) return {}
-    return Object.fromEntries([...this.#whole].map(([algorithm, hasher]) => [algorithm, hasher.digest()]))
+  /** Of the whole file. To be called after `patches`. */
+  async whole(): Promise<Partial<Record<Algorithm, Uint8Array>>> {
+    const entries = this.#whole.map(async ({ algorithm, digest }) => [algorithm, await digest] as const)
+    return Object.fromEntries(await Promise.all(entries))
   }
+}
+
+async function firstDigest(stream: StreamDigests): Promise<Uint8Array> {
+  return (await stream.finish())[0]!
+}
+
+function jobFor({ algorithm, covers, masked }: Pick<Job, 'algorithm' | 'covers' | 'masked'>): Job {
+  return { algorithm, covers, masked, start: covers[0]?.[0] ?? 0, end: covers.at(-1)?.[1] ?? 0, next: 0 }
 }
 
 function placesOf(slots: readonly Slot[]): Map<DigestSlot, Place> {
@@ -119,10 +151,9 @@ function placesOf(slots: readonly Slot[]): Map<DigestSlot, Place> {
     if (slot.kind === 'digest') {
       const { algorithm, covers, masked } = slot
       const key = `${algorithm} ${covers.flat()} ${masked?.flat()}`
-      const [start, end] = [covers[0]?.[0] ?? 0, covers.at(-1)?.[1] ?? 0]
-      const job = jobs.get(key) ?? { algorithm, covers, masked, start, end, next: 0 }
+      const job = jobs.get(key) ?? jobFor({ algorithm, covers, masked })
       jobs.set(key, job)
-      places.set(slot, { slot, offset, job, isLate: end > offset })
+      places.set(slot, { slot, offset, job, isLate: job.end > offset })
     }
     offset += slotLength(slot)
   }
@@ -137,8 +168,9 @@ function stored(slot: DigestSlot, digest: Uint8Array): Uint8Array {
   return slot.encode ? slot.encode(digest) : digest
 }
 
-function feed(job: Job, bytes: Uint8Array, start: number, end: number): void {
-  const { covers, masked, hasher } = job
+function feed(job: Job, bytes: Uint8Array, start: number, end: number): void | Promise<void> {
+  const { covers, masked, hasher, stream } = job
+  if (stream) return stream.update(bytes.subarray(Math.max(0, job.start - start), Math.max(0, job.end - start)))
   while (job.next < covers.length && covers[job.next]![1] <= start) job.next++
   for (let i = job.next; i < covers.length && covers[i]![0] < end; i++) {
     const low = Math.max(start, covers[i]![0])

@@ -1,6 +1,5 @@
 // What a format is. Everything outside a format's folder works through this contract and asks capabilities, never ids.
 import type { ByteSource, ExtentRecorder, OpenHint } from '../bytes/index.js'
-import type { DType } from '../dtypes/dtype.js'
 import type { CodeTable, Report } from '../errors/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import type { FileLayout, Layout } from './layout.js'
@@ -67,6 +66,8 @@ export interface WriteOptions {
   /** Values of the options that the target format declares. */
   readonly extra?: OptionValues | undefined
   readonly signal?: AbortSignal | undefined
+  /** Threads for what takes long. */
+  readonly pool?: WorkerPool | undefined
 }
 
 /** A statement of the target about one thing that it is asked to hold. `as` is absent when it fits as it is. */
@@ -74,8 +75,6 @@ export interface Fit<T> {
   readonly fits: boolean
   readonly reason?: string
   readonly as?: T
-  /** For what does not fit: the element type with which it would. Casting to it unasked is right where that loses nothing. */
-  readonly castTo?: DType
 }
 
 /** What a format can hold, as answers to questions. Conversion is planned from these alone. */
@@ -97,6 +96,8 @@ export interface WriteCapabilities {
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
   readonly quant?: boolean
   readonly shards: boolean
+  /** Tensors with the same payload, as an object or as a range of a source, are stored once. */
+  readonly sharesPayloads?: true
   /** Files that belong to the model can lie beside the output, where that is a directory of its own; `layout` then puts them there. */
   readonly folder?: true
   /** How many tensors one output can hold; absent: any number. */
@@ -191,6 +192,8 @@ export interface Format {
   restorePart?(part: Part): Promise<Part | undefined> | Part | undefined
   /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */
   repair?(source: ByteSource, context: ReadContext, options: WriteOptions): Promise<Repair | undefined>
+  /** What `repair` can do about files of this format, in words for people. */
+  readonly mends?: string
   /** Flags of this format for converting and for verifying. */
   readonly options?: { readonly write?: readonly FormatOption[]; readonly check?: readonly FormatOption[] }
 }

@@ -1,17 +1,28 @@
 // A payload is bytes that are somewhere else: a range of a source, or the result of a transform that runs when somebody reads it.
 import { type ByteRange, type ByteSource, checkRange, streamRange } from '../bytes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
+import type { Recipe } from './recipe.js'
 
 export interface Payload {
   readonly byteLength: number
   /** Set when these are the untouched bytes of a source: tells shared storage apart, and allows copying without recoding. */
   readonly origin?: ByteRange
+  /** How another thread can make the same bytes; undefined where none can. */
+  recipe?(): Recipe | undefined
+  /** Stretches by themselves, where they can be had without the rest. */
+  readonly stretches?: Stretches | undefined
   /** Any part, where the payload can be read out of order. */
   read?(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>
   /**
    * All bytes in order. Every chunk but the last has exactly `window` bytes. A chunk is valid only until the next one is asked for.
    */
   chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array>
+}
+
+export interface Stretches {
+  /** Stretches start at multiples of this, and end at one or with the payload. */
+  readonly grain: number
+  take(offset: number, length: number): Payload
 }
 
 /** The bytes of a source, as they are. A class, because a model can have a million of them. */
@@ -28,6 +39,10 @@ class RangePayload implements Payload {
 
   get origin(): ByteRange {
     return { source: this.source, offset: this.offset, length: this.byteLength }
+  }
+
+  get stretches(): Stretches {
+    return { grain: 1, take: (at, count) => rangePayload(this.source, this.offset + at, count) }
   }
 
   async read(at: number, count: number, signal?: AbortSignal): Promise<Uint8Array> {

@@ -38,13 +38,18 @@ export async function readShardSet(
   if (!(root instanceof Map) || !(weightMap instanceof Map)) return fail('an object weight_map was expected')
   const placed = groupByShard(weightMap, context, codes)
   const shards = new Map<string, Model>()
-  for (const file of placed.keys()) {
+  for (const [file, names] of placed) {
     const shard = await openShard(source, file, context, codes, readShard)
     if (shard) shards.set(file, shard)
+    else sayLost(names, `${file} is missing or cannot be read`, context)
   }
   const tensors = collectTensors(placed, shards, context, codes)
   checkTotal(root, tensors, context, codes)
   return { root, shards, tensors }
+}
+
+function sayLost(names: Iterable<string>, reason: string, { onLost }: ReadContext): void {
+  for (const name of names) onLost?.({ subject: 'tensor', name, reason })
 }
 
 function groupByShard(weightMap: JsonObject, { report }: ReadContext, codes: WeightMapCodes): Map<string, Set<string>> {
@@ -99,9 +104,10 @@ async function openShard(
 function collectTensors(
   placed: ReadonlyMap<string, ReadonlySet<string>>,
   shards: ReadonlyMap<string, Model>,
-  { report }: ReadContext,
+  context: ReadContext,
   codes: WeightMapCodes,
 ): Tensor[] {
+  const { report } = context
   const tensors: Tensor[] = []
   for (const [file, names] of placed) {
     const shard = shards.get(file)
@@ -116,6 +122,7 @@ function collectTensors(
     }
     for (const name of missing) {
       const message = `${file} does not hold ${JSON.stringify(name)}`
+      sayLost([name], message, context)
       report.report(codes['shard-tensor-missing'], { offset: 0, path: `weight_map[${JSON.stringify(name)}]`, message })
     }
   }

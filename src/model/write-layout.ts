@@ -3,6 +3,7 @@
 import { type ByteSink, checkAborted, defaultWindow } from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import { DigestPass } from './digest-pass.js'
 import { type FileLayout, fileLength, type Layout } from './layout.js'
 import type { Payload } from './payload.js'
@@ -19,6 +20,8 @@ export interface WriteLayoutOptions {
   readonly onProgress?: ((progress: WriteProgress) => void) | undefined
   /** Digests of whole files, computed while they are written. */
   readonly digests?: readonly Algorithm[]
+  /** Long ranges are hashed by other threads. */
+  readonly pool?: WorkerPool | undefined
 }
 
 export interface WrittenFile {
@@ -69,16 +72,32 @@ async function writeFile(
   options: WriteLayoutOptions,
   advance: (bytes: number, path: string) => void,
 ): Promise<WrittenFile> {
+  const digests = await DigestPass.start(file, options.digests ?? [], options.pool)
+  try {
+    return await writeSlots(file, sink, digests, options, advance)
+  } catch (error) {
+    digests.abort()
+    throw error
+  }
+}
+
+async function writeSlots(
+  file: FileLayout,
+  sink: ByteSink,
+  digests: DigestPass,
+  options: WriteLayoutOptions,
+  advance: (bytes: number, path: string) => void,
+): Promise<WrittenFile> {
   const window = options.window ?? defaultWindow
-  const digests = await DigestPass.start(file, options.digests ?? [])
   const put = async (bytes: Uint8Array, path: string): Promise<void> => {
     checkAborted(options.signal, sink.name)
     const beginning = digests.prepare(bytes.byteLength)
     if (beginning) await beginning
-    if (digests.isIdle && sink.writeNow?.(bytes)) digests.update(bytes)
+    if (digests.isIdle && sink.writeNow?.(bytes)) await digests.update(bytes)
     else {
       const pending = sink.write(bytes)
-      digests.update(bytes)
+      pending.catch(() => {}) // it is looked at when the digests have the bytes
+      await digests.update(bytes)
       await pending
     }
     advance(bytes.byteLength, path)
@@ -94,7 +113,7 @@ async function writeFile(
     failWith(ioCodes['needs-seek'], { file: sink.name, message: 'the format puts checksums before the data' })
   }
   for (const patch of patches) await sink.patch(patch.offset, patch.bytes)
-  return { name: file.name, size: sink.position, digests: digests.whole() }
+  return { name: file.name, size: sink.position, digests: await digests.whole() }
 }
 
 async function putZeros(length: number, window: number, put: (bytes: Uint8Array) => Promise<void>): Promise<void> {

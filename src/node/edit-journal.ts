@@ -4,7 +4,6 @@
 //
 // It is one line of JSON, then for each place that changes the old bytes and the new ones. With both, a file that has since become
 // another one can be told: it holds bytes that are neither.
-import { createHash } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -65,7 +64,7 @@ export function writeJournal(target: string, { oldSize, newSize, records }: Jour
     oldSize,
     newSize,
     records: records.map((record) => [record.offset, record.old.byteLength, record.new.byteLength]),
-    sha256: createHash('sha256').update(body).digest('hex'),
+    sha256: sha256Of(body),
   }
   const path = journalNameFor(target)
   const temp = tempNameFor(target)
@@ -141,7 +140,7 @@ function parseJournal(bytes: Buffer, file: string): { head: Head; journal: Journ
     return wrong()
   }
   const body = bytes.subarray(end + 1)
-  const isSound = head.journal === 'tare edit 1' && head.sha256 === createHash('sha256').update(body).digest('hex')
+  const isSound = head.journal === 'tare edit 1' && head.sha256 === sha256Of(body)
   if (!isSound) return wrong()
   const records: JournalRecord[] = []
   let at = 0
@@ -201,4 +200,9 @@ export function syncDirectoryOf(path: string): void {
   } catch {
     // the bytes themselves are safe
   }
+}
+
+/** Loaded when it is needed: it takes long to load, and few commands edit. */
+function sha256Of(text: Uint8Array): string {
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex')
 }

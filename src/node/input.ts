@@ -1,7 +1,6 @@
 import type { Stats } from 'node:fs'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isatty } from 'node:tty'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
@@ -55,7 +54,7 @@ function openSpecial(input: string, stats: Stats, signal: AbortSignal | undefine
 }
 
 async function openStdin(signal: AbortSignal | undefined): Promise<ByteSource> {
-  if (isatty(0))
+  if (process.stdin.isTTY)
     failWith(ioCodes['not-a-file'], { file: '-', message: 'standard input is a terminal; pipe a model into it' })
   return spool(process.stdin, '-', { signal })
 }

@@ -1,29 +1,26 @@
 import type { ByteSource, OpenHint } from '../bytes/index.js'
-import type { Finding } from '../errors/index.js'
 import { HttpSource } from '../remote/index.js'
 import { DiskStore } from './disk-store.js'
 import { guardedFetch } from './guarded-fetch.js'
-import { hostOf, isPrivateAddress, refusePrivate } from './private-address.js'
-
-export interface RemoteOptions {
-  /** Sent to the origin of the address, and to no other. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  /** False: nothing is kept on disk. */
-  readonly cache?: boolean | undefined
-  readonly onFinding?: ((finding: Finding) => void) | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
-export const isRemote = (input: string): boolean => /^https?:\/\//i.test(input)
+import { findPrivate, hostOf, refusePrivate } from './private-address.js'
+import type { RemoteOptions } from './remote-options.js'
 
 /** An address that the user typed: it may be private, but it must not lead from a public place into a private one. */
 export function openRemote(address: string, options: RemoteOptions = {}, hint?: OpenHint): Promise<ByteSource> {
   const typed = URL.canParse(address) ? new URL(address) : undefined
-  const isInside = typed !== undefined && (typed.hostname === 'localhost' || isPrivateAddress(hostOf(typed)))
+  let asked: Promise<string | undefined> | undefined
+  /** Whether the address may be asked without a look at where it lies: it is the one that was typed, or that one is private itself. */
+  const isFree = async (url: URL): Promise<boolean> => {
+    if (!typed || url.host === typed.host) return true
+    asked ??= findPrivate(hostOf(typed))
+    return (await asked) !== undefined
+  }
   const settings = {
     ...common(options),
     headers: options.headers,
-    checkAddress: (url: URL) => (isInside || url.host === typed?.host ? undefined : refusePrivate(url)),
+    checkAddress: async (url: URL) => ((await isFree(url)) ? undefined : refusePrivate(url)),
+    fetch: async (input: URL | RequestInfo, init?: RequestInit) =>
+      (await isFree(new URL(String(input)))) ? fetch(input, init) : guardedFetch(input, init),
   }
   return HttpSource.open(address, settings, hint)
 }

@@ -44,6 +44,9 @@ export function startWorker(url: URL, events: ThreadEvents): Thread {
   return {
     post: (request) => worker.postMessage(request),
     hold: (isBusy) => (isBusy ? worker.ref() : worker.unref()),
-    end: async () => void (await worker.terminate()),
+    async end() {
+      worker.ref() // otherwise the process may end before the thread has, and whoever waits for it never goes on
+      await worker.terminate()
+    },
   }
 }

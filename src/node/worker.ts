@@ -1,7 +1,7 @@
 // What a worker thread runs.
 import { parentPort } from 'node:worker_threads'
-import { jobKinds } from '../pool/kinds.js'
 import { serveJobs } from '../pool/serve.js'
+import { workerJobs } from '../workers/kinds.js'
 import { registerNodeDigests } from './digests.js'
 import { openHandle } from './worker-source.js'
 
@@ -10,6 +10,6 @@ registerNodeDigests()
 const port = parentPort!
 serveJobs(
   { post: (answer) => port.postMessage(answer), listen: (take) => void port.on('message', take) },
-  jobKinds,
+  workerJobs,
   openHandle,
 )

@@ -24,6 +24,8 @@ export interface WorkerPool {
   /** How long a thread takes to start, in nanoseconds, about: less work than that is done sooner without one. */
   readonly startCost: number
   run(job: Job, options?: RunOptions): Promise<unknown>
+  /** On a thread beside the others: for a job that waits for what its caller brings, and would keep the others from their turn. */
+  runApart(job: Job, options?: RunOptions): Promise<unknown>
   /** Ends the threads. Jobs that are not done yet fail. */
   close(): Promise<void>
 }

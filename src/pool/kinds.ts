@@ -3,6 +3,7 @@ import type { SourceHandle } from '../bytes/index.js'
 import { createSubtreeHasher } from '../digest/subtree.js'
 import type { Job, JobHandler } from './job.js'
 import { type DigestRange, streamDigests } from './stream-digests.js'
+import { digestTrack } from './stream-tracks.js'
 
 interface DigestData {
   readonly handle: SourceHandle
@@ -35,4 +36,4 @@ const subtree: JobHandler = async (data, window, { advance }) => {
   return hasher.digest()
 }
 
-export const jobKinds: Readonly<Record<string, JobHandler>> = { digest, subtree }
+export const jobKinds: Readonly<Record<string, JobHandler>> = { digest, subtree, track: digestTrack }

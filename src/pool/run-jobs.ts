@@ -51,3 +51,26 @@ function stoppable(outer: AbortSignal | undefined): { signal: AbortSignal; stop(
   outer?.addEventListener('abort', stop)
   return { signal: controller.signal, stop, forget: () => outer?.removeEventListener('abort', stop) }
 }
+
+interface Mixed<T, R> {
+  readonly pool: WorkerPool | undefined
+  /** Undefined: the item cannot go to another thread. */
+  job(item: T): Job | undefined
+  here(item: T): R | Promise<R>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A result for each item, in order. What cannot go to another thread is done in this one when its turn comes. */
+export async function* runMixed<T, R>(items: readonly T[], work: Mixed<T, R>): AsyncGenerator<R, void, void> {
+  const { pool, signal } = work
+  const jobs = pool ? items.map((item) => work.job(item)) : []
+  const running = pool && runInOrder(pool, jobs.filter(isJob), { signal })
+  try {
+    for (const [i, item] of items.entries())
+      yield jobs[i] ? ((await running!.next()).value as R) : await work.here(item)
+  } finally {
+    await running?.return()
+  }
+}
+
+const isJob = (job: Job | undefined): job is Job => job !== undefined

@@ -38,6 +38,8 @@ interface Watched {
 /** A thread with what it is doing. */
 interface Seat {
   readonly thread: Thread
+  /** Beside the others. */
+  readonly isApart: boolean
   task: Task | undefined
 }
 
@@ -57,13 +59,29 @@ export class ThreadPool implements WorkerPool {
   }
 
   run(job: Job, options: RunOptions = {}): Promise<unknown> {
+    return this.#begin(job, options, (task) => {
+      this.#queue.push(task)
+      this.#assign()
+    })
+  }
+
+  runApart(job: Job, options: RunOptions = {}): Promise<unknown> {
+    return this.#begin(job, options, (task) => {
+      try {
+        this.#give(this.#freeSeat(true) ?? this.#open(true), task)
+      } catch (error) {
+        this.#refuse(task, error)
+      }
+    })
+  }
+
+  #begin(job: Job, options: RunOptions, start: (task: Task) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw failure(poolCodes.closed, job, 'the pool is closed')
       checkAborted(options.signal, job.file)
       const task: Task = { job, options, cancelled: options.signal && sharedFlag(), resolve, reject }
       this.#watch(task)
-      this.#queue.push(task)
-      this.#assign()
+      start(task)
     })
   }
 
@@ -100,26 +118,39 @@ export class ThreadPool implements WorkerPool {
     while (this.#queue.length > 0) {
       let seat: Seat | undefined
       try {
-        seat = [...this.#seats].find((each) => !each.task) ?? this.#open()
+        seat = this.#freeSeat(false) ?? (this.#isFull() ? undefined : this.#open(false))
       } catch (error) {
-        const task = this.#unwatch(this.#queue.shift()!)
-        task.reject(
-          failure(poolCodes['worker-died'], task.job, `no worker can be started: ${(error as Error).message}`),
-        )
+        this.#refuse(this.#queue.shift()!, error)
         continue
       }
       if (!seat) return
-      const task = this.#queue.shift()!
-      seat.task = task
-      seat.thread.hold(true)
-      seat.thread.post({ job: task.job, cancelled: task.cancelled })
+      this.#give(seat, this.#queue.shift()!)
     }
   }
 
-  #open(): Seat | undefined {
-    if (this.#seats.size >= this.threads) return undefined
+  #freeSeat(isApart: boolean): Seat | undefined {
+    return [...this.#seats].find((each) => !each.task && each.isApart === isApart)
+  }
+
+  #isFull(): boolean {
+    return [...this.#seats].filter(({ isApart }) => !isApart).length >= this.threads
+  }
+
+  #give(seat: Seat, task: Task): void {
+    seat.task = task
+    seat.thread.hold(true)
+    seat.thread.post({ job: task.job, cancelled: task.cancelled })
+  }
+
+  #refuse(task: Task, error: unknown): void {
+    const why = `no worker can be started: ${(error as Error).message}`
+    this.#unwatch(task).reject(failure(poolCodes['worker-died'], task.job, why))
+  }
+
+  #open(isApart: boolean): Seat {
     const seat: Seat = {
       task: undefined,
+      isApart,
       thread: this.#start({
         answer: (answer) => this.#answer(seat, answer),
         ended: (why) => this.#lose(seat, why),
@@ -139,8 +170,9 @@ export class ThreadPool implements WorkerPool {
     seat.task = undefined
     seat.thread.hold(false)
     this.#unwatch(task)
-    if (answer.type === 'result' && !task.options.signal?.aborted) task.resolve(answer.result)
-    else task.reject(answer.type === 'error' ? new TareError(answer.finding) : aborted(task))
+    if (task.options.signal?.aborted) task.reject(aborted(task))
+    else if (answer.type === 'result') task.resolve(answer.result)
+    else task.reject(new TareError(answer.finding))
     this.#assign()
   }
 

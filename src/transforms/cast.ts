@@ -5,7 +5,7 @@ import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/i
 import { stickyDecoder } from '../dtypes/integers.js'
 import { fillView, type ViewType } from '../dtypes/views.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
-import type { Payload, Tensor } from '../model/index.js'
+import { type Payload, type Tensor, tensorRecipe } from '../model/index.js'
 import { decodedPayload } from './decode.js'
 import { bytesFor, fileOf, mapElements } from './map-elements.js'
 
@@ -56,6 +56,10 @@ function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert
         ...(input.origin && { offset: input.origin.offset + bytesFor(first + bad, from.group) }),
         message: `element ${first + bad} is ${String(value)}, which ${to.id} cannot hold`,
       })
+    },
+    recipe() {
+      const made = tensorRecipe(tensor)
+      return made && { kind: 'cast', tensor: made, to: to.id }
     },
   })
 }

@@ -13,10 +13,16 @@ const mostElements = 1 << 18
 /** The most bytes of a payload without random access that are kept in memory to decode them. */
 const mostBuffered = 1 << 26
 
+/** The most bytes that are held of such a payload while its values are decoded. */
+export const decodeMemory = (byteLength: number, hasRandomAccess: boolean): number =>
+  hasRandomAccess ? 0 : Math.min(byteLength, mostBuffered)
+
 interface Regions {
   readonly codec: RegionCodec
   readonly tensor: Tensor
   readonly data: Payload
+  /** The element that the payload begins with. */
+  readonly base: number
   readonly count: number
   readonly width: 4 | 8
 }
@@ -26,13 +32,25 @@ export function decodeRegions(tensor: Tensor, codec: RegionCodec, as: 'f32' | 'f
   const { data, shape } = tensor
   const count = countElements(shape)
   if (!data || count === undefined || codec.refusal(shape, data.byteLength) !== undefined) return undefined
-  const regions: Regions = { codec, tensor, data, count, width: as === 'f32' ? 4 : 8 }
+  const regions: Regions = { codec, tensor, data, base: 0, count, width: as === 'f32' ? 4 : 8 }
+  return payloadOf(regions)
+}
+
+function payloadOf(regions: Regions): Payload {
+  const { count, width, base } = regions
   const payload: Payload = {
-    byteLength: count * regions.width,
+    byteLength: count * width,
     chunks: (window, signal) => rechunked(decodeAll(regions, window, signal), window),
   }
-  if (!data.read) return payload
-  return { ...payload, read: (offset, length, signal) => decodePart(regions, offset, length, signal) }
+  if (!regions.data.read) return payload
+  return {
+    ...payload,
+    read: (offset, length, signal) => decodePart(regions, offset, length, signal),
+    stretches: {
+      grain: width,
+      take: (offset, length) => payloadOf({ ...regions, base: base + offset / width, count: length / width }),
+    },
+  }
 }
 
 async function* decodeAll(
@@ -74,7 +92,7 @@ async function decodePart(regions: Regions, offset: number, length: number, sign
 }
 
 async function decodeTile(
-  { codec, tensor, width }: Regions,
+  { codec, tensor, width, base }: Regions,
   reader: RegionReader,
   first: number,
   target: Uint8Array,
@@ -83,7 +101,7 @@ async function decodeTile(
   const length = target.byteLength / width
   const inPlace = width === 4 && littleEndianHost && target.byteOffset % 4 === 0
   const values = inPlace ? new Float32Array(target.buffer, target.byteOffset, length) : new Float32Array(length)
-  await codec.decode(reader, tensor.shape, first, values, signal)
+  await codec.decode(reader, tensor.shape, base + first, values, signal)
   if (inPlace) return
   if (width === 4) writeLittleEndian(values, target)
   else fillView(Float64Array, target, length, (view) => view.set(values))

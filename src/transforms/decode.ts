@@ -1,7 +1,7 @@
 // The values of a tensor as floats, whatever it is stored as.
 import { f32, f64, isReal } from '../dtypes/index.js'
 import { fillView } from '../dtypes/views.js'
-import type { Payload, Tensor } from '../model/index.js'
+import { type Payload, type Tensor, tensorRecipe } from '../model/index.js'
 import { decodeRegions } from './decode-regions.js'
 import { mapElements } from './map-elements.js'
 
@@ -12,7 +12,14 @@ import { mapElements } from './map-elements.js'
 export function decodedPayload(tensor: Tensor, as: 'f32' | 'f64'): Payload | undefined {
   const from = tensor.encoding ?? tensor.dtype
   const to = as === 'f32' ? f32 : f64
-  if (from.regions) return decodeRegions(tensor, from.regions, as)
+  const recipe: Payload['recipe'] = () => {
+    const made = tensorRecipe(tensor)
+    return made && { kind: 'decode', tensor: made, as }
+  }
+  if (from.regions) {
+    const payload = decodeRegions(tensor, from.regions, as)
+    return payload && { ...payload, recipe }
+  }
   const codec = from.codec
   if (!tensor.data || !codec || !isReal(from)) return undefined
   if (from === to) return tensor.data
@@ -25,5 +32,6 @@ export function decodedPayload(tensor: Tensor, as: 'f32' | 'f64'): Payload | und
       if (as === 'f32') fillView(Float32Array, target, length, (view) => codec.toF32(source, view))
       else fillView(Float64Array, target, length, (view) => codec.toF64(source, view))
     },
+    recipe,
   })
 }

@@ -3,7 +3,7 @@
 import { alignUp, checkRange, countElements, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
-import { type Payload, rechunked } from '../model/index.js'
+import { type Payload, type Recipe, rechunked, type Stretches } from '../model/index.js'
 import { transformCodes } from './codes.js'
 
 type Group = DType['group']
@@ -15,6 +15,7 @@ export interface ElementMap {
   readonly to: Group
   /** Converts `count` elements, the first of which is number `first` of the tensor. Both arrays hold just these. */
   convert(source: Uint8Array, target: Uint8Array, first: number, count: number): void
+  recipe?(): Recipe | undefined
 }
 
 const fewestElements = 1 << 14
@@ -22,23 +23,45 @@ const mostElements = 1 << 18
 
 interface CountedMap extends ElementMap {
   readonly count: number
+  /** The element of the tensor that the input begins with. */
+  readonly base: number
 }
 
 export function mapElements(elements: ElementMap): Payload {
-  const { input, shape, from, to } = elements
+  const { input, shape, from } = elements
   const count = countElements(shape) ?? Number.POSITIVE_INFINITY
-  const map: CountedMap = { ...elements, count }
-  const byteLength = bytesFor(count, to)
   if (input.byteLength !== bytesFor(count, from)) {
     const message = `the shape [${shape.join(', ')}] does not go with ${input.byteLength} bytes`
     failWith(transformCodes['shape-mismatch'], { file: fileOf(input), message })
   }
-  const payload: Payload = {
-    byteLength,
+  const payload = payloadOf({ ...elements, count, base: 0 })
+  return elements.recipe ? { ...payload, recipe: elements.recipe } : payload
+}
+
+function payloadOf(map: CountedMap): Payload {
+  return {
+    byteLength: bytesFor(map.count, map.to),
     chunks: (window, signal) => rechunked(convertAll(map, window, signal), window),
+    ...(map.input.read && { read: (offset, length, signal) => convertPart(map, offset, length, signal) }),
+    stretches: stretchesOf(map),
   }
-  if (!input.read) return payload
-  return { ...payload, read: (offset, length, signal) => convertPart(map, offset, length, signal) }
+}
+
+function stretchesOf(map: CountedMap): Stretches | undefined {
+  const { input, from, to, count, base } = map
+  const { stretches } = input
+  const unit = unitOf(map)
+  if (!stretches || bytesFor(unit, from) % stretches.grain !== 0) return undefined
+  const grain = bytesFor(unit, to)
+  return {
+    grain,
+    take(offset, length) {
+      const first = (offset / grain) * unit
+      const some = Math.min(Math.ceil(length / grain) * unit, count - first)
+      const part = stretches.take(bytesFor(first, from), bytesFor(some, from))
+      return payloadOf({ ...map, input: part, count: some, base: base + first })
+    },
+  }
 }
 
 export const fileOf = (payload: Payload | null): string => payload?.origin?.source.name ?? 'tensor'
@@ -62,7 +85,7 @@ async function* convertAll(
       const count = Math.min(step, map.count - first)
       const part = target.subarray(0, bytesFor(count, map.to))
       requireLength(map, chunk, count)
-      map.convert(chunk, part, first, count)
+      map.convert(chunk, part, map.base + first, count)
       first += count
       yield part
     }
@@ -84,7 +107,7 @@ async function convertPart(map: CountedMap, offset: number, length: number, sign
     const count = Math.min(step, needed, map.count - first)
     const chunk = await map.input.read!(bytesFor(first, map.from), bytesFor(count, map.from), signal)
     const part = new Uint8Array(bytesFor(count, map.to))
-    map.convert(chunk, part, first, count)
+    map.convert(chunk, part, map.base + first, count)
     const skip = Math.max(0, offset - start)
     result.set(part.subarray(skip, offset + length - start), start + skip - offset)
     first += count

@@ -1,15 +1,15 @@
-import type { WorkerPool } from './job.js'
-import type { Answer } from './messages.js'
-import { type Thread, type ThreadEvents, ThreadPool } from './thread-pool.js'
+import { ThreadPool, type WorkerPool } from '../pool/index.js'
+import type { Answer } from '../pool/messages.js'
+import type { Thread, ThreadEvents } from '../pool/thread-pool.js'
 
 export interface WebPoolOptions {
   /** All cores, unless it says otherwise. */
   readonly threads?: number | undefined
-  /** Makes a worker that runs `pool/web-worker.js` of this package; for pages whose bundler does not find that file by itself. */
+  /** Makes a worker that runs `tare/web-worker`; for pages whose bundler does not find that file by itself. */
   readonly startWorker?: (() => Worker) | undefined
 }
 
-/** A guess: the file of the worker is fetched and compiled. */
+/** The file of the worker is fetched and compiled. From a server nearby that takes 16 to 50 ms; others are farther away. */
 const startCost = 100e6
 
 /** Web Workers for work that has parts. Undefined where there are none, or one thread is all there should be. */
@@ -23,12 +23,16 @@ export function openWebPool(options: WebPoolOptions = {}): WorkerPool | undefine
 }
 
 function threadOf(worker: Worker, events: ThreadEvents): Thread {
-  worker.addEventListener('message', (event: MessageEvent<Answer>) => events.answer(event.data))
-  worker.addEventListener('messageerror', () => events.ended('the worker gave an answer that cannot be read'))
-  worker.addEventListener('error', (event) => {
+  const fail = (why: string): void => {
     worker.terminate()
-    events.ended(`the worker failed: ${event.message ?? 'its file cannot be loaded'}`)
-  })
+    events.ended(why)
+  }
+  worker.addEventListener('message', (event: MessageEvent<Answer>) => events.answer(event.data))
+  worker.addEventListener('messageerror', () => fail('the worker gave an answer that cannot be read'))
+  // Where the file cannot be loaded, the event says nothing.
+  worker.addEventListener('error', ({ message }) =>
+    fail(`the worker failed: ${message ?? 'its file cannot be loaded'}`),
+  )
   return {
     post: (request) => worker.postMessage(request),
     hold() {}, // pages do not end for want of work

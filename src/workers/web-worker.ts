@@ -1,8 +1,8 @@
 // What a Web Worker runs.
 import { BlobSource, type ByteSource, type SourceHandle } from '../bytes/index.js'
-import { jobKinds } from './kinds.js'
-import type { Answer, Request } from './messages.js'
-import { serveJobs } from './serve.js'
+import type { Answer, Request } from '../pool/messages.js'
+import { serveJobs } from '../pool/serve.js'
+import { workerJobs } from './kinds.js'
 
 /** Of the scope of a worker, what is used here. */
 interface Scope {
@@ -21,6 +21,6 @@ serveJobs(
     post: (answer) => scope.postMessage(answer),
     listen: (take) => scope.addEventListener('message', ({ data }) => take(data)),
   },
-  jobKinds,
+  workerJobs,
   openHandle,
 )

@@ -117,6 +117,71 @@ describe('digests on threads', () => {
   })
 })
 
+describe('a stream that other threads hash', () => {
+  test('gives what this thread gives, whatever the pieces', () => {
+    const result = runCompiled(`
+      const bytes = Uint8Array.from({ length: 20_000_000 }, (_, i) => (i * i * 31) >>> 7)
+      const track = (algorithm, ranges) => ({
+        algorithm,
+        starts: Float64Array.from(ranges, ([start]) => start),
+        ends: Float64Array.from(ranges, ([, end]) => end),
+      })
+      const many = Array.from({ length: 500 }, (_, i) => [i * 40_000 + 3, i * 40_000 + 3 + (i % 9) * 4_000])
+      const tracks = [
+        track('blake3', [[0, bytes.length]]),
+        track('sha256', [[5, 5], [5, 7_000_000], [7_000_000, 19_999_999], [20_000_000, 20_000_000]]),
+        track('blake3', many),
+      ]
+      const pool = Object.assign(tare.openPool({ threads: 2 }), { startCost: 0 })
+      const results = []
+      for (const [own, step] of [[undefined, 1 << 20], [pool, 1 << 20], [pool, 3_333_333], [pool, 77_777]]) {
+        const stream = pools.digestStream(tracks, { pool: own, length: bytes.length, file: 'x' })
+        for (let at = 0; at < bytes.length; at += step) await stream.update(bytes.subarray(at, at + step))
+        results.push((await stream.finish()).map((digests) => Buffer.from(digests).toString('base64')))
+      }
+      const given = pools.digestStream(tracks, { pool, length: bytes.length, file: 'x' })
+      await given.update(bytes.subarray(0, 5_000_000))
+      given.abort()
+      const aborted = await given.finish().catch((error) => error.finding.code)
+      await pool.close()
+      console.log(JSON.stringify({ results, aborted }))
+    `) as { results: string[][]; aborted: string }
+    expect(result.results[0]!.length).toBe(3)
+    for (const other of result.results.slice(1)) expect(other).toEqual(result.results[0])
+    expect(result.aborted).toBe('io/aborted')
+  })
+
+  test('a file whose index lists hashes is the same on one thread and on several', () => {
+    const result = runCompiled(`
+      const file = process.argv[2] + '/m.safetensors'
+      const tensors = Array.from({ length: 9 }, (_, i) => {
+        const values = Float32Array.from({ length: 300_000 + i }, (_, k) => Math.sin(k * (i + 1)))
+        return { name: 't' + i, dtype: tare.dtypeById('f32'), shape: [values.length], order: 'row', role: 'weight', data: tare.bytesPayload(new Uint8Array(values.buffer)) }
+      })
+      const model = { format: 'memory', metadata: new Map(), tensors, parts: [], files: [] }
+      const write = async (from, target, path, pool) => {
+        const extra = { uuid: '00112233-4455-6677-8899-aabbccddeeff', 'page-hashes': 65536 }
+        const cast = target === 'safetensors' ? undefined : 'f16'
+        const conversion = await tare.planConversion(from, target, { name: 'm.' + target, extra: target === 'safetensors' ? undefined : extra, cast, pool })
+        await tare.runConversion(conversion, (name) => tare.FileSink.open(path), { pool, allowLoss: 'precision' })
+      }
+      await write(model, 'safetensors', file)
+      const digests = []
+      const { readFileSync } = await import('node:fs')
+      for (const threads of [1, 2, 3]) {
+        const pool = threads === 1 ? undefined : Object.assign(tare.openPool({ threads }), { startCost: 0 })
+        const opened = await tare.openModel(await tare.openInput(file))
+        await write(opened, 'aero', file + threads, pool)
+        await tare.closeModel(opened)
+        await pool?.close()
+        digests.push(Buffer.from(await tare.digestOf('sha256', readFileSync(file + threads))).toString('hex'))
+      }
+      console.log(JSON.stringify(digests))
+    `) as string[]
+    expect(new Set(result).size).toBe(1)
+  })
+})
+
 test('Web Workers do the same', () => {
   // Node has no Web Workers; its own threads stand in for them, with what a worker finds in a browser.
   const result = runCompiled(`

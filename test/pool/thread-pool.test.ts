@@ -194,6 +194,22 @@ it('a thread that cannot be started is an error', async () => {
   await pool.close()
 })
 
+describe('a job that waits for its caller', () => {
+  it('has a thread beside the others, so that they go on', async () => {
+    const pool = fakePool(1, kinds)
+    const controller = new AbortController()
+    const apart = failureOf(pool.runApart(job('endless'), { signal: controller.signal }))
+    expect(await Promise.all([pool.run(job('slow', 2)), pool.run(job('slow', 1))])).toEqual([2, 1])
+    expect(pool.started()).toBe(2)
+    controller.abort()
+    expect((await apart).code).toBe(ioCodes.aborted.code)
+    expect(await pool.runApart(job('slow', 1))).toBe(1)
+    expect(pool.started()).toBe(2)
+    await pool.close()
+    expect((await failureOf(pool.runApart(job('slow', 1)))).code).toBe(poolCodes.closed.code)
+  })
+})
+
 describe('ending', () => {
   afterEach(() => vi.unstubAllGlobals())
 

@@ -2,25 +2,21 @@
 // pass. Whoever asks for the result before all payloads went by, or after they were read out of order, gets it too: they are read
 // through once more.
 import type { Payload } from '../../model/index.js'
+import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../pool/index.js'
 
-/** Takes the bytes of all items in order. */
-export interface Observer<R> {
-  begin(item: number): void | Promise<void>
-  update(bytes: Uint8Array): void | Promise<void>
-  end(item: number): void
-  result(): R
-}
-
-export class HashedSequence<R> {
+export class HashedSequence {
   readonly #items: readonly Payload[]
-  readonly #start: () => Promise<Observer<R>>
-  #observer: Observer<R> | undefined
+  readonly #tracks: readonly Track[]
+  readonly #pool: WorkerPool | undefined
+  #running: StreamDigests | undefined
   #next = 0
-  #result: { readonly value: R } | undefined
+  #result: Promise<readonly Uint8Array[]> | undefined
 
-  constructor(items: readonly Payload[], start: () => Promise<Observer<R>>) {
+  /** Tracks count from the beginning of the first item. */
+  constructor(items: readonly Payload[], tracks: readonly Track[], pool?: WorkerPool) {
     this.#items = items
-    this.#start = start
+    this.#tracks = tracks
+    this.#pool = pool
   }
 
   /** Item i, observed. */
@@ -31,36 +27,51 @@ export class HashedSequence<R> {
 
   async *#chunks(i: number, window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
     if (i === 0 && !this.#result) {
-      this.#observer = await this.#start()
+      this.#running?.abort()
+      this.#running = this.#start()
       this.#next = 0
     }
-    const observer = this.#next === i ? this.#observer : undefined
-    this.#observer = undefined // until this item is complete
-    await observer?.begin(i)
-    for await (const chunk of this.#items[i]!.chunks(window, signal)) {
-      const working = observer?.update(chunk)
-      if (working) await working
-      yield chunk
+    const digests = this.#next === i ? this.#running : undefined
+    if (!digests) {
+      yield* this.#items[i]!.chunks(window, signal)
+      return
     }
-    if (!observer) return
-    observer.end(i)
-    this.#observer = observer
+    this.#running = undefined // until this item is complete
+    let isComplete = false
+    try {
+      for await (const chunk of this.#items[i]!.chunks(window, signal)) {
+        const working = digests.update(chunk)
+        if (working) await working
+        yield chunk
+      }
+      isComplete = true
+    } finally {
+      if (!isComplete) digests.abort()
+    }
+    this.#running = digests
     this.#next = i + 1
-    if (this.#next === this.#items.length) this.#finish(observer)
+    if (this.#next === this.#items.length) this.#finish(digests)
   }
 
-  #finish(observer: Observer<R>): void {
-    this.#observer = undefined
-    this.#result = { value: observer.result() }
+  #start(): StreamDigests {
+    const length = this.#items.reduce((sum, item) => sum + item.byteLength, 0)
+    return digestStream(this.#tracks, { pool: this.#pool, length, file: 'weights' })
   }
 
-  async result(signal?: AbortSignal): Promise<R> {
-    if (this.#items.length === 0 && !this.#result) this.#finish(await this.#start())
+  #finish(digests: StreamDigests): void {
+    this.#running = undefined
+    this.#result = digests.finish()
+    this.#result.catch(() => {}) // whoever asks for it gets the error
+  }
+
+  /** The digests of each track. */
+  async result(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
+    if (this.#items.length === 0 && !this.#result) this.#finish(this.#start())
     if (!this.#result) {
       for (let i = 0; i < this.#items.length; i++) {
         for await (const _ of this.#chunks(i, 1 << 20, signal));
       }
     }
-    return this.#result!.value
+    return this.#result!
   }
 }

@@ -1,7 +1,6 @@
 // Writing a set: the index as JSON, the global tensor index, and parts with a few weight shards each. Shards are numbered over the whole
 // set, inside the parts too, so that a shard has one name wherever somebody looks for it.
 import { encodeUtf8, isPlainFileName, toHex } from '../../bytes/index.js'
-import { createHasher } from '../../digest/index.js'
 import { strictReport } from '../../errors/index.js'
 import {
   bytesPayload,
@@ -16,6 +15,7 @@ import {
   type Slot,
   type WriteOptions,
 } from '../../model/index.js'
+import type { Track, WorkerPool } from '../../pool/index.js'
 import { randomUuid } from './build-file.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { areSameEntries, keptChunks, layoutContent } from './layout.js'
@@ -33,7 +33,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   const choices = chooseOptions(options)
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize, whole: true }
-  const shards = weights.shards.map((plan) => new ShardContent(plan, wishes))
+  const shards = weights.shards.map((plan) => new ShardContent(plan, wishes, options.pool))
   const prefix = prefixOf(options.name)
   // A uuid that was asked for is that of the whole set; otherwise every file has its own.
   const isShared = options.extra?.uuid !== undefined || options.deterministic === true
@@ -42,7 +42,10 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   for (let first = 0; first < shards.length; first += choices.partShards) {
     const own = shards.slice(first, first + choices.partShards)
     const name = `${prefix}part-${String(parts.length).padStart(3, '0')}.aero`
-    parts.push({ file: new HashedFile(await layoutPart(model, name, own, weights, choose())), shards: own })
+    parts.push({
+      file: new HashedFile(await layoutPart(model, name, own, weights, choose()), options.pool),
+      shards: own,
+    })
   }
   const global = new HashedFile(
     await layoutContent(
@@ -57,6 +60,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
       },
       choose(),
     ),
+    options.pool,
   )
   const index = indexFile(options.name, model, parts, global)
   return { files: [index, ...parts.map(({ file }) => file.layout), global.layout] }
@@ -87,21 +91,19 @@ class HashedFile {
   readonly name: string
   readonly size: number
   readonly layout: FileLayout
-  readonly #sequence: HashedSequence<Uint8Array>
+  readonly #sequence: HashedSequence
 
-  constructor(file: FileLayout) {
+  constructor(file: FileLayout, pool: WorkerPool | undefined) {
     this.name = file.name
     this.size = fileLength(file)
-    this.#sequence = new HashedSequence(file.slots.map(payloadOf), async () => {
-      const hasher = await createHasher('sha256')
-      return { begin() {}, update: (bytes) => hasher.update(bytes), end() {}, result: () => hasher.digest() }
-    })
+    const whole: Track = { algorithm: 'sha256', starts: Float64Array.of(0), ends: Float64Array.of(this.size) }
+    this.#sequence = new HashedSequence(file.slots.map(payloadOf), [whole], pool)
     const slots = file.slots.map(({ path }, i): Slot => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
     this.layout = { name: file.name, slots }
   }
 
   async sha256(signal?: AbortSignal): Promise<string> {
-    return toHex(await this.#sequence.result(signal))
+    return toHex((await this.#sequence.result(signal))[0]!)
   }
 }
 

@@ -2,9 +2,9 @@
 // beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that are the same bytes of the same file are stored
 // once.
 import { alignUp, type ByteSource } from '../../bytes/index.js'
-import { createHasher, type Hasher } from '../../digest/index.js'
 import { lazyPayload, type Payload, type Slot, type Tensor } from '../../model/index.js'
-import { HashedSequence, type Observer } from './hashed-sequence.js'
+import { digestSlot, type Track, type WorkerPool } from '../../pool/index.js'
+import { HashedSequence } from './hashed-sequence.js'
 import { shardName } from './structs.js'
 
 export const defaultShardSize = 2 ** 31
@@ -101,11 +101,13 @@ export interface HashWishes {
 /** The content of a shard on its way to a file. */
 export class ShardContent {
   readonly plan: ShardPlan
+  readonly #wishes: HashWishes
   readonly #items: { readonly payload: Payload; readonly path: string }[] = []
-  readonly #sequence: HashedSequence<ShardHashes>
+  readonly #sequence: HashedSequence
 
-  constructor(plan: ShardPlan, wishes: HashWishes) {
+  constructor(plan: ShardPlan, wishes: HashWishes, pool?: WorkerPool) {
     this.plan = plan
+    this.#wishes = wishes
     let reached = 0
     for (const { tensor, offset, length } of plan.stored) {
       if (offset > reached) this.#items.push({ payload: zeros(offset - reached), path: `${this.name}.filler` })
@@ -113,11 +115,10 @@ export class ShardContent {
       this.#items.push({ payload, path: `data[${JSON.stringify(tensor.name)}]` })
       reached = offset + length
     }
-    const fillers = new Set(this.#items.flatMap(({ path }, i) => (path.startsWith('data') ? [] : [i])))
-    const start = (): Promise<Observer<ShardHashes>> => startHashing(wishes, fillers)
     this.#sequence = new HashedSequence(
       this.#items.map((item) => item.payload),
-      start,
+      tracksOf(plan, wishes),
+      pool,
     )
   }
 
@@ -129,9 +130,37 @@ export class ShardContent {
     return this.#items.map(({ path }, i) => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
   }
 
-  hashes(signal?: AbortSignal): Promise<ShardHashes> {
-    return this.#sequence.result(signal)
+  async hashes(signal?: AbortSignal): Promise<ShardHashes> {
+    const { tensors, pageSize, whole } = this.#wishes
+    const found = (await this.#sequence.result(signal)).map(digestsIn)
+    return {
+      tensors: tensors ? found.shift()! : this.plan.stored.map(() => noDigest),
+      pages: pageSize === undefined ? [] : found.shift()!,
+      whole: whole ? found.shift()![0] : undefined,
+    }
   }
+}
+
+/** In the order in which `hashes` takes them. */
+function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize, whole }: HashWishes): Track[] {
+  const track = (count: number, range: (i: number) => readonly [start: number, end: number]): Track => {
+    const [starts, ends] = [new Float64Array(count), new Float64Array(count)]
+    for (let i = 0; i < count; i++) [starts[i], ends[i]] = range(i)
+    return { algorithm: 'blake3', starts, ends }
+  }
+  const tracks: Track[] = []
+  if (tensors) tracks.push(track(stored.length, (i) => [stored[i]!.offset, stored[i]!.offset + stored[i]!.length]))
+  if (pageSize !== undefined) {
+    tracks.push(track(Math.ceil(size / pageSize), (i) => [i * pageSize, Math.min((i + 1) * pageSize, size)]))
+  }
+  if (whole) tracks.push(track(1, () => [0, size]))
+  return tracks
+}
+
+function digestsIn(slots: Uint8Array): Uint8Array[] {
+  return Array.from({ length: slots.byteLength / digestSlot }, (_, i) =>
+    slots.subarray(i * digestSlot, (i + 1) * digestSlot),
+  )
 }
 
 function zeros(length: number): Payload {
@@ -141,59 +170,4 @@ function zeros(length: number): Payload {
   })
 }
 
-async function startHashing(wishes: HashWishes, fillers: ReadonlySet<number>): Promise<Observer<ShardHashes>> {
-  const tensors: Uint8Array[] = []
-  const whole = wishes.whole ? await createHasher('blake3') : undefined
-  const pages = wishes.pageSize === undefined ? undefined : new PageHasher(wishes.pageSize)
-  let tensor: Hasher | undefined
-  return {
-    async begin(item) {
-      tensor = wishes.tensors && !fillers.has(item) ? await createHasher('blake3') : undefined
-    },
-    update(bytes) {
-      whole?.update(bytes)
-      tensor?.update(bytes)
-      return pages?.update(bytes)
-    },
-    end(item) {
-      if (!fillers.has(item)) tensors.push(tensor?.digest() ?? noDigest)
-    },
-    result: () => ({ tensors, pages: pages?.finish() ?? [], whole: whole?.digest() }),
-  }
-}
-
 const noDigest = new Uint8Array(0)
-
-class PageHasher {
-  readonly #pageSize: number
-  readonly #digests: Uint8Array[] = []
-  #hasher: Hasher | undefined
-  #filled = 0
-
-  constructor(pageSize: number) {
-    this.#pageSize = pageSize
-  }
-
-  async update(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.byteLength; ) {
-      const part = bytes.subarray(at, at + this.#pageSize - this.#filled)
-      this.#hasher ??= await createHasher('blake3')
-      this.#hasher.update(part)
-      this.#filled += part.byteLength
-      at += part.byteLength
-      if (this.#filled === this.#pageSize) this.#end()
-    }
-  }
-
-  #end(): void {
-    this.#digests.push(this.#hasher!.digest())
-    this.#hasher = undefined
-    this.#filled = 0
-  }
-
-  /** The last page may be short. */
-  finish(): readonly Uint8Array[] {
-    if (this.#filled > 0) this.#end()
-    return this.#digests
-  }
-}

@@ -32,11 +32,16 @@ export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
   return value < 0 ? 255 : value
 })
 
-/** The byte that two digits stand for, by their character codes; larger than a byte for what is no digit. */
-const byteValues = Uint16Array.from({ length: 65_536 }, (_, codes) => {
-  const [high, low] = [hexValues[Math.floor(codes / 256)]!, hexValues[codes % 256]!]
-  return high > 15 || low > 15 ? 256 : 16 * high + low
-})
+let byteValues: Uint16Array | undefined
+
+/** The byte that two digits stand for, by their character codes; larger than a byte for what is no digit. Made when it is needed. */
+function digitPairs(): Uint16Array {
+  byteValues ??= Uint16Array.from({ length: 65_536 }, (_, codes) => {
+    const [high, low] = [hexValues[Math.floor(codes / 256)]!, hexValues[codes % 256]!]
+    return high > 15 || low > 15 ? 256 : 16 * high + low
+  })
+  return byteValues
+}
 
 /** More than the fields of an entry take beside its name: closer to the end than that, the other parser does the work. */
 const mostBeside = 512
@@ -243,8 +248,9 @@ export class UsualEntries {
     const at = this.position + hashKey.length
     if (!this.#isNext(hashKey) || bytes[at] !== 0xd9 || bytes[at + 1] !== 2 * digestSize) return false
     const first = at + 2
+    const pairs = digitPairs()
     for (let i = 0; i < digestSize; i++) {
-      const value = byteValues[this.#view.getUint16(first + 2 * i)]!
+      const value = pairs[this.#view.getUint16(first + 2 * i)]!
       if (value > 255) return false
       hashes[k * digestSize + i] = value
     }

@@ -1,0 +1,121 @@
+// Bytes on their way to other threads: a ring of windows in memory that all see. The writer waits while all windows are full, and a reader
+// while none is; every reader gets all bytes.
+import { canShareMemory, takeSharedWindow } from './shared-window.js'
+
+export const windowSize = 1 << 20
+const windowCount = 8
+
+/** The places of the numbers that all sides look at; behind these, how many windows each reader is done with. */
+const filled = 0
+const ended = 1
+const lengths = 2
+const emptied = lengths + windowCount
+
+/** What goes to a reader. */
+export interface StreamPort {
+  readonly control: Int32Array
+  readonly reader: number
+}
+
+export class StreamWriter {
+  readonly ring = takeSharedWindow(windowSize * windowCount)
+  readonly #control: Int32Array
+  readonly #readers: number
+  /** Windows that are full, and the bytes in the one that is not. */
+  #full = 0
+  #used = 0
+
+  constructor(readers: number) {
+    this.#readers = readers
+    this.#control = new Int32Array(new SharedArrayBuffer(4 * (emptied + readers)))
+  }
+
+  port(reader: number): StreamPort {
+    return { control: this.#control, reader }
+  }
+
+  static readonly isPossible = (): boolean => canShareMemory()
+
+  /** Undefined when nothing had to be waited for. `gone` settles when there is no reader any more. */
+  write(bytes: Uint8Array, gone: Promise<unknown>): Promise<void> | undefined {
+    let done = 0
+    while (done < bytes.byteLength) {
+      if (!this.#hasRoom()) return this.#writeRest(bytes.subarray(done), gone)
+      done += this.#put(bytes.subarray(done))
+    }
+    return undefined
+  }
+
+  async #writeRest(bytes: Uint8Array, gone: Promise<unknown>): Promise<void> {
+    for (let done = 0; done < bytes.byteLength; done += this.#put(bytes.subarray(done))) {
+      while (!this.#hasRoom()) await this.#wait(gone)
+    }
+  }
+
+  #hasRoom(): boolean {
+    return this.#used > 0 || this.#slowest() === undefined
+  }
+
+  /** A reader that has not yet emptied the window which is to be filled next. */
+  #slowest(): number | undefined {
+    for (let reader = 0; reader < this.#readers; reader++) {
+      if (this.#full - Atomics.load(this.#control, emptied + reader) >= windowCount) return reader
+    }
+    return undefined
+  }
+
+  #put(bytes: Uint8Array): number {
+    const part = bytes.subarray(0, windowSize - this.#used)
+    this.ring.set(part, (this.#full % windowCount) * windowSize + this.#used)
+    this.#used += part.byteLength
+    if (this.#used === windowSize) this.#pass()
+    return part.byteLength
+  }
+
+  #pass(): void {
+    const control = this.#control
+    Atomics.store(control, lengths + (this.#full % windowCount), this.#used)
+    this.#full++
+    this.#used = 0
+    Atomics.store(control, filled, this.#full)
+    Atomics.notify(control, filled)
+  }
+
+  async #wait(gone: Promise<unknown>): Promise<void> {
+    const reader = this.#slowest()
+    if (reader === undefined) return
+    const seen = this.#full - windowCount
+    // Where there is no way to be told, looking again after a moment does.
+    const { waitAsync } = Atomics as { waitAsync?: (a: Int32Array, i: number, v: number) => { value: unknown } }
+    const told = waitAsync
+      ? waitAsync(this.#control, emptied + reader, seen).value
+      : new Promise((resolve) => setTimeout(resolve, 1))
+    await Promise.race([told, gone])
+  }
+
+  /** Nothing comes after this. */
+  end(): void {
+    if (this.#used > 0) this.#pass()
+    Atomics.store(this.#control, ended, 1)
+    Atomics.notify(this.#control, filled)
+  }
+}
+
+/** The other side. A window is valid until the next one is asked for. `isWanted` is asked now and then while nothing comes. */
+export function* readStream(
+  { control, reader }: StreamPort,
+  ring: Uint8Array,
+  isWanted: () => boolean,
+): Generator<Uint8Array, void, void> {
+  for (let seen = 0; ; seen++) {
+    while (Atomics.load(control, filled) === seen) {
+      if (Atomics.load(control, ended) === 1 && Atomics.load(control, filled) === seen) return
+      if (!isWanted()) return
+      Atomics.wait(control, filled, seen, 50)
+    }
+    const place = seen % windowCount
+    yield ring.subarray(place * windowSize, place * windowSize + Atomics.load(control, lengths + place))
+    Atomics.store(control, emptied + reader, seen + 1)
+    Atomics.notify(control, emptied + reader)
+  }
+}

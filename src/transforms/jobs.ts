@@ -1,0 +1,46 @@
+// What other threads do with tensors: the kinds of jobs of this room, and how they are done.
+import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
+import { type Tensor, type TensorRecipe, tensorRecipe } from '../model/index.js'
+import type { Job, JobHandler } from '../pool/index.js'
+import { fileOf } from './map-elements.js'
+import { makeStretch } from './pooled.js'
+import { floatsOf, requireMethod, scanRange } from './quantize.js'
+import type { BandData } from './quantize-bands.js'
+import { quantizeMatrix } from './quantize-blocks.js'
+import { rebuildTensor } from './rebuild.js'
+
+const quantize: JobHandler = async (data, _, { open, signal, advance }) => {
+  const { method: id, manner, clip, firstRow, rows, want, head, ...given } = data as BandData
+  const method = requireMethod(id)
+  const tensor = rebuildTensor(given.tensor, open)
+  const columns = tensor.shape[1]!
+  const row = columns * 4
+  const values = floatsOf(tensor).stretches!.take(firstRow * row, rows * row)
+  const layout = blockLayout(method, [rows, columns])!
+  const matrix = { tensor, type: method.id, rows, columns, base: firstRow, values, clip }
+  const made = await quantizeMatrix(method, layout, matrix, manner, want, head, signal)
+  advance(rows * row)
+  return made
+}
+
+interface RangeData {
+  readonly tensor: TensorRecipe
+  readonly domain: Domain
+}
+
+/** Finds the range of a tensor's values; undefined where other threads cannot have them. */
+export function rangeJob(tensor: Tensor, domain: Domain): Job | undefined {
+  const recipe = tensorRecipe(tensor)
+  const data = recipe && ({ tensor: recipe, domain } satisfies RangeData)
+  return data && { kind: 'range', data, file: fileOf(tensor.data), offset: tensor.data?.origin?.offset ?? 0 }
+}
+
+const range: JobHandler = async (data, _, { open, signal, advance }) => {
+  const { tensor, domain } = data as RangeData
+  const rebuilt = rebuildTensor(tensor, open)
+  const found = await scanRange(rebuilt, domain, signal)
+  advance(rebuilt.data!.byteLength)
+  return found
+}
+
+export const transformJobs: Readonly<Record<string, JobHandler>> = { stretch: makeStretch, quantize, range }

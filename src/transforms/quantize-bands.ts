@@ -1,0 +1,146 @@
+// Quantizing on several threads. No block and no super-block goes over the end of a row, so a band of rows is a matrix that can be quantized
+// by itself; what comes out has the same regions as the whole, and each goes to its place there. The bytes do not depend on the bands.
+import { type BlockLayout, blockLayout, type Method } from '../dtypes/mcf/layout.js'
+import { lazyPayload, type Payload, recipeOf, type Tensor, type TensorRecipe, tensorRecipe } from '../model/index.js'
+import { type Job, runInOrder, type WorkerPool } from '../pool/index.js'
+import { fileOf } from './map-elements.js'
+import type { BlockLimits, Manner } from './quantize-blocks.js'
+import { mostScales, mostWhole } from './quantize-blocks.js'
+import type { Clip } from './quantize-tiles.js'
+
+/** Values in a band: a few milliseconds of work at least, and no more memory than windows take. */
+const fewestValues = 1 << 18
+const mostValues = 1 << 20
+
+/** What a thread needs to know of its band. */
+export interface BandData {
+  readonly tensor: TensorRecipe
+  readonly method: string
+  readonly manner: Manner
+  readonly clip: Clip | undefined
+  readonly firstRow: number
+  readonly rows: number
+  /** Everything; or in a first pass the scales alone, and in a second one the codes that go with them. */
+  readonly want: 'all' | 'scales' | 'codes'
+  /** The scales that the first pass found. */
+  readonly head?: Uint8Array | undefined
+}
+
+interface Bands {
+  readonly tensor: TensorRecipe
+  readonly method: Method
+  readonly layout: BlockLayout
+  readonly manner: Manner
+  readonly clip: Clip | undefined
+  readonly rowsPerBand: number
+  readonly file: string
+  readonly pool: WorkerPool
+}
+
+interface Band {
+  readonly firstRow: number
+  readonly layout: BlockLayout
+}
+
+export interface BandOptions {
+  readonly manner: Manner
+  readonly clip: Clip | undefined
+  readonly limits?: BlockLimits | undefined
+  readonly pool: WorkerPool | undefined
+}
+
+/** Undefined where other threads cannot have the values, or there is too little to share out. */
+export function bandPayload(
+  method: Method,
+  layout: BlockLayout,
+  tensor: Tensor,
+  values: Payload,
+  { manner, clip, limits = {}, pool }: BandOptions,
+): Payload | undefined {
+  const { rows, columns, byteLength, codesOffset } = layout
+  const recipe = pool && recipeOf(values) && tensorRecipe(tensor)
+  if (!recipe || !values.stretches || codesOffset > (limits.scales ?? mostScales)) return undefined
+  const unit = rowsOnGrain(columns, values.stretches.grain)
+  const share = (rows * columns) / (2 * pool.threads)
+  const wanted = Math.min(Math.max(share, fewestValues), mostValues)
+  const rowsPerBand = Math.max(1, Math.round(wanted / columns / unit)) * unit
+  if (rows < 2 * rowsPerBand) return undefined
+  const bands: Bands = { tensor: recipe, method, layout, manner, clip, rowsPerBand, file: fileOf(tensor.data), pool }
+  const isWhole = byteLength <= (limits.whole ?? mostWhole)
+  return lazyPayload(byteLength, (signal) => (isWhole ? inOnePass(bands, signal) : scalesFirst(bands, signal)))
+}
+
+/** The fewest rows of f32 values that end on the grain. */
+function rowsOnGrain(columns: number, grain: number): number {
+  let [a, b] = [columns * 4, grain]
+  while (b > 0) [a, b] = [b, a % b]
+  return grain / a
+}
+
+async function* inOnePass(bands: Bands, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const { layout } = bands
+  const bytes = new Uint8Array(layout.byteLength)
+  for await (const [band, made] of run(bands, 'all', signal)) {
+    putScales(bands, band, made, bytes)
+    bytes.set(made.subarray(band.layout.codesOffset), layout.codesOffset + firstBlock(bands, band) * layout.codeSize)
+  }
+  yield bytes
+}
+
+async function* scalesFirst(bands: Bands, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const head = new Uint8Array(bands.layout.codesOffset)
+  for await (const [band, made] of run(bands, 'scales', signal)) putScales(bands, band, made, head)
+  yield head
+  for await (const [band, made] of run(bands, 'codes', signal, head)) yield made.subarray(band.layout.codesOffset)
+}
+
+async function* run(
+  bands: Bands,
+  want: BandData['want'],
+  signal: AbortSignal | undefined,
+  head?: Uint8Array,
+): AsyncGenerator<readonly [Band, Uint8Array], void, void> {
+  const list = [...bandsOf(bands)]
+  const jobs = list.map((band) => bandJob(bands, band, want, head))
+  let place = 0
+  for await (const made of runInOrder(bands.pool, jobs, { signal, ahead: 2 * bands.pool.threads })) {
+    yield [list[place++]!, made as Uint8Array]
+  }
+}
+
+function* bandsOf({ method, layout, rowsPerBand }: Bands): Generator<Band> {
+  const { rows, columns } = layout
+  for (let firstRow = 0; firstRow < rows; firstRow += rowsPerBand) {
+    yield { firstRow, layout: blockLayout(method, [Math.min(rowsPerBand, rows - firstRow), columns])! }
+  }
+}
+
+function bandJob(bands: Bands, band: Band, want: BandData['want'], head: Uint8Array | undefined): Job {
+  const { tensor, method, manner, clip, file } = bands
+  const { firstRow, layout } = band
+  const part = head && takeScales(bands, band, head)
+  const data: BandData = { tensor, method: method.id, manner, clip, firstRow, rows: layout.rows, want, head: part }
+  return { kind: 'quantize', data, file, offset: 0 }
+}
+
+const firstBlock = ({ layout }: Bands, band: Band): number => band.firstRow * layout.blocksPerRow
+
+/** Where the scales of a band lie in the whole and in the band, and how many bytes they take. */
+function* scalesOf(bands: Bands, band: Band): Generator<readonly [at: number, inBand: number, length: number]> {
+  const { layout, method } = bands
+  const perRow = method.family === 'q' ? layout.blocksPerRow : layout.supersPerRow
+  yield [2 * band.firstRow * perRow, 0, 2 * band.layout.rows * perRow]
+  if (method.family === 'k') {
+    yield [layout.subScalesOffset + firstBlock(bands, band), band.layout.subScalesOffset, band.layout.blocks]
+  }
+}
+
+function putScales(bands: Bands, band: Band, from: Uint8Array, to: Uint8Array): void {
+  for (const [at, inBand, length] of scalesOf(bands, band)) to.set(from.subarray(inBand, inBand + length), at)
+}
+
+function takeScales(bands: Bands, band: Band, head: Uint8Array): Uint8Array {
+  const part = new Uint8Array(band.layout.codesOffset)
+  for (const [at, inBand, length] of scalesOf(bands, band)) part.set(head.subarray(at, at + length), inBand)
+  return part
+}

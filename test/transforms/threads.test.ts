@@ -1,0 +1,152 @@
+// Work on several threads gives the bytes that one gives.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BlobSource } from '../../src/bytes/index.js'
+import { dtypeById } from '../../src/dtypes/index.js'
+import { type Payload, rangePayload, readPayload, recipeOf, type Tensor } from '../../src/model/index.js'
+import { castTensor } from '../../src/transforms/cast.js'
+import { decodedPayload } from '../../src/transforms/decode.js'
+import { pooled } from '../../src/transforms/pooled.js'
+import { quantizeTensor, requireMethod } from '../../src/transforms/quantize.js'
+import { rebuildPayload } from '../../src/transforms/rebuild.js'
+import { workerJobs } from '../../src/workers/kinds.js'
+import { fakePool, openHandle } from '../pool/fake-threads.js'
+
+/** Bytes that another thread can read, behind some that do not belong to them. */
+function payloadIn(bytes: Uint8Array): Payload {
+  const source = new BlobSource(new Blob([new Uint8Array(7), bytes.slice()]), 'a.bin')
+  return rangePayload(source, 7, bytes.byteLength)
+}
+
+function floats(count: number, seed: number): Uint8Array {
+  let state = seed + 1
+  const values = Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return state / 2 ** 31 - 1
+  })
+  return new Uint8Array(values.buffer)
+}
+
+const tensorOf = (type: string, shape: readonly number[], data: Payload): Tensor => ({
+  name: 'w',
+  dtype: dtypeById(type)!,
+  shape,
+  order: 'row',
+  role: 'weight',
+  data,
+})
+
+describe('a recoded payload', () => {
+  const types = ['f16', 'bf16', 'f8_e4m3', 'f64', 'ggml.q8_0', 'ggml.q4_k']
+  it('is the same from another thread, stretch by stretch', async () => {
+    const pool = fakePool(2, workerJobs)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...types),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 100, max: 5000 }),
+        fc.nat(),
+        async (type, rows, size, seed) => {
+          const source = tensorOf('f32', [rows, 256], payloadIn(floats(rows * 256, seed)))
+          const { data } = castTensor(source, dtypeById(type)!)
+          const alone = await readPayload(data!)
+          const shared = pooled(data!, pool, size)
+          expect(shared === data).toBe(data!.byteLength < 2 * size)
+          expect(Buffer.compare(await readPayload(shared), alone)).toBe(0)
+        },
+      ),
+      { numRuns: 15 },
+    )
+    expect(pool.started()).toBe(2)
+    await pool.close()
+  })
+
+  it('is decoded from codes that lie apart from their scales', async () => {
+    const pool = fakePool(2, workerJobs)
+    const original = tensorOf('f32', [60, 100], payloadIn(floats(6000, 3)))
+    for (const method of ['q8', 'q4', 'k6', 'k4', 'k3', 'k2']) {
+      const bytes = await readPayload(quantizeTensor(original, method).data!)
+      const values = decodedPayload(tensorOf(requireMethod(method).id, [60, 100], payloadIn(bytes)), 'f32')!
+      const shared = pooled(values, pool, 1000)
+      expect(shared).not.toBe(values)
+      expect(Buffer.compare(await readPayload(shared), await readPayload(values))).toBe(0)
+    }
+    await pool.close()
+  })
+
+  it('that cannot be made gives the error of the one thread', async () => {
+    const bytes = new Uint8Array(16_000)
+    new DataView(bytes.buffer).setFloat32(4 * 3210, 1e30, true)
+    const source = tensorOf('f32', [4000], payloadIn(bytes))
+    const { data } = castTensor(source, dtypeById('i32')!)
+    const pool = fakePool(2, workerJobs)
+    const own = await readPayload(data!).catch((error) => error.finding)
+    expect(own).toMatchObject({ code: 'write/value-range', path: 'w', offset: 7 + 4 * 3210 })
+    expect(await readPayload(pooled(data!, pool, 1024)).catch((error) => error.finding)).toEqual(own)
+    await pool.close()
+  })
+
+  it('that is not in a file stays in this thread', async () => {
+    const bytes = floats(4000, 1)
+    const here: Payload = { byteLength: bytes.byteLength, chunks: () => [bytes] as never }
+    const { data } = castTensor(tensorOf('f32', [4000], here), dtypeById('f16')!)
+    expect(recipeOf(data)).toBeUndefined()
+    const pool = fakePool(2, workerJobs)
+    expect(pooled(data!, pool, 1024)).toBe(data)
+  })
+
+  it('comes in stretches that start at whole groups', async () => {
+    const source = tensorOf('f32', [8, 256], payloadIn(floats(2048, 5)))
+    const { data } = castTensor(source, dtypeById('ggml.q4_k')!)
+    const whole = await readPayload(data!)
+    const { grain, take } = rebuildPayload(recipeOf(data)!, openHandle).stretches!
+    expect(grain).toBe(144)
+    expect(await readPayload(take(3 * grain, 2 * grain))).toEqual(whole.subarray(3 * grain, 5 * grain))
+    const decoded = decodedPayload(tensorOf('ggml.q4_k', [8, 256], payloadIn(whole)), 'f32')!
+    const values = await readPayload(decoded)
+    expect(decoded.stretches!.grain).toBe(1024)
+    expect(await readPayload(decoded.stretches!.take(1024, 2048))).toEqual(values.subarray(1024, 3072))
+  })
+})
+
+describe('bands of a matrix', () => {
+  const cases = [
+    ...['q8', 'q4', 'k6', 'k4', 'k3', 'k2'].map((method) => ({ shape: [600, 1000] as const, method })),
+    { shape: [1100, 513] as const, method: 'k4' },
+    { shape: [3, 300_001] as const, method: 'q4' },
+    { shape: [3, 300_001] as const, method: 'k3' },
+  ]
+
+  it.each(cases)('make the same $method as a whole $shape', async ({ shape, method }) => {
+    const pool = fakePool(3, workerJobs)
+    const tensor = tensorOf('f32', shape, payloadIn(floats(shape[0] * shape[1], 11)))
+    for (const mode of ['search', 'reference'] as const) {
+      const alone = await readPayload(quantizeTensor(tensor, method, { mode }).data!)
+      for (const limits of [{}, { whole: 0 }]) {
+        const banded = await readPayload(quantizeTensor(tensor, method, { mode, pool, limits }).data!)
+        expect(Buffer.compare(banded, alone), `${mode}, ${JSON.stringify(limits)}`).toBe(0)
+      }
+    }
+    expect(pool.started()).toBeGreaterThan(1)
+    await pool.close()
+  })
+
+  it('name the element that cannot be quantized, counted over all bands', async () => {
+    const bytes = floats(700_000, 2)
+    new DataView(bytes.buffer).setFloat32(4 * 654_321, Number.NaN, true)
+    const tensor = tensorOf('f32', [700, 1000], payloadIn(bytes))
+    const pool = fakePool(2, workerJobs)
+    const own = await readPayload(quantizeTensor(tensor, 'q4').data!).catch((error) => error.finding)
+    expect(own).toMatchObject({ code: 'write/value-range', message: expect.stringContaining('element 654321 is NaN') })
+    const shared = await readPayload(quantizeTensor(tensor, 'q4', { pool }).data!).catch((error) => error.finding)
+    expect(shared).toEqual(own)
+    await pool.close()
+  })
+
+  it('are not made of what is small', async () => {
+    const pool = fakePool(2, workerJobs)
+    const tensor = tensorOf('f32', [10, 100], payloadIn(floats(1000, 2)))
+    await readPayload(quantizeTensor(tensor, 'q4', { pool }).data!)
+    expect(pool.started()).toBe(0)
+  })
+})
