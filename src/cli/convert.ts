@@ -1,70 +1,35 @@
-import { mkdir, readFile, rmdir, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
+  type ConvertOptions,
   checkLoss,
-  type Format,
-  findingOf,
-  formatById,
-  formatForOutput,
-  formats,
-  ioCodes,
+  type Merged,
   type Model,
+  mergeModels,
   openInput,
   openModel,
   type Part,
-  parseRename,
   parseVocabularyText,
   planConversion,
+  readNameMap,
   runConversion,
 } from '../node.js'
 import type { Context } from './context.js'
+import { type ConvertFlags, checkFlags } from './convert-flags.js'
+import { inNewDirectory, isDirectory, type Place, placeFor } from './convert-place.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
-import { assertNotInput, markOutputErrors, OutputError, openGuarded } from './open-guarded.js'
+import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { summarizePlan } from './plan-table.js'
+import { poolOf } from './pool-of.js'
+import { quantizeSettings } from './quantize-flags.js'
 import { writeReceipt } from './receipt.js'
-import { checkFormatId, forEachModel, inputOptions } from './run-inputs.js'
-import { type AllowLoss, showPlan, unknownOutput, worstLoss } from './show-plan.js'
+import { forEachModel, inputOptions, openOptions } from './run-inputs.js'
+import { showPlan, worstLoss } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
-
-interface ConvertFlags {
-  readonly output?: string
-  readonly to?: string
-  readonly dryRun?: boolean
-  readonly allowLoss?: AllowLoss
-  readonly cast?: string
-  readonly only?: readonly string[]
-  readonly exclude?: readonly string[]
-  readonly rename?: readonly string[]
-  readonly set?: readonly (readonly [string, string])[]
-  readonly unset?: readonly string[]
-  readonly vocab?: string
-  readonly files?: boolean
-  readonly without?: readonly string[]
-  readonly stats?: string | boolean
-  readonly keepBytes?: boolean
-  readonly keepOrientation?: boolean
-  readonly stow?: boolean
-  readonly shardSize?: number
-  readonly align?: number
-  readonly deterministic?: boolean
-  readonly receipt?: string
-  readonly overwrite?: boolean
-}
-
-/** Where the output of one input goes. */
-interface Place {
-  readonly format: Format
-  readonly directory: string
-  readonly name: string
-  /** Standard output, which has no name. */
-  readonly isStream: boolean
-  /** The directory is the output: the model and its files, under the names that programs look for. */
-  readonly isFolder: boolean
-}
 
 export default async function convert(
   context: Context,
@@ -73,66 +38,90 @@ export default async function convert(
 ): Promise<Status> {
   const intoDirectory = flags.output !== undefined && (await isDirectory(flags.output))
   checkFlags(context, inputs, flags, intoDirectory)
-  const extra = await formatOptionValues('write', { ...flags })
-  const parts = flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)]
-  const stateFrom = typeof flags.stats === 'string' ? await openState(context, flags.stats) : undefined
-  return forEachModel(context, inputs, async (model, input, source) => {
-    const place = placeFor(input, model, flags, intoDirectory && inputs.length === 1, intoDirectory)
-    const { only, exclude, rename, cast, set, unset, shardSize, align, deterministic, keepBytes, keepOrientation } =
-      flags
-    const changes = {
-      only,
-      exclude,
-      rename,
-      cast,
-      set,
-      unset,
-      shardSize,
-      align,
-      deterministic,
-      keepBytes,
-      keepOrientation,
+  const shared = {
+    extra: await formatOptionValues('write', { ...flags }),
+    parts: flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)],
+    stateFrom: typeof flags.stats === 'string' ? await openState(context, flags.stats) : undefined,
+  }
+  return forEachModel(context, inputs, async (main, input, source) => {
+    const others = await openAll(context, flags.merge ?? [])
+    try {
+      const { model, actions: before } = await joinModels(context, main, others, flags)
+      const place = placeFor(input, model, flags, intoDirectory && inputs.length === 1, intoDirectory)
+      const options = await optionsFor(context, flags, place)
+      const conversion = await planConversion(model, place.format.id, {
+        ...shared,
+        ...options,
+        before,
+        ...(flags.stats === true && { stateFrom: model }),
+      })
+      if (flags.dryRun) return await showPlan(context, input, conversion, flags.allowLoss)
+      const sources = [source, ...others.map((other) => other.source)]
+      return await carryOut(context, input, model, sources, conversion, place, flags)
+    } finally {
+      await Promise.all(others.map((other) => other.source.close()))
     }
-    const conversion = await planConversion(model, place.format.id, {
-      ...changes,
-      extra,
-      parts,
-      stateFrom: flags.stats === true ? model : stateFrom,
-      dropState: flags.stats === false,
-      stow: flags.stow,
-      files: flags.files,
-      without: flags.without,
-      folder: place.isFolder,
-      name: place.name,
-      signal: context.signal,
-    })
-    if (flags.dryRun) return showPlan(context, input, conversion, flags.allowLoss)
-    return carryOut(context, input, model, source, conversion, place, flags)
   })
 }
 
-function checkFlags(context: Context, inputs: readonly string[], flags: ConvertFlags, intoDirectory: boolean): void {
-  const { output, to } = flags
-  if (output === undefined && !(flags.dryRun && to)) throw new UsageError('say where to with -o OUT')
-  if (output === '-' && context.json && !flags.dryRun) throw new UsageError('--json and -o - both want standard output')
-  if (inputs.length > 1 && output !== undefined && !intoDirectory)
-    throw new UsageError('several inputs need a directory as output')
-  if (to !== undefined) checkFormatId(to, '--to')
-  checkReceiptFlag(inputs, flags)
-  try {
-    for (const rule of flags.rename ?? []) parseRename(rule)
-  } catch (error) {
-    throw new UsageError((error as Error).message)
+async function optionsFor(context: Context, flags: ConvertFlags, place: Place): Promise<ConvertOptions> {
+  const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = flags
+  const { keepBytes, keepOrientation, stow, dedup, files, without } = flags
+  return {
+    ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
+    ...{ keepBytes, keepOrientation, stow, dedup, files, without },
+    ...(flags.renameMap !== undefined && { renameMap: await readNameMap(flags.renameMap) }),
+    ...(flags.quantize !== undefined && {
+      quantize: quantizeSettings(flags.quantize, flags, context.console.progress.update),
+    }),
+    dropState: flags.stats === false,
+    folder: place.isFolder,
+    name: place.name,
+    signal: context.signal,
+    pool: poolOf(context),
   }
 }
 
-function checkReceiptFlag(inputs: readonly string[], { receipt, output }: ConvertFlags): void {
-  if (receipt === undefined) return
-  if (inputs.length > 1) throw new UsageError('a receipt is about one input')
-  if (output === '-')
-    throw new UsageError('a receipt is about files; what goes to standard output cannot be read again')
-  if (output !== undefined && resolve(output) === resolve(receipt))
-    throw new UsageError('the receipt needs another name than the output')
+interface Opened {
+  readonly source: ByteSource
+  readonly model: Model
+}
+
+/** The models that are to be joined with the input. Closing a source closes all files of its model. */
+async function openAll(context: Context, inputs: readonly string[]): Promise<Opened[]> {
+  const sources: ByteSource[] = []
+  try {
+    const opened: Opened[] = []
+    for (const input of inputs) {
+      const source = await openInput(input, inputOptions(context))
+      sources.push(source)
+      opened.push({ source, model: await openModel(source, { ...openOptions(context), from: undefined }) })
+    }
+    return opened
+  } catch (error) {
+    await Promise.all(sources.map((source) => source.close()))
+    throw error
+  }
+}
+
+async function joinModels(
+  context: Context,
+  main: Model,
+  others: readonly Opened[],
+  flags: ConvertFlags,
+): Promise<Merged> {
+  if (others.length === 0) return { model: main, actions: [] }
+  const { prefer, only, exclude, without, stow, set = [], unset = [] } = flags
+  const settled = [...unset, ...set.map(([key]) => key)]
+  return mergeModels([main, ...others.map((other) => other.model)], {
+    prefer,
+    only,
+    exclude,
+    without,
+    stow,
+    settled,
+    signal: context.signal,
+  })
 }
 
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {
@@ -149,44 +138,11 @@ async function openState(context: Context, input: string): Promise<Model> {
   return openModel(await openInput(input, inputOptions(context)), { signal: context.signal })
 }
 
-async function isDirectory(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => undefined)
-  return stats?.isDirectory() ?? path.endsWith('/')
-}
-
-function placeFor(
-  input: string,
-  model: Model,
-  { output, to, files }: ConvertFlags,
-  isAlone: boolean,
-  intoDirectory: boolean,
-): Place {
-  const isStream = output === '-'
-  const named = output === undefined || isStream || intoDirectory ? undefined : basename(output)
-  const asked = to === undefined ? named && formatForOutput(named) : formatById(to)
-  const format = asked || (isAlone ? formats.find(canBeFolder) : undefined)
-  if (!format) throw unknownOutput()
-  const directory = output === undefined || isStream ? '.' : intoDirectory ? output : dirname(output)
-  const bringsFiles = files !== false && model.parts.some(({ kind }) => kind === 'file')
-  const isFolder = isAlone && canBeFolder(format) && (!asked || bringsFiles)
-  const name = named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`)
-  return { format, directory, name, isStream, isFolder }
-}
-
-const canBeFolder = (format: Format): boolean => format.capabilities.write?.folder === true && !!format.published
-
-/** The input's name without what says its format. */
-function stemOf(input: string): string {
-  const name = input === '-' ? 'model' : basename(input)
-  const extension = formatForOutput(name)?.extensions.find((each) => name.toLowerCase().endsWith(each)) ?? ''
-  return name.slice(0, name.length - extension.length) || 'model'
-}
-
 async function carryOut(
   context: Context,
   input: string,
   model: Model,
-  source: ByteSource,
+  sources: readonly ByteSource[],
   conversion: Conversion,
   { directory, isStream, isFolder }: Place,
   { allowLoss, overwrite, receipt }: ConvertFlags,
@@ -195,19 +151,21 @@ async function carryOut(
   const { plan } = conversion
   checkLoss(plan, worstLoss[allowLoss ?? 'none'])
   const pathOf = (name: string): string => (isStream ? '-' : join(directory, name))
-  for (const { name } of plan.files) if (!isStream) await assertNotInput(pathOf(name), source)
+  for (const { name } of plan.files)
+    for (const source of isStream ? [] : sources) await assertNotInput(pathOf(name), source)
   const started = performance.now()
   const write = () =>
-    runConversion(conversion, (name) => openGuarded(pathOf(name), source, { overwrite }), {
+    runConversion(conversion, (name) => openGuarded(pathOf(name), sources, { overwrite }), {
       signal,
       onProgress: console.progress.update,
       allowLoss: worstLoss[allowLoss ?? 'none'],
+      pool: poolOf(context),
     })
   const files = await markOutputErrors(model, () => (isFolder ? inNewDirectory(directory, write) : write()))
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const output = isFolder ? directory : pathOf(files[0]!.name)
-    await markOutputErrors(model, () => writeReceipt(context, receipt, { plan, model, source, output }))
+    await markOutputErrors(model, () => writeReceipt(context, receipt, { plan, model, source: sources[0]!, output }))
   }
   if (json)
     await console.json({
@@ -225,19 +183,4 @@ async function carryOut(
     )
   }
   return 0
-}
-
-/** Makes the directory when it is not there, and takes it away again when nothing comes of it. */
-async function inNewDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
-  const made = await mkdir(directory, { recursive: true }).catch((error: Error) => {
-    throw new OutputError(findingOf(ioCodes.failed, { file: directory, message: error.message }))
-  })
-  try {
-    return await work()
-  } catch (error) {
-    // Only what is empty goes; the first directory that was made ends it.
-    for (let path = resolve(directory); made && path.startsWith(made); path = dirname(path))
-      await rmdir(path).catch(() => {})
-    throw error
-  }
 }

@@ -15,10 +15,14 @@ import {
 /** The output cannot be written, as opposed to an input that cannot be read. */
 export class OutputError extends TareError {}
 
-/** Opens the output. When the input changed while it was read, nothing becomes visible. */
-export function openGuarded(output: string, input: ByteSource, options: FileSinkOptions): Promise<ByteSink> {
+/** Opens the output. When an input changed while it was read, nothing becomes visible. */
+export function openGuarded(
+  output: string,
+  inputs: ByteSource | readonly ByteSource[],
+  options: FileSinkOptions,
+): Promise<ByteSink> {
   const beforeCommit = async (): Promise<void> => {
-    if (input instanceof FileSource) await input.assertUnchanged()
+    for (const input of [inputs].flat()) if (input instanceof FileSource) await input.assertUnchanged()
   }
   return openOutput(output, { ...options, beforeCommit })
 }

@@ -16,7 +16,7 @@ const rowsOnTerminal = 100
 export function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
   yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.loss, color)}`
-  const changes = plan.actions.filter(({ action }) => action !== 'copy')
+  const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,
     escapeName(action.name),
@@ -37,6 +37,8 @@ export function* describePlan(plan: Plan, input: string, console: Console): Gene
   yield* formatTable(columns, shown, { head: color.underline })
   if (shown.length < rows.length) yield `  … and ${formatInteger(rows.length - shown.length)} more`
   yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
+  for (const note of plan.notes) yield `  note: ${escapeText(note)}`
+  yield `  peak memory about ${formatSize(plan.peakMemory)}, beside the program itself`
   yield 'files'
   yield* formatTable(
     [{ title: 'name' }, { title: 'size', align: 'right' }, { title: 'bytes', align: 'right' }],
@@ -48,8 +50,8 @@ export function* describePlan(plan: Plan, input: string, console: Console): Gene
 export function* summarizePlan(plan: Plan, color: Colors): Generator<string> {
   const groups = new Map<string, { first: PlanAction; count: number }>()
   for (const action of plan.actions) {
-    if (action.action === 'copy' || action.action === 'recompute') continue
-    const detail = action.action === 'cast' || action.action === 'reorder' ? detailOf(action) : ''
+    if (!isWorthARow(action) || action.action === 'recompute') continue
+    const detail = isAlike(action) ? detailOf(action) : ''
     const key = JSON.stringify([action.subject, action.action, detail, action.loss, action.reason])
     const group = groups.get(key)
     if (group) group.count++
@@ -60,16 +62,23 @@ export function* summarizePlan(plan: Plan, color: Colors): Generator<string> {
       count === 1
         ? `${first.subject} ${escapeName(first.name)}`
         : `${formatInteger(count)} ${first.subject === 'metadata' ? 'metadata entries' : `${first.subject}s`}`
-    const detail = count === 1 || first.action === 'cast' || first.action === 'reorder' ? detailOf(first) : ''
+    const detail = count === 1 || isAlike(first) ? detailOf(first) : ''
     const loss = first.loss === 'none' ? '' : ` (loss of ${paintLoss(first.loss, color)})`
     const reason = first.reason === undefined ? '' : color.dim(`: ${escapeText(first.reason)}`)
     yield `  ${[first.action, what, detail].filter((part) => part !== '').join(' ')}${loss}${reason}`
   }
+  for (const note of plan.notes) yield `  note: ${escapeText(note)}`
 }
+
+/** What merely travels on is counted, unless there is something to say about it. */
+const isWorthARow = ({ action, reason }: PlanAction): boolean => action !== 'copy' || reason !== undefined
+
+/** Changes of many tensors that are told in one line when they are from and to the same. */
+const isAlike = ({ action }: PlanAction): boolean => ['cast', 'reorder', 'quantize', 'dequantize'].includes(action)
 
 function detailOf({ from, to, action }: PlanAction): string {
   if (action === 'set') return `= ${escapeText(JSON.stringify(to ?? ''))}`
-  return from === undefined && to === undefined ? '' : `${escapeName(from ?? '')} → ${escapeName(to ?? '')}`
+  return from === undefined && to === undefined ? '' : `${escapeName(from ?? '')} → ${escapeName(to ?? '')}`.trim()
 }
 
 const reasonOf = ({ reason, requested }: PlanAction): string => reason ?? (requested ? 'as asked' : '')

@@ -19,33 +19,26 @@ import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, formatValue } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
+import { poolOf } from './pool-of.js'
+import { type QuantizeFlags, quantizeSettings } from './quantize-flags.js'
 import { checkFormatId, forEachModel } from './run-inputs.js'
 import { unknownOutput } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
 import { formatTable, type Paint } from './table.js'
 
-interface QuantizeFlags {
+interface Flags extends QuantizeFlags {
   readonly output?: string
   readonly to?: string
   readonly method?: string
-  readonly tensorMethod?: readonly (readonly [string, string])[]
-  readonly referenceExact?: boolean
-  readonly activations?: boolean
-  readonly clip?: readonly [number, number]
   readonly only?: readonly string[]
   readonly exclude?: readonly string[]
   readonly report?: boolean
   readonly files?: boolean
   readonly without?: readonly string[]
-  readonly dryRun?: boolean
   readonly overwrite?: boolean
 }
 
-export default async function quantize(
-  context: Context,
-  inputs: readonly string[],
-  flags: QuantizeFlags,
-): Promise<Status> {
+export default async function quantize(context: Context, inputs: readonly string[], flags: Flags): Promise<Status> {
   const { console, signal } = context
   const { output, to } = flags
   if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
@@ -54,24 +47,10 @@ export default async function quantize(
   if (target === undefined) throw unknownOutput()
   const extra = await formatOptionValues('write', { ...flags })
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = 'k4', tensorMethod, clip, only, exclude } = flags
+    const { method = 'k4', only, exclude, files, without } = flags
     const planned = await planQuantization(model, target, {
-      ...{
-        name: basename(output),
-        method,
-        tensorMethod,
-        clip,
-        only,
-        exclude,
-        files: flags.files,
-        without: flags.without,
-        extra,
-        signal,
-      },
-      mode: flags.referenceExact ? 'reference' : 'search',
-      domain: flags.activations ? 'activations' : 'weights',
-      scan: !flags.dryRun,
-      onScan: console.progress.update,
+      ...quantizeSettings(method, flags, console.progress.update),
+      ...{ name: basename(output), only, exclude, files, without, extra, signal, pool: poolOf(context) },
     })
     checkLoss(planned.plan)
     if (flags.dryRun) return show(context, input, model, planned, undefined)
@@ -81,6 +60,7 @@ export default async function quantize(
       runConversion(planned, (name) => openGuarded(pathOf(name), source, { overwrite: flags.overwrite }), {
         signal,
         onProgress: console.progress.update,
+        pool: poolOf(context),
       }),
     )
     const quality = flags.report ? await compare(context, model, pathOf(planned.plan.files[0]!.name)) : undefined

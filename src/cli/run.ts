@@ -22,7 +22,7 @@ export async function execute(
   signal: AbortSignal,
 ): Promise<Status> {
   let status: Status = 0
-  const table = await withFormatOptions(verbs, args)
+  const table = await withMends(await withFormatOptions(verbs, args), args)
   const program = buildProgram(version, table, console, async (verb, words, options) => {
     console.configure(options)
     const { default: act } = await verb.load()
@@ -47,6 +47,15 @@ async function withFormatOptions(table: readonly Verb[], args: readonly string[]
   const { formatOptionRows } = await import('./format-options.js')
   const rows = await formatOptionRows(called.formatOptions!)
   return table.map((verb) => (verb === called ? { ...verb, options: [...verb.options, ...rows] } : verb))
+}
+
+/** The same for a verb whose help says what each format can do. */
+async function withMends(table: readonly Verb[], args: readonly string[]): Promise<readonly Verb[]> {
+  const called = table.find((verb) => verb.saysMends && args.includes(verb.name))
+  if (!called || !args.some((arg) => arg === '--help' || arg === '-h' || arg === 'help')) return table
+  const { describeMends } = await import('./mends.js')
+  const description = `${called.description ?? called.summary}\n\n${await describeMends()}`
+  return table.map((verb) => (verb === called ? { ...verb, description } : verb))
 }
 
 function statusOfFailure(error: unknown, console: Console): Status {

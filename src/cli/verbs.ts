@@ -7,10 +7,10 @@ import {
   parseHeader,
   parseOffset,
   parsePositive,
-  parseRange,
   parseSize,
   parseTolerance,
 } from './parse-values.js'
+import { quantizeOptions } from './quantize-flags.js'
 import type { Status } from './status.js'
 
 export type Act = (
@@ -27,6 +27,8 @@ export interface Verb {
   readonly options: readonly OptionRow[]
   /** Which flags of the formats belong to this verb. */
   readonly formatOptions?: 'write' | 'check'
+  /** Help says what each format can mend. */
+  readonly saysMends?: true
   readonly examples: readonly (readonly [line: string, what: string])[]
   load(): Promise<{ readonly default: Act }>
 }
@@ -182,6 +184,7 @@ export const verbs: readonly Verb[] = [
       tensors,
       { flags: '--bins <n>', description: 'how many bars the histogram has', parse: parsePositive },
       { flags: '--exact', description: 'the exact median, for which the values are read again' },
+      threads,
     ],
     examples: [['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram']],
     load: () => import('./stats.js'),
@@ -190,7 +193,7 @@ export const verbs: readonly Verb[] = [
     name: 'show',
     summary: 'the model as text, with previews, statistics and histograms',
     arguments: [inputs],
-    options: [tensors],
+    options: [tensors, threads],
     examples: [['tare show model.oinf | less', 'the whole model to read through']],
     load: () => import('./show.js'),
   },
@@ -236,10 +239,41 @@ export const verbs: readonly Verb[] = [
         bare: 'all',
       },
       { flags: '--cast <dtype>', description: 'store floating point weights as this element type, such as F16' },
+      {
+        flags: '--dequantize [glob]',
+        description:
+          'store the values of quantized tensors instead of their codes, as f32 or what --cast says; only of some with --dequantize=GLOB',
+        repeat: true,
+        bare: '*',
+      },
+      {
+        flags: '--quantize <method>',
+        description: 'quantize large matrices of floats: q8, q4, k6, k4, k3, k2, int8 or int4',
+      },
+      ...quantizeOptions,
       { flags: '--only <glob>', description: 'only these tensors', repeat: true },
       { flags: '--exclude <glob>', description: 'all but these tensors', repeat: true },
       { flags: '--rename <s/a/b/>', description: 'change tensor names', repeat: true },
-      { flags: '--set <key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
+      {
+        flags: '--rename-map <file>',
+        description: 'change the names of single tensors: a JSON or YAML file, {"old": "new"}',
+      },
+      {
+        flags: '--merge <input>',
+        description: 'join this model, in whatever format, with the input; what both have must be the same',
+        repeat: true,
+      },
+      {
+        flags: '--prefer <side>',
+        description: 'with --merge: whose tensor, metadata entry or part counts where two differ, first or last',
+        choices: ['first', 'last'],
+      },
+      {
+        flags: '--set <key=value>',
+        description: 'set a metadata entry; one that is there keeps its type',
+        repeat: true,
+        parse: parseAssignment,
+      },
       { flags: '--unset <key>', description: 'remove a metadata entry', repeat: true },
       { flags: '--vocab <file>', description: 'put in this vocabulary: a text file with one token per line' },
       {
@@ -261,6 +295,10 @@ export const verbs: readonly Verb[] = [
       },
       { flags: '--keep-orientation', description: 'leave linear weights the way round that they have' },
       {
+        flags: '--dedup',
+        description: 'store tensors with the same type, shape and bytes only once, where the format can',
+      },
+      {
         flags: '--shard-size <size>',
         description: 'split the output into files of at most this size, such as 2GB',
         parse: parseSize,
@@ -276,6 +314,7 @@ export const verbs: readonly Verb[] = [
       },
       { flags: '--deterministic', description: 'the same input gives the same bytes: no random ids, no times' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
+      threads,
     ],
     formatOptions: 'write',
     examples: [
@@ -283,6 +322,10 @@ export const verbs: readonly Verb[] = [
       [
         'tare convert big.gguf -o out.safetensors --shard-size 2GB --dry-run',
         'see the plan, its size and its losses first',
+      ],
+      [
+        'tare convert base.safetensors --merge head.gguf --rename-map names.yaml -o whole.safetensors',
+        'two models in one, with other names; tensors that both have must be the same',
       ],
       ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
       ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],
@@ -381,15 +424,7 @@ export const verbs: readonly Verb[] = [
       { flags: '-o, --output <file>', description: 'the output, such as model.mcf' },
       { flags: '--to <id>', description: 'the format of the output, instead of taking it from its name' },
       { flags: '--method <name>', description: 'the method for everything that is quantized (k4 when left out)' },
-      {
-        flags: '--tensor-method <glob=method>',
-        description: 'another method for these tensors; keep for none',
-        repeat: true,
-        parse: parseAssignment,
-      },
-      { flags: '--reference-exact', description: "the reference quantizer's bytes instead of the least error" },
-      { flags: '--activations', description: 'int8 and int4 with a zero point, for values that are not centred' },
-      { flags: '--clip <min,max>', description: 'cut values to this range first', parse: parseRange },
+      ...quantizeOptions,
       { flags: '--only <glob>', description: 'only these tensors', repeat: true },
       { flags: '--exclude <glob>', description: 'all but these tensors', repeat: true },
       { flags: '--no-files', description: 'leave out the files that belong to the model: configuration, tokenizer, …' },
@@ -397,6 +432,7 @@ export const verbs: readonly Verb[] = [
       { flags: '--report', description: 'read the result back and print its error per tensor' },
       { flags: '--dry-run', description: 'show methods and sizes, and write nothing' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },
+      threads,
     ],
     formatOptions: 'write',
     examples: [
@@ -449,6 +485,7 @@ export const verbs: readonly Verb[] = [
     description:
       'Puts right what the format knows how to mend. Otherwise, above all for files that were cut off, every tensor that is whole goes into a new file of the same format, and those that are not are listed with their sizes. Formats that cannot be written need the name of an output that can, such as saved.safetensors.',
     arguments: [input],
+    saysMends: true,
     options: [
       { flags: '-o, --output <file>', description: 'the mended file; the damaged one is never touched' },
       { flags: '--no-overwrite', description: 'fail when the output is there already' },

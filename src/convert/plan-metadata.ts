@@ -1,12 +1,14 @@
 // What happens to each metadata entry: it fits, is mapped to another type, stowed, or dropped.
-import { failWith, writeCodes } from '../errors/index.js'
+import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import { type Metadata, type MetaValue, stowageKey, text, type WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
 import { applyFit } from './apply-fit.js'
 import { noter, type PlanAction } from './plan-types.js'
+import { parseAs } from './typed-value.js'
 
 export interface MetadataOptions {
   readonly name: string
+  /** An entry that is there keeps its type and place; a new one gets the type that the target has for text. */
   readonly set?: readonly (readonly [key: string, value: string])[] | undefined
   readonly unset?: readonly string[] | undefined
 }
@@ -28,10 +30,19 @@ export function planMetadata(
   const keys: string[] = []
   const unset = new Set(options.unset)
   const set = new Map(options.set)
+  const put = (key: string, value: MetaValue | undefined): void => {
+    if (value) metadata.set(key, value)
+    keys.push(key)
+  }
   for (const [key, value] of source) {
     const note = noter(actions, 'metadata', key)
+    const given = set.get(key)
     if (unset.has(key)) note('drop', 'content', { requested: true, reason: 'unset' })
-    else if (!set.has(key)) {
+    else if (given !== undefined) {
+      set.delete(key)
+      note('set', 'none', { requested: true, to: given })
+      put(key, storedAs(key, typedLike(value, given, key, options.name), given, { write, stower, file: options.name }))
+    } else {
       const fit = write.metadata(key, value)
       const isStowed = stower !== undefined && key !== stowageKey && (!fit.fits || isOther(fit.as, value))
       const fitted = isStowed ? fit.as : applyFit(fit, value, note)
@@ -39,14 +50,12 @@ export function planMetadata(
         stower.metadata(key, value, fit.as)
         note('stow', 'none', fit.reason === undefined ? {} : { reason: fit.reason })
       } else if (fitted && fit.as === undefined) note('copy', 'none')
-      if (fitted) metadata.set(key, fitted)
-      if (fitted || isStowed) keys.push(key)
+      if (fitted || isStowed) put(key, fitted)
     }
   }
   for (const [key, value] of set) {
     noter(actions, 'metadata', key)('set', 'none', { requested: true, to: value })
-    metadata.set(key, settable(key, value, source, write, options.name))
-    keys.push(key)
+    put(key, newEntry(key, value, write, options.name))
   }
   return { metadata, keys }
 }
@@ -54,10 +63,31 @@ export function planMetadata(
 /** A target that changes only how it writes a value gives the same value back. */
 const isOther = (as: MetaValue | undefined, value: MetaValue): boolean => as !== undefined && as !== value
 
-function settable(key: string, value: string, source: Metadata, write: WriteCapabilities, file: string): MetaValue {
+/** An entry that is there has a type, and keeps it. */
+function typedLike(old: MetaValue, value: string, key: string, file: string): MetaValue {
+  const refuse = (message: string): never =>
+    failWith(usageCodes.option, { file, path: key, message: `--set: ${message}` })
+  return old.type === 'null' ? text(value) : parseAs(old, value, refuse)
+}
+
+interface SetContext {
+  readonly write: WriteCapabilities
+  readonly stower: Stower | undefined
+  readonly file: string
+}
+
+/** What the target is given for a value that was set: the value, or the text with a note of what it stands for. */
+function storedAs(key: string, typed: MetaValue, value: string, { write, stower, file }: SetContext): MetaValue {
+  const fit = write.metadata(key, typed)
+  if (fit.fits && (!stower || !isOther(fit.as, typed))) return fit.as ?? typed
+  const instead = fit.as ?? newEntry(key, value, write, file)
+  stower?.metadata(key, typed, instead)
+  return instead
+}
+
+function newEntry(key: string, value: string, write: WriteCapabilities, file: string): MetaValue {
   const fit = write.metadata(key, text(value))
-  // A key that is there already has a type, and its format reads the text as that.
-  if (!fit.fits && !source.has(key)) {
+  if (!fit.fits) {
     const reason = fit.reason ?? 'the target has no metadata'
     failWith(writeCodes['name-unsupported'], { file, path: key, message: `cannot be set: ${reason}` })
   }

@@ -1,44 +1,49 @@
-// What happens to each tensor: selected, renamed, cast, adapted to the target's types, put into the target's order of elements.
-import { type DType, dtypeById, i8, u8 } from '../dtypes/index.js'
-import { failWith, usageCodes } from '../errors/index.js'
+// What happens to each tensor: selected, renamed, adapted to the target's types, put into the target's order of elements.
+import { i8, u8 } from '../dtypes/index.js'
 import type { Tensor, WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
-import { castLoss, castTensor } from '../transforms/cast.js'
 import { changesForm, keepBytes } from '../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../transforms/reorder.js'
-import { parseRename, renameTensor, selector } from '../transforms/select.js'
+import { renameTensor, selector } from '../transforms/select.js'
 import { adaptTensor } from './adapt.js'
 import { applyFit } from './apply-fit.js'
 import { type Note, noter, type PlanAction } from './plan-types.js'
+import type { Recoded } from './recode.js'
+import { renamer } from './rename.js'
 
 export interface TensorOptions {
   readonly only?: readonly string[] | undefined
   readonly exclude?: readonly string[] | undefined
   readonly rename?: readonly string[] | undefined
-  /** Float tensors become this type; all others stay as they are. */
-  readonly cast?: string | undefined
+  /** What single tensors are to be called; rules are for the others. */
+  readonly renameMap?: ReadonlyMap<string, string> | undefined
   /** Where the target wants another order of elements, reverse the dims over the same bytes instead of moving elements. */
   readonly keepBytes?: boolean | undefined
 }
 
 export interface PlannedTensors {
   readonly tensors: Tensor[]
+  /** What each of them was called in the source. */
+  readonly storedFrom: readonly string[]
   /** What the tensors are called, stowed ones included, in the model's own order. */
   readonly names: readonly string[]
+  /** What they were called before. */
+  readonly oldNames: readonly string[]
 }
 
 export function planTensors(
-  source: readonly Tensor[],
+  { tensors: source, changes }: Pick<Recoded, 'tensors' | 'changes'>,
   write: WriteCapabilities,
   options: TensorOptions,
   actions: PlanAction[],
   stower: Stower | undefined,
 ): PlannedTensors {
   const isWanted = selector(options.only, options.exclude)
-  const renames = (options.rename ?? []).map(parseRename)
-  const cast = options.cast === undefined ? undefined : requireDType(options.cast)
+  const newName = renamer(options.rename, options.renameMap)
   const tensors: Tensor[] = []
+  const storedFrom: string[] = []
   const names: string[] = []
+  const oldNames: string[] = []
   for (const [index, original] of source.entries()) {
     const note = noter(actions, 'tensor', original.name)
     if (!isWanted(original.name)) {
@@ -46,30 +51,25 @@ export function planTensors(
       continue
     }
     const before = actions.length
-    const name = renames.reduce((old, rename) => rename(old), original.name)
-    let tensor = renameTensor(original, name)
+    const name = newName(original.name)
+    const tensor = renameTensor(original, name)
     if (name !== original.name) note('rename', 'none', { requested: true, from: original.name, to: name })
-    if (cast) tensor = castFloat(tensor, cast, note)
+    const { action, loss, ...more } = changes.get(original) ?? {}
+    if (action && loss) note(action, loss, more)
     const fitted = fitTensor(tensor, index, { write, note, actions, stower })
     if (fitted === undefined) continue
     names.push(name)
+    oldNames.push(original.name)
     if (fitted === 'stowed') continue
     const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
     tensors.push(stored)
+    storedFrom.push(original.name)
     const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
     if (actions.length > before) continue
     if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
     else note('copy', 'none')
   }
-  return { tensors, names }
-}
-
-function castFloat(tensor: Tensor, cast: DType, note: Note): Tensor {
-  if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor
-  // A row that is no whole number of blocks cannot have a block type; such tensors stay as they are.
-  if (cast.byteLength(tensor.shape) === undefined) return tensor
-  note('cast', castLoss(tensor.dtype, cast), { requested: true, from: tensor.dtype.id, to: cast.id })
-  return castTensor(tensor, cast)
+  return { tensors, storedFrom, names, oldNames }
 }
 
 interface FitContext {
@@ -147,10 +147,4 @@ function inOrder(tensor: Tensor, order: WriteCapabilities['order'], keep: boolea
     note('reorder', 'none', { ...change, reason: 'the target stores elements in the other order' })
   }
   return order === 'row' ? rowMajor(tensor) : columnMajor(tensor)
-}
-
-function requireDType(id: string): DType {
-  const dtype = dtypeById(id.toLowerCase())
-  if (dtype?.codec) return dtype
-  return failWith(usageCodes.option, { file: '--cast', message: `there is no element type "${id}" to cast to` })
 }

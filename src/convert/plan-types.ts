@@ -34,10 +34,14 @@ export interface Plan {
   readonly source: { readonly file: string; readonly format: string }
   readonly target: string
   readonly actions: readonly PlanAction[]
+  /** What else is worth knowing: wishes that the target cannot fulfil, although nothing is lost by that. */
+  readonly notes: readonly string[]
   /** The worst loss that nobody asked for. */
   readonly loss: Loss
   readonly size: number
   readonly files: readonly { readonly name: string; readonly size: number }[]
+  /** The most bytes of memory that carrying it out takes, beyond the program itself: an estimate, rather too high than too low. */
+  readonly peakMemory: number
 }
 
 const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']

@@ -3,27 +3,39 @@
 import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
+  type Format,
   fileLength,
   type Layout,
   layoutSize,
   type Model,
   type Part,
+  type Payload,
   type Tensor,
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
+import { isRecoded, pooled } from '../transforms/pooled.js'
+import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { attachState, dropState } from '../transforms/state.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
+import { estimateMemory } from './peak-memory.js'
 import { type MetadataOptions, planMetadata } from './plan-metadata.js'
 import { planParts } from './plan-parts.js'
 import { planTensors, type TensorOptions } from './plan-tensors.js'
 import { isWorse, type Loss, noter, type Plan, type PlanAction } from './plan-types.js'
+import { type RecodeOptions, recodeTensors } from './recode.js'
+import { checkRenameMap, checkUniqueNames } from './rename.js'
+import { sharePayloads } from './share.js'
 
 export * from './plan-types.js'
+export type { QuantizeSettings } from './recode.js'
 
-export interface ConvertOptions extends TensorOptions, MetadataOptions, FileOptions {
+export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOptions, FileOptions {
+  /** What was done to the model before it came here; it stands first in the plan. */
+  readonly before?: readonly PlanAction[] | undefined
   /** False: what the target has no place for is dropped, not put into its metadata; and nothing that was put there comes back. */
   readonly stow?: boolean | undefined
   /** Leave linear weights the way round that they have, whatever the target wants. */
@@ -34,6 +46,8 @@ export interface ConvertOptions extends TensorOptions, MetadataOptions, FileOpti
   readonly stateFrom?: Model | undefined
   /** Parts to add, in place of those of the same kind and name. */
   readonly parts?: readonly Part[] | undefined
+  /** Tensors with the same type, shape and bytes are stored once, where the target can do that. */
+  readonly dedup?: boolean | undefined
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
   readonly deterministic?: boolean | undefined
@@ -47,27 +61,29 @@ export interface Conversion {
   readonly layout: Layout
   /** What the target is asked to hold. */
   readonly model: Model
+  /** Which method each tensor takes that is kept, where tensors are quantized. */
+  readonly choices?: readonly MethodChoice[]
 }
 
 export async function planConversion(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
-  const { capabilities } = format
-  const actions: PlanAction[] = []
+  const actions: PlanAction[] = [...(options.before ?? [])]
   const restored = options.stow === false ? source : await restore(source, actions)
   const model = prepare(forTarget(restored, target), options, actions)
-  const given = options.extra ?? {}
-  const own = capabilities.writeFor?.(model, given) ?? capabilities.write ?? format.exporter?.write(model, given)
-  const writer = format.layout ? format : format.exporter
-  if (!writer?.layout || !own) {
-    return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
-  }
-  const write = options.folder && own.folder ? inFolder(own) : own
+  checkRenameMap(options.renameMap, model.tensors, fileOf(source))
+  const wanted = capabilitiesFor(format, model, options)
+  const complete = await planFiles(model, wanted, options, actions)
+  const oriented = options.keepOrientation ? complete : turnWeights(complete, wanted, actions)
+  const recoded = await recodeTensors(oriented.tensors, options)
+  // Some answers depend on the types of the tensors, and those may be others now.
+  const write = capabilitiesFor(format, { ...oriented, tensors: recoded.tensors }, options)
   const stower = options.stow === false ? undefined : Stower.for(restored, target, write)
-  const complete = await planFiles(model, write, options, actions)
-  const oriented = options.keepOrientation ? complete : turnWeights(complete, write, actions)
-  const { tensors, names } = planTensors(oriented.tensors, write, options, actions, stower)
-  checkUnique(tensors, options.name)
+  const { tensors, storedFrom, names, oldNames } = planTensors(recoded, write, options, actions, stower)
+  checkUniqueNames(oldNames, names, options.name)
+  const storedNames = tensors.map(({ name }) => name)
+  checkUniqueNames(storedFrom, storedNames, options.name)
   checkCount(tensors, write, format.title, options.name)
+  if (options.quantize) checkQuantized(actions, format.title, options.name)
   const { metadata, keys } = planMetadata(oriented.metadata, write, options, actions, stower)
   const isOwner = (part: Part): boolean => (part.owner ?? source.format) === target
   const { name, shardSize, align, extra, signal } = options
@@ -80,16 +96,67 @@ export async function planConversion(source: Model, target: string, options: Con
     signal,
   })
   for (const [key, value] of stower?.entries({ keys, names, tensors }, name) ?? []) metadata.set(key, value)
-  const planned: Model = { ...oriented, format: target, tensors, metadata, parts }
-  const layout = await writer.layout(planned, {
+  const stored =
+    options.dedup && write.sharesPayloads ? await sharePayloads(tensors, storedFrom, actions, signal) : tensors
+  const shared = sharedOut(stored, options.pool)
+  const planned: Model = { ...oriented, format: target, tensors: shared, metadata, parts }
+  const layout = await writerOf(format)!.layout!(planned, {
     name,
     shardSize,
     align,
     signal,
+    pool: options.pool,
     deterministic: options.deterministic ?? false,
     ...(extra && { extra }),
   })
-  return { plan: summarise(source, target, actions, layout), layout, model: planned }
+  const notes = notesOn(options, format, write)
+  const { choices } = recoded
+  const peakMemory = estimateMemory({ source, tensors: stored, storedFrom, actions, layout, pool: options.pool })
+  return {
+    plan: { ...summarise(source, target, actions, layout), notes, peakMemory },
+    layout,
+    model: planned,
+    ...(choices && { choices }),
+  }
+}
+
+/** Nanoseconds for a byte that is recoded, about. */
+const recodeCost = 1
+
+/** What is recoded is made by several threads, where there is enough of it. */
+function sharedOut(tensors: readonly Tensor[], pool: WorkerPool | undefined): readonly Tensor[] {
+  const recoded = tensors.reduce((sum, { data }) => sum + (data && isRecoded(data) ? data.byteLength : 0), 0)
+  if (!pool || recoded * recodeCost < pool.startCost) return tensors
+  // What tensors share, they share afterwards, too.
+  const made = new Map<Payload, Payload>()
+  return tensors.map((tensor) => {
+    if (!tensor.data) return tensor
+    const data = made.get(tensor.data) ?? pooled(tensor.data, pool)
+    made.set(tensor.data, data)
+    return { ...tensor, data }
+  })
+}
+
+const fileOf = ({ files: [main] }: Model): string => main?.name ?? ''
+
+const writerOf = (format: Format): Pick<Format, 'layout'> | undefined => (format.layout ? format : format.exporter)
+
+/** What the target says that it can hold of this model. */
+function capabilitiesFor(format: Format, model: Model, options: ConvertOptions): WriteCapabilities {
+  const { capabilities, exporter } = format
+  const given = options.extra ?? {}
+  const own = capabilities.writeFor?.(model, given) ?? capabilities.write ?? exporter?.write(model, given)
+  if (!writerOf(format)?.layout || !own) {
+    return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
+  }
+  return options.folder && own.folder ? inFolder(own) : own
+}
+
+/** What was asked for and cannot be, without being a loss. */
+function notesOn({ dedup }: ConvertOptions, { title }: Format, { sharesPayloads }: WriteCapabilities): string[] {
+  return dedup && !sharesPayloads
+    ? [`--dedup changes nothing: ${title} stores the bytes of each tensor by themselves`]
+    : []
 }
 
 /** Everything that the container only carried is back in its own form. */
@@ -105,10 +172,15 @@ function forTarget(model: Model, target: string): Model {
   return { ...model, version: said?.version, variant: said?.variant }
 }
 
-function summarise(source: Model, target: string, actions: readonly PlanAction[], layout: Layout): Plan {
+function summarise(
+  source: Model,
+  target: string,
+  actions: readonly PlanAction[],
+  layout: Layout,
+): Omit<Plan, 'notes' | 'peakMemory'> {
   const unasked = actions.filter((action) => !action.requested)
   return {
-    source: { file: source.files[0]?.name ?? '', format: source.format },
+    source: { file: fileOf(source), format: source.format },
     target,
     actions,
     loss: unasked.reduce<Loss>((worst, { loss }) => (isWorse(loss, worst) ? loss : worst), 'none'),
@@ -149,14 +221,16 @@ function turnWeights(model: Model, write: WriteCapabilities, actions: PlanAction
   return turned
 }
 
-function checkUnique(tensors: readonly Tensor[], file: string): void {
-  const names = new Set<string>()
-  for (const { name } of tensors) {
-    if (names.has(name)) {
-      const message = `two tensors would be called ${JSON.stringify(name)}`
-      failWith(writeCodes['duplicate-name'], { file, path: name, message })
+/** Codes that the target turns into values again would cost precision and save nothing. */
+function checkQuantized(actions: readonly PlanAction[], title: string, file: string): void {
+  const methods = new Map<string, string | undefined>()
+  for (const { subject, name, action, to, reason } of actions) {
+    if (subject === 'tensor' && action === 'quantize') methods.set(name, to)
+    else if (subject === 'tensor' && action === 'dequantize' && methods.has(name)) {
+      const why = reason ?? `${title} has no type for it`
+      const message = `it cannot be quantized to ${methods.get(name)} here: ${why}; choose another method or format`
+      failWith(writeCodes['dtype-unsupported'], { file, path: name, message })
     }
-    names.add(name)
   }
 }
 

@@ -1,9 +1,10 @@
 // Saving what is whole. The file is read as `verify` reads it, going on behind everything that is wrong; tensors whose bytes are all there,
 // and have the checksum that the format keeps for them, are written into a new file. Everything else is listed.
-import type { ByteSource } from '../bytes/index.js'
-import { collectingReport, type Finding, failWith, TareError, writeCodes } from '../errors/index.js'
+import { type ByteSource, defaultWindow } from '../bytes/index.js'
+import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../formats/index.js'
-import type { Format, Lost, Model, Payload, Tensor, WriteOptions } from '../model/index.js'
+import type { Format, Lost, Model, Payload, ReadProof, Tensor, WriteOptions } from '../model/index.js'
+import { Damage } from './damage.js'
 import { type Conversion, planConversion } from './plan.js'
 
 export interface Salvage {
@@ -18,25 +19,35 @@ export interface Salvage {
 export async function planSalvage(source: ByteSource, options: WriteOptions & OpenOptions): Promise<Salvage> {
   const findings: Finding[] = []
   const lost: Lost[] = []
+  const told = new Set<string>()
+  const onLost = (what: Lost): void => {
+    // A set and its files tell about the same tensor; the file knows better and comes first.
+    const key = what.name === undefined ? undefined : `${what.subject} ${what.name}`
+    if (key !== undefined && told.has(key)) return
+    if (key !== undefined) told.add(key)
+    lost.push(what)
+  }
   const report = collectingReport(source.name, findings)
-  const recognised = await recognise(source, { ...options, report, onLost: (what) => lost.push(what) })
+  const recognised = await recognise(source, { ...options, report, onLost })
   const { format } = recognised
   const nothing = (message: string): never => failWith(writeCodes['nothing-to-repair'], { file: source.name, message })
   const model = await readWhole(recognised, options, nothing)
   const isCut = lost.length > 0
-  const damaged = (await findDamaged(recognised, model, findings, options)).filter(
-    (each) => !isCut || !reachesEnd(each, model),
+  const cutFiles = new Set(findings.flatMap(({ severity, file }) => (severity === 'error' ? [file] : [])))
+  const isExpected = (each: Finding): boolean => isCut && cutFiles.has(each.file) && reachesEnd(each, model)
+  const damage = new Damage(
+    (await findDamaged(recognised, model, findings, options)).filter((each) => !isExpected(each)),
   )
   const errors = findings.filter(({ severity }) => severity === 'error')
   // Views of one storage may share bytes as they like; only where the format calls it an error, something was overwritten.
   const overlapping = errors.some(({ code }) => code.endsWith('overlap'))
     ? findOverlaps(model.tensors)
     : new Set<Tensor>()
-  const tensors = chooseTensors(model, damaged, overlapping, lost)
+  const tensors = await chooseTensors(recognised, model, { damage, overlapping }, lost)
   // A format with a repair of its own has declined; that only the stated size is wrong means that padding was cut off.
   const isShort = errors.every(({ code }) => code.endsWith('file-size'))
   const isWrong = errors.length > 0 && (!format.repair || isShort)
-  if (!isCut && damaged.length === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be mended')
+  if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be mended')
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
   const parts = model.parts.filter(({ kind, name, data }) => {
     const isWhole = !data || isInside(data)
@@ -56,7 +67,7 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
     const why = reason ?? 'the output has no place for it'
     lost.push({ subject, name: what, reason: loss === 'precision' ? `not lost, but rounded: ${why}` : why })
   }
-  return { conversion, format: target, kept: tensors.length, lost, findings }
+  return { conversion, format: target, kept: conversion.model.tensors.length, lost, findings }
 }
 
 const outside = 'its bytes are not all in the file'
@@ -85,7 +96,8 @@ async function findDamaged(
   // Without checksums a check only looks for odd values, which is no reason to leave a tensor behind.
   if (format.capabilities.checksums === 'none') return []
   const found: Finding[] = []
-  const report = collectingReport(context.report.file, found)
+  // Every tensor may have something wrong with it, and none of that may be left out.
+  const report = collectingReport(context.report.file, found, 4 * model.tensors.length + maxFindings)
   try {
     await format.check?.(model, { ...context, report, extra: {}, checked() {} })
   } catch (error) {
@@ -95,29 +107,78 @@ async function findDamaged(
   return found.filter(({ severity }) => severity === 'error')
 }
 
-function chooseTensors(
+interface Doubts {
+  /** Places that fail a check. */
+  readonly damage: Damage
+  readonly overlapping: ReadonlySet<Tensor>
+}
+
+async function chooseTensors(
+  recognised: Recognised,
   model: Model,
-  damaged: readonly Finding[],
-  overlapping: ReadonlySet<Tensor>,
+  { damage, overlapping }: Doubts,
   lost: Lost[],
-): Tensor[] {
+): Promise<Tensor[]> {
   const names = new Set<string>()
-  return model.tensors.filter((tensor) => {
+  const chosen: Tensor[] = []
+  for (const tensor of model.tensors) {
     const { name, data } = tensor
     const reason = overlapping.has(tensor)
       ? 'it shares some of its bytes with another'
-      : reasonAgainst(tensor, names, damaged)
+      : names.has(name)
+        ? 'another tensor before it has the same name'
+        : await reasonAgainst(tensor, recognised, model, damage)
     if (reason !== undefined) lost.push({ subject: 'tensor', name, length: data?.byteLength, reason })
-    else names.add(name)
-    return reason === undefined
-  })
+    else {
+      names.add(name)
+      chosen.push(tensor)
+    }
+  }
+  return chosen
 }
 
-function reasonAgainst({ name, data }: Tensor, names: ReadonlySet<string>, damaged: readonly Finding[]) {
-  if (names.has(name)) return 'another tensor before it has the same name'
+async function reasonAgainst(
+  tensor: Tensor,
+  { format, context }: Recognised,
+  model: Model,
+  damage: Damage,
+): Promise<string | undefined> {
+  const { data } = tensor
   if (!data) return undefined
   if (!isInside(data)) return outside
-  return damaged.find((finding) => concerns(finding, name, data))?.message
+  const doubts = damage.concerning(tensor)
+  const own = doubts.find((finding) => isWithin(finding, data))
+  const [wide] = doubts
+  if (own || !wide || !format.verifiedPayload) return (own ?? wide)?.message
+  // Something around the tensor is damaged. It may have a hash of its own that says that it is not.
+  return (await isProven(format.verifiedPayload, model, tensor, context.signal)) ? undefined : wide.message
+}
+
+/** Whether a finding is about bytes of this payload and of no other. */
+function isWithin({ offset, length }: Finding, { origin }: Payload): boolean {
+  if (!origin || offset === undefined) return true
+  return offset >= origin.offset && offset + (length ?? 1) <= origin.offset + origin.length
+}
+
+async function isProven(
+  verified: NonNullable<Format['verifiedPayload']>,
+  model: Model,
+  tensor: Tensor,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  // The hash of the tensor alone first; without one, those of the pages that it lies in.
+  for (const options of [{ wholeTensorLimit: 0 }, {}]) {
+    const proof: ReadProof = { against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 0 }
+    try {
+      for await (const bytes of verified(model, tensor, options, proof)?.chunks(defaultWindow, signal) ?? [])
+        if (proof.unprovenBytes > 0 && bytes.byteLength > 0) break
+    } catch (error) {
+      if (!(error instanceof TareError) || signal?.aborted) throw error
+      return false
+    }
+    if (proof.unprovenBytes === 0 && proof.tensorBytes + proof.pageBytes > 0) return true
+  }
+  return false
 }
 
 /** Tensors that share some of their bytes, but not all: at most one of them is what was written. */
@@ -146,16 +207,6 @@ const reachesEnd = ({ file, offset, length }: Finding, { files }: Model): boolea
 
 const isInside = ({ origin }: Payload): boolean =>
   !origin || (origin.offset >= 0 && origin.offset + origin.length <= origin.source.size)
-
-/** Whether a finding is about these bytes; for payloads that are made on the fly, whether it is about something of that name. */
-function concerns({ file, offset, length, path }: Finding, name: string, { origin }: Payload): boolean {
-  if (!origin) {
-    const quoted = JSON.stringify(name).slice(0, -1)
-    return path !== undefined && (path.includes(`${quoted}"`) || path.includes(`${quoted}.`))
-  }
-  if (file !== origin.source.name || offset === undefined || origin.length === 0) return false
-  return offset < origin.offset + origin.length && offset + Math.max(length ?? 1, 1) > origin.offset
-}
 
 /** The same format, or where that cannot be written, the one that the name of the output stands for. */
 function targetFor(format: Format, name: string): string {

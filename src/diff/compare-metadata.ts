@@ -1,6 +1,6 @@
 import { metaToJson } from '../inspect/inspect.js'
 import type { Metadata } from '../model/index.js'
-import { compareMeta } from './same-meta.js'
+import { compareMeta } from '../model/same-meta.js'
 import { closenessOf, type ToleranceOptions } from './tolerance.js'
 import type { MetadataDifference } from './types.js'
 

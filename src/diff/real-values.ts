@@ -1,14 +1,13 @@
 // The numbers of a tensor in row-major order, in a form that holds every one of them: f32, f64, or for 64-bit integers a high and a low
 // half. Scales that a container states beside the tensor are applied. A complex number is two numbers.
-import { countElements } from '../bytes/index.js'
 import { complexPart, type DType, f32, f64, i64, u64 } from '../dtypes/index.js'
-import { fillView, viewOf } from '../dtypes/views.js'
+import { viewOf } from '../dtypes/views.js'
 import { TareError } from '../errors/index.js'
 import { whyUnreadable } from '../inspect/preview.js'
-import type { Payload, QuantParams, Tensor } from '../model/index.js'
+import type { Payload, Tensor } from '../model/index.js'
 import { castLoss } from '../transforms/cast.js'
 import { decodedPayload } from '../transforms/decode.js'
-import { mapElements } from '../transforms/map-elements.js'
+import { scaledPayload } from '../transforms/dequantize.js'
 import { rowMajor } from '../transforms/reorder.js'
 
 /** From narrow to wide; each holds what those before it hold. */
@@ -61,31 +60,10 @@ export function numberStream({ numbers: tensor }: RealValues, form: NumberForm):
   // Decoding comes first: elements that are no whole bytes cannot be moved.
   const ordered = inRowOrder({ ...tensor, dtype: as === 'f32' ? f32 : f64, encoding: undefined, data })
   if (typeof ordered === 'string') return ordered
-  return tensor.quant ? scaled(ordered.data!, tensor.shape, tensor.quant) : ordered.data!
+  return tensor.quant ? scaledPayload(ordered.data!, tensor.shape, 'row', tensor.quant) : ordered.data!
 }
 
 const isWide = ({ dtype, encoding }: Tensor): boolean => (encoding ?? dtype) === i64 || (encoding ?? dtype) === u64
-
-/** scale · (stored − zero point), element by element. */
-function scaled(input: Payload, shape: readonly number[], { axis, scales, zeroPoints }: QuantParams): Payload {
-  const inner = axis === undefined ? 1 : countElements(shape.slice(axis + 1))!
-  const channels = axis === undefined ? 1 : shape[axis]!
-  return mapElements({
-    input,
-    shape,
-    from: f64.group,
-    to: f64.group,
-    convert(source, target, first, count) {
-      const stored = viewOf(Float64Array, source, count)
-      fillView(Float64Array, target, count, (values) => {
-        for (let i = 0; i < count; i++) {
-          const channel = channels === 1 ? 0 : Math.floor((first + i) / inner) % channels
-          values[i] = scales[channel]! * (stored[i]! - (zeroPoints?.[channel] ?? 0))
-        }
-      })
-    },
-  })
-}
 
 /** One window of numbers. Where f64 rounds them, `high` · 2^32 + `low` is exact, with `low` from 0 up to 2^32. */
 export interface NumberWindow {

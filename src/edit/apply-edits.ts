@@ -1,9 +1,9 @@
 // The model with the edits made, and the list of what they change. Entries stay in their place and keep their type.
+import { parseAs } from '../convert/typed-value.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
 import { renameTensor } from '../transforms/select.js'
 import { editCodes } from './codes.js'
-import { parseAs } from './typed-value.js'
 
 export interface Edits {
   readonly set?: readonly (readonly [key: string, value: string])[] | undefined
@@ -56,7 +56,8 @@ function editMetadata(
   for (const [key, value] of set) {
     const old = metadata.get(key)
     if (!old) continue
-    const given = old.type === 'null' ? text(value) : parseAs(old, value, { file, key })
+    const refuse = (message: string): never => failWith(editCodes['value-type'], { file, path: key, message })
+    const given = old.type === 'null' ? text(value) : parseAs(old, value, refuse)
     // What is the same stays the same object: formats know by that what they need not write again.
     if (!isSamePlain(old, given)) metadata.set(key, given)
     changes.push({ action: 'set', name: key, to: value })

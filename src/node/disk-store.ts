@@ -1,6 +1,7 @@
 // Keeps fetched blocks on disk. Each block is stored with its digest in front and is checked when it is read again: what a disk or
 // another program has changed is fetched anew. Above the size limit the blocks that were not used for longest are removed.
-import { mkdir, readdir, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { compareBytes, encodeUtf8, toHex } from '../bytes/index.js'
@@ -9,6 +10,9 @@ import { failWith, usageCodes } from '../errors/index.js'
 import type { RangeStore } from '../remote/index.js'
 
 const digestLength = 32
+/** Folders and files of the store; a file on its way in has a longer name, and stays behind when a run is killed. */
+const folderForm = /^[0-9a-f]{32}$/
+const fileForm = /^\d+\.block(\.[^.]+\.tmp)?$/
 
 export interface DiskStoreOptions {
   /** Default: TARE_CACHE, or `tare` in the cache directory of the user. */
@@ -69,7 +73,7 @@ export class DiskStore implements RangeStore {
     try {
       // What was fetched with somebody's credentials is for nobody else to read.
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      const temp = `${path}.${process.pid}.tmp`
+      const temp = `${path}.${randomUUID()}.tmp`
       await writeFile(temp, [await digestOf('blake3', bytes), bytes], { mode: 0o600 })
       await rename(temp, path)
       this.#grown += bytes.byteLength + digestLength
@@ -79,20 +83,27 @@ export class DiskStore implements RangeStore {
     }
   }
 
-  /** Removes the oldest blocks until the limit holds, with some room for those to come. */
+  /**
+   * Removes the oldest blocks until the limit holds, with some room for those to come. What else lies in the directory is somebody's, and
+   * neither counted nor touched.
+   */
   async trim(): Promise<void> {
     this.#grown = 0
     const files: { path: string; size: number; used: number }[] = []
-    for (const entry of await readdir(this.directory, { recursive: true, withFileTypes: true }).catch(() => [])) {
-      if (!entry.isFile()) continue
-      const path = join(entry.parentPath, entry.name)
-      const stats = await stat(path).catch(() => undefined)
-      if (stats) files.push({ path, size: stats.size, used: stats.mtimeMs })
+    for (const folder of await readdir(this.directory).catch(() => [])) {
+      if (!folderForm.test(folder)) continue
+      for (const name of await readdir(join(this.directory, folder)).catch(() => [])) {
+        if (!fileForm.test(name)) continue
+        const path = join(this.directory, folder, name)
+        const stats = await stat(path).catch(() => undefined)
+        if (stats) files.push({ path, size: stats.size, used: stats.mtimeMs })
+      }
     }
     let total = files.reduce((sum, file) => sum + file.size, 0)
     for (const file of files.sort((a, b) => a.used - b.used)) {
       if (total <= (this.limit / 16) * 15) return
       await unlink(file.path).catch(() => {})
+      await rmdir(dirname(file.path)).catch(() => {}) // when that was the last one
       total -= file.size
     }
   }

@@ -121,7 +121,7 @@ export class FileSource implements ByteSource {
 
   async below(path: string): Promise<ByteSource> {
     const known = this.#siblings.get(path)
-    if (known) return known
+    if (known && !(await known).isClosed) return known
     const opening = this.#openBelow(path)
     this.#siblings.set(path, opening)
     opening.catch(() => this.#siblings.delete(path))
@@ -151,12 +151,17 @@ export class FileSource implements ByteSource {
       const what = now.size !== size ? `it had ${size} bytes and now has ${now.size}` : 'it was written to'
       failWith(ioCodes.changed, { file: this.name, message: `the file changed while it was read: ${what}` })
     }
-    for (const sibling of await this.#openSiblings()) await sibling.assertUnchanged()
+    for (const sibling of await this.#openSiblings()) if (!sibling.isClosed) await sibling.assertUnchanged()
   }
 
   async #openSiblings(): Promise<FileSource[]> {
     const settled = await Promise.allSettled(this.#siblings.values())
     return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  }
+
+  /** A sibling that was closed is opened again when it is asked for. */
+  get isClosed(): boolean {
+    return this.#closed !== undefined
   }
 
   close(): Promise<void> {

@@ -4,7 +4,8 @@ import { lookup } from 'node:dns'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { Readable } from 'node:stream'
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { isPrivateAddress, privateAddressError } from './private-address.js'
 
 type Url = Parameters<typeof fetch>[0]
@@ -29,7 +30,21 @@ export async function guardedFetch(input: Url, init: RequestInit = {}): Promise<
   }
   const hasBody = status !== 204 && status !== 205 && status !== 304
   if (!hasBody) message.resume()
-  return new Response(hasBody ? (Readable.toWeb(message) as ReadableStream<Uint8Array>) : null, { status, headers })
+  const body = hasBody ? (Readable.toWeb(decoded(message)) as ReadableStream<Uint8Array>) : null
+  return new Response(body, { status, headers })
+}
+
+/** A body as it was before the server compressed it, which it was asked not to do; `fetch` unfolds it too. */
+function decoded(message: IncomingMessage): Readable {
+  const decoders: Readonly<Record<string, () => Transform>> = {
+    gzip: createGunzip,
+    'x-gzip': createGunzip,
+    deflate: createInflate,
+    br: createBrotliDecompress,
+  }
+  const decoder = decoders[message.headers['content-encoding']?.toLowerCase() ?? '']
+  // Whoever reads the result gets the errors of both.
+  return decoder ? pipeline(message, decoder(), () => {}) : message
 }
 
 /** Resolves like the system does, and refuses what it must not lead to. */

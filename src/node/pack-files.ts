@@ -14,6 +14,7 @@ export function dataFileReader(folder: string): (name: string) => Promise<ByteSo
     const parts = name.split(/[/\\]/)
     if (isAbsolute(name) || /^[A-Za-z]:/.test(name) || name.includes('\0') || parts.includes('..'))
       refuse(name, `the name leads out of ${folder}; data files are looked for there or in --root`)
+    if (parts.every((part) => part === '' || part === '.')) refuse(name, 'this is no name of a file')
     const path = join(folder, name)
     const target = await withIoErrors(name, () => realpath(path))
     const home = await withIoErrors(folder, () => realpath(folder))

@@ -85,7 +85,7 @@ function fill(
   return fillDescription(description, fields, { name, dataName })
 }
 
-/** A description is filled; a function is called with the fields and returns one. */
+/** A description is filled; a function is called with the fields and returns one; a class is constructed with them and is one. */
 async function fromModule(
   input: string,
   path: string,
@@ -101,8 +101,14 @@ async function fromModule(
   }
   const exported = module[name]
   if (typeof exported !== 'function') return fill(exported, fields, input, dataName)
-  const build = exported as (fields: unknown) => unknown
-  return guard(input, async () => (await build(fields === undefined ? {} : toPlain(fields))) as ModelDescription)
+  const given = fields === undefined ? {} : toPlain(fields)
+  return guard(input, async () => (await build(exported, given)) as ModelDescription)
+}
+
+/** A class is constructed, any other function called. */
+function build(made: unknown, fields: unknown): unknown {
+  if (!/^class\b/.test(Function.prototype.toString.call(made))) return (made as (fields: unknown) => unknown)(fields)
+  return new (made as new (fields: unknown) => unknown)(fields)
 }
 
 /** Runs code of the user. What it throws is an error of the input, not of ours. */

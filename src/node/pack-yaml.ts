@@ -29,7 +29,8 @@ export function parseYamlDescription(bytes: Uint8Array, name: string): Descripti
     logLevel: 'error',
   })
   // A tag that nobody knows is a warning to the parser; here it is one too many.
-  for (const problem of [...document.errors, ...document.warnings]) fail(problem.message, problem.pos[0])
+  for (const { code, message, pos } of [...document.errors, ...document.warnings])
+    fail(code === 'MULTIPLE_DOCS' ? 'here a second document begins, and a description is one' : message, pos[0])
   let aliases = 0
 
   function convert(node: YamlNode | ParsedNode | null | undefined, depth: number): DescriptionNode {

@@ -8,6 +8,7 @@ import {
   blockKernels,
   blockValues,
   type CodeBits,
+  type CodeSet,
   expandBlocks,
   expandSupers,
   superBlocks,
@@ -20,16 +21,26 @@ import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './quanti
 
 export type Mode = 'search' | 'reference'
 
+/** How scales are found, and which codes go with them. */
+export interface Manner {
+  readonly mode: Mode
+  readonly codes: CodeSet
+}
+
 /** Payloads up to here are made in one pass. */
-const mostWhole = 1 << 25
+export const mostWhole = 1 << 25
 /** Scales up to here are kept for the second pass. */
-const mostScales = 1 << 26
+export const mostScales = 1 << 26
+
+/** The most bytes that are held while a quantized payload of this length is made. */
+export const quantizeMemory = (byteLength: number): number =>
+  Math.min(byteLength, byteLength <= mostWhole ? mostWhole : mostScales)
 
 interface Job {
   readonly method: Method
   readonly layout: BlockLayout
   readonly matrix: Matrix
-  readonly mode: Mode
+  readonly manner: Manner
   readonly kernels: TileKernels
 }
 
@@ -49,35 +60,71 @@ export function blockPayload(
   method: Method,
   layout: BlockLayout,
   matrix: Matrix,
-  mode: Mode,
+  manner: Manner,
   limits: BlockLimits = {},
 ): Payload {
   return lazyPayload(layout.byteLength, (signal) => {
-    const job: Job = { method, layout, matrix, mode, kernels: blockKernels() }
+    const job: Job = { method, layout, matrix, manner, kernels: blockKernels() }
     if (layout.byteLength <= (limits.whole ?? mostWhole)) return whole(job, signal)
     return layout.codesOffset <= (limits.scales ?? mostScales) ? scalesFirst(job, signal) : regionByRegion(job, signal)
   })
 }
 
 async function* whole(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  yield await quantizeWhole(job, signal)
+}
+
+async function quantizeWhole(job: Job, signal?: AbortSignal): Promise<Uint8Array> {
   const bytes = new Uint8Array(job.layout.byteLength)
   const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) {
     const codes = bytes.subarray(job.layout.codesOffset + tile.firstBlock * job.layout.codeSize)
     putScales(job, tile, quantizeTile(job, tile, { ...piece, codes }), bytes)
   }
-  yield bytes
+  return bytes
 }
 
 async function* scalesFirst(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const head = await findScales(job, signal)
+  yield head
+  yield* makeCodes(job, head, signal)
+}
+
+async function findScales(job: Job, signal?: AbortSignal): Promise<Uint8Array> {
   const head = new Uint8Array(job.layout.codesOffset)
   const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) putScales(job, tile, quantizeTile(job, tile, piece), head)
-  yield head
+  return head
+}
+
+async function* makeCodes(job: Job, head: Uint8Array, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) {
     // The reference's codes come from scales that are not stored; it is quick enough to begin again.
-    yield job.mode === 'reference' ? quantizeTile(job, tile, piece).codes : encodeTile(job, tile, head, piece)
+    yield job.manner.mode === 'reference' ? quantizeTile(job, tile, piece).codes : encodeTile(job, tile, head, piece)
   }
+}
+
+/** All of a matrix, or its scales alone, or, with these as `head`, the codes behind room for them. For matrices of ordinary size. */
+export async function quantizeMatrix(
+  method: Method,
+  layout: BlockLayout,
+  matrix: Matrix,
+  manner: Manner,
+  want: 'all' | 'scales' | 'codes',
+  head?: Uint8Array,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const job: Job = { method, layout, matrix, manner, kernels: blockKernels() }
+  if (want === 'all') return quantizeWhole(job, signal)
+  if (want === 'scales') return findScales(job, signal)
+  const bytes = new Uint8Array(layout.byteLength)
+  let at = layout.codesOffset
+  for await (const codes of makeCodes(job, head!, signal)) {
+    bytes.set(codes, at)
+    at += codes.byteLength
+  }
+  return bytes
 }
 
 async function* regionByRegion(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
@@ -121,20 +168,22 @@ function cut(room: Piece, { method }: Job, { rows, perRow }: Tile): Piece {
 }
 
 function quantizeTile(job: Job, tile: Tile, room: Piece): Piece {
-  const { kernels, matrix, method, mode } = job
+  const { kernels, matrix, method, manner } = job
   const bits = method.bits as CodeBits
   const piece = cut(room, job, tile)
   const { halves, subScales, codes } = piece
   loadTile(kernels, matrix, tile)
-  if (mode === 'reference') {
+  if (manner.mode === 'reference') {
     if (method.family === 'q') kernels.referenceBlocks(bits, tile, halves, codes)
     else kernels.referenceSupers(bits, tile, halves, subScales, codes)
     return piece
   }
   const bad =
-    method.family === 'q' ? kernels.searchBlocks(bits, halves) : kernels.searchSupers(bits, tile, halves, subScales)
+    method.family === 'q'
+      ? kernels.searchBlocks(bits, manner.codes, halves)
+      : kernels.searchSupers(bits, manner.codes, tile, halves, subScales)
   if (bad >= 0) refuseBlock(matrix, tile, bad)
-  kernels.encode(bits, blockScales(method, tile.perRow, halves, subScales), codes)
+  kernels.encode(bits, manner.codes, blockScales(method, tile.perRow, halves, subScales), codes)
   return piece
 }
 
@@ -147,14 +196,14 @@ function blockScales(method: Method, perRow: number, halves: Uint16Array, subSca
 
 /** Codes from scales that an earlier pass has found. */
 function encodeTile(job: Job, tile: Tile, head: Uint8Array, room: Piece): Uint8Array {
-  const { kernels, layout, matrix, method } = job
+  const { kernels, layout, matrix, method, manner } = job
   const { halves, subScales, codes } = cut(room, job, tile)
   const first = firstHalf(job, tile)
   halves.set(viewOf(Uint16Array, head.subarray(2 * first), halves.length))
   if (method.family === 'k')
     subScales.set(head.subarray(layout.subScalesOffset + tile.firstBlock).subarray(0, subScales.length))
   loadTile(kernels, matrix, tile)
-  kernels.encode(method.bits as CodeBits, blockScales(method, tile.perRow, halves, subScales), codes)
+  kernels.encode(method.bits as CodeBits, manner.codes, blockScales(method, tile.perRow, halves, subScales), codes)
   return codes
 }
 

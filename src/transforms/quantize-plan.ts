@@ -37,7 +37,7 @@ const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/(^|[._])(router|gate\.(weight|wg))([._]|$)/i, 'it routes to experts'],
 ]
 
-export function planMethods(model: Model, options: MethodOptions): MethodChoice[] {
+export function planMethods(model: Pick<Model, 'tensors'>, options: MethodOptions): MethodChoice[] {
   const rules = (options.tensorMethod ?? []).map(([glob, name]) => {
     return { glob, matches: globMatcher(glob), method: name === keepWord ? undefined : requireMethod(name) }
   })

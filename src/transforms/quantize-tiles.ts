@@ -18,6 +18,8 @@ export interface Matrix {
   readonly type: string
   readonly rows: number
   readonly columns: number
+  /** The row of the tensor that the first one here is, for messages. */
+  readonly base?: number | undefined
   /** The values as f32, row after row. */
   readonly values: Payload
   readonly clip: Clip | undefined
@@ -118,7 +120,7 @@ function clearFilling({ rows, perRow, tail, values }: Tile): void {
 function refuseValue(matrix: Matrix, tile: Tile): never {
   const at = tile.values.findIndex((value) => !Number.isFinite(value))
   const width = tile.perRow * blockValues
-  const row = tile.firstRow + Math.floor(at / width)
+  const row = (matrix.base ?? 0) + tile.firstRow + Math.floor(at / width)
   const element = row * matrix.columns + tile.firstColumn + (at % width)
   const message = `element ${element} is ${tile.values[at]}, which ${matrix.type} cannot hold`
   failWith(writeCodes['value-range'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
@@ -126,7 +128,7 @@ function refuseValue(matrix: Matrix, tile: Tile): never {
 
 /** `block` counts from the tile's first one. */
 export function refuseBlock(matrix: Matrix, tile: Tile, block: number): never {
-  const row = tile.firstRow + Math.floor(block / tile.perRow)
+  const row = (matrix.base ?? 0) + tile.firstRow + Math.floor(block / tile.perRow)
   const column = tile.firstColumn + (block % tile.perRow) * blockValues
   const last = Math.min(alignUp(column + 1, blockValues), matrix.columns) - 1
   const message = `the values of row ${row}, columns ${column} to ${last}, need a scale above 65504, the most that ${matrix.type} can store`

@@ -5,20 +5,27 @@ import { blockLayout, type Domain, type Method, rawLayout } from '../dtypes/mcf/
 import { methodOf, methods, type QuantInfo } from '../dtypes/mcf/types.js'
 import { viewOf } from '../dtypes/views.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import { blockKernels, blockValues, tileBlocks } from '../kernels/mcf.js'
+import { blockKernels, blockValues, type CodeSet, tileBlocks } from '../kernels/mcf.js'
 import type { Payload, Tensor } from '../model/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import { decodedPayload } from './decode.js'
 import { fileOf } from './map-elements.js'
-import { type BlockLimits, blockPayload, type Mode } from './quantize-blocks.js'
+import { bandPayload } from './quantize-bands.js'
+import { type BlockLimits, blockPayload, type Manner, type Mode } from './quantize-blocks.js'
 import { rawPayload, refuseElement } from './quantize-raw.js'
 import type { Clip, Matrix } from './quantize-tiles.js'
 import { rowMajor } from './reorder.js'
 
-export type { Clip, Mode }
+export type { Clip, CodeSet, Mode }
 
 export interface QuantizeOptions {
   /** Search for the scales with the least error (default), or do as the reference program does, byte for byte. */
   readonly mode?: Mode | undefined
+  /**
+   * `all` uses the most negative code too, which the format's document leaves unused, and scales of either sign: the error becomes smaller,
+   * and readers decode it as it stands. For q* and k*, not with the reference's mode.
+   */
+  readonly codes?: CodeSet | undefined
   /** Values are cut to this range first. */
   readonly clip?: Clip | undefined
   /** The range that `scanRange` found: known beforehand, it goes into the container's records. Nothing is cut. */
@@ -27,6 +34,8 @@ export interface QuantizeOptions {
   readonly domain?: Domain | undefined
   /** Sizes up to which things are kept in memory, for tests. */
   readonly limits?: BlockLimits | undefined
+  /** Large tensors are quantized by these threads. */
+  readonly pool?: WorkerPool | undefined
 }
 
 /** `k4`, or `mcf.k4`. */
@@ -48,10 +57,11 @@ export function quantizedSize(
 
 export function quantizeTensor(tensor: Tensor, methodName: string, options: QuantizeOptions = {}): Tensor {
   const method = requireMethod(methodName)
-  const { clip, range, domain = 'weights' } = options
+  const { clip, range, domain = 'weights', mode, codes } = options
   const refuse = (message: string): never =>
     failWith(usageCodes.option, { file: fileOf(tensor.data), path: tensor.name, message })
   if (method.family !== 'int' && domain !== 'weights') refuse(`${method.id} is for weights only`)
+  if (codes === 'all' && mode === 'reference') refuse('the reference never uses all codes')
   if (clip && !(clip[0] <= clip[1])) refuse(`the range from ${clip[0]} to ${clip[1]} is empty`)
   const size = quantizedSize(method, tensor.shape, domain)
   if (size === undefined) refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes matrices only`)
@@ -64,18 +74,23 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
 }
 
 function payloadOf(method: Method, tensor: Tensor, values: Payload, options: QuantizeOptions): Payload {
-  const { clip, range, domain = 'weights', mode = 'search' } = options
+  const { clip, range, domain = 'weights', mode = 'search', codes = 'symmetric' } = options
   if (method.family === 'int') {
     const findRange = async (signal?: AbortSignal): Promise<Clip> => clip ?? range ?? scanRange(tensor, domain, signal)
     return rawPayload(method, rawLayout(method, tensor.shape, domain)!, tensor, values, findRange)
   }
   const [rows, columns] = tensor.shape as [number, number]
+  const layout = blockLayout(method, tensor.shape)!
+  const { limits, pool } = options
+  const manner: Manner = { mode, codes }
+  const banded = bandPayload(method, layout, tensor, values, { manner, clip, limits, pool })
+  if (banded) return banded
   const matrix: Matrix = { tensor, type: method.id, rows, columns, values, clip }
-  return blockPayload(method, blockLayout(method, tensor.shape)!, matrix, mode, options.limits)
+  return blockPayload(method, layout, matrix, manner, limits)
 }
 
 /** The values in row order, as f32. */
-function floatsOf(tensor: Tensor): Payload {
+export function floatsOf(tensor: Tensor): Payload {
   const values = decodedPayload(rowMajor(tensor), 'f32')
   if (values) return values
   const message = `values of type ${(tensor.encoding ?? tensor.dtype).id} cannot be decoded`

@@ -5,10 +5,14 @@ import { failWith } from '../errors/index.js'
 import { bytesPayload, lazyPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
 import { transformCodes } from './codes.js'
 import { fileOf } from './map-elements.js'
-import { type RandomAccess, type ReverseOptions, reverseAxes } from './reverse-axes.js'
+import { type RandomAccess, type ReverseOptions, reverseAxes, reverseMemory } from './reverse-axes.js'
 
 /** The most bytes of a payload without random access that are kept in memory to reorder them. */
 const mostBuffered = 1 << 26
+
+/** The most bytes that are held while the elements of such a payload are put into another order. */
+export const reorderMemory = (byteLength: number, hasRandomAccess: boolean): number =>
+  reverseMemory(byteLength) + (hasRandomAccess ? 0 : Math.min(byteLength, mostBuffered))
 
 /** The same tensor with its bytes in row order. */
 export function rowMajor(tensor: Tensor, options?: ReverseOptions): Tensor {

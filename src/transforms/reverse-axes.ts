@@ -24,6 +24,9 @@ const readBudget = 1 << 21
 const closeLines = 1 << 16
 const parallelReads = 64
 
+/** The most bytes that are held while a payload of this length is turned: a band, and two stages that may be half as large each. */
+export const reverseMemory = (byteLength: number): number => 2 * Math.min(byteLength, defaultBudget) + 3 * readBudget
+
 export type RandomAccess = Payload & Required<Pick<Payload, 'read'>>
 
 interface Plan {

@@ -39,7 +39,7 @@ function cutsOf(size: number): number[] {
   return [...new Set([...even, size - 1, size - 2, size - 9, size - 40])].filter((cut) => cut > 0 && cut < size)
 }
 
-/** The index lies behind the weights: before it is there, nothing can be found. */
+/** The index lies behind the weights: before it is there, nothing can be found, and when it is cut, only what its first entries list. */
 const indexLast = new Set(['mcf', 'aero'])
 const single = formats.filter(({ layout, capabilities: { write, writeFor } }) => {
   const able = write ?? writeFor?.(model, {})
@@ -75,7 +75,8 @@ describe.each(single.filter(({ id }) => id !== 'aeroset').map(({ id }) => id))('
         `cut at ${end}`,
       ).toEqual([])
       const digests = await digestsOf(await openModel(sourceOf(repaired.files)))
-      expect([...digests.keys()].sort(), `cut at ${end}`).toEqual(expected)
+      if (indexLast.has(id)) expect(expected, `cut at ${end}`).toEqual(expect.arrayContaining([...digests.keys()]))
+      else expect([...digests.keys()].sort(), `cut at ${end}`).toEqual(expected)
       for (const [tensor, digest] of digests) expect(digest, `${tensor}, cut at ${end}`).toBe(whole.get(tensor))
       if (!planned.salvage) continue
       const named = planned.salvage.lost.filter(({ subject }) => subject === 'tensor')

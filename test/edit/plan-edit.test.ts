@@ -1,22 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type Edits,
-  type FilePatch,
-  formats,
-  hashModel,
-  listOf,
-  MemorySink,
-  MemorySource,
-  type MetaValue,
-  type Model,
-  openModel,
-  planEdit,
-  runConversion,
-  text,
-  verifySource,
-} from '../../src/index.js'
+import { type Edits, formats, listOf, MemorySource, type MetaValue, openModel, text } from '../../src/index.js'
 import { convertToFiles } from '../support/convert.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
+import { editBytes as edit } from './edit-bytes.js'
 
 const weights = [
   sampleTensor('a.weight', 'f32', [16, 8], 1),
@@ -27,42 +13,6 @@ const metadata = new Map<string, MetaValue>([
   ['general.architecture', text('llama')],
   ['author', text('somebody')],
 ])
-
-function patched(bytes: Uint8Array, { patches, size }: FilePatch): Uint8Array {
-  const result = new Uint8Array(size)
-  result.set(bytes.subarray(0, size))
-  for (const patch of patches) result.set(patch.bytes, patch.offset)
-  return result
-}
-
-interface Result {
-  readonly how: 'in place' | 'anew'
-  readonly before: Model
-  readonly after: Model
-  readonly bytes: Uint8Array
-  readonly patch: FilePatch | undefined
-}
-
-/** Edits a file in memory; whatever the way, the file must be sound and every tensor's bytes the same. */
-async function edit(bytes: Uint8Array, from: string, edits: Edits, name = 'm'): Promise<Result> {
-  const before = await openModel(new MemorySource(bytes, name), { from })
-  const { patch, conversion } = await planEdit(before, edits, { name })
-  const files = new Map<string, Uint8Array>()
-  if (patch) files.set(name, patched(bytes, patch))
-  else await runConversion(conversion, async (each) => new MemorySink(each, files))
-  const result = files.get(name)!
-  const findingsOf = async (file: Uint8Array): Promise<string[]> => {
-    const { findings } = await verifySource(new MemorySource(file, name), { from })
-    return findings.filter(({ severity }) => severity !== 'note').map(({ code }) => code)
-  }
-  expect(await findingsOf(result)).toEqual(await findingsOf(bytes))
-  const after = await openModel(new MemorySource(result, name), { from })
-  const renames = new Map(edits.rename)
-  const digests = async (model: Model, rename = new Map<string, string>()): Promise<Map<string, string | null>> =>
-    new Map((await hashModel(model)).tensors.map((each) => [rename.get(each.name) ?? each.name, each.digest]))
-  expect(new Map([...(await digests(after))].sort())).toEqual(new Map([...(await digests(before, renames))].sort()))
-  return { how: patch ? 'in place' : 'anew', before, after, bytes: result, patch }
-}
 
 async function make(format: string, extra = {}, model = sampleModel(weights, metadata)): Promise<Uint8Array> {
   return [...(await convertToFiles(model, format, { extra, deterministic: true })).values()][0]!

@@ -180,6 +180,20 @@ describe('assertUnchanged', () => {
     await source.close()
   })
 
+  test('opens a sibling again that was closed', async () => {
+    writeFileSync(at('main'), pattern(4))
+    writeFileSync(at('shard'), pattern(8))
+    const main = await FileSource.open(at('main'))
+    const first = await main.sibling('shard')
+    await first.close()
+    const again = await main.sibling('shard')
+    expect(again).not.toBe(first)
+    expect(await again.read(0, 8)).toEqual(pattern(8))
+    await again.close()
+    await main.assertUnchanged()
+    await main.close()
+  })
+
   test('notices a change of a sibling', async () => {
     writeFileSync(at('main'), 'main')
     writeFileSync(at('shard'), 'shard')

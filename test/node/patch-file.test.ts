@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { FileSource, journalNameFor, patchFile, recoverEdit } from '../../src/node/index.js'
-import { useCompiled } from '../cli/compiled.js'
+import { useBundled } from './bundled.js'
+import { stopAtCall } from './stop-at-call.js'
 import { useTempDir } from './temp-dir.js'
 
-const compiled = useCompiled()
+const bundled = useBundled({
+  'file-source': 'src/node/file-source.ts',
+  'patch-file': 'src/node/patch-file.ts',
+  'stop-at-call': 'test/node/stop-at-call.ts',
+})
 const at = useTempDir()
 
 const old = new Uint8Array(30_000).map((_, i) => i % 251)
@@ -54,30 +58,48 @@ test('a file that has changed since it was opened is left alone', async () => {
   expect(readdirSync(at())).toEqual(['m'])
 })
 
+/** Looks at a file whose change was interrupted, and puts it back: it is the old or the new one. */
+async function inspect(path: string, size: number, place: string): Promise<string> {
+  const isMixed = !same(path, old) && !same(path, changed(size))
+  // What is neither is not handed out to a reader.
+  if (isMixed) await expect(FileSource.open(path)).rejects.toMatchObject({ code: 'edit/interrupted' })
+  const recovered = await recoverEdit(path)
+  expect(same(path, old) || same(path, changed(size)), place).toBe(true)
+  if (recovered) expect(same(path, old)).toBe(true)
+  expect(existsSync(journalNameFor(path))).toBe(false)
+  await (await FileSource.open(path)).close()
+  return isMixed ? 'mixed' : recovered ? 'recovered' : same(path, old) ? 'old' : 'new'
+}
+
+test.each([25_000, 30_000, 50_000])(
+  'stopped at any call, the file is the old or the new one (%i bytes)',
+  async (size) => {
+    const seen = new Set<string>()
+    for (let call = 1; ; call++) {
+      const path = at(`${call}`)
+      writeFileSync(path, old)
+      const source = await FileSource.open(path)
+      const wasStopped = await stopAtCall(call, () => patchFile(source, patchTo(size), { clone: false }))
+      await source.close()
+      seen.add(await inspect(path, size, `call ${call}`))
+      if (!wasStopped) break
+    }
+    expect([...seen].sort()).toEqual(['mixed', 'new', 'old', 'recovered'])
+  },
+)
+
 /** Changes a file in a process that is killed at the nth call to the file system; a write is cut in half. False: it came to its end. */
 async function killAt(call: number, path: string, size: number): Promise<boolean> {
   const script = `
-    import fs from 'node:fs'
-    import { syncBuiltinESMExports } from 'node:module'
-    const { FileSource } = await import(${JSON.stringify(pathToFileURL(compiled('node/file-source.js')).href)})
-    const { patchFile } = await import(${JSON.stringify(pathToFileURL(compiled('node/patch-file.js')).href)})
+    import { stopAtCall } from ${JSON.stringify(bundled('stop-at-call'))}
+    import { FileSource } from ${JSON.stringify(bundled('file-source'))}
+    import { patchFile } from ${JSON.stringify(bundled('patch-file'))}
     const source = await FileSource.open(${JSON.stringify(path)})
     const size = ${size}
     const patches = ${JSON.stringify(patchTo(size).patches.map(({ offset, bytes }) => [offset, bytes.byteLength, bytes[0]]))}
       .map(([offset, length, value]) => ({ offset, bytes: new Uint8Array(length).fill(value) }))
-    let calls = 0
-    for (const name of ['openSync', 'writeSync', 'fsyncSync', 'ftruncateSync', 'renameSync', 'unlinkSync']) {
-      const real = fs[name]
-      fs[name] = (...args) => {
-        if (++calls === ${call}) {
-          if (name === 'writeSync') real(args[0], args[1], args[2], Math.ceil(args[3] / 2), args[4])
-          process.kill(process.pid, 'SIGKILL')
-        }
-        return real(...args)
-      }
-    }
-    syncBuiltinESMExports()
-    await patchFile(source, { patches, size }, { clone: false })`
+    const kill = () => process.kill(process.pid, 'SIGKILL')
+    await stopAtCall(${call}, () => patchFile(source, { patches, size }, { clone: false }), kill)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -86,36 +108,20 @@ async function killAt(call: number, path: string, size: number): Promise<boolean
   return signal === 'SIGKILL'
 }
 
-test.each([25_000, 50_000])(
-  'killed at any moment, the file is the old or the new one (%i bytes)',
-  async (size) => {
-    const calls = Array.from({ length: 24 }, (_, i) => i + 1)
-    const seen = new Set<string>()
-    for (let i = 0; i < calls.length; i += 6) {
-      const killed = await Promise.all(
-        calls.slice(i, i + 6).map(async (call) => {
-          mkdirSync(at(`${call}`))
-          const path = at(`${call}`, 'm')
-          writeFileSync(path, old)
-          const wasKilled = await killAt(call, path, size)
-          const isMixed = !same(path, old) && !same(path, changed(size))
-          // What is neither is not handed out to a reader.
-          if (isMixed) await expect(FileSource.open(path)).rejects.toMatchObject({ code: 'edit/interrupted' })
-          const recovered = await recoverEdit(path)
-          expect(same(path, old) || same(path, changed(size)), `call ${call}`).toBe(true)
-          if (recovered) expect(same(path, old)).toBe(true)
-          expect(existsSync(journalNameFor(path))).toBe(false)
-          await (await FileSource.open(path)).close()
-          seen.add(isMixed ? 'mixed' : recovered ? 'recovered' : same(path, old) ? 'old' : 'new')
-          return wasKilled
-        }),
-      )
-      if (!killed.at(-1)) break
-    }
-    expect([...seen].sort()).toEqual(expect.arrayContaining(['mixed', 'new', 'old']))
-  },
-  60_000,
-)
+// The calls between which a kill makes a difference: in the journal, behind it, in the middle of the patches, before the journal goes.
+test('killed, the file is the old or the new one', async () => {
+  const size = 50_000
+  const seen = await Promise.all(
+    [2, 5, 9, 10, 12, 14, 40].map(async (call) => {
+      mkdirSync(at(`${call}`))
+      const path = at(`${call}`, 'm')
+      writeFileSync(path, old)
+      expect(await killAt(call, path, size)).toBe(call !== 40)
+      return inspect(path, size, `call ${call}`)
+    }),
+  )
+  expect(new Set(seen)).toEqual(new Set(['mixed', 'new', 'old', 'recovered']))
+})
 
 test('a journal is not used on a file that is another one, nor while its process lives', async () => {
   writeFileSync(at('m'), old)

@@ -1,0 +1,65 @@
+// Findings by the bytes that they are about. A model can have a million tensors and thousands of damaged places, so looking for those that
+// concern a tensor must not go over all of them.
+import type { Finding } from '../errors/index.js'
+import type { Tensor } from '../model/index.js'
+
+interface Place {
+  readonly start: number
+  readonly end: number
+  /** The largest end of this place and all before it. */
+  readonly reach: number
+  readonly finding: Finding
+}
+
+export class Damage {
+  readonly count: number
+  readonly #byFile = new Map<string | undefined, Place[]>()
+  readonly #findings: readonly Finding[]
+
+  constructor(findings: readonly Finding[]) {
+    this.count = findings.length
+    this.#findings = findings
+    const placed = findings.flatMap((finding) =>
+      finding.offset === undefined ? [] : [{ finding, ...rangeOf(finding) }],
+    )
+    for (const { finding, start, end } of placed.sort((a, b) => a.start - b.start)) {
+      const places = this.#byFile.get(finding.file)
+      const place = { start, end, reach: Math.max(end, places?.at(-1)?.reach ?? 0), finding }
+      if (places) places.push(place)
+      else this.#byFile.set(finding.file, [place])
+    }
+  }
+
+  /** Findings about the bytes of a tensor; for those whose bytes are made on the fly, findings about something of that name. */
+  concerning({ name, data }: Tensor): Finding[] {
+    const origin = data?.origin
+    if (!origin) {
+      const quoted = JSON.stringify(name).slice(0, -1)
+      return this.#findings.filter(({ path }) => path?.includes(`${quoted}"`) || path?.includes(`${quoted}.`))
+    }
+    const found: Finding[] = []
+    const places = this.#byFile.get(origin.source.name) ?? []
+    for (let i = firstFrom(places, origin.offset + origin.length) - 1; i >= 0; i--) {
+      const { end, reach, finding } = places[i]!
+      if (reach <= origin.offset) break
+      if (end > origin.offset) found.push(finding)
+    }
+    return origin.length === 0 ? [] : found
+  }
+}
+
+function rangeOf({ offset, length }: Finding): { start: number; end: number } {
+  return { start: offset!, end: offset! + Math.max(length ?? 1, 1) }
+}
+
+/** The position of the first place that begins at an offset or behind it. */
+function firstFrom(places: readonly Place[], offset: number): number {
+  let low = 0
+  let high = places.length
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (places[middle]!.start < offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,131 @@
+// How much memory a conversion takes at most, beyond the program itself: the indexes of both sides, which are there as long as it runs, and
+// what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
+// (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
+import { defaultWindow } from '../bytes/index.js'
+import { type Layout, type Model, type Payload, type Tensor, totalSize } from '../model/index.js'
+import type { WorkerPool } from '../pool/index.js'
+import { decodeMemory } from '../transforms/decode-regions.js'
+import { quantizeMemory } from '../transforms/quantize-blocks.js'
+import { reorderMemory } from '../transforms/reorder.js'
+import type { ActionKind, PlanAction } from './plan-types.js'
+
+export interface Planned {
+  readonly source: Model
+  /** What the output will hold, and what each of these tensors is called in the source. */
+  readonly tensors: readonly Tensor[]
+  readonly storedFrom: readonly string[]
+  readonly actions: readonly PlanAction[]
+  readonly layout: Layout
+  readonly pool?: WorkerPool | undefined
+}
+
+/** Windows of source and sink, and what the engine lets lie before it collects it. */
+const always = 24 * defaultWindow
+/** A tensor in both models, its actions, its slots, and what encoding its entry leaves behind. */
+const perTensor = 5 << 10
+/** The input's index is in memory as bytes, as text and as what it says. */
+const perIndexByte = 4
+/** Headers are put together as text first. */
+const perHeaderByte = 2
+const perBytesSlot = 128
+const perDigestSlot = 1 << 10
+/** An engine and a program of its own, and the windows that it shares with the others. */
+const perThread = 48 * defaultWindow
+
+export function estimateMemory(planned: Planned): number {
+  const { source, tensors, layout } = planned
+  const count = Math.max(source.tensors.length, tensors.length)
+  const indexes = perTensor * count + perIndexByte * indexSize(source) + headerMemory(layout)
+  return always + indexes + largestStream(planned) + threadMemory(planned)
+}
+
+/** The bytes of the input's files that are neither weights nor files of their own. */
+function indexSize(source: Model): number {
+  const known = new Map<unknown, Set<number>>()
+  let size = totalSize(source)
+  for (const { data } of [...source.tensors, ...source.parts]) {
+    const origin = data?.origin
+    if (!origin) continue
+    const offsets = known.get(origin.source) ?? new Set<number>()
+    known.set(origin.source, offsets)
+    if (offsets.has(origin.offset)) continue // shared bytes count once
+    offsets.add(origin.offset)
+    size -= origin.length
+  }
+  return Math.max(0, size)
+}
+
+function headerMemory(layout: Layout): number {
+  let memory = 0
+  for (const slot of layout.files.flatMap(({ slots }) => slots)) {
+    if (slot.kind === 'bytes') memory += perBytesSlot + perHeaderByte * slot.bytes.byteLength
+    else if (slot.kind === 'digest') memory += perDigestSlot
+  }
+  return memory
+}
+
+const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequantize', 'map', 'restore'])
+
+/** Threads are started when there is enough to compute: about a byte in half a nanosecond to a nanosecond. */
+function threadMemory({ source, tensors, storedFrom: names, actions, layout, pool }: Planned): number {
+  if (!pool) return 0
+  const isRecoded = new Set(
+    actions.flatMap(({ subject, action, name }) => (subject === 'tensor' && recoding.has(action) ? name : [])),
+  )
+  let recoded = 0
+  let digested = 0
+  for (const [i, { data }] of tensors.entries()) if (isRecoded.has(names[i]!)) recoded += data?.byteLength ?? 0
+  for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
+  for (const slot of layout.files.flatMap(({ slots }) => slots)) {
+    // Checksums are so cheap that they are computed where the bytes are.
+    if (slot.kind !== 'digest' || slot.algorithm === 'crc32') continue
+    for (const [start, end] of slot.covers) digested += end - start
+  }
+  const isStarted = 4 * (recoded + digested) >= pool.startCost
+  return isStarted ? (pool.threads + (digested > 0 ? 1 : 0)) * perThread : 0
+}
+
+/** Tensors are written one after the other, so the one that needs most decides. */
+function largestStream({ source, tensors, storedFrom: names, actions }: Planned): number {
+  const done = new Map<string, PlanAction[]>()
+  for (const action of actions) {
+    if (action.subject !== 'tensor' || action.action === 'copy') continue
+    const list = done.get(action.name)
+    if (list) list.push(action)
+    else done.set(action.name, [action])
+  }
+  if (done.size === 0) return 0
+  const originals = new Map(source.tensors.map((tensor) => [tensor.name, tensor.data]))
+  let largest = 0
+  for (const [i, { data }] of tensors.entries()) {
+    const input = originals.get(names[i]!) ?? data
+    if (!input || !data) continue
+    const needs = (done.get(names[i]!) ?? []).map((action) => streamMemory(action, input, data))
+    largest = Math.max(
+      largest,
+      needs.reduce((sum, need) => sum + need, 0),
+    )
+  }
+  return largest
+}
+
+/** What one step between a payload of the input and one of the output holds. */
+function streamMemory({ action, requested }: PlanAction, input: Payload, output: Payload): number {
+  const hasRandomAccess = input.read !== undefined
+  switch (action) {
+    case 'cast':
+    case 'map':
+    case 'restore':
+      return 8 * defaultWindow
+    case 'dequantize':
+      return 16 * defaultWindow + decodeMemory(input.byteLength, hasRandomAccess)
+    case 'quantize':
+      return 8 * defaultWindow + quantizeMemory(output.byteLength)
+    case 'transpose':
+    case 'reorder':
+      // When it was asked for, only the dimensions are reversed.
+      return requested ? 0 : reorderMemory(Math.max(input.byteLength, output.byteLength), hasRandomAccess)
+    default:
+      return 0
+  }
+}

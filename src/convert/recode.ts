@@ -1,0 +1,195 @@
+// What changes the numbers of tensors because the caller wants it: codes become values, values become codes, floats other floats. It comes
+// before the target is asked what it can hold, so the target sees tensors as they would be written.
+import { type DType, dtypeById, f32 } from '../dtypes/index.js'
+import { failWith, usageCodes } from '../errors/index.js'
+import type { Tensor } from '../model/index.js'
+import { runMixed, type WorkerPool } from '../pool/index.js'
+import { castLoss, castTensor } from '../transforms/cast.js'
+import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
+import { rangeJob } from '../transforms/jobs.js'
+import { type Clip, type Mode, quantizeTensor, requireMethod, scanRange } from '../transforms/quantize.js'
+import { domainOf, type MethodChoice, type MethodOptions, planMethods } from '../transforms/quantize-plan.js'
+import { selector } from '../transforms/select.js'
+import type { ActionKind, PlanAction } from './plan-types.js'
+
+export interface QuantizeSettings extends MethodOptions {
+  readonly mode?: Mode | undefined
+  /** Values of all quantized tensors are cut to this range first. */
+  readonly clip?: Clip | undefined
+  /**
+   * Read all values beforehand: what cannot be quantized is refused before anything is written, and the container's records get the range
+   * of the values. Without it the sizes are the same, and the records say that the range is not known.
+   */
+  readonly scan?: boolean | undefined
+  readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+}
+
+export interface RecodeOptions {
+  readonly only?: readonly string[] | undefined
+  readonly exclude?: readonly string[] | undefined
+  /** Float tensors become this type; all others stay as they are. */
+  readonly cast?: string | undefined
+  /** Quantized tensors whose names match become floats: f32, or what `cast` says. */
+  readonly dequantize?: readonly string[] | undefined
+  /** Large matrices of floats are quantized, each by its method. */
+  readonly quantize?: QuantizeSettings | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Threads for what takes long. */
+  readonly pool?: WorkerPool | undefined
+}
+
+export interface Recoded {
+  readonly tensors: readonly Tensor[]
+  /** What was done to a tensor of the list above, where anything was. */
+  readonly changes: ReadonlyMap<Tensor, TensorChange>
+  /** Which method each tensor takes that is kept, where any was asked for. */
+  readonly choices?: readonly MethodChoice[]
+}
+
+export type TensorChange = Pick<PlanAction, 'action' | 'loss' | 'requested' | 'from' | 'to' | 'reason'>
+
+type Changes = Map<Tensor, TensorChange>
+
+export async function recodeTensors(source: readonly Tensor[], options: RecodeOptions): Promise<Recoded> {
+  const isWanted = selector(options.only, options.exclude)
+  const cast = options.cast === undefined ? undefined : requireDType(options.cast)
+  const changes: Changes = new Map()
+  const decoded = options.dequantize ? dequantizeAll(source, isWanted, options.dequantize, cast, changes) : source
+  const { quantize } = options
+  const quantized = quantize && (await quantizeAll(source, decoded, isWanted, quantize, changes, options))
+  const tensors = quantized?.tensors ?? decoded
+  return {
+    tensors: cast
+      ? tensors.map((each) => (isWanted(each.name) && !changes.has(each) ? castFloat(each, cast, changes) : each))
+      : tensors,
+    changes,
+    ...(quantized && { choices: quantized.choices }),
+  }
+}
+
+const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
+
+function dequantizeAll(
+  source: readonly Tensor[],
+  isWanted: (name: string) => boolean,
+  globs: readonly string[],
+  cast: DType | undefined,
+  changes: Changes,
+): readonly Tensor[] {
+  const isMeant = selector(globs)
+  const to = cast?.kind === 'float' ? cast : f32
+  return source.map((tensor) => {
+    if (!isQuantized(tensor) || !isWanted(tensor.name) || !isMeant(tensor.name)) return tensor
+    const why = whyNotDequantized(tensor)
+    if (why !== undefined) {
+      changes.set(tensor, { action: 'copy', loss: 'none', reason: `it stays as it is: ${why}` })
+      return tensor
+    }
+    // Where every value is there, the codes still are not.
+    const loss = dequantizeLoss(tensor, to) === 'none' ? 'form' : 'precision'
+    return changed(dequantizeTensor(tensor, to), change('dequantize', loss, typeOf(tensor), to.id), changes)
+  })
+}
+
+async function quantizeAll(
+  source: readonly Tensor[],
+  decoded: readonly Tensor[],
+  isWanted: (name: string) => boolean,
+  settings: QuantizeSettings,
+  changes: Changes,
+  threads: Threads,
+): Promise<Required<Omit<Recoded, 'changes'>>> {
+  const everyMatrix = settings.everyMatrix ?? settings.mode === 'reference'
+  const choices = planMethods({ tensors: decoded }, { ...settings, everyMatrix })
+  const chosen = choices.flatMap(({ name, method }, i): Chosen[] => {
+    if (method === undefined || !isWanted(name)) return []
+    // From the codes straight to other ones: what `cast` would round away in between stays.
+    const values = decoded[i] === source[i] ? source[i]! : dequantizeTensor(source[i]!, f32)
+    return [{ index: i, method, domain: domainOf(requireMethod(method), settings), values }]
+  })
+  const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, threads)
+  const bytes = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
+  const pool = threads.pool && bytes * quantizeCost >= threads.pool.startCost ? threads.pool : undefined
+  const tensors = [...decoded]
+  for (const each of chosen) {
+    const { index, method } = each
+    changes.delete(decoded[index]!)
+    const quantized = quantize(each, settings, ranges?.get(each), pool)
+    tensors[index] = changed(quantized, change('quantize', 'precision', typeOf(source[index]!), method), changes)
+  }
+  return { tensors, choices: choices.filter(({ name }) => isWanted(name)) }
+}
+
+type Threads = Pick<RecodeOptions, 'signal' | 'pool'>
+
+interface Chosen {
+  readonly index: number
+  readonly method: string
+  readonly domain: ReturnType<typeof domainOf>
+  readonly values: Tensor
+}
+
+function quantize(
+  { values, method, domain }: Chosen,
+  { mode, clip }: QuantizeSettings,
+  range: Clip | undefined,
+  pool: WorkerPool | undefined,
+): Tensor {
+  const quantized = quantizeTensor(values, method, { mode, clip, domain, range, pool })
+  if (quantized.extra?.quantInfo !== undefined) return quantized
+  return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }
+}
+
+async function scanAll(
+  chosen: readonly Chosen[],
+  { onScan }: QuantizeSettings,
+  { signal, pool }: Threads,
+): Promise<Map<Chosen, Clip>> {
+  const ranges = new Map<Chosen, Clip>()
+  const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
+  const isWorthIt = pool !== undefined && total * scanCost >= pool.startCost
+  const found = runMixed(chosen, {
+    pool: isWorthIt ? pool : undefined,
+    job: ({ values, domain }) => rangeJob(values, domain),
+    here: ({ values, domain }) => scanRange(values, domain, signal),
+    signal,
+  })
+  let done = 0
+  for await (const range of found) {
+    const each = chosen[ranges.size]!
+    ranges.set(each, range as Clip)
+    done += each.values.data!.byteLength
+    onScan?.({ done, total, path: each.values.name })
+  }
+  return ranges
+}
+
+/** Nanoseconds for a byte, about: to look at it, and to quantize it. */
+const scanCost = 0.3
+const quantizeCost = 2
+
+function castFloat(tensor: Tensor, cast: DType, changes: Changes): Tensor {
+  if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor
+  // A row that is no whole number of blocks cannot have a block type; such tensors stay as they are.
+  if (cast.byteLength(tensor.shape) === undefined) return tensor
+  return changed(castTensor(tensor, cast), change('cast', castLoss(tensor.dtype, cast), tensor.dtype, cast.id), changes)
+}
+
+const change = (action: ActionKind, loss: PlanAction['loss'], from: DType, to: string): TensorChange => ({
+  action,
+  loss,
+  requested: true,
+  from: from.id,
+  to,
+})
+
+function changed(tensor: Tensor, made: TensorChange, changes: Changes): Tensor {
+  changes.set(tensor, made)
+  return tensor
+}
+
+function requireDType(id: string): DType {
+  const dtype = dtypeById(id.toLowerCase())
+  if (dtype?.codec) return dtype
+  return failWith(usageCodes.option, { file: '--cast', message: `there is no element type "${id}" to cast to` })
+}

@@ -1,0 +1,30 @@
+// A file that says what names become: an object of JSON or YAML whose keys are old names and whose values are new ones.
+import { extname } from 'node:path'
+import { failWith, usageCodes } from '../errors/index.js'
+import { parseDescription } from '../pack/read-json.js'
+import { FileSource } from './file-source.js'
+
+/** A name takes some hundred bytes at most, and no model has more than a million. */
+const mostBytes = 256 << 20
+
+/** Names that stand twice, or stand for something that is no name, are refused. */
+export async function readNameMap(file: string): Promise<Map<string, string>> {
+  const source = await FileSource.open(file)
+  try {
+    const refuse = (message: string, path?: string): never =>
+      failWith(usageCodes.option, { file, message, ...(path !== undefined && { path }) })
+    if (source.size > mostBytes) refuse(`it has ${source.size} bytes, a map of names at most ${mostBytes}`)
+    const bytes = await source.read(0, source.size)
+    const root = isYaml(file)
+      ? (await import('./pack-yaml.js')).parseYamlDescription(bytes, file)
+      : parseDescription(bytes, file)
+    if (!(root instanceof Map)) return refuse('this is no map of old names to new ones, such as {"old": "new"}')
+    for (const [name, to] of root)
+      if (typeof to !== 'string' || to === '') refuse('a new name is a text that is not empty', name)
+    return root as Map<string, string>
+  } finally {
+    await source.close()
+  }
+}
+
+const isYaml = (file: string): boolean => ['.yaml', '.yml'].includes(extname(file).toLowerCase())
