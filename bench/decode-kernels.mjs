@@ -6,7 +6,7 @@ import { dtypeById } from '../dist/dtypes/index.js'
 import { bytesPayload } from '../dist/model/index.js'
 import { castTensor } from '../dist/transforms/cast.js'
 import { decodedPayload } from '../dist/transforms/decode.js'
-import { peakMemory, race } from './harness.mjs'
+import { answer, race } from './measure.mjs'
 import { alignedBytes, fillNormal } from './normal.mjs'
 
 const [work, id, countText] = process.argv.slice(2)
@@ -20,7 +20,7 @@ const dtype = dtypeById(id)
 
 const run = { decode, whole, encode }[work]()
 const times = await race(run, memcpy, 12)
-process.stdout.write(`${JSON.stringify({ ...times, count, memory: peakMemory() })}\n`)
+answer({ ...times, count })
 
 /** Values as a model has them where the type is a float; any codes otherwise. */
 function codes() {

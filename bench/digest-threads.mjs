@@ -1,6 +1,6 @@
 // One and two threads on the same work in one process, turn by turn, after a round in which the threads start. Prints the best time of each.
 import { FileSource, hashModel, openModel, openPool, verifySource } from '../dist/node.js'
-import { peakMemory } from './harness.mjs'
+import { answer } from './measure.mjs'
 
 const [work, file, algorithm] = process.argv.slice(2)
 
@@ -22,4 +22,4 @@ for (let round = 0; round < 6; round++) {
     if (round > 0) best[threads] = Math.min(best[threads], (performance.now() - start) / 1000)
   }
 }
-process.stdout.write(`${JSON.stringify({ tare: best.two, yardstick: best.one, memory: peakMemory() })}\n`)
+answer({ tare: best.two, yardstick: best.one })

@@ -45,3 +45,15 @@ function values(name, shape) {
     return (isScale ? 1 : 0) + ((x >>> 16) - 32768) / 32768 / divisor
   })
 }
+
+/** As many tokens as the usual vocabulary has: the special ones, letters, and made-up syllables, half of them as continuations. */
+export function vocabularyText() {
+  const lines = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', ...'abcdefghijklmnopqrstuvwxyz.,'].flatMap((token) =>
+    token.length === 1 ? [token, `##${token}`] : [token],
+  )
+  for (let i = 0; lines.length < 30_522; i++) {
+    const word = [...i.toString(20)].map((digit) => 'abcdefghijklmnopqrst'[Number.parseInt(digit, 20)]).join('')
+    if (word.length > 1) lines.push(i % 2 === 0 ? word : `##${word}`)
+  }
+  return new TextEncoder().encode(lines.join('\n'))
+}

@@ -2,7 +2,7 @@
 import { dtypeById } from '../dist/dtypes/index.js'
 import { bytesPayload } from '../dist/model/index.js'
 import { decodedPayload } from '../dist/transforms/decode.js'
-import { peakMemory, race } from './harness.mjs'
+import { answer, race } from './measure.mjs'
 
 const [type, countText] = process.argv.slice(2)
 const count = Number(countText)
@@ -34,4 +34,4 @@ const decode = async () => {
   if (given !== 4 * count) throw new Error('values are missing')
 }
 const times = await race(decode, async () => copy.set(values), 10)
-process.stdout.write(`${JSON.stringify({ ...times, bytes: 4 * count, memory: peakMemory() })}\n`)
+answer({ ...times, bytes: 4 * count })

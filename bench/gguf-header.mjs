@@ -1,7 +1,7 @@
-// Opens a GGUF file with a large vocabulary. Prints JSON; without the peer, its time is null.
+// Opens a GGUF file with a large vocabulary: `PATH HEADER gguf|hyllama|read`, against one of its peers or against reading the bytes.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { closeModel, openInput, openModel } from '../dist/node.js'
-import { peakMemory, race } from './harness.mjs'
+import { answer, race } from './measure.mjs'
 
 const [path, headerText, against] = process.argv.slice(2)
 const header = Number(headerText)
@@ -12,29 +12,18 @@ const open = async () => {
   if (model.tensors.length === 0) throw new Error('tensors are missing')
   await closeModel(model)
 }
-const buffer = new Uint8Array(header)
-const read = async () => {
+
+function readHeader() {
+  const buffer = new Uint8Array(header)
   const file = openSync(path)
   readSync(file, buffer, 0, header, 0)
   closeSync(file)
+  return buffer.buffer
 }
 
-if (against === 'read') print(await race(open, read, 15))
-else {
-  const gguf = await peer()
-  if (gguf) print(await race(open, () => gguf(path, { allowLocalFile: true }), 5))
-  else print({ ...(await race(open, async () => {}, 15)), yardstick: null })
+const yardsticks = {
+  read: readHeader,
+  gguf: async () => (await import('@huggingface/gguf')).gguf(path, { allowLocalFile: true }),
+  hyllama: async () => (await import('hyllama')).ggufMetadata(readHeader()),
 }
-
-function print(times) {
-  process.stdout.write(`${JSON.stringify({ ...times, bytes: header, memory: peakMemory() })}\n`)
-}
-
-async function peer() {
-  try {
-    return (await import('@huggingface/gguf')).gguf
-  } catch (error) {
-    if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined
-    throw error
-  }
-}
+answer(await race(open, yardsticks[against], against === 'read' ? 15 : 5))

@@ -1,63 +1,106 @@
 // Side by side: every benchmark measures tare and a yardstick in the same run, turn by turn, and reports the ratio. Absolute times move
-// with the machine; ratios hold.
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+// with the machine; ratios hold. All work of tare runs in a process of its own, so that its peak memory is known.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { seconds } from './measure.mjs'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 export const cli = join(root, 'dist', 'command', 'main.js')
+export const GiB = 2 ** 30
+export const MiB = 2 ** 20
 
-/** A scratch folder on the same disk as the project, removed at exit. */
+/** A scratch folder on the same disk as the project. */
 export function scratch() {
   mkdirSync(join(root, '.bench'), { recursive: true })
-  const folder = mkdtempSync(join(root, '.bench', 'run-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  return folder
+  return mkdtempSync(join(root, '.bench', 'run-'))
 }
 
-/** Runs both in turn and keeps the best time of each: the one least disturbed by others. */
-export async function race(tare, yardstick, rounds = 5) {
-  let best = Number.POSITIVE_INFINITY
-  let bestYardstick = Number.POSITIVE_INFINITY
-  await tare()
-  await yardstick()
-  for (let i = 0; i < rounds; i++) {
-    bestYardstick = Math.min(bestYardstick, await seconds(yardstick))
-    best = Math.min(best, await seconds(tare))
-  }
-  return { tare: best, yardstick: bestYardstick }
-}
-
-async function seconds(work) {
-  const start = performance.now()
-  await work()
-  return (performance.now() - start) / 1000
-}
-
-/** Runs a command to its end; throws when it fails. Returns the peak resident memory in bytes where /usr/bin/time is not needed: null. */
-export function run(command, args, options = {}) {
-  const result = spawnSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], ...options })
+/** Runs a command to its end; throws when it ends with another status. */
+export function run(command, args, status = 0) {
+  const result = spawnSync(command, args.map(String), { encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] })
   if (result.error) throw result.error
-  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')}: ${result.stderr}`)
-  return result.stdout
+  if (result.status !== status) throw new Error(`${command}: status ${result.status}, ${problemIn(result.stderr)}`)
 }
 
-/** Runs a script of this folder in a process of its own and gives back the JSON it printed, with its peak memory. */
+/** Why a command cannot be a yardstick here, or undefined. */
+export function missing(command) {
+  return spawnSync(command, ['--version']).error ? `the command ${command} is not installed` : undefined
+}
+
+/** Runs the command line of tare: its time and its peak memory. What it prints goes nowhere, or into a file. */
+export async function tare(args, { status = 0, output } = {}) {
+  const out = output ? openSync(output, 'w') : 'ignore'
+  const command = ['-r', join(root, 'bench', 'peak.cjs'), cli, ...args.map(String), '--quiet']
+  const start = performance.now()
+  const child = spawn(process.execPath, command, { stdio: ['ignore', out, 'pipe', 'pipe'] })
+  const outputs = Promise.all([text(child.stderr), text(child.stdio[3])])
+  const [ended] = await once(child, 'exit')
+  const taken = (performance.now() - start) / 1000
+  const [errors, memory] = await outputs
+  if (output) closeSync(out)
+  if (ended !== status) throw new Error(`tare ${args[0]}: status ${ended}, ${problemIn(errors)}`)
+  return { seconds: taken, memory: Number(memory) }
+}
+
+/** The best time of several runs, and the highest peak. */
+export async function tareBest(args, rounds, options) {
+  const runs = []
+  while (runs.length < rounds) runs.push(await tare(args, options))
+  return bestOf(runs)
+}
+
+/** The command against something else, in turn; `before` each of them, untimed. The highest peak counts. */
+export async function raceCommand(args, yardstick, { rounds = 3, before = () => {}, ...options } = {}) {
+  const best = { tare: Number.POSITIVE_INFINITY, yardstick: Number.POSITIVE_INFINITY, memory: 0 }
+  for (let i = 0; i < rounds; i++) {
+    before()
+    best.yardstick = Math.min(best.yardstick, await seconds(yardstick))
+    before()
+    const { seconds: taken, memory } = await tare(args, options)
+    best.tare = Math.min(best.tare, taken)
+    best.memory = Math.max(best.memory, memory)
+  }
+  return best
+}
+
+export function copyAndSync(from, to) {
+  run('cp', [from, to])
+  run('sync', [to])
+}
+
+/** Runs a script of this folder in a process of its own and gives back what it answered. */
 export function isolated(script, args = []) {
-  return JSON.parse(
-    run(process.execPath, [join(root, 'bench', script), ...args.map(String)])
-      .trim()
-      .split('\n')
-      .at(-1),
-  )
+  const command = [join(root, 'bench', script), ...args.map(String)]
+  const result = spawnSync(process.execPath, command, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  if (result.error) throw result.error
+  if (result.status !== 0) throw new Error(`${script} ${args[0] ?? ''}: ${problemIn(result.stderr)}`)
+  return JSON.parse(result.stdout.trim().split('\n').at(-1))
 }
 
-export function peakMemory() {
-  return process.resourceUsage().maxRSS * 1024
+/** The best of several runs of such a script, which answers `seconds`, with the highest peak. */
+export function isolatedBest(script, args, rounds) {
+  return bestOf(Array.from({ length: rounds }, () => isolated(script, args)))
 }
 
-/** `speed`: yardstick time over tare time, 1 is equal, more is faster than the yardstick. */
-export function row(work, { tare, yardstick }, { against, goal, bytes, memory }) {
-  return { work, against, tare, yardstick, speed: yardstick / tare, goal, bytes, memory }
+function bestOf(runs) {
+  const best = runs.reduce((a, b) => (a.seconds <= b.seconds ? a : b))
+  return { ...best, memory: Math.max(...runs.map(({ memory }) => memory)) }
+}
+
+export function remove(...paths) {
+  for (const path of paths) rmSync(path, { recursive: true, force: true })
+}
+
+export const size = (bytes) =>
+  bytes < 0.9 * GiB ? `${Math.round(bytes / MiB)} MiB` : `${Number((bytes / GiB).toPrecision(2))} GiB`
+export const groups = (count) => count.toLocaleString('en')
+
+/** The line that says what went wrong. */
+function problemIn(output) {
+  const lines = output.trim().split('\n')
+  return lines.find((line) => /error/i.test(line)) ?? lines.at(-1)
 }

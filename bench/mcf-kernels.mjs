@@ -3,7 +3,7 @@ import { dtypeById } from '../dist/dtypes/index.js'
 import { bytesPayload } from '../dist/model/index.js'
 import { decodedPayload } from '../dist/transforms/decode.js'
 import { quantizeTensor } from '../dist/transforms/quantize.js'
-import { peakMemory, race } from './harness.mjs'
+import { answer, race } from './measure.mjs'
 
 const [method, work, countText] = process.argv.slice(2)
 const count = Number(countText)
@@ -23,7 +23,7 @@ const result =
     : work === 'least'
       ? { least: leastError() }
       : { ...(await speed()), bytes: bytes.byteLength }
-process.stdout.write(`${JSON.stringify({ ...result, memory: peakMemory() })}\n`)
+answer(result)
 
 async function speed() {
   if (work !== 'decode') return race(async () => drain(quantizeTensor(tensor, method, { mode: work })), memcpy, 4)

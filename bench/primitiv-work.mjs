@@ -1,7 +1,7 @@
 // One kind of work on a primitiv model, in a process of its own: `payloads FILE`, `list FILE` or `virtual BYTES`.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { closeModel, countingSource, lazyPayload, openInput, openModel, planConversion } from '../dist/node.js'
-import { peakMemory, race } from './harness.mjs'
+import { answer, race } from './measure.mjs'
 import { modelOf } from './primitiv-model.mjs'
 
 const [work, target] = process.argv.slice(2)
@@ -67,4 +67,4 @@ const result =
   work === 'virtual'
     ? await listVirtual(Number(target))
     : await race(work === 'payloads' ? readPayloads : list, () => pread(target), 8)
-process.stdout.write(`${JSON.stringify({ ...result, memory: peakMemory() })}\n`)
+answer(result)

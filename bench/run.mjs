@@ -1,43 +1,103 @@
-// npm run bench [-- --json] [--only NAME] [--quick]
+// The benchmarks, one after the other; `--help` says what there is.
 import { readdirSync } from 'node:fs'
+import { arch, availableParallelism, loadavg, platform, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { root } from './harness.mjs'
+import { parseArgs } from 'node:util'
+import { remove, root, scratch } from './harness.mjs'
+import { formatRow } from './rows.mjs'
 
-const args = process.argv.slice(2)
-const asJson = args.includes('--json')
-const quick = args.includes('--quick')
-const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined
+const help = `npm run bench -- [options]
 
-const files = readdirSync(join(root, 'bench', 'cases')).filter(
-  (file) => file.endsWith('.mjs') && (!only || file.includes(only)),
-)
-const rows = []
-for (const file of files.sort()) {
-  const { default: bench } = await import(`./cases/${file}`)
-  for (const each of await bench({ quick })) {
-    rows.push(each)
-    if (!asJson) process.stdout.write(`${format(each)}\n`)
+Measures tare and a yardstick in the same run, turn by turn, and prints their ratio: above 1 tare needs less time.
+A full run takes about 25 minutes and 8 GB of disk; it wants a machine that does nothing else.
+
+  --only NAME   only the cases with this in their name; may be given several times
+  --quick       small sizes and few rounds, under 4 minutes: shows that everything runs. Goals are for full sizes and are not judged.
+  --json        one JSON object at the end, lines to standard error; scripts/performance-page.mjs makes a page of it
+  --list        what there is
+  --help        this
+
+Exit status: 0 all was measured, 1 a case failed (the others are measured all the same), 2 nothing to do.
+A missed goal is no failure.
+`
+const flags = Object.fromEntries(['quick', 'json', 'list', 'help'].map((name) => [name, { type: 'boolean' }]))
+const { values } = readFlags()
+const names = readdirSync(join(root, 'bench', 'cases'))
+  .filter((file) => file.endsWith('.mjs'))
+  .map((file) => file.slice(0, -4))
+  .filter((name) => !values.only || values.only.some((part) => name.includes(part)))
+  .sort()
+
+// So that the scratch folder goes too.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
+
+if (values.help) process.stdout.write(help)
+else if (names.length === 0) fail('no benchmark has this name; --list shows what there is')
+else if (values.list) await list()
+else await runAll()
+
+function readFlags() {
+  try {
+    return parseArgs({ options: { ...flags, only: { type: 'string', multiple: true } } })
+  } catch (error) {
+    fail(`${error.message}\n\n${help}`)
+    process.exit()
   }
 }
-if (asJson) process.stdout.write(`${JSON.stringify(rows)}\n`)
-if (rows.length === 0) {
-  process.stderr.write('no benchmark has this name\n')
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
   process.exitCode = 2
 }
 
-function format(each) {
-  if (each.line) return each.line
-  const met =
-    each.goal === undefined
-      ? ''
-      : each.speed >= each.goal
-        ? `  (goal ${each.goal.toFixed(2)}, met)`
-        : `  (goal ${each.goal.toFixed(2)}, MISSED)`
-  const memory = each.memory ? `  peak ${Math.round(each.memory / 2 ** 20)} MiB` : ''
-  const rate = each.bytes ? `  ${(each.bytes / each.tare / 1e9).toFixed(2)} GB/s` : ''
-  return `${each.work.padEnd(44)} ${time(each.tare)}  ${each.against}: ${time(each.yardstick)}  ratio ${each.speed.toFixed(2)}${met}${rate}${memory}`
+async function list() {
+  for (const name of names) {
+    const { about } = await import(`./cases/${name}.mjs`)
+    process.stdout.write(`${name.padEnd(16)} ${about}\n`)
+  }
 }
 
-function time(seconds) {
-  return seconds < 1 ? `${(seconds * 1000).toFixed(1)} ms` : `${seconds.toFixed(2)} s`
+async function runAll() {
+  const start = performance.now()
+  const before = conditions()
+  const rows = []
+  const errors = []
+  for (const name of names) {
+    const folder = scratch()
+    const cleanUp = () => remove(folder)
+    process.once('exit', cleanUp)
+    const began = performance.now()
+    try {
+      const { default: bench, topic } = await import(`./cases/${name}.mjs`)
+      for await (const each of bench(contextFor(folder))) add({ case: name, topic, ...each })
+    } catch (error) {
+      errors.push({ case: name, message: error.message })
+      process.stderr.write(`${name}: ${error.stack}\n`)
+      process.exitCode = 1
+    }
+    cleanUp()
+    process.off('exit', cleanUp)
+    process.stderr.write(`-- ${name} took ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
+  }
+  const took = (performance.now() - start) / 1000
+  if (values.json) process.stdout.write(`${JSON.stringify({ ...before, took, rows, errors }, null, 1)}\n`)
+
+  function add(each) {
+    const judged = values.quick ? { ...each, met: undefined } : each
+    rows.push(judged)
+    const stream = values.json ? process.stderr : process.stdout
+    stream.write(`${formatRow(judged)}\n`)
+  }
+}
+
+/** What a case is given: where it may write, and how large and how often it works. */
+function contextFor(folder) {
+  const pick = (full, quick) => (values.quick ? quick : full)
+  return { folder, pick, file: (name) => join(folder, name), rounds: pick(4, 1) }
+}
+
+function conditions() {
+  const { node, v8 } = process.versions
+  const machine = { cores: availableParallelism(), memory: totalmem(), platform: platform(), arch: arch(), node, v8 }
+  return { date: new Date().toISOString().slice(0, 10), quick: values.quick === true, load: loadavg()[0], machine }
 }

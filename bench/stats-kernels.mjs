@@ -5,12 +5,12 @@ import { takeWindow } from '../dist/bytes/index.js'
 import { tensorStats } from '../dist/inspect/stats.js'
 import * as stats from '../dist/kernels/stats.js'
 import { closeModel, openInput, openModel } from '../dist/node.js'
-import { peakMemory, race } from './harness.mjs'
+import { answer, race } from './measure.mjs'
 import { alignedBytes, fillNormal } from './normal.mjs'
 
 const [work, argument] = process.argv.slice(2)
 const result = work === 'kernels' ? await kernels(Number(argument)) : await file(argument)
-process.stdout.write(`${JSON.stringify({ memory: peakMemory(), ...result })}\n`)
+answer(result)
 
 async function kernels(count) {
   const windowCount = 1 << 20
@@ -40,18 +40,13 @@ async function file(path) {
   const tare = async () => {
     for (const tensor of model.tensors) await tensorStats(tensor)
   }
+  let [from, to] = []
   const memcpy = async () => {
+    from ??= alignedBytes(1 << 26).fill(1)
+    to ??= alignedBytes(1 << 26)
     for (let done = 0; done < bytes; done += from.byteLength) to.set(from)
   }
-  const memory = await peakOf(tare)
-  const [from, to] = [alignedBytes(1 << 26).fill(1), alignedBytes(1 << 26)]
   const times = await race(tare, memcpy, 10)
   await closeModel(model)
-  return { ...times, bytes, memory }
-}
-
-/** Before anything else takes memory. */
-async function peakOf(run) {
-  await run()
-  return peakMemory()
+  return { ...times, bytes }
 }

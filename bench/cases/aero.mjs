@@ -1,100 +1,87 @@
-// AERO: listing a million tensors, converting with all hashes on, verifying all of them.
-import { spawnSync } from 'node:child_process'
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
-import { writeManyTensors } from '../aero-sample.mjs'
-import { cli, isolated, race, root, row, run, scratch } from '../harness.mjs'
+import {
+  copyAndSync,
+  GiB,
+  groups,
+  isolated,
+  isolatedBest,
+  MiB,
+  missing,
+  raceCommand,
+  remove,
+  run,
+  size as sizeText,
+  tare,
+  tareBest,
+} from '../harness.mjs'
+import { row, skipped } from '../rows.mjs'
 import { writeSample } from '../sample.mjs'
 
-export default async function aero({ quick }) {
-  const folder = scratch()
-  const rows = [...(await listing(folder, quick)), ...(await hashing(folder, quick))]
-  rmSync(folder, { recursive: true, force: true })
-  return rows
+export const topic = 'Verifying and hashing'
+export const about =
+  'AERO: listing 1,000,000 tensors; converting with all hashes; verifying against b3sum with as many threads'
+
+export default async function* aero(context) {
+  yield* listing(context)
+  yield* hashing(context)
 }
 
-/** The whole command, with its output going to a file: this is what a person waits for. */
-async function listing(folder, quick) {
-  const count = quick ? 100_000 : 1_000_000
-  const many = join(folder, 'many.aero')
-  await writeManyTensors(many, count)
-  const best = (work) =>
-    Array.from({ length: 4 }, () => isolated('open-index.mjs', [work, many, count])).reduce((a, b) =>
-      a.seconds < b.seconds ? a : b,
-    )
-  const [opened, parsed] = [best('open'), best('json')]
-  const times = { tare: opened.seconds, yardstick: parsed.seconds }
-  const rows = [row(`open ${count} tensors (AERO)`, times, { against: 'JSON.parse', memory: opened.memory })]
+/** The whole command, with its output going to a file, is what a person waits for; opening alone is set against JSON.parse. */
+async function* listing({ file, pick, rounds }) {
+  const options = { topic: 'Opening and listing' }
+  const count = pick(1_000_000, 20_000)
+  const many = file('many.aero')
+  isolated('many-tensors.mjs', ['write', 'aero', count, many])
+  const opened = isolatedBest('many-tensors.mjs', ['open', many, count], rounds)
+  const parsed = isolatedBest('many-tensors.mjs', ['json', count], rounds)
+  const times = { tare: opened.seconds, yardstick: parsed.seconds, memory: opened.memory }
+  const work = `${groups(count)} tensors (AERO)`
+  yield row(`open ${work}`, times, { ...options, against: 'JSON.parse', count, items: 'tensors' })
   for (const flags of [[], ['--json']]) {
-    const runs = Array.from({ length: 3 }, () => printing(['inspect', ...flags, many], join(folder, 'out.txt')))
-    const seconds = Math.min(...runs.map((each) => each.seconds))
-    const peak = Math.max(...runs.map((each) => each.memory))
-    rows.push(limitRow(`inspect ${[...flags, ''].join(' ')}of ${count} tensors`, seconds, peak))
+    const { seconds, memory } = await tareBest(['inspect', ...flags, many], rounds, { output: file('out.txt') })
+    const name = ['inspect', ...flags].join(' ')
+    const goal = { text: '≤ 3 s and 1 GB', met: seconds <= 3 && memory <= 1e9 }
+    yield row(`tare ${name}, ${work}`, { tare: seconds, memory }, { ...options, goal, count, items: 'tensors' })
   }
-  return rows
+  remove(many, file('out.txt'))
 }
 
-/** Runs the command with its output going to a file; the last line there tells its peak memory. */
-function printing(args, output) {
-  const start = performance.now()
-  const file = openSync(output, 'w')
-  const script = join(root, 'bench', 'peak.mjs')
-  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: ['ignore', file, 'inherit'] })
-  const seconds = (performance.now() - start) / 1000
-  closeSync(file)
-  if (status !== 0) throw new Error(`tare ${args.join(' ')} failed`)
-  return { seconds, memory: JSON.parse(readFileSync(output, 'utf8').trimEnd().split('\n').at(-1)).memory }
-}
+// b3sum hashes each byte once. With a hash of every tensor besides that of the shard each byte is hashed twice, with pages three times.
+const kinds = [
+  { name: 'one hash per byte', options: ['--tensor-hashes', 'off'] },
+  { name: 'one hash per byte, 8 shards', options: ['--tensor-hashes', 'off', '--shard-size', '256MiB'] },
+  { name: 'tensor hashes', options: [], isConverted: true },
+  { name: 'all hashes', options: ['--page-hashes', '--control-hash'], isConverted: true },
+]
 
-/** Here the goal is a time and a size, not a ratio. */
-function limitRow(work, seconds, memory) {
-  const [most, mostMemory] = [3, 1e9]
-  const met = seconds <= most && memory <= mostMemory ? 'met' : 'MISSED'
-  const line = `${work.padEnd(44)} ${seconds.toFixed(2)} s  peak ${Math.round(memory / 2 ** 20)} MiB  (goal ${most} s and 1 GB, ${met})`
-  return { work, against: 'a limit', tare: seconds, yardstick: most, speed: most / seconds, memory, line }
-}
-
-async function hashing(folder, quick) {
-  const from = join(folder, 'from.safetensors')
-  const to = join(folder, 'to.aero')
-  const bytes = writeSample(from, quick ? 256 << 20 : 2 * 2 ** 30)
-  const size = `${(bytes / 2 ** 30).toFixed(2)} GiB`
-  const rounds = quick ? 3 : 4
-  const rows = []
-  for (const [name, flags] of [
-    ['tensor hashes', []],
-    ['all hashes', ['--page-hashes', '--control-hash']],
-  ]) {
+async function* hashing({ file, pick, rounds }) {
+  const [from, to] = [file('from.safetensors'), file('to.aero')]
+  const bytes = writeSample(from, pick(2 * GiB, 128 * MiB))
+  const [size, reason] = [sizeText(bytes), missing('b3sum')]
+  const options = { rounds, before: () => remove(to) }
+  for (const { name, options: flags, isConverted } of pick(kinds, kinds.slice(2))) {
     const convert = ['convert', from, '-o', to, ...flags]
-    const { memory } = isolated('peak.mjs', convert)
-    const times = await race(
-      async () => {
-        rmSync(to, { force: true })
-        run(process.execPath, [cli, ...convert, '--quiet'])
-      },
-      async () => {
-        rmSync(to, { force: true })
-        run('cp', [from, to])
-        run('sync', [to])
-      },
-      rounds,
-    )
-    rows.push(row(`convert ${size} to AERO, ${name}`, times, { against: 'cp + sync', goal: 0.5, bytes, memory }))
+    if (isConverted) {
+      const times = await raceCommand(convert, () => copyAndSync(from, to), options)
+      const goal = name === 'all hashes' ? 0.5 : undefined
+      yield row(`convert ${size} to AERO, ${name}`, times, {
+        topic: 'Converting',
+        against: 'cp + sync',
+        goal,
+        bytes,
+        limit: 250e6,
+      })
+    } else await tare(convert)
+    for (const threads of [1, 2]) {
+      const work = `verify ${size} of AERO, ${name}, ${threads} thread${threads > 1 ? 's' : ''}`
+      const against = `b3sum --num-threads ${threads}`
+      if (reason) {
+        yield skipped(work, against, reason)
+        continue
+      }
+      const digest = () => run('b3sum', ['--num-threads', threads, to])
+      const times = await raceCommand(['verify', '--threads', threads, to], digest, { rounds })
+      yield row(work, times, { against, goal: 0.8, bytes, limit: 150e6 })
+    }
+    remove(to)
   }
-  // `cp` wrote last.
-  run(process.execPath, [cli, 'convert', from, '-o', to, '--page-hashes', '--control-hash', '--quiet'])
-  if (spawnSync('b3sum', ['--version']).status !== 0) return rows
-  for (const threads of new Set([1, availableParallelism()])) {
-    const verify = ['verify', '--threads', String(threads), to]
-    const { memory } = isolated('peak.mjs', verify)
-    const times = await race(
-      async () => run(process.execPath, [cli, ...verify, '--quiet']),
-      async () => run('b3sum', ['--num-threads', String(threads), to]),
-      rounds,
-    )
-    const against = `b3sum --num-threads ${threads}`
-    rows.push(row(`verify ${size} with all hashes, ${threads} threads`, times, { against, goal: 0.8, bytes, memory }))
-  }
-  return rows
 }

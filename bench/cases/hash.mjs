@@ -1,39 +1,36 @@
-// Hashing all tensors of a file in the page cache on one thread, against the raw digest over bytes in memory.
-import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { createHasher } from '../../dist/node.js'
-import { cli, isolated, race, row, run, scratch } from '../harness.mjs'
+import { GiB, isolated, MiB, missing, raceCommand, run, size as sizeText } from '../harness.mjs'
+import { row, skipped } from '../rows.mjs'
 import { writeSample } from '../sample.mjs'
 
-export default async function hash({ quick }) {
-  const folder = scratch()
-  const file = join(folder, 'from.safetensors')
-  const bytes = writeSample(file, quick ? 256 << 20 : 2 ** 30)
-  const window = new Uint8Array(1 << 20).fill(7)
-  const repeat = (update) => {
-    for (let done = 0; done < bytes; done += window.byteLength) update(window)
+export const topic = 'Verifying and hashing'
+export const about =
+  'tare hash against b3sum and sha256sum; the portable digests against hash-wasm, native packages and zlib'
+
+const commands = [
+  { algorithm: 'blake3', threads: 1, yardstick: ['b3sum', '--num-threads', '1'] },
+  { algorithm: 'blake3', threads: 2, yardstick: ['b3sum', '--num-threads', '2'] },
+  { algorithm: 'sha256', threads: 1, yardstick: ['sha256sum'] },
+  { algorithm: 'crc32', threads: 1, yardstick: ['crc32'] },
+]
+
+export default async function* hash({ file, pick, rounds }) {
+  const from = file('from.safetensors')
+  const bytes = writeSample(from, pick(2 * GiB, 128 * MiB))
+  for (const { algorithm, threads, yardstick } of commands) {
+    const work = `hash ${sizeText(bytes)}, ${algorithm}, ${threads} thread${threads > 1 ? 's' : ''}`
+    const against = yardstick.join(' ')
+    const reason = missing(yardstick[0])
+    if (reason) yield skipped(work, against, reason)
+    else {
+      const args = ['hash', '--threads', threads, '--algorithm', algorithm, from]
+      const times = await raceCommand(args, () => run(yardstick[0], [...yardstick.slice(1), from]), { rounds })
+      yield row(work, times, { against, bytes })
+    }
   }
-  const rows = []
-  for (const algorithm of ['blake3', 'sha256']) {
-    const memory = isolated('peak.mjs', ['hash', '--threads', 1, '--algorithm', algorithm, file]).memory
-    const times = await race(
-      async () => run(process.execPath, [cli, 'hash', '--threads', '1', '--algorithm', algorithm, '--quiet', file]),
-      async () => {
-        const hasher = algorithm === 'sha256' ? createHash('sha256') : await createHasher(algorithm)
-        repeat((chunk) => hasher.update(chunk))
-        hasher.digest()
-      },
-      3,
-    )
-    rows.push(
-      row(`hash ${(bytes / 2 ** 30).toFixed(2)} GiB, ${algorithm}`, times, {
-        against: `raw ${algorithm}`,
-        bytes,
-        memory,
-      }),
-    )
+  for (const kernel of ['blake3', 'crc32', 'sha256']) {
+    const { yardsticks, bytes, ...own } = isolated('digest-kernels.mjs', [kernel, pick(1 << 28, 1 << 25)])
+    for (const [against, yardstick] of Object.entries(yardsticks)) {
+      yield row(`portable ${kernel}, in memory`, { ...own, yardstick }, { against, bytes })
+    }
   }
-  rmSync(folder, { recursive: true, force: true })
-  return rows
 }

@@ -1,17 +1,13 @@
-// Opening and listing 60,000 tensors with every structural check, against a bare JSON.parse of the same header.
-import { isolated, row } from '../harness.mjs'
+import { groups, isolated } from '../harness.mjs'
+import { row } from '../rows.mjs'
 
-export default async function open({ quick }) {
-  const rows = []
-  for (const count of quick ? [10_000] : [6_000, 60_000, 600_000]) {
-    const { memory, ...times } = isolated('open-header.mjs', [count])
-    rows.push(
-      row(`open ${count} tensors (safetensors)`, times, {
-        against: 'JSON.parse',
-        goal: count === 60_000 ? 1 / 1.2 : undefined,
-        memory,
-      }),
-    )
-  }
-  return rows
+export const topic = 'Opening and listing'
+export const about = 'opening and listing 60,000 tensors of safetensors with every check: JSON.parse, @huggingface/hub'
+
+export default async function* open({ pick }) {
+  const count = pick(60_000, 10_000)
+  const work = `open ${groups(count)} tensors (safetensors)`
+  const shared = { count, items: 'tensors' }
+  yield row(work, isolated('open-header.mjs', ['json', count]), { ...shared, against: 'JSON.parse', goal: 1 / 1.2 })
+  yield row(work, isolated('open-header.mjs', ['hub', count]), { ...shared, against: '@huggingface/hub' })
 }

@@ -1,11 +1,16 @@
-// Start-up: `tare --version` against an empty Node program.
-import { cli, race, row, run } from '../harness.mjs'
+import { cli, run, tare } from '../harness.mjs'
+import { race } from '../measure.mjs'
+import { row } from '../rows.mjs'
 
-export default async function start() {
+export const topic = 'Start-up and damaged files'
+export const about = 'tare --version against an empty Node program'
+
+export default async function* start({ pick }) {
+  const { memory } = await tare(['--version'])
   const times = await race(
-    async () => run(process.execPath, [cli, '--version']),
-    async () => run(process.execPath, ['-e', '0']),
-    15,
+    () => run(process.execPath, [cli, '--version']),
+    () => run(process.execPath, ['-e', '0']),
+    pick(20, 8),
   )
-  return [row('tare --version', times, { against: 'node -e 0', goal: 1 / 1.5 })]
+  yield row('tare --version', { ...times, memory }, { against: 'node -e 0', goal: 1 / 1.5 })
 }

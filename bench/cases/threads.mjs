@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { cli, GiB, isolated, MiB, raceCommand, remove, size as sizeText, tare } from '../harness.mjs'
+import { row, skipped } from '../rows.mjs'
+import { writeSample } from '../sample.mjs'
+
+export const topic = 'Two threads against one'
+export const about = 'verify, hash, diff, stats, quantize and a conversion that recodes, with two threads and with one'
+
+const goal = 1.7
+
+export default async function* threads({ file, pick, rounds }) {
+  const [from, other, aero] = [file('from.safetensors'), file('other.safetensors'), file('model.aero')]
+  const bytes = writeSample(from, pick(GiB, 128 * MiB))
+  const size = sizeText(bytes)
+  await tare(['convert', from, '-o', aero, '--shard-size', '128MiB'])
+  for (const [name, args] of [
+    ['verify, AERO with 8 shards', ['verify', aero]],
+    ['hash, blake3', ['hash', from, 'blake3']],
+    ['hash, sha256', ['hash', from, 'sha256']],
+  ]) {
+    yield row(`${name}, ${size}, once it runs`, isolated('digest-threads.mjs', args), {
+      against: '1 thread',
+      goal,
+      bytes,
+    })
+  }
+  remove(aero)
+
+  // Whole commands: starting the command and the threads counts. Little or nothing is written, so that no disk is in the way.
+  await tare(['convert', from, '-o', other])
+  const out = file('out.mcf')
+  const commands = {
+    hash: ['hash', from],
+    diff: ['diff', from, other],
+    stats: ['stats', from],
+    quantize: ['quantize', from, '-o', out],
+    'convert --cast f16': ['convert', from, '-o', '-', '--to', 'safetensors', '--cast', 'f16'],
+  }
+  for (const [name, args] of Object.entries(commands)) {
+    const [verb] = args
+    const work = `tare ${name}, ${size}`
+    if (!hasThreads(verb)) {
+      yield skipped(work, '--threads 1', `tare ${verb} works on one thread`)
+      continue
+    }
+    const one = () => tare([...args, '--threads', 1])
+    const times = await raceCommand([...args, '--threads', 2], one, { rounds, before: () => remove(out) })
+    yield row(work, times, { against: '--threads 1', goal, bytes })
+  }
+}
+
+const hasThreads = (verb) =>
+  spawnSync(process.execPath, [cli, verb, '--help'], { encoding: 'utf8' }).stdout.includes('--threads')

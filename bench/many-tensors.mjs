@@ -1,0 +1,63 @@
+// Many small tensors: `write FORMAT COUNT FILE` plans and writes them, `open FILE COUNT` opens and lists a file, `json COUNT` parses the
+// header that a safetensors file of them would have. Once each: with a million tensors what an earlier round left behind costs as much
+// as the work.
+import {
+  bytesPayload,
+  dtypeById,
+  FileSource,
+  openModel,
+  openOutput,
+  planConversion,
+  runConversion,
+} from '../dist/node.js'
+import { answer, peakMemory, seconds } from './measure.mjs'
+import { nameOf } from './tensor-names.mjs'
+
+const each = 64
+
+const [work, ...args] = process.argv.slice(2)
+answer(await { write, open, json }[work](...args))
+
+async function write(format, countText, path) {
+  const count = Number(countText)
+  const data = bytesPayload(new Uint8Array(each).fill(63))
+  const [dtype, shape] = [dtypeById('f32'), [each / 4]]
+  const tensors = Array.from({ length: count }, (_, i) => {
+    return { name: nameOf(i), dtype, shape, order: 'row', role: 'weight', data }
+  })
+  const model = { format: 'bench', metadata: new Map(), tensors, parts: [], files: [] }
+  const taken = await seconds(async () => {
+    const conversion = await planConversion(model, format, { name: path })
+    await runConversion(conversion, () => openOutput(path))
+  })
+  return { seconds: taken }
+}
+
+async function open(path, count) {
+  const source = await FileSource.open(path)
+  let listed = 0
+  const taken = await seconds(async () => {
+    const { tensors } = await openModel(source)
+    for (const { name, shape } of tensors) if (name.length > 0 && shape.length > 0) listed++
+  })
+  const memory = peakMemory()
+  await source.close()
+  if (listed !== Number(count)) throw new Error('tensors are missing')
+  return { seconds: taken, memory }
+}
+
+async function json(countText) {
+  const count = Number(countText)
+  const parts = []
+  for (let i = 0; i < count; i++) {
+    const entry = { dtype: 'BF16', shape: [4, 8], data_offsets: [i * each, (i + 1) * each] }
+    parts.push(`${JSON.stringify(nameOf(i))}:${JSON.stringify(entry)}`)
+  }
+  const header = new TextEncoder().encode(`{${parts.join(',')}}`)
+  let listed = 0
+  const taken = await seconds(async () => {
+    listed = Object.keys(JSON.parse(new TextDecoder().decode(header))).length
+  })
+  if (listed !== count) throw new Error('tensors are missing')
+  return { seconds: taken }
+}
