@@ -62,7 +62,9 @@ export class HttpSource implements ByteSource {
     this.#version = version
     this.#nearest = nearest
     this.#head = head
-    const key = version.etag === undefined ? undefined : `${url.href} ${version.etag} ${version.size}`
+    const { etag } = version
+    // A weak ETag can stand for different bytes that mean the same.
+    const key = etag === undefined || isWeak(etag) ? undefined : `${url.href} ${etag} ${version.size}`
     const request = (start: number, end: number): RangeStream =>
       new RangeStream(url, (first, last, signal) => this.#ask(first, last, signal), options, start, end)
     this.#cache = new BlockCache(version.size, request, key, options.store)
@@ -75,7 +77,13 @@ export class HttpSource implements ByteSource {
     const first = Math.min(Math.max(hint.first ?? 0, firstRequest), largestRequest)
     return withRetries(url, 0, own, signal, async (attempt) => {
       const { response, url: nearest } = await requestRange(url, [0, first - 1], own, {}, attempt)
-      return new HttpSource(url, own, await readFirst(response, url, nearest, own, attempt))
+      try {
+        return new HttpSource(url, own, await readFirst(response, url, nearest, first, own, attempt))
+      } catch (error) {
+        // A body that was read is no longer there to be given up.
+        await response.body?.cancel().catch(() => {})
+        throw error
+      }
     })
   }
 
@@ -119,7 +127,7 @@ export class HttpSource implements ByteSource {
   /** The answer is exactly the range, from the same state of the file. */
   async #ask(first: number, last: number, signal: AbortSignal): Promise<Response> {
     const { etag } = this.#version
-    const conditions: Record<string, string> = etag === undefined || etag.startsWith('W/') ? {} : { 'If-Match': etag }
+    const conditions: Record<string, string> = etag === undefined || isWeak(etag) ? {} : { 'If-Match': etag }
     const { response, url } = await this.#find([first, last], conditions, signal)
     this.#nearest = url
     try {
@@ -160,11 +168,13 @@ export class HttpSource implements ByteSource {
 
   #assertSame(now: Version, offset: number): void {
     const before = this.#version
+    // An answer that has lost its ETag must at least have kept its date.
+    const isDated = now.modified !== undefined && now.modified === before.modified
     const isSame =
       now.size === before.size &&
-      (now.etag === undefined || before.etag === undefined
-        ? now.modified === before.modified || now.etag === before.etag
-        : now.etag === before.etag)
+      (now.etag === before.etag
+        ? now.etag !== undefined || now.modified === before.modified
+        : isDated && (now.etag === undefined || before.etag === undefined))
     if (isSame) return
     const message =
       now.size === before.size
@@ -178,13 +188,14 @@ async function readFirst(
   response: Response,
   url: URL,
   nearest: URL,
+  asked: number,
   options: HttpOptions,
   signal: AbortSignal,
 ): Promise<Opened> {
   if (response.status === 206) {
     const { size, first, last } = contentRange(response, url, 0)
-    if (first !== 0) {
-      const message = `the first bytes were asked for, ${first}-${last} came`
+    if (first !== 0 || last >= asked) {
+      const message = `bytes 0-${asked - 1} were asked for, ${first}-${last} came`
       failWith(remoteCodes['range-mismatch'], { file: url.href, offset: 0, message })
     }
     const head = await readBody(response, url, 0, last + 1, options, signal)
@@ -192,10 +203,21 @@ async function readFirst(
   }
   if (response.status === 416) {
     await response.body?.cancel().catch(() => {})
+    assertEmpty(response, url)
     return { version: versionOf(response, 0), nearest, head: new Uint8Array() }
   }
   const head = await downloadWhole(response, url, options, signal)
   return { version: versionOf(response, head.byteLength), nearest, head }
+}
+
+const isWeak = (etag: string): boolean => etag.startsWith('W/')
+
+/** Only an empty file has no first byte; some servers do not say how long it is. */
+function assertEmpty(response: Response, url: URL): void {
+  const size = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
+  if (size === undefined || Number(size) === 0) return
+  const message = `the server has no bytes from 0 on, but says that there are ${size}`
+  failWith(remoteCodes['range-mismatch'], { file: url.href, offset: 0, message })
 }
 
 const versionOf = (response: Response, size: number): Version => ({

@@ -206,6 +206,24 @@ const numbers: Readonly<Record<string, string>> = {
   c16: 'c128',
 }
 
+/** What NumPy never writes, but takes for the same: letters of C's types, and names. Whatever depends on the machine is left out. */
+const aliases: Readonly<Record<string, string>> = {
+  ...{ '?': 'b1', b: 'i1', B: 'u1', h: 'i2', H: 'u2', i: 'i4', I: 'u4', q: 'i8', Q: 'u8' },
+  ...{ e: 'f2', f: 'f4', d: 'f8', F: 'c8', D: 'c16' },
+  ...{
+    bool: 'b1',
+    int8: 'i1',
+    int16: 'i2',
+    int32: 'i4',
+    int64: 'i8',
+    uint8: 'u1',
+    uint16: 'u2',
+    uint32: 'u4',
+    uint64: 'u8',
+  },
+  ...{ float16: 'f2', float32: 'f4', float64: 'f8', complex64: 'c8', complex128: 'c16' },
+}
+
 /** `<f4`: byte order, kind, bytes. No sign means the machine's own order, which is little-endian on all that write these files. */
 function parseDescr(value: PythonValue, text: HeaderText): ElementType {
   const path = 'header.descr'
@@ -215,9 +233,10 @@ function parseDescr(value: PythonValue, text: HeaderText): ElementType {
     return text.fail(codes.dtype, value.at, path, `a text was expected, ${kindNames[value.kind]} found`)
   const descr = value.value
   const [, order = '', kind = ''] = /^([<>|=]?)(.*)$/s.exec(descr) ?? []
-  if (kind === 'O') text.fail(codes['object-array'], value.at, path, 'the elements are Python objects')
+  if (/^O[48]?$/.test(kind)) text.fail(codes['object-array'], value.at, path, 'the elements are Python objects')
   const bigEndian = order === '>'
-  const name = kind === '?' ? 'b1' : kind
+  const isAlias = Object.hasOwn(aliases, kind) && (order === '' || kind.length === 1)
+  const name = isAlias ? aliases[kind]! : kind
   const dtype = Object.hasOwn(numbers, name) ? numbers[name] : undefined
   const itemSize = dtype === undefined ? foreignSize(kind) : Number(name.slice(1))
   if (itemSize === undefined)

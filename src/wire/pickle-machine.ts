@@ -11,6 +11,12 @@ import {
 } from './pickle-values.js'
 
 const highestProtocol = 5
+/**
+ * How many objects a pickle may make: so many, and one more for every so many bytes. Checkpoints need a fraction of that; a small file of nothing
+ * but empty lists would fill the memory.
+ */
+const allowance = { objects: 1 << 20, bytesEach: 8, most: 1 << 24 }
+const mostMarks = 1 << 20
 
 export class PickleMachine {
   readonly #cursor: PickleCursor
@@ -19,6 +25,7 @@ export class PickleMachine {
   readonly #marks: number[] = []
   readonly #memo = new Map<number, PickleValue>()
   readonly #globals = new Map<string, PickleGlobal>()
+  #objects = 0
   /** Every persistent id that was met, in order. */
   readonly references: PickleReference[] = []
 
@@ -37,8 +44,21 @@ export class PickleMachine {
     report.report(codes.protocol, { offset, path, message: `the pickle states protocol ${version}` })
   }
 
+  /** A value that was not there before. */
   push(value: PickleValue): void {
+    if (typeof value === 'object' && value !== null) this.#count()
     this.#stack.push(value)
+  }
+
+  #count(): void {
+    const { objects, bytesEach, most } = allowance
+    if (++this.#objects <= Math.min(objects + this.#cursor.position / bytesEach, most)) return
+    const message = `${this.#objects} objects are made of ${this.#cursor.position} bytes`
+    this.#cursor.fail(codes.objects, message)
+  }
+
+  duplicate(): void {
+    this.#stack.push(this.top())
   }
 
   #floor(): number {
@@ -57,6 +77,7 @@ export class PickleMachine {
   }
 
   mark(): void {
+    if (this.#marks.length >= mostMarks) this.#cursor.fail(codes.stack, `more than ${mostMarks} marks are open`)
     this.#marks.push(this.#stack.length)
   }
 
@@ -91,7 +112,12 @@ export class PickleMachine {
     if (!(dict instanceof PickleDict))
       this.#cursor.fail(codes.stack, 'entries are assigned to something that is no dict')
     if (items.length % 2 !== 0) this.#cursor.fail(codes.stack, 'a key has no value')
-    for (let i = 0; i < items.length; i += 2) dict.set(items[i]!, items[i + 1]!)
+    for (let i = 0; i < items.length; i += 2) {
+      const key = items[i]!
+      if (key instanceof PickleDict || (key instanceof PickleList && key.kind === 'list'))
+        this.#cursor.fail(codes.stack, 'a list or dict cannot be a key')
+      dict.set(key, items[i + 1]!)
+    }
   }
 
   build(): void {
@@ -120,6 +146,9 @@ export class PickleMachine {
   }
 
   call(callee: PickleValue, args: PickleValue): void {
+    const isName = callee instanceof PickleGlobal || callee instanceof PickleReference
+    if (!isName && !(callee instanceof PickleObject))
+      this.#cursor.fail(codes.stack, 'something is called that cannot be called')
     this.push(new PickleObject(callee, args, this.#cursor.opcodeOffset))
   }
 
@@ -141,6 +170,6 @@ export class PickleMachine {
   get(index: number): void {
     const value = this.#memo.get(index)
     if (value === undefined) this.#cursor.fail(codes.memo, `the memo has no entry ${index}`)
-    this.push(value)
+    this.#stack.push(value)
   }
 }

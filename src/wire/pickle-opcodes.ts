@@ -44,7 +44,7 @@ export const opcodes: Readonly<Record<number, Opcode>> = {
   41: (m) => m.push(new PickleList('tuple', [])), // EMPTY_TUPLE
   48: (m) => m.discard(), // POP
   49: (m) => void m.popMark(), // POP_MARK
-  50: (m) => m.push(m.top()), // DUP
+  50: (m) => m.duplicate(), // DUP
   66: (m, c) => m.push(c.take(c.u32())), // BINBYTES
   67: (m, c) => m.push(c.take(c.u8())), // SHORT_BINBYTES
   70: oldFloat, // FLOAT

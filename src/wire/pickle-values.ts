@@ -29,13 +29,15 @@ export class PickleList {
 
 /** A dict. Keys that Python takes for equal are one entry, and the last value counts. */
 export class PickleDict {
-  readonly #entries = new Map<unknown, [key: PickleValue, value: PickleValue]>()
+  /** Every object of a pickle has a dict that mostly stays empty. */
+  #entries: Map<unknown, [key: PickleValue, value: PickleValue]> | undefined
 
   get size(): number {
-    return this.#entries.size
+    return this.#entries?.size ?? 0
   }
 
   set(key: PickleValue, value: PickleValue): void {
+    this.#entries ??= new Map()
     const identity = identityOf(key)
     const known = this.#entries.get(identity)
     if (known) known[1] = value
@@ -43,11 +45,11 @@ export class PickleDict {
   }
 
   get(key: string): PickleValue | undefined {
-    return this.#entries.get(identityOf(key))?.[1]
+    return this.#entries?.get(identityOf(key))?.[1]
   }
 
   entries(): Iterable<readonly [PickleValue, PickleValue]> {
-    return this.#entries.values()
+    return this.#entries?.values() ?? []
   }
 }
 

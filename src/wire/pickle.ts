@@ -2,7 +2,8 @@
 // them into lists, tuples and dicts, name things to import (GLOBAL) and call them (REDUCE, NEWOBJ, INST, OBJ). This machine keeps names
 // as names and calls as records of a call; what they mean is for the format to decide. There is no way from here to any code.
 //
-// Time and memory are linear in the length of the pickle: every opcode takes at least one byte and pushes at most one value.
+// Time and memory are linear in the length of the pickle: every opcode takes at least one byte and pushes at most one value, and the
+// machine counts objects.
 import type { Report } from '../errors/index.js'
 import { pickleCodes as codes } from './pickle-codes.js'
 import { PickleCursor, type PickleOptions } from './pickle-cursor.js'

@@ -1,6 +1,6 @@
 // Models on a server, through the command line: how many requests they take, what their bytes were compared with, and which addresses
 // are followed.
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli as tare } from '../cli/run-cli.js'
@@ -211,5 +211,14 @@ describe('paths in an index', () => {
     expect([refused.status, refused.stdout.includes('aeroset/path')]).toEqual([1, true])
     expect((await tare('verify', '-q', '--lenient', at('set', main))).status).toBe(0)
     expect((await extract(at('set', main), '--lenient')).status).toBe(0)
+  })
+
+  it('that are links out of the directory are paths out of it', async () => {
+    await place((path) => path)
+    renameSync(at('set', 'part-000.aero'), at('elsewhere.aero'))
+    symlinkSync(at('elsewhere.aero'), at('set', 'part-000.aero'))
+    const refused = await tare('verify', at('set', main))
+    expect([refused.status, refused.stdout.includes('aeroset/path')]).toEqual([1, true])
+    expect((await tare('verify', '-q', '--lenient', at('set', main))).status).toBe(0)
   })
 })

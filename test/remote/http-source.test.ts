@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { streamRange } from '../../src/bytes/index.js'
 import { type Format, formats, HttpSource, hashModel, openModel } from '../../src/index.js'
@@ -387,6 +387,35 @@ describe('the disk store', () => {
     for (let i = 1; i < 10; i++) await reading(`m${i}.bin`, i * 65_536)
     expect(sizeOf()).toBeGreaterThan(200_000)
     expect(sizeOf()).toBeLessThanOrEqual(300_000)
+  })
+
+  it('removes its own files only', async () => {
+    const directory = at('cache')
+    const others = ['notes.txt', '0.block', 'thesis/0.block', `${'a'.repeat(32)}/readme`]
+    for (const name of others) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true })
+      writeFileSync(join(directory, name), 'mine')
+      utimesSync(join(directory, name), 1, 1)
+    }
+    const forgotten = join(directory, 'b'.repeat(32), '7.block.1-2.tmp')
+    mkdirSync(dirname(forgotten))
+    writeFileSync(forgotten, new Uint8Array(150_000))
+    utimesSync(forgotten, 1, 1)
+    const store = new DiskStore({ directory, limit: 200_000 })
+    for (let i = 0; i < 6; i++) await store.put('key', i, large.subarray(0, 60_000))
+    await store.trim()
+    expect((await store.list('key')).size).toBe(3)
+    for (const name of others) expect(readFileSync(join(directory, name), 'utf8')).toBe('mine')
+    expect(existsSync(dirname(forgotten))).toBe(false)
+  })
+
+  it('takes the same block from several at once', async () => {
+    const stores = [1, 2, 3].map(() => new DiskStore({ directory: at('cache') }))
+    await Promise.all(stores.map((store) => store.put('key', 1, large.subarray(0, 65_536))))
+    for (const store of stores) expect(await store.get('key', 1)).toEqual(large.subarray(0, 65_536))
+    expect(
+      readdirSync(at('cache'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tmp')),
+    ).toEqual([])
   })
 
   it('takes its limit from the environment', () => {

@@ -1,17 +1,28 @@
 // A real HTTP server on loopback that serves files from memory and misbehaves on request.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach } from 'vitest'
 
 export interface Misbehaviour {
   /** Ignores Range. */
   noRanges?: boolean
   /** Says a wrong Content-Range. */
-  lieAboutRange?: 'shift' | 'garbage' | 'size'
+  lieAboutRange?: 'shift' | 'garbage' | 'size' | 'endless'
   /** Cuts the connection after this many bytes of the body, for the first `times` requests. */
   cut?: { after: number; times: number }
   /** Answers with this status for the first `times` requests. */
-  fail?: { status: number; times: number }
+  fail?: { status: number; times: number; retryAfter?: string }
+  /** Takes the first so many requests and never answers. */
+  mute?: number
+  /** Another ETag than `"v1"`, for example a weak one. */
+  etag?: string
+  /** Says no ETag after this many requests. */
+  forgetAfter?: number
+  /** Says this of the range of an answer without one. */
+  unsatisfied?: string
+  /** Compresses the whole file, where ranges are ignored. */
+  gzip?: boolean
   /** A new ETag with every request. */
   restless?: boolean
   /** The ETag changes after this many requests. */
@@ -73,12 +84,20 @@ function answer({ files, seen, behave }: TestServer, request: IncomingMessage, r
   const refuse = (status: number, headers: Record<string, string> = {}): unknown => {
     return response.writeHead(status, headers).end()
   }
-  if (behave.fail && behave.fail.times-- > 0) return refuse(behave.fail.status)
+  if (behave.mute && behave.mute-- > 0) return undefined
+  if (behave.fail && behave.fail.times-- > 0) {
+    const { status, retryAfter } = behave.fail
+    return refuse(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter })
+  }
+  if (behave.unsatisfied) return refuse(416, { 'content-range': behave.unsatisfied })
   if (behave.redirect) return refuse(302, { location: behave.redirect })
   if (!bytes) return refuse(404)
-  const etag = `"${behave.restless || (behave.changeAfter !== undefined && seen.length > behave.changeAfter) ? seen.length : 'v1'}"`
+  const etag =
+    behave.etag ??
+    `"${behave.restless || (behave.changeAfter !== undefined && seen.length > behave.changeAfter) ? seen.length : 'v1'}"`
   const asked = /^bytes=(\d+)-(\d+)$/.exec(range ?? '')
   if (request.headers['if-match'] && request.headers['if-match'] !== etag) return refuse(412)
+  if (behave.gzip) return send(response, 200, { etag, 'content-encoding': 'gzip' }, gzipSync(bytes), behave)
   if (!asked || behave.noRanges) return send(response, 200, { etag }, bytes, behave)
   const first = Number(asked[1])
   const last = Math.min(Number(asked[2]), bytes.byteLength - 1)
@@ -86,13 +105,18 @@ function answer({ files, seen, behave }: TestServer, request: IncomingMessage, r
   const length = Math.min(last + 1 - first + (behave.overflow ? 10 : 0), behave.short ?? Number.POSITIVE_INFINITY)
   const body = bytes.subarray(first, first + length)
   const size = behave.lieAboutRange === 'size' ? bytes.byteLength + seen.length : bytes.byteLength
+  const endless = `bytes ${first}-${2 ** 45}/${2 ** 46}`
   const told =
-    behave.lieAboutRange === 'shift' ? `bytes ${first + 1}-${last + 1}/${size}` : `bytes ${first}-${last}/${size}`
+    behave.lieAboutRange === 'endless'
+      ? endless
+      : behave.lieAboutRange === 'shift'
+        ? `bytes ${first + 1}-${last + 1}/${size}`
+        : `bytes ${first}-${last}/${size}`
   return send(
     response,
     206,
     {
-      etag,
+      ...(behave.forgetAfter === undefined || seen.length <= behave.forgetAfter ? { etag } : {}),
       'content-range': behave.lieAboutRange === 'garbage' ? 'bytes x' : told,
       ...(behave.encoding && { 'content-encoding': behave.encoding }),
     },

@@ -54,6 +54,8 @@ describe('what the writer writes', () => {
 
 test.each<[string, string, Partial<NpyHeader>]>([
   ['double quotes', '{"descr": "<f4", "fortran_order": False, "shape": (3,)}\n', { shape: [3] }],
+  ['a name', dict("'float32'"), { dtype: 'f32', itemSize: 4 }],
+  ['a letter with an order', dict("'>H'"), { dtype: 'u16', itemSize: 2, bigEndian: true }],
   ['another order', "{'shape': (), 'descr': '<f4', 'fortran_order': True}\n", { shape: [], fortranOrder: true }],
   ['u prefixes', "{u'descr': u'<f4', u'fortran_order': False, u'shape': (3,)}\n", { dtype: 'f32' }],
   ['escapes', "{'\\x64escr': '\\u003c\\146\\64', 'fortran_order': False, 'shape': (3,)}\n", { dtype: 'f32' }],
@@ -117,6 +119,8 @@ test.each<[string, Uint8Array, string, number]>([
   ['a type that is inherited', file(dict("'constructor'")), 'dtype', 20],
   ['a type that is a number', file(dict('4')), 'dtype', 20],
   ['objects', file(dict("'|O'")), 'object-array', 20],
+  ['objects of old', file(dict("'|O8'")), 'object-array', 20],
+  ['a name with an order', file(dict("'>float32'")), 'dtype', 20],
   ['records', file(dict("[('x', '<f4'), ('y', '<i2')]")), 'structured', 20],
   ['no UTF-8', file("{'\u00ff'}", 2).map((byte, i) => (i === 6 ? 3 : byte)), 'header-syntax', 14],
 ])('refuses %s', (_, bytes, code, offset) => {

@@ -149,6 +149,25 @@ describe('opcodes', () => {
   })
 })
 
+describe('hostile sizes', () => {
+  const codeOf = (opcode: string, count: number): string[] => {
+    const bytes = new Uint8Array(count + 2).fill(opcode.charCodeAt(0))
+    bytes[0] = 0x4e
+    bytes[count + 1] = 0x2e
+    return read(bytes).findings.map(({ code }) => code)
+  }
+
+  it.each([']', '}', ')'])('%s a million times over is refused, a few hundred thousand are not', (opcode) => {
+    expect(codeOf(opcode, 1_300_000)).toEqual(['pickle/objects'])
+    expect(codeOf(opcode, 300_000)).toEqual([])
+  })
+
+  it('marks without end are refused, values used again are not counted', () => {
+    expect(codeOf('(', 1_100_000)).toEqual(['pickle/stack'])
+    expect(codeOf('2', 1_500_000)).toEqual([])
+  })
+})
+
 describe('checks', () => {
   it.each([
     ['truncated', 'K'],

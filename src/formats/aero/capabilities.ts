@@ -29,6 +29,7 @@ export const writeCapabilities: WriteCapabilities = {
   order: 'row',
   sorts: { metadata: true },
   shards: true,
+  sharesPayloads: true,
   tensor: fitTensor,
   metadata: (_key, value) => fitMetadata(value),
   part(part: Part): Fit<Part> {

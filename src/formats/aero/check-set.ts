@@ -13,7 +13,9 @@ import type { SetFile } from './set-json.js'
 export async function checkSet(model: Model, context: CheckContext): Promise<void> {
   const set = setOf(model)
   if (!set) return
-  const checks: Check[] = [(own) => checkMember(set.index.global, set.global, own, true)]
+  // A small global index was compared while it was read.
+  const isCompared = fileOf(set.global)!.source.size <= context.limits.indexBytes
+  const checks: Check[] = [(own) => checkMember(set.index.global, set.global, own, isCompared)]
   for (const [i, part] of (set.opened ?? []).entries()) {
     if (part) checks.push((own) => checkMember(set.index.parts[i]!, part.model, own, false))
   }

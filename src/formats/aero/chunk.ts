@@ -4,6 +4,7 @@ import { digestOf } from '../../digest/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { decodeZstd, isZstdFault } from '../../wire/zstd.js'
+import { zstdCodes } from '../../wire/zstd-codes.js'
 import { codes } from './codes.js'
 import { flags, hasFlag, maxMetadata } from './structs.js'
 
@@ -26,7 +27,7 @@ export interface ChunkContent {
   readonly bytes: Uint8Array
 }
 
-export const isCompressed = (chunk: Chunk): boolean => hasFlag(chunk.flags, flags.zstd)
+export const isCompressed = (chunk: Pick<Chunk, 'flags'>): boolean => hasFlag(chunk.flags, flags.zstd)
 export const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0)
 export const entryPath = (index: number): string => `toc.entries[${index}]`
 
@@ -108,6 +109,7 @@ async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext)
     corrupt: codes['chunk-zstd'],
     size: codes['chunk-ulen'],
     trailing: codes['chunk-zstd-trailing'],
+    unavailable: zstdCodes.unavailable,
   }[content.fault]
   const offset = checkedAdd(chunk.offset, content.at) ?? chunk.offset
   report.report(code, {

@@ -51,6 +51,7 @@ export function packedAs(tensor: Tensor): GgmlType | undefined {
 
 /** Bytes that elements take, counted over the whole tensor: the reference keeps GGUF's order of dimensions, so rows may be columns. */
 export function neededBytes(dtype: DType, shape: readonly number[]): number | undefined {
+  if (shape.includes(0)) return 0
   const plain = dtype.byteLength(shape)
   return plain ?? (dtype.kind === 'block' ? dtype.byteLength(shape.toReversed()) : undefined)
 }

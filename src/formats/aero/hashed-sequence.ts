@@ -11,6 +11,8 @@ export class HashedSequence {
   #running: StreamDigests | undefined
   #next = 0
   #result: Promise<readonly Uint8Array[]> | undefined
+  /** Those who ask at the same time share one reading. */
+  #reading: Promise<void> | undefined
 
   /** Tracks count from the beginning of the first item. */
   constructor(items: readonly Payload[], tracks: readonly Track[], pool?: WorkerPool) {
@@ -68,10 +70,17 @@ export class HashedSequence {
   async result(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
     if (this.#items.length === 0 && !this.#result) this.#finish(this.#start())
     if (!this.#result) {
-      for (let i = 0; i < this.#items.length; i++) {
-        for await (const _ of this.#chunks(i, 1 << 20, signal));
-      }
+      this.#reading ??= this.#readThrough(signal).finally(() => {
+        this.#reading = undefined
+      })
+      await this.#reading
     }
     return this.#result!
+  }
+
+  async #readThrough(signal?: AbortSignal): Promise<void> {
+    for (let i = 0; i < this.#items.length; i++) {
+      for await (const _ of this.#chunks(i, 1 << 20, signal));
+    }
   }
 }

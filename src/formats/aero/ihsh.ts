@@ -10,7 +10,7 @@ import { type ChunkContent, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
 import { placedReport } from './placed-report.js'
-import { digestSize, hashOffset } from './structs.js'
+import { digestSize, hashOffset, header, tocSize } from './structs.js'
 
 export const controlHashSize = 256
 const algorithm = 'blake3-256'
@@ -55,6 +55,7 @@ export async function checkControlHash(
   const isRight = await matches(ranges)
   const isRightForFirst = !isRight && ranges.length > 1 && (await matches(ranges.slice(0, 1)))
   const place = { offset: content.chunk.offset, path: `chunks[${content.chunk.index}]` }
+  if (isRight || isRightForFirst) reportCoverage(isRight ? ranges : ranges.slice(0, 1), control, place, report)
   if (ranges.length > 1 && (isRight || isRightForFirst)) {
     const message = `${ranges.length} ranges are covered; the digest is that of ${isRight ? 'all of them' : 'the first alone'}`
     report.report(codes['ihsh-ambiguous'], { ...place, path: `${place.path}.covered_ranges`, message })
@@ -62,6 +63,33 @@ export async function checkControlHash(
     const message = `bytes 0 to ${ranges[0]![1]} do not have the digest that the control hash states`
     report.report(codes['ihsh-digest'], { ...place, path: `${place.path}.digest`, message })
   }
+}
+
+/** A digest that leaves out a part of the control region is right about the rest only. */
+function reportCoverage(
+  ranges: readonly Range[],
+  { tocOffset, entryCount, stringsOffset, stringsLength }: Control,
+  place: { readonly offset: number; readonly path: string },
+  report: Report,
+): void {
+  const regions: readonly (readonly [what: string, start: number, end: number])[] = [
+    ['the header', 0, header.size],
+    ['the table of contents', tocOffset, tocOffset + tocSize(entryCount)],
+    ['the string table', stringsOffset, stringsOffset + stringsLength],
+  ]
+  const left = regions.filter(([, start, end]) => reachedFrom(start, ranges) < end).map(([what]) => what)
+  if (left.length === 0) return
+  const message = `the control hash does not cover all of ${left.join(' and ')}`
+  report.report(codes['ihsh-coverage'], { ...place, path: `${place.path}.covered_ranges`, message })
+}
+
+/** How far the ranges cover without a hole. */
+function reachedFrom(start: number, ranges: readonly Range[]): number {
+  let reached = start
+  for (const [first, end] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    if (first <= reached) reached = Math.max(reached, end)
+  }
+  return reached
 }
 
 interface StatedHash {

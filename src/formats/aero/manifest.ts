@@ -27,8 +27,9 @@ export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], r
   const reader = new MsgpackReader(content.bytes, placed, { where: () => 'manifest' })
   let root: JsonValue
   try {
+    if (reader.next() !== 'map') placed.fail(own, { offset: 0, path: 'manifest', message: 'a map was expected' })
+    reader.position = 0
     root = readTagged(reader, { keyType: own, utf8: own, msgpack: own, values: mostValues(content.chunk.length) })
-    if (!isObject(root)) placed.fail(own, { offset: 0, path: 'manifest', message: 'a map was expected' })
     if (reader.remaining > 0) {
       const message = `${reader.remaining} bytes follow the map`
       placed.fail(own, { offset: reader.offset, path: 'manifest', message })
@@ -38,9 +39,9 @@ export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], r
     if (report.strict || !(error instanceof TareError)) throw error
     return undefined
   }
-  const object = root as JsonObject
+  const object = membersOf(root, 'manifest', placed) ?? {}
   checkTables(object, chunks, placed)
-  const model = isObject(object.model) ? object.model : undefined
+  const model = membersOf(object.model, 'manifest.model', placed)
   const { name, architecture, ...modelRest } = model ?? {}
   const { format: _format, model: _model, chunks: _chunks, shards: _shards, ...rest } = object
   const extra: Record<string, JsonValue> = Object.assign(Object.create(null), rest)
@@ -50,6 +51,22 @@ export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], r
     architecture: typeof architecture === 'string' && architecture !== '' ? architecture : undefined,
     extra: Object.keys(extra).length > 0 ? extra : undefined,
   }
+}
+
+/** What a map says, also one that had to be taken apart into pairs; undefined for anything else. */
+function membersOf(value: JsonValue | undefined, path: string, report: Report): JsonObject | undefined {
+  if (!isObject(value)) return undefined
+  const [tag = '', ...others] = Object.keys(value)
+  if (others.length > 0 || !tag.startsWith('$')) return value
+  if (tag !== '$map') return undefined
+  const members = Object.create(null) as Record<string, JsonValue>
+  for (const [key, member] of value[tag] as unknown as readonly (readonly [string, JsonValue])[]) {
+    if (key in members) {
+      report.report(codes['key-twice'], { offset: 0, path, message: `${JSON.stringify(key)} stands twice` })
+    }
+    members[key] = member
+  }
+  return members
 }
 
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>

@@ -97,9 +97,10 @@ const own = codes['phsh-msgpack']
 
 function readFields(reader: MsgpackReader): PageFields {
   const context = { keyType: own, utf8: own, msgpack: own, values: 1000 }
-  const fail = (message: string): never =>
-    reader.report.fail(own, { offset: reader.offset, path: reader.where(), message })
-  if (reader.next() !== 'map') fail('a map was expected')
+  const fail = (offset: number, message: string): never =>
+    reader.report.fail(own, { offset, path: reader.where(), message })
+  const start = reader.offset
+  if (reader.next() !== 'map') fail(start, 'a map was expected')
   const values = new Map<string, JsonValue>()
   let digests: Uint8Array[] | undefined
   for (let left = reader.length; left > 0; left--) {
@@ -107,7 +108,7 @@ function readFields(reader: MsgpackReader): PageFields {
     if (key === 'digests') digests = readDigests(reader, context)
     else values.set(key, readTagged(reader, context))
   }
-  if (reader.remaining > 0) fail(`${reader.remaining} bytes follow the map`)
+  if (reader.remaining > 0) fail(reader.offset, `${reader.remaining} bytes follow the map`)
   return { shardName: values.get('shard_name') ?? null, pageSize: values.get('page_size') ?? null, digests }
 }
 

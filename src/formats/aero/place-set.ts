@@ -27,6 +27,7 @@ export function placeSetTensors(
     if (part === undefined) {
       const message = `${JSON.stringify(tensor.name)} is in shard ${table.shardIds[i]}, which no part of the set has`
       report.report(setCodes['shard-unmapped'], { ...at, message })
+      context.onLost?.({ subject: 'tensor', name: tensor.name, reason: message })
       continue
     }
     if (!opened) {
@@ -37,6 +38,11 @@ export function placeSetTensors(
     seen![part]!.add(tensor.name)
     if (place !== undefined) compareEntries(table, i, fileOf(opened[part]!.model)!.table, place, context, at)
     else if (opened[part]) complainNotInPart(tensor, index.parts[part]!, context, at)
+    if (place === undefined && context.onLost) {
+      const reason = `${JSON.stringify(index.parts[part]!.path)} is missing, cannot be read or does not hold it`
+      context.onLost({ subject: 'tensor', name: tensor.name, length: table.lengths[i]!, reason })
+      continue
+    }
     tensors.push(place === undefined ? tensor : opened[part]!.model.tensors[place]!)
   }
   if (opened) reportExtra(index, opened, seen!, context)

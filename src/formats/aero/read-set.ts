@@ -13,7 +13,7 @@ import { toMeta, toPlain } from './meta-json.js'
 import { placeSetTensors } from './place-set.js'
 import { positionOf } from './position-of.js'
 import { readFile } from './read.js'
-import { messageOf, type OpenPart, openSetFile, SetParts } from './set-files.js'
+import { checkSize, messageOf, type OpenPart, openSetFile, SetParts } from './set-files.js'
 import { knownKeys, parseSetIndex, type SetFile, type SetIndex } from './set-json.js'
 
 export const setKind = 'aeroset.container'
@@ -94,12 +94,6 @@ async function readGlobal(index: SetIndex, source: ByteSource, context: ReadCont
   return readFile(file, { ...context, report: report.forFile(file.name) })
 }
 
-export function checkSize(stated: SetFile, file: ByteSource, { report }: ReadContext): void {
-  if (stated.size === undefined || stated.size === file.size) return
-  const message = `${JSON.stringify(stated.path)} has ${file.size} bytes, the set index states ${stated.size}`
-  report.report(setCodes.size, { offset: 0, path: `${stated.where}.size_bytes`, message })
-}
-
 export function complainSha256(stated: SetFile, { report }: ReadContext): void {
   const message = `${JSON.stringify(stated.path)} does not have the SHA-256 that the set index states`
   report.report(setCodes.sha256, { offset: 0, path: `${stated.where}.sha256`, message })
@@ -109,9 +103,7 @@ async function openAll(index: SetIndex, parts: SetParts, context: ReadContext): 
   const opened: (OpenPart | undefined)[] = []
   for (const [i, stated] of index.parts.entries()) {
     try {
-      const part = await parts.open(i)
-      opened.push(part)
-      checkSize(stated, part.model.files[0]!, context)
+      opened.push(await parts.open(i))
     } catch (error) {
       if (!(error instanceof TareError) || context.signal?.aborted) throw error
       if (!error.code.startsWith('aeroset/')) {

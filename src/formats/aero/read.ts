@@ -9,6 +9,7 @@ import { type Control, readControl } from './control.js'
 import { type AeroFile, chunkKind, containerPart, extraPart, indexKind, manifestKind } from './file.js'
 import { isObject, type JsonObject, type Manifest, parseManifest } from './manifest.js'
 import { parseMetaJson } from './meta-json.js'
+import { readDescriptors } from './quant-descriptors.js'
 import { checkRegions, recordRegions } from './regions.js'
 import { checkTensors, placeTensors } from './tensors.js'
 
@@ -25,13 +26,18 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
   const manifestContent = first('MMSG')
   const manifest = manifestContent && parseManifest(manifestContent, control.chunks, report)
   const metadata = mergeMetadata(json, manifest)
+  const listed = json?.get('quant_descriptors')
+  const descriptors = readDescriptors([
+    manifest?.extra?.quant_descriptors,
+    listed?.type === 'json' ? listed.value : undefined,
+  ])
   const indexContent = first('TIDX')
   const hasIndex = control.chunks.some((chunk) => chunk.fourcc === 'TIDX')
   if (!hasIndex && !adoption) complainNoIndex(control, report)
   const { table, extra } =
     !hasIndex && adoption
       ? { table: adoptTensors(adoption, control, source, context), extra: undefined }
-      : placeTensors(indexContent, control, metadata, source, context)
+      : placeTensors(indexContent, control, { metadata, descriptors }, source, context)
   checkTensors(table, context)
   const used = new Set(table.shards)
   const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, indexContent?.chunk])

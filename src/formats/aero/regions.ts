@@ -6,7 +6,7 @@ import { type Chunk, describeChunk, entryPath } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
 import type { AeroFile } from './file.js'
-import { chunkAlignment, header } from './structs.js'
+import { chunkAlignment, header, tocSize } from './structs.js'
 
 export interface Region {
   readonly start: number
@@ -15,9 +15,9 @@ export interface Region {
   readonly chunk?: Chunk
 }
 
-/** Header, table, names and all chunks that have bytes, by where they start. */
-export function regionsOf(control: Control): Region[] {
-  const { tocOffset, tocLength, stringsOffset, stringsLength } = control
+/** Header, table, names and all chunks that have bytes, by where they start. `tocLength` is what the table takes, or what it states. */
+export function regionsOf(control: Control, tocLength = control.tocLength): Region[] {
+  const { tocOffset, stringsOffset, stringsLength } = control
   const regions: Region[] = [
     { start: 0, end: header.size, what: 'the header' },
     { start: tocOffset, end: tocOffset + tocLength, what: 'the table of contents' },
@@ -48,15 +48,32 @@ export function checkRegions(control: Control, source: ByteSource, context: Read
   const { report } = context
   checkNames(control, context)
   let last: Region | undefined
-  for (const region of regionsOf(control)) {
+  const regions = regionsOf(control, tocSize(control.entryCount))
+  for (const region of regions) {
     if (last && region.start < last.end) complainOverlap(last, region, context)
     if (!last || region.end > last.end) last = region
   }
-  const end = Math.max(last!.end, ...lastEmpty(control))
+  checkSlack(control, regions, context)
+  const end = Math.max(last!.end, control.tocOffset + control.tocLength, ...lastEmpty(control))
   if (end < source.size) {
     const message = `${source.size - end} bytes after ${last!.what} belong to nobody`
     report.report(codes['trailing-bytes'], { offset: end, length: source.size - end, path: 'file', message })
   }
+}
+
+/** Nobody reads what the table states beyond its entries, so whatever lies there does no harm; but no writer means it so. */
+function checkSlack(
+  { tocOffset, tocLength, entryCount }: Control,
+  regions: readonly Region[],
+  { report }: ReadContext,
+): void {
+  const start = tocOffset + tocSize(entryCount)
+  const end = tocOffset + tocLength
+  const over = regions.find((region) => region.start < end && region.end > start)
+  if (start === end || !over) return
+  const message = `the table of contents states ${tocLength} bytes, but behind its ${entryCount} entries lies ${over.what}`
+  const place = { offset: header.offsetOf('tocLength'), length: 8, path: 'header.toc_length' }
+  report.report(codes['control-overlap'], { ...place, message })
 }
 
 /** An empty chunk at the end may lie behind padding that only exists for it. */
@@ -75,7 +92,7 @@ function complainOverlap(before: Region, region: Region, { report }: ReadContext
     const lost = `${message}: the index was written over the weights (defect D2)`
     report.report(codes['defect-overwritten-weights'], { ...place, message: lost })
   } else if (before.chunk && region.chunk) report.report(codes['chunk-overlap'], { ...place, message })
-  else report.report(codes['chunk-overlaps-control'], { ...place, message })
+  else report.report(codes[chunk ? 'chunk-overlaps-control' : 'control-overlap'], { ...place, message })
 }
 
 function checkNames(control: Control, { report }: ReadContext): void {

@@ -114,7 +114,9 @@ async function withoutOverwritten(model: Model, file: AeroFile, options: WriteOp
     return false
   })
   const layoutOf = await layout({ ...model, tensors: kept }, options)
-  const mended = [`index and weights no longer share bytes (defect D2); ${kept.length} tensors were kept`]
+  const mended = [
+    `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,
+  ]
   return { layout: layoutOf, mended, lost }
 }
 

@@ -4,8 +4,11 @@ import { type ByteSource, isPathBelow, isPlainFileName, type OpenHint, withHead 
 import { ioCodes, TareError } from '../../errors/index.js'
 import { closeModel, type Model, type ReadContext } from '../../model/index.js'
 import { setCodes } from './codes.js'
+import { differencesOf } from './compare-entries.js'
+import { fileOf } from './file.js'
+import { positionOf } from './position-of.js'
 import { readFile } from './read.js'
-import type { SetFile, SetIndex } from './set-json.js'
+import type { SetFile, SetIndex, SetPart } from './set-json.js'
 import type { TensorTable } from './tensor-table.js'
 
 const headSize = 65_536
@@ -18,11 +21,23 @@ function locate(file: SetFile, { baseUrl }: SetIndex, source: ByteSource): { bes
   const { path } = file
   if (isUrl(path)) return { elsewhere: path }
   const based = baseUrl === undefined ? undefined : `${baseUrl.replace(/\/+$/, '')}/${path}`
-  const beside = isPathBelow(path) ? path : undefined
+  const beside = pathBelow(path)
   // A copy beside a local index is nearer than the address; an index from the network means what it says.
   if (based !== undefined && isUrl(source.name)) return { elsewhere: based }
   if (beside !== undefined) return { beside, ...(based !== undefined && { elsewhere: based }) }
   return { elsewhere: based ?? path }
+}
+
+/** The path without `.` and `..`; undefined when it leads out of the directory. */
+function pathBelow(path: string): string | undefined {
+  const steps: string[] = []
+  for (const step of path.split('/')) {
+    if (step === '.') continue
+    if (step !== '..') steps.push(step)
+    else if (steps.pop() === undefined) return undefined
+  }
+  const joined = steps.join('/')
+  return isPathBelow(joined) ? joined : undefined
 }
 
 export async function openSetFile(
@@ -43,7 +58,10 @@ export async function openSetFile(
       failure = error
     }
   }
-  if (!opened && elsewhere !== undefined) opened = await openElsewhere(elsewhere, file, source, context, hint)
+  // A link out of the directory is a path out of it.
+  const isLinkOut = failure instanceof TareError && failure.code === ioCodes['unsafe-path'].code
+  const away = elsewhere ?? (isLinkOut ? beside : undefined)
+  if (!opened && away !== undefined) opened = await openElsewhere(away, file, source, context, hint)
   if (!opened) throw failure ?? new Error('this kind of input has no files beside it')
   const head = await opened.read(0, Math.min(opened.size, headSize), { signal: context.signal })
   return withHead(opened, head)
@@ -75,6 +93,12 @@ async function openElsewhere(
     ? `${JSON.stringify(location)} would have to be fetched, and that is not possible here`
     : outside
   return context.report.fail(code, { ...place, message })
+}
+
+export function checkSize(stated: SetFile, file: ByteSource, { report }: ReadContext): void {
+  if (stated.size === undefined || stated.size === file.size) return
+  const message = `${JSON.stringify(stated.path)} has ${file.size} bytes, the set index states ${stated.size}`
+  report.report(setCodes.size, { offset: 0, path: `${stated.where}.size_bytes`, message })
 }
 
 /** One part, read. */
@@ -121,12 +145,29 @@ export class SetParts {
       return report.fail(setCodes['part-missing'], { offset: 0, path: `${part.where}.path`, message })
     }
     try {
+      checkSize(part, source, this.#context)
       const adoption = { global: this.#global, shards: part.shards }
       const model = await readFile(source, { ...this.#context, report: report.forFile(source.name) }, adoption)
+      // Whoever collects findings compares the indexes of all parts; whoever just reads must not be told something else than the part says.
+      if (report.strict) this.#assertAgreement(part, fileOf(model)!.table)
       return { model, byName: new Map(model.tensors.map((tensor, position) => [tensor.name, position])) }
     } catch (error) {
       await source.close()
       throw error
+    }
+  }
+
+  #assertAgreement(part: SetPart, own: TensorTable): void {
+    const global = this.#global
+    const shards = new Set(part.shards)
+    for (let k = 0; k < own.count; k++) {
+      const { name } = own.tensors[k]!
+      const i = positionOf(global.tensors, name)
+      const differences = i === undefined || !shards.has(global.shardIds[i]!) ? [] : differencesOf(global, i, own, k)
+      if (differences.length === 0) continue
+      const message = `${JSON.stringify(name)} is described differently by the global index and by ${JSON.stringify(part.path)}: ${differences.join(', ')}`
+      const place = { offset: 0, path: `tensors[${global.entries[i!]}]` }
+      this.#context.report.report(setCodes['index-disagrees'], { ...place, message })
     }
   }
 

@@ -1,6 +1,6 @@
 // Weight shards (WTSH): tensors one after another, in the order of the model. A tensor opens a new shard when the current one would grow
-// beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that are the same bytes of the same file are stored
-// once.
+// beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that have the same payload, or are the same bytes of
+// the same file, are stored once.
 import { alignUp, type ByteSource } from '../../bytes/index.js'
 import { lazyPayload, type Payload, type Slot, type Tensor } from '../../model/index.js'
 import { digestSlot, type Track, type WorkerPool } from '../../pool/index.js'
@@ -43,7 +43,7 @@ interface OpenShard {
 export function planShards(tensors: readonly Tensor[], limit: number, alignment: number): WeightPlan {
   const shards: OpenShard[] = []
   const placements: Placement[] = []
-  const known = new Map<ByteSource, Map<number, Placement>>()
+  const known: Known = { payloads: new Map(), ranges: new Map() }
   for (const tensor of tensors) {
     const length = tensor.data?.byteLength ?? 0
     const tied = length > 0 ? tiedTo(tensor, known) : undefined
@@ -68,19 +68,28 @@ export function planShards(tensors: readonly Tensor[], limit: number, alignment:
   return { shards, placements }
 }
 
-type Known = Map<ByteSource, Map<number, Placement>>
-
-function tiedTo(tensor: Tensor, known: Known): Placement | undefined {
-  const origin = tensor.data?.origin
-  const placement = origin && known.get(origin.source)?.get(origin.offset)
-  return placement?.length === origin?.length ? placement : undefined
+interface Known {
+  readonly payloads: Map<Payload, Placement>
+  readonly ranges: Map<ByteSource, Map<number, Placement>>
 }
 
-function remember(placement: Placement, known: Known): void {
-  const origin = placement.tensor.data?.origin
-  if (!origin || placement.length === 0) return
-  const places = known.get(origin.source)
-  if (!places) known.set(origin.source, new Map([[origin.offset, placement]]))
+function tiedTo({ data }: Tensor, known: Known): Placement | undefined {
+  const origin = data?.origin
+  if (!origin) return data ? known.payloads.get(data) : undefined
+  const placement = known.ranges.get(origin.source)?.get(origin.offset)
+  return placement?.length === origin.length ? placement : undefined
+}
+
+function remember(placement: Placement, { payloads, ranges }: Known): void {
+  const { data } = placement.tensor
+  if (!data || placement.length === 0) return
+  const origin = data.origin
+  if (!origin) {
+    payloads.set(data, placement)
+    return
+  }
+  const places = ranges.get(origin.source)
+  if (!places) ranges.set(origin.source, new Map([[origin.offset, placement]]))
   else if (!places.has(origin.offset)) places.set(origin.offset, placement)
 }
 

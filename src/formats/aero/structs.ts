@@ -31,6 +31,9 @@ export const tocEntry = struct({
   blake3: raw(32),
 })
 
+/** What a table of contents with so many entries takes; the header may state more. */
+export const tocSize = (entryCount: number): number => tocHeader.size + entryCount * tocEntry.size
+
 export type Header = StructValues<typeof header>
 export type TocEntry = StructValues<typeof tocEntry>
 

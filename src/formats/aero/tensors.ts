@@ -7,11 +7,12 @@ import { type Metadata, type Payload, type ReadContext, rangePayload, type Tenso
 import { type Chunk, type ChunkContent, describeChunk } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
-import { dtypeOfNumber, ggmlTypeIn, neededBytes } from './dtypes.js'
+import { dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from './dtypes.js'
 import { ownExtras, shardsOf } from './file.js'
 import type { IndexEntry } from './index-entry.js'
-import type { JsonObject } from './manifest.js'
+import { isObject, type JsonObject } from './manifest.js'
 import { NameSet } from './name-set.js'
+import type { Descriptors } from './quant-descriptors.js'
 import { shardName } from './structs.js'
 import { TensorTable } from './tensor-table.js'
 import { type IndexVisitor, parseIndex } from './tidx.js'
@@ -21,15 +22,21 @@ export interface PlacedTensors {
   readonly extra: JsonObject | undefined
 }
 
+/** What the metadata chunks say about the tensors. */
+export interface Described {
+  readonly metadata: Metadata
+  readonly descriptors: Descriptors
+}
+
 export function placeTensors(
   content: ChunkContent | undefined,
   control: Control,
-  metadata: Metadata,
+  { metadata, descriptors }: Described,
   source: ByteSource,
   context: ReadContext,
 ): PlacedTensors {
   if (!content) return { table: new TensorTable(0), extra: undefined }
-  const placer = new Placer(control, metadata, source, context)
+  const placer = new Placer(control, metadata, descriptors, source, context)
   const { extra } = parseIndex(content, context.report, placer)
   return { table: placer.table, extra }
 }
@@ -41,6 +48,7 @@ class Placer implements IndexVisitor {
   readonly #byId = new Map<number, Chunk | undefined>()
   #names = new NameSet(0)
   readonly #isFromGguf: boolean
+  readonly #descriptors: Descriptors
   readonly #outer: Report
   readonly #onLost: ReadContext['onLost']
   #saidDims = false
@@ -48,8 +56,15 @@ class Placer implements IndexVisitor {
   /** Takes places in the content of the index. */
   #report: Report
 
-  constructor(control: Control, metadata: Metadata, source: ByteSource, { report, onLost }: ReadContext) {
+  constructor(
+    control: Control,
+    metadata: Metadata,
+    descriptors: Descriptors,
+    source: ByteSource,
+    { report, onLost }: ReadContext,
+  ) {
     this.#onLost = onLost
+    this.#descriptors = descriptors
     this.#source = source
     this.#shards = shardsOf(control)
     this.#outer = report
@@ -118,8 +133,10 @@ class Placer implements IndexVisitor {
       dtype = packed
       extra = Object.assign(extra ?? Object.create(null), { dtype: entry.dtype })
     }
-    const type = dtype === packed ? ggmlTypeIn(extra)?.dtype : dtype
-    if (dtype === packed && type && this.#isFromGguf) this.#noteDims(entry)
+    const isPacked = entry.dtype === packedNumber
+    if (isPacked) extra = this.#withParams(extra)
+    const type = isPacked ? ggmlTypeIn(extra)?.dtype : dtypeOfNumber(entry.dtype)
+    if (isPacked && type && this.#isFromGguf) this.#noteDims(entry)
     const length = Number(entry.dataLen)
     const needed = type && this.#neededBytes(type, shape)
     let data = stored
@@ -145,6 +162,16 @@ class Placer implements IndexVisitor {
     const encoding = dtype === packed && isWhole ? type : undefined
     const tensor = encoding || extra ? { ...plain, ...(encoding && { encoding }), ...(extra && { extra }) } : plain
     this.table.add(tensor, entry, dataLength, shard, start, end)
+  }
+
+  /** A tensor that only points at its descriptor gets the type from there. */
+  #withParams(extra: IndexEntry['extra']): IndexEntry['extra'] {
+    const { quant_id: id, quant_params: params } = extra ?? {}
+    const type = typeof id === 'number' ? this.#descriptors.get(id) : undefined
+    if (!type || (isObject(params) && params.ggml_type !== undefined)) return extra
+    return Object.assign(Object.create(null), extra, {
+      quant_params: { ...(isObject(params) && params), ggml_type: type.number },
+    })
   }
 
   /** Neighbours are often alike, and then share their shape. */

@@ -67,6 +67,7 @@ export function parseIndex(content: ChunkContent, report: Report, visitor: Index
       new EntryParser(reader, content.bytes, tagged, placed).readAll(count, visitor)
     } else {
       extra ??= Object.create(null) as Record<string, JsonValue>
+      if (key in extra) placed.report(codes['key-twice'], { offset: at, path: 'index', message: twice(key) })
       extra[key] = readTagged(reader, tagged)
     }
   }
@@ -76,6 +77,8 @@ export function parseIndex(content: ChunkContent, report: Report, visitor: Index
   }
   return { count, extra }
 }
+
+const twice = (key: string): string => `${JSON.stringify(key)} stands twice`
 
 function wrongType(reader: MsgpackReader, offset: number, path: string, message: string): never {
   return reader.report.fail(codes['tidx-type'], { offset, path, message })
@@ -132,8 +135,10 @@ class EntryParser {
       this.#field = ''
       this.#field = readKey(reader, this.#tagged)
       const number = fields.indexOf(this.#field as Field)
-      if (number < 0) this.#keepExtra(this.#field)
-      else {
+      if (number < 0) {
+        this.#noteTwice(keyAt)
+        this.#keepExtra(this.#field)
+      } else {
         const bit = 1 << number
         if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${this.#field} stands twice`)
         given |= bit
@@ -158,6 +163,8 @@ class EntryParser {
     }
     const kind = reader.next()
     if (field === 'name' || field === 'hash_b3') {
+      // Nil stands for no hash, as a missing one does.
+      if (field === 'hash_b3' && kind === 'nil') return
       if (kind !== 'str') this.#refuse(at, kind, 'a string')
       else if (field === 'name') this.#readName()
       else this.#readHash()
@@ -216,6 +223,13 @@ class EntryParser {
       } else shape.push(value)
     }
     this.#entry.shape = shape
+  }
+
+  /** The last one of equal keys counts, as in Python. */
+  #noteTwice(offset: number): void {
+    const { extra } = this.#entry
+    if (!extra || !(this.#field in extra)) return
+    this.#report.report(codes['key-twice'], { offset, path: this.#path(), message: twice(this.#field) })
   }
 
   #keepExtra(key: string): void {

@@ -23,7 +23,7 @@ export const codes = defineCodes('gguf', {
   'duplicate-key': error('A key stands twice; readers disagree on which one counts.'),
   'value-utf8': warning('A string is not UTF-8, as the document wants. Its bytes are kept.'),
   'bool-value': warning('A boolean is neither 0 nor 1; readers take it for true.'),
-  alignment: error('general.alignment is not a power of two stored as uint32.'),
+  alignment: error('general.alignment is not a power of two up to 1 MiB, stored as uint32.'),
   'alignment-small': warning('general.alignment is a power of two, but not a multiple of 8 as the document wants.'),
   'missing-architecture': warning(
     'general.architecture is missing; programs do not know what to do with such a model.',

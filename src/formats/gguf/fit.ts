@@ -1,7 +1,7 @@
 // What a GGUF file can hold.
 import { encodeUtf8, isPowerOfTwo } from '../../bytes/index.js'
 import { ggmlTypeByName, ggmlTypeOf } from '../../dtypes/ggml/index.js'
-import { type DType, f16, f32, i8, i16, i32, i64 } from '../../dtypes/index.js'
+import type { DType } from '../../dtypes/index.js'
 import {
   type Fit,
   listOf,
@@ -21,25 +21,13 @@ export const quantizationVersionKey = 'general.quantization_version'
 const mostNameBytes = 64
 const mostKeyBytes = 65_535
 
-const no = <T>(reason: string, castTo?: DType): Fit<T> => ({ fits: false, reason, ...(castTo && { castTo }) })
-
-/** Types that ggml lacks, with the smallest of its types that holds all their values. */
-const wider: Readonly<Record<string, DType>> = {
-  ...{ bool: i8, u8: i16, bitset: i16, u16: i32, u32: i64 },
-  ...{ i4: i8, i2: i8, i1: i8, u4: i8, u2: i8, u1: i8, t2: i8, t1: i8 },
-  ...{ f8_e4m3: f16, f8_e5m2: f16, f8_e4m3fnuz: f16, f8_e5m2fnuz: f16, f6_e2m3: f16, f6_e3m2: f16, f4_e2m1: f16 },
-  f8_e8m0: f32,
-}
+const no = <T>(reason: string): Fit<T> => ({ fits: false, reason })
 
 export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (tensor.encoding && ggmlTypeOf(tensor.encoding)) return fitPacked(tensor, tensor.encoding)
   const repacked = tensor.dtype.id === 'mcf.q8' && tensor.data ? q8ToBlocks(tensor.data, tensor.shape) : undefined
   if (repacked) return fitRepacked({ ...tensor, dtype: q8_0, data: repacked, quant: undefined })
-  if (!ggmlTypeOf(tensor.dtype)) {
-    const castTo =
-      tensor.dtype.kind === 'block' ? f32 : Object.hasOwn(wider, tensor.dtype.id) ? wider[tensor.dtype.id] : undefined
-    return no(`ggml has no type for ${tensor.dtype.id}`, castTo)
-  }
+  if (!ggmlTypeOf(tensor.dtype)) return no(`ggml has no type for ${tensor.dtype.id}`)
   if (!tensor.data) return no('GGUF cannot declare a tensor without data')
   if (tensor.quant) return no('GGUF has no place for scales beside a tensor')
   if (tensor.shape.length > mostDims) return no(`a tensor has at most ${mostDims} dimensions in GGUF`)
@@ -48,7 +36,7 @@ export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (nameBytes > mostNameBytes) return no(`names have at most ${mostNameBytes} bytes in GGUF`)
   const length = tensor.dtype.byteLength(tensor.shape)
   if (length === undefined || (tensor.dtype.kind === 'block' && length !== tensor.data.byteLength)) {
-    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`, f32)
+    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`)
   }
   return { fits: true }
 }

@@ -5,13 +5,14 @@ import { failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Layout, Metadata, MetaValue, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
 import { quantizationVersionKey } from './fit.js'
-import { alignmentKey, counts, defaultAlignment, magic, preamble } from './read.js'
+import { alignmentKey, counts, defaultAlignment, magic, mostAlignment, preamble } from './read.js'
 import { filler, slackKey, slackOf, slackOption } from './slack.js'
 import { nameOfShard, parseShardName, placeOf, splitKeys, withoutSplitKeys } from './split.js'
 
 /** How ggml's blocks are laid out since May 2023. */
 const quantizationVersion = 2
-const mostAlignment = 1 << 20
+/** Files count themselves in 16 bits. */
+const mostShards = 65_535
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const alignment = chooseAlignment(model.metadata, options)
@@ -20,6 +21,10 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   const metadata = slack > 0 ? new Map([...complete, [slackKey, filler(slack)]]) : complete
   const shards =
     options.shardSize === undefined ? [model.tensors] : splitShards(model.tensors, options.shardSize, alignment)
+  if (shards.length > mostShards) {
+    const message = `there would be ${shards.length} files, a set has at most ${mostShards}`
+    failWith(usageCodes.option, { file: options.name, path: '--shard-size', message })
+  }
   if (shards.length === 1) return { files: [layoutFile(options.name, metadata, model.tensors, alignment)] }
   const stem = parseShardName(options.name)?.stem ?? options.name.replace(/\.gguf$/i, '')
   const files = shards.map((tensors, no) => {

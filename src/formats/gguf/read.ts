@@ -25,6 +25,8 @@ export const preamble = struct({ magic: raw(4), version: u32 })
 export const counts = struct({ tensorCount: u64, metadataKvCount: u64 })
 const shortCounts = struct({ tensorCount: u32, metadataKvCount: u32 })
 export const defaultAlignment = 32
+/** More would only blow up files, or make sums overflow in other readers. */
+export const mostAlignment = 1 << 20
 export const alignmentKey = 'general.alignment'
 
 /** One file, which may be a part of a set. */
@@ -126,12 +128,12 @@ function readKey(index: IndexView, entry: Entry, i: number, { report, extents }:
   note(entry.start, lengthSize, 'key_length', entry.keyLength)
   note(start, entry.keyLength, 'key', decodeLossy(bytes))
   note(start + entry.keyLength, 4, 'value_type', entry.type)
+  if (entry.keyLength > 65_535) say('key-length', `the key has ${entry.keyLength} bytes`)
   if (key === undefined) say('key-utf8', 'the key is not UTF-8')
   else if (/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/.test(key)) return key
   else if (/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(key)) say('key-hyphen', `the key ${JSON.stringify(key)} has hyphens`)
   else if (key === '') say('key-syntax', 'the key is empty')
   else say('key-syntax', `the key ${JSON.stringify(key)} is not made of lower-case words with dots between`)
-  if (entry.keyLength > 65_535) say('key-length', `the key has ${entry.keyLength} bytes`)
   return key
 }
 
@@ -163,6 +165,10 @@ function readAlignment(value: MetaValue, entry: Entry, i: number, { report }: Re
     return defaultAlignment
   }
   const alignment = Number(value.value)
+  if (alignment > mostAlignment) {
+    report.report(codes.alignment, { ...place, message: `${alignment} is more than ${mostAlignment}` })
+    return defaultAlignment
+  }
   if (alignment % 8 !== 0) {
     report.report(codes['alignment-small'], { ...place, message: `${alignment} is no multiple of 8` })
   }

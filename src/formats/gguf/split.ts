@@ -53,6 +53,17 @@ const fiveDigits = (value: number): string => String(value).padStart(5, '0')
 export const nameOfShard = (stem: string, no: number, count: number, suffix = '.gguf'): string =>
   `${stem}-${fiveDigits(no + 1)}-of-${fiveDigits(count)}${suffix}`
 
+/** Whether what a file says about its place can be, and is what its name says. */
+export function isPlaceRight({ source }: GgufFile, { no, count }: Place, { report }: ReadContext): boolean {
+  const named = parseShardName(source.name)
+  const isOther = named !== undefined && (named.no !== no || named.count !== count)
+  if (!isOther && no >= 0 && no < count) return true
+  const name = isOther ? `, but its name says file ${named.no + 1} of ${named.count}` : ''
+  const message = `the metadata say that it is file ${no + 1} of ${count}${name}`
+  report.report(codes['shard-number'], { offset: 0, path: splitKeys.no, message })
+  return false
+}
+
 /** Reads the rest of the set whose first file is given. */
 export async function readSet(first: GgufFile, place: Place, context: ReadContext): Promise<GgufFile[]> {
   const { report } = context
@@ -61,10 +72,6 @@ export async function readSet(first: GgufFile, place: Place, context: ReadContex
     const message = `it is the first of ${place.count} files, but the name ${JSON.stringify(first.source.name)} is not NAME-00001-of-${fiveDigits(place.count)}.gguf`
     report.report(codes['shard-name'], { offset: 0, path: splitKeys.count, message })
     return [first]
-  }
-  if (named.no !== place.no || named.count !== place.count) {
-    const message = `the name says file ${named.no + 1} of ${named.count}, the metadata ${place.no + 1} of ${place.count}`
-    report.report(codes['shard-number'], { offset: 0, path: splitKeys.no, message })
   }
   const files = [first]
   try {
@@ -76,11 +83,20 @@ export async function readSet(first: GgufFile, place: Place, context: ReadContex
       if (file) checkPlace(file, no, place, context)
     }
     if (missing === 0) checkTensors(files, place, context)
+    else sayLost(missing, files, place, context)
     return files
   } catch (error) {
     await Promise.all(files.slice(1).map((file) => file.source.close()))
     throw error
   }
+}
+
+/** What an absent file held, nothing else says; only how many tensors are not in the others. */
+function sayLost(missing: number, files: readonly GgufFile[], { tensors }: Place, { onLost }: ReadContext): void {
+  const held = files.reduce((sum, file) => sum + file.tensors.length, 0)
+  const which = missing === 1 ? 'a file of the set is' : `${missing} files of the set are`
+  const count = tensors === undefined ? '' : `: of ${tensors} tensors ${held} are left`
+  onLost?.({ subject: 'tensor', reason: `${which} missing or cannot be read, and the names in it are gone${count}` })
 }
 
 async function openShard(first: ByteSource, name: string, context: ReadContext): Promise<GgufFile | undefined> {
@@ -132,10 +148,9 @@ function checkTensors(files: readonly GgufFile[], { tensors }: Place, { report }
   }
 }
 
-/** The model that one file or a whole set is. */
-export function modelOf(files: readonly GgufFile[]): Model {
+/** The model that one file or a whole set is; `isSet` also where only one file of a set is left. */
+export function modelOf(files: readonly GgufFile[], isSet = files.length > 1): Model {
   const [first] = files
-  const isSet = files.length > 1
   const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => file.tensors) : first!.tensors
   const split: Part = { kind: 'gguf.split', sharing: 'derived', value: { files: files.length } }
   const { metadata, parts: slack } = splitSlack(first!.metadata)

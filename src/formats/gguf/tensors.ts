@@ -13,6 +13,8 @@ import { isOrderAgreed, toLittleEndian } from './swap.js'
 interface Placed {
   readonly tensor: Tensor
   readonly entry: number
+  /** Where its entry begins in the file. */
+  readonly at: number
   readonly offset: number
   readonly size: number
 }
@@ -110,7 +112,7 @@ export class TensorReader {
     }
     const data = this.#encoding.littleEndian ? range : toLittleEndian(range, type)
     const tensor: Tensor = { name, dtype: type.dtype, shape, order: 'row', role: 'weight', data }
-    this.#placed.push({ tensor, entry: i, offset, size })
+    this.#placed.push({ tensor, entry: i, at: info.at, offset, size })
   }
 
   #checkName(info: Info, i: number, seen: Map<string, number>): string | undefined {
@@ -189,7 +191,7 @@ export class TensorReader {
     if (inOrder.some((placed, i) => i > 0 && placed.offset < inOrder[i - 1]!.offset)) {
       const late = inOrder.find((placed, i) => i > 0 && placed.offset < inOrder[i - 1]!.offset)!
       const message = `the data of ${JSON.stringify(late.tensor.name)} lies before that of the tensor listed before it`
-      this.#say(codes.order, late.entry, 'offset', this.#end, message)
+      this.#say(codes.order, late.entry, 'offset', late.at, message)
       inOrder = inOrder.toSorted((a, b) => a.offset - b.offset || a.size - b.size)
     }
     let reached = 0

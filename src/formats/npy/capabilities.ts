@@ -1,6 +1,5 @@
 // What NumPy's files can hold: arrays of numbers, in either order. There is no place for anything beside them.
 import { encodeUtf8 } from '../../bytes/index.js'
-import { type DType, f32, i8, u8 } from '../../dtypes/index.js'
 import { type Fit, stowageKey, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { npyDescription } from '../../wire/npy-header.js'
 import { mostNameBytes } from '../../wire/zip-write.js'
@@ -15,15 +14,7 @@ function fitArray(tensor: Tensor): Fit<Tensor> {
   if (!data) return { fits: false, reason: 'an array cannot be declared without data' }
   if (shape.length > mostDimensions) return { fits: false, reason: `NumPy has at most ${mostDimensions} dimensions` }
   if (npyDescription(dtype.id) !== undefined || foreignDescr(tensor) !== undefined) return { fits: true }
-  const castTo = substituteFor(dtype)
-  return { fits: false, reason: `NumPy has no type for ${dtype.id}`, ...(castTo && { castTo }) }
-}
-
-/** The smallest type of NumPy that holds all values of one that it does not have. */
-function substituteFor({ kind }: DType): DType | undefined {
-  if (kind === 'float' || kind === 'block') return f32
-  if (kind === 'int') return i8
-  return kind === 'uint' ? u8 : undefined
+  return { fits: false, reason: `NumPy has no type for ${dtype.id}` }
 }
 
 function fitMember(tensor: Tensor): Fit<Tensor> {

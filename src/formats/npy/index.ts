@@ -15,6 +15,7 @@ export const npy: Format = {
   extensions: [extension],
   capabilities: { checksums: 'none', plain: true, usual: { version: '1.0' }, write: npyWrite },
   codes: npyCodes,
+  mends: 'nothing: a file is one array, without a checksum',
   detect(head, name) {
     if (startsLikeNpy(head)) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
@@ -30,6 +31,7 @@ export const npz: Format = {
   extensions: [archiveExtension],
   capabilities: { checksums: 'all', write: npzWrite },
   codes: npzCodes,
+  mends: 'of a cut or damaged file the arrays that have their checksum',
   detect(head, name) {
     // An archive whose first member is an array, or one without members; others are zip files of some other kind.
     const [first] = startsLikeZip(head) ? guessMemberNames(head) : [undefined]

@@ -80,19 +80,30 @@ async function checkFill({ name, data, dtype, shape }: Tensor, { report, signal 
   report.report(ownCodes['fill-bits'], { ...file, offset, path: `data[${JSON.stringify(name)}]`, message })
 }
 
+/** Every coordinate must lie inside the whole tensor, and each position behind the one before it. */
 async function checkPositions(positions: Positions, { report, signal }: CheckContext): Promise<void> {
   const { payload, shape, isFlat, offset, path } = positions
   const limits = isFlat ? [shape.reduce((product, dim) => product * dim, 1)] : shape
   let at = 0
+  let flat = 0
+  let last = -1
   for await (const chunk of payload.chunks(defaultWindow, signal)) {
     const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     for (let i = 0; i + 8 <= chunk.byteLength; i += 8, at++) {
       const position = view.getBigInt64(i, true)
-      const limit = limits[at % limits.length]!
-      if (position >= 0n && position < limit) continue
-      const message = `position ${at} is ${position}, allowed are 0 to ${limit - 1}`
-      report.report(ownCodes['sparse-index'], { offset, path, message })
-      return
+      const axis = at % limits.length
+      const limit = limits[axis]!
+      if (position < 0n || position >= limit) {
+        const message = `position ${at} is ${position}, allowed are 0 to ${limit - 1}`
+        return report.report(ownCodes['sparse-index'], { offset, path, message })
+      }
+      flat = (axis === 0 ? 0 : flat * limit) + Number(position)
+      if (axis < limits.length - 1) continue
+      if (flat <= last) {
+        const message = `value ${Math.floor(at / limits.length)} does not come after the one before it`
+        return report.report(ownCodes['sparse-order'], { offset, path, message })
+      }
+      last = flat
     }
   }
 }

@@ -42,6 +42,8 @@ export const ownCodes = defineCodes('onnx', {
   sparse: note('A tensor is stored sparsely, as values and their positions. It is listed as a part.'),
   'sparse-shape': error('Values and positions of a sparse tensor do not go together.'),
   'sparse-index': error('A position in a sparse tensor lies outside its shape.'),
+  'sparse-order': error('The positions of a sparse tensor do not ascend, or one stands twice.'),
+  'new-version': warning('The model states a version of the format that is newer than any that tare knows.'),
 })
 
 /** Those of protobuf and its own, listed by their full name. */

@@ -75,7 +75,11 @@ export class Collector {
     const judged = await this.inspect(draft, scope.isListed)
     if (!scope.isListed) return
     this.#checkName(name.value, draft, scope)
-    if (!judged) return
+    if (!judged) {
+      const reason = 'its data are not there, or do not go with its type and shape'
+      this.#context.onLost?.({ subject: 'tensor', name: name.value, reason })
+      return
+    }
     if (!judged.type) {
       this.#addStrings(draft, name, judged)
       return

@@ -5,19 +5,28 @@ import { type ByteSource, isPathBelow, toSafe } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
 import { type Payload, type ReadContext, rangePayload } from '../../model/index.js'
 import { ownCodes as codes } from './codes.js'
+import { OpenFiles } from './open-files.js'
 import type { TensorDraft } from './tensor-draft.js'
 
+/** After so many absent files nobody needs to know about more. */
+const mostMissing = 1000
+
 export class ExternalFiles {
-  /** All that were opened. */
-  readonly files: ByteSource[] = []
   readonly #source: ByteSource
   readonly #context: ReadContext
+  readonly #files = new OpenFiles()
   /** By normal path; undefined for those that cannot be opened, which is said once. */
   readonly #opened = new Map<string, ByteSource | undefined>()
+  #missing = 0
 
   constructor(source: ByteSource, context: ReadContext) {
     this.#source = source
     this.#context = context
+  }
+
+  /** All that were opened. */
+  get files(): readonly ByteSource[] {
+    return this.#files.all
   }
 
   /** The `length` bytes that the shape wants; undefined when they are not to be had, which is reported. */
@@ -53,13 +62,13 @@ export class ExternalFiles {
     try {
       const open = path.includes('/') ? this.#source.below : this.#source.sibling
       if (!open) throw new Error('this kind of input has no files beside it')
-      file = await open.call(this.#source, path)
-      this.files.push(file)
+      if (this.#missing >= mostMissing) throw new Error(`${mostMissing} others cannot be, so it was not tried`)
+      file = await this.#files.add(() => open.call(this.#source, path))
     } catch (error) {
       const isUnsafe = error instanceof TareError && error.code === 'io/unsafe-path'
       const why = error instanceof TareError ? error.finding.message : (error as Error).message
       const message = `${JSON.stringify(path)} cannot be opened: ${why}`
-      this.#opened.set(path, undefined)
+      this.#missing++
       complainer(draft, this.#context)(isUnsafe ? 'external-path' : 'external-missing', 'location', message)
     }
     this.#opened.set(path, file)

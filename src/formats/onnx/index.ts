@@ -5,6 +5,7 @@ import { codes } from './codes.js'
 import { looksLikeModel } from './detect.js'
 import { exporter, exportOptions } from './export.js'
 import { collected, readModel } from './read.js'
+import { readCut } from './salvage.js'
 
 const extension = '.onnx'
 const published = [`model${extension}`] as const
@@ -15,6 +16,7 @@ export const onnx: Format = {
   extensions: [extension],
   capabilities: { checksums: 'none', openEnded: true },
   codes,
+  mends: 'of a cut file the initializers before the cut; into another format',
   detect(head, name, size) {
     if (looksLikeModel(head, size)) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
@@ -25,7 +27,7 @@ export const onnx: Format = {
     return files.length === 1 ? files[0] : files.find((name) => name === published[0])
   },
   async read(source, context) {
-    const graph = await readModel(source, context)
+    const graph = await (context.onLost ? readCut : readModel)(source, context)
     const model = await withCompanions(graph, source, context)
     collected.set(model, collected.get(graph)!)
     return model

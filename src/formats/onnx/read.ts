@@ -17,6 +17,9 @@ import { GraphWalker } from './walk-graph.js'
 /** What the model says about itself stands under keys with this prefix, beside the metadata that its makers added. */
 const prefix = 'onnx.'
 
+/** With some room: versions have added fields so far, and changed none. */
+const lastIrVersion = 15n
+
 /** What checking needs beyond the model. */
 export const collected = new WeakMap<Model, Collector>()
 
@@ -153,6 +156,10 @@ class ModelReader {
     if (this.#irVersion === undefined || this.#irVersion <= 0n) {
       const found = this.#irVersion === undefined ? 'there is none' : `it is ${this.#irVersion}`
       report.report(codes['no-ir-version'], { offset, path: 'ir_version', message: `a version was expected, ${found}` })
+    }
+    if (this.#irVersion !== undefined && this.#irVersion > lastIrVersion) {
+      const message = `it is ${this.#irVersion}, ${lastIrVersion} is the last one known`
+      report.report(codes['new-version'], { offset, path: 'ir_version', message })
     }
     if (!this.#hasGraph) report.report(codes['no-graph'], { offset, path: 'graph', message: 'there is no graph' })
     if (this.#opsets.size === 0 && (this.#irVersion ?? 0n) >= 3n) {

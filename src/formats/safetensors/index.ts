@@ -21,6 +21,7 @@ export const safetensors: Format = {
   extensions: ['.safetensors', indexSuffix],
   capabilities: { checksums: 'none', plain: true, write: writeCapabilities() },
   codes,
+  mends: 'of a cut file the whole tensors, once the header is there; of a set those in the files that are left',
 
   detect(head, name, size) {
     if (looksLikeIndex(head)) return 'yes'
@@ -37,10 +38,13 @@ export const safetensors: Format = {
 
   published,
   mainFile(names) {
-    const index = names.filter((name) => name.endsWith(indexSuffix))
-    if (index.length === 1) return index[0]
+    // Beside the usual names there can be others for the same weights, such as model.fp16.safetensors.
+    const usual = [published[1], published[0]].find((name) => names.includes(name))
+    if (usual !== undefined) return usual
+    const indexes = names.filter((name) => name.endsWith(indexSuffix))
+    if (indexes.length === 1) return indexes[0]
     const files = names.filter((name) => name.endsWith('.safetensors'))
-    return files.length === 1 ? files[0] : files.find((name) => name === published[0])
+    return files.length === 1 ? files[0] : undefined
   },
 
   async read(source, context) {
@@ -79,6 +83,11 @@ function looksLikeIndex(head: Uint8Array): boolean {
   return firstFile === undefined ? /"weight_map"/.test(text) : !/\.bin$/i.test(firstFile)
 }
 
+/** Only the remainder of the count matters, and it cannot overflow. */
+function fillsBytes(shape: readonly number[], bits: number): boolean {
+  return (shape.reduce((count, dim) => (count * (dim % 8)) % 8, 1) * bits) % 8 === 0
+}
+
 function writeCapabilities(): WriteCapabilities {
   return {
     order: 'row',
@@ -89,6 +98,10 @@ function writeCapabilities(): WriteCapabilities {
       const tag = tagByDType.get(tensor.dtype.id)
       if (!tag) return { fits: false, reason: `safetensors has no type for ${tensor.dtype.id}` }
       if (!tensor.data) return { fits: false, reason: 'safetensors cannot declare a tensor without data' }
+      if (!fillsBytes(tensor.shape, tag.bits)) {
+        const reason = `elements of ${tag.bits} bits must fill whole bytes in safetensors, [${tensor.shape.join(', ')}] do not`
+        return { fits: false, reason }
+      }
       if (tensor.name === metadataKey) return { fits: false, reason: `the name ${metadataKey} is reserved` }
       return { fits: true }
     },

@@ -5,6 +5,11 @@ export const codes = defineCodes('torch', {
   magic: error('This is neither a zip archive nor the older kind of PyTorch file.'),
   'protocol-version': error('The file states a version of the old format that PyTorch never wrote.'),
   'system-info': error('The third part of the file does not describe the machine that wrote it.'),
+  version: error(
+    'The record "version" is missing or none from 1 to 10. PyTorch refuses such an archive; with --lenient tare reads it.',
+  ),
+  'version-taken': warning('The record "version" is missing or none from 1 to 10; PyTorch refuses such an archive.'),
+  tar: error('This is a tar archive, as the first releases of PyTorch wrote them. Load it there and save it again.'),
   'byte-order': error('The byteorder record says neither "little" nor "big".'),
   truncated: error('The file ends before its storages do. It was cut off; get it again.'),
   archive: error('The archive has no data.pkl, so it is no PyTorch file.'),
@@ -31,7 +36,11 @@ export const codes = defineCodes('torch', {
   'unsupported-tensor': error('There is a tensor of a kind that tare cannot read. With --lenient it is left out.'),
   'unsupported-tensor-left-out': warning('A tensor of a kind that tare cannot read was left out.'),
   quantized: warning('A quantized tensor: its whole numbers are read, with scale and zero point beside them.'),
-  sparse: warning('A sparse tensor: its indices and values are read as two tensors.'),
+  'quantized-channels': warning(
+    'A tensor that is quantized by channels: its whole numbers are read, scales and zero points as two more tensors.',
+  ),
+  sparse: warning('A sparse tensor: its indices and values are read as tensors of their own.'),
+  nested: warning('A nested tensor: its elements are read as one tensor, their sizes, strides and offsets as others.'),
   expanded: error(
     'A small storage is stretched to a tensor of enormous size. With --lenient it is read, made piece by piece.',
   ),

@@ -5,12 +5,12 @@ import type { ReadContext } from '../../model/index.js'
 import type { PickleGlobal } from '../../wire/pickle.js'
 import { codes } from './codes.js'
 import { standardLibrary } from './standard-library.js'
-import { elementTypes, otherConstants, storageTypes, untypedStorages } from './types.js'
+import { elementTypes, otherConstants, packedStorages, packedTypes, storageTypes, untypedStorages } from './types.js'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
 const builtins = words(
-  'set frozenset bytearray bytes complex dict list tuple int float str bool slice range object unicode long',
+  'set frozenset bytearray bytes complex dict list tuple int float str bool slice range xrange object unicode long',
 )
 
 /** By module: the names that plain data consist of. */
@@ -28,7 +28,9 @@ const harmless: ReadonlyMap<string, ReadonlySet<string>> = new Map([
       'device',
       'Tensor',
       ...storageTypes.keys(),
+      ...packedStorages,
       ...elementTypes.keys(),
+      ...packedTypes.keys(),
       ...otherConstants,
       ...untypedStorages,
     ]),
@@ -58,6 +60,7 @@ const inert: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['uuid', words('UUID')],
   ['pathlib', words('Path PosixPath WindowsPath PurePath PurePosixPath PureWindowsPath')],
   ['pathlib._local', words('Path PosixPath WindowsPath PurePath PurePosixPath PureWindowsPath')],
+  ['typing', words('Any Callable Dict FrozenSet Iterable List Mapping Optional Sequence Set Tuple Type Union')],
   ['numpy.core.multiarray', words('_reconstruct scalar')],
   ['numpy._core.multiarray', words('_reconstruct scalar')],
   ['numpy.core.numeric', words('_frombuffer')],
@@ -68,14 +71,22 @@ const inert: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 /** What arrays and numbers of NumPy consist of: see numpy.ts. */
 const arrayNames = words('ndarray dtype _reconstruct scalar _frombuffer')
 
+/** What TorchScript says in place of plain lists, and where it notes the type of a value. */
+const scriptNames = words(
+  'build_intlist build_tensorlist build_doublelist build_boollist build_tensor_from_id restore_type_tag',
+)
+
 export type Verdict = 'harmless' | 'inert' | 'unsafe'
 
 export function judgeGlobal({ module, name }: PickleGlobal, isTorchScript = false): Verdict {
   if (harmless.get(module)?.has(name)) return 'harmless'
   if (isTorchScript && (module === '__torch__' || module.startsWith('__torch__.'))) return 'harmless'
+  if (isTorchScript && module === 'torch.jit._pickle' && scriptNames.has(name)) return 'harmless'
   if (inert.get(module)?.has(name)) return 'inert'
   const [top = ''] = module.split('.')
-  if (top === '' || top.startsWith('_') || standardLibrary.has(top)) return 'unsafe'
+  // Classes of the script that trained the model are in __main__.
+  const isScript = module === '__main__'
+  if (top === '' || (top.startsWith('_') && !isScript) || standardLibrary.has(top)) return 'unsafe'
   if (
     module === 'numpy' &&
     /^(ndarray|dtype|(bool|u?int|float|complex|str|bytes|datetime|timedelta)[0-9]*_?)$/.test(name)

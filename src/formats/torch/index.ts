@@ -22,6 +22,8 @@ export const torch: Format = {
   extensions: ['.pt', '.pth', '.ckpt', indexSuffix],
   capabilities: { checksums: 'all' },
   codes: allTorchCodes,
+  mends:
+    'of a cut or damaged file the tensors whose storages are whole and have their checksum, once the pickle is there; into another format',
 
   detect(head, name) {
     if (looksLikeIndex(head)) return 'yes'
@@ -40,9 +42,10 @@ export const torch: Format = {
 
   published,
   mainFile(names) {
+    const usual = [published[1], published[0]].find((name) => names.includes(name))
+    if (usual !== undefined) return usual
     const indexes = names.filter((name) => name.endsWith(indexSuffix))
     if (indexes.length === 1) return indexes[0]
-    if (names.includes(published[0])) return published[0]
     const files = names.filter((name) => /(\.(pt|pth|ckpt)|_model\.bin)$/i.test(name) && !trainingState.test(name))
     return files.length === 1 ? files[0] : undefined
   },
@@ -58,10 +61,14 @@ export const torch: Format = {
   check,
 }
 
+const tarMark = { offset: 257, text: 'ustar' }
+
 async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
-  const head = await source.read(0, Math.min(source.size, 64), { signal: context.signal })
+  const head = await source.read(0, Math.min(source.size, 512), { signal: context.signal })
   if (startsLikeZip(head)) return readArchive(source, context)
   if (isPickle(head)) return readLegacy(source, context)
+  if (decodeLossy(head.subarray(tarMark.offset, tarMark.offset + tarMark.text.length)) === tarMark.text)
+    return context.report.fail(codes.tar, { offset: 0, path: 'file', message: 'the file is a tar archive' })
   const message = 'the file begins neither like a zip archive nor like a pickle'
   return context.report.fail(codes.magic, { offset: 0, path: 'file', message })
 }

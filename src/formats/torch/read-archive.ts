@@ -2,8 +2,9 @@
 // storage of that key, version is a number, and byteorder, where present, says whether the storages are "little" or "big". Members are
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
+import { collectingReport, type Finding } from '../../errors/index.js'
 import type { Model, Part, ReadContext } from '../../model/index.js'
-import { memberPayload } from '../../model/zip-payload.js'
+import { checkMember, memberPayload } from '../../model/zip-payload.js'
 import { type Pickle, readPickle } from '../../wire/pickle.js'
 import { readMemberHead, readZip, type ZipMember } from '../../wire/zip.js'
 import { rememberMembers } from './check.js'
@@ -15,6 +16,8 @@ import { walk } from './walk.js'
 
 /** Records that hold one short word each. */
 const wordLength = 64
+/** What PyTorch reads. */
+const versions = { first: 1, last: 10 }
 
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal, limits } = context
@@ -23,7 +26,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const { members } = await readZip(source, { report, extents, signal, mostDirectory: limits.indexBytes, onLost })
   const archive = new Archive(source, members, context)
   archive.record()
-  const isTorchScript = archive.has('constants.pkl') && archive.namesUnder('code/') > 0
+  const isTorchScript = archive.has('constants.pkl')
   if (isTorchScript) {
     const message = 'the archive holds code beside the weights'
     report.report(codes.torchscript, { offset: archive.pickle.entryOffset, path: archive.pickle.path, message })
@@ -31,13 +34,14 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const pickle = await archive.readPickle()
   const { path } = archive.pickle
   checkGlobals(pickle.globals, path, context, isTorchScript)
-  const ids = readStorageIds(pickle.references, path, context)
+  const ids = readStorageIds(pickle.references, path, context, { lengths: [5] })
   const found = archive.findStorages(ids.values())
+  if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = { ids, found, isBigEndian }
   const options = { rootName: stemOf(source.name), path, size: archive.pickle.size }
   const { tensors, metadata } = walk(pickle.value, storages, context, options)
-  const version = await archive.word('version')
+  const version = await archive.version()
   const model: Model = {
     format: 'torch',
     version,
@@ -87,10 +91,6 @@ class Archive {
     return this.#byName.has(name)
   }
 
-  namesUnder(folder: string): number {
-    return [...this.#byName.keys()].filter((name) => name.startsWith(folder)).length
-  }
-
   /** The byte map: storages are data, everything else is index. */
   record(): void {
     for (const [name, { dataOffset: offset, storedSize: length, path }] of this.#byName) {
@@ -128,6 +128,19 @@ class Archive {
     return word
   }
 
+  /** Every reader of PyTorch looks at it first. */
+  async version(): Promise<string | undefined> {
+    const name = ['.data/version', 'version'].find((each) => this.has(each))
+    const word = name === undefined ? undefined : await this.word(name)
+    const number = Number(/^\d+/.exec(word ?? '')?.[0])
+    if (number >= versions.first && number <= versions.last) return word
+    const message = word === undefined ? 'there is no record of that name' : `it is ${JSON.stringify(word)}`
+    const member = this.#byName.get(name ?? '') ?? this.pickle
+    const details = { offset: member.dataOffset, path: name === undefined ? 'version' : member.path, message }
+    this.#context.report.report(codes[this.#context.lenient ? 'version-taken' : 'version'], details)
+    return word
+  }
+
   /** The storages that are there in full. Those that are missing or of another size are reported once. */
   findStorages(ids: Iterable<StorageId>): Map<string, Storage> {
     const { report } = this.#context
@@ -153,6 +166,17 @@ class Archive {
     }
     this.#noteUnused(found, refused)
     return found
+  }
+
+  /** Takes out the storages that do not have their checksum. A view may take its elements from anywhere in a storage. */
+  async dropDamaged(found: Map<string, Storage>): Promise<void> {
+    for (const key of [...found.keys()]) {
+      const findings: Finding[] = []
+      const report = collectingReport(this.#source.name, findings)
+      const context = { ...this.#context, report, extra: {}, checked() {} }
+      await checkMember(this.#source, this.#byName.get(`data/${key}`)!, context)
+      if (findings.length > 0) found.delete(key)
+    }
   }
 
   #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {

@@ -32,7 +32,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
   const isBigEndian = await readByteOrder(pickles, context)
   const object = await pickles.next('object')
   const objectSize = object.byteLength
-  const ids = readStorageIds(object.references, 'object', context)
+  const ids = readStorageIds(object.references, 'object', context, { lengths: [5, 6], hasModules: true })
   const keys = await readKeys(pickles, context)
   const found = await findStorages(source, pickles.offset, keys, [...ids.values()], context)
   const options = { rootName: stemOf(source.name), path: 'object', size: objectSize }
@@ -162,7 +162,10 @@ async function findStorages(
       const message = 'nothing refers to this storage, so its size is not known'
       return report.fail(codes['storage-keys'], { offset: at, path, message })
     }
-    if (at + countSize > source.size) return truncated(at + countSize, path)
+    if (at + countSize > source.size) {
+      truncated(at + countSize, path)
+      break
+    }
     const bytes = await source.read(at, countSize, { signal })
     const count = new DataView(bytes.buffer, bytes.byteOffset, countSize).getBigInt64(0, true)
     extents?.add({
@@ -179,14 +182,19 @@ async function findStorages(
       return report.fail(codes['storage-size'], { offset: at, path: `${path}.count`, message })
     }
     at += countSize
-    if (at + byteLength > source.size) return truncated(at + byteLength, path)
+    if (at + byteLength > source.size) {
+      truncated(at + byteLength, path)
+      at = source.size
+      break
+    }
     extents?.add({ file: source.name, offset: at, length: byteLength, path: `${path}.data`, kind: 'data' })
     const base = at
     found.set(key, { byteLength, part: (offset, length) => rangePayload(source, base + offset, length) })
     at += byteLength
   }
+  const listed = new Set(keys)
   for (const [key, { offset }] of byKey) {
-    if (found.has(key)) continue
+    if (found.has(key) || listed.has(key)) continue
     const message = `there is no storage ${JSON.stringify(key)}`
     report.report(codes['storage-missing'], { offset, path: 'object', message })
   }
@@ -196,9 +204,12 @@ async function findStorages(
   }
   return found
 
-  function truncated(end: number, path: string): never {
+  /** The storages before are whole; which tensors lie in the others shows when they are looked for. */
+  function truncated(end: number, path: string): void {
     const message = `the storage ends at ${end}, the file at ${source.size}`
-    return report.fail(codes.truncated, { offset: at, length: source.size - at, path, message })
+    const place = { offset: at, length: source.size - at, path, message }
+    if (!context.onLost) report.fail(codes.truncated, place)
+    report.report(codes.truncated, place)
   }
 }
 

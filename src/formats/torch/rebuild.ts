@@ -13,7 +13,7 @@ import {
 } from '../../wire/pickle.js'
 import type { SignFlags } from './signs.js'
 import type { StorageId } from './storages.js'
-import { elementTypes } from './types.js'
+import { elementTypes, packedTypes } from './types.js'
 
 /** A tensor as its file describes it, not yet checked against the storage. Offset and strides are in elements. */
 export interface TensorView {
@@ -25,13 +25,20 @@ export interface TensorView {
   readonly strides: readonly number[]
   readonly signs: SignFlags
   readonly quant?: QuantParams
+  /** Scales and zero points of each channel, which are tensors themselves, and the axis that the channels are counted on. */
+  readonly channels?: { readonly axis: number; readonly parts: NamedParts }
+  /** Elements to each that the shape counts, where it counts bytes. */
+  readonly pack?: number
 }
+
+export type NamedParts = readonly (readonly [name: string, value: PickleValue])[]
 
 export type Rebuilt =
   | TensorView
   /** Declared without data. */
   | { readonly kind: 'meta'; readonly dtype: DType; readonly shape: readonly number[] }
-  | { readonly kind: 'sparse'; readonly parts: readonly (readonly [name: string, value: PickleValue])[] }
+  /** Several tensors in one. */
+  | { readonly kind: 'parts'; readonly code: 'sparse' | 'nested'; readonly parts: NamedParts }
   /** It was reported before that the storage is not in order. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'unsupported'; readonly message: string }
@@ -77,12 +84,13 @@ export function rebuild(
     case 'torch._utils._rebuild_meta_tensor_no_storage':
       return meta(args)
     case 'torch._utils._rebuild_sparse_tensor':
+    case 'torch._utils._rebuild_sparse_csr_tensor':
       return sparse(args)
+    case 'torch._utils._rebuild_nested_tensor':
+      return nested(args)
     case 'torch._tensor._rebuild_from_type_v2':
     case 'torch._tensor._rebuild_from_type':
       return ofType(args, ids, depth, value)
-    case 'torch._utils._rebuild_nested_tensor':
-    case 'torch._utils._rebuild_sparse_csr_tensor':
     case 'torch._utils._rebuild_device_tensor_from_numpy':
     case 'torch._utils._rebuild_wrapper_subclass':
       return unsupported(`${name} makes a kind of tensor that is not read`)
@@ -125,12 +133,14 @@ function view(
   if (shape.length !== strides.length) return wrong(`${shape.length} dimensions, but ${strides.length} strides`)
   const id = ids.get(storage)
   if (!id) return { kind: 'missing' }
-  const dtype = type === undefined ? id.dtype : elementType(type)
-  if (!dtype) {
+  const packed = type instanceof PickleGlobal && type.module === 'torch' ? packedTypes.get(type.name) : undefined
+  const dtype = packed ?? (type === undefined ? id.dtype : elementType(type))
+  if (!dtype || (packed && shape.length === 0)) {
     const isNamed = type instanceof PickleGlobal && type.module === 'torch'
     return isNamed ? unsupported(`elements of ${type.fullName} are not read`) : wrong('the element type is not stated')
   }
-  return { kind: 'view', storage: id, dtype, offset: first, shape, strides, signs: signsOf(flags) }
+  const pack = packed && { pack: packed.group.elements }
+  return { kind: 'view', storage: id, dtype, offset: first, shape, strides, signs: signsOf(flags), ...pack }
 }
 
 function elementType(value: PickleValue): DType | undefined {
@@ -142,16 +152,27 @@ function signsOf(flags: PickleValue | undefined): SignFlags {
   return { conjugate: flags.get('conj') === true, negative: flags.get('neg') === true }
 }
 
-/** (storage, offset, size, stride, (scheme, scale, zero point), …) */
+/** (storage, offset, size, stride, (scheme, scale, zero point), …); by channels (scheme, scales, zero points, axis). */
 function quantized(args: readonly PickleValue[], ids: ReadonlyMap<PickleReference, StorageId>): Rebuilt {
   const rebuilt = view(args, undefined, undefined, ids)
   if (rebuilt.kind !== 'view') return rebuilt
-  const [scheme, scale, zeroPoint] = args[4] instanceof PickleList ? args[4].items : []
+  const [scheme, scale, zeroPoint, axis] = args[4] instanceof PickleList ? args[4].items : []
   const name = scheme instanceof PickleGlobal ? scheme.fullName : show(scheme)
+  if (channelSchemes.has(name) && scale instanceof PickleObject && zeroPoint instanceof PickleObject) {
+    const number = typeof axis === 'bigint' ? Number(axis) : Number.NaN
+    if (!(number >= 0 && number < rebuilt.shape.length)) return wrong(`the axis ${show(axis)} is none of the tensor`)
+    const parts: NamedParts = [
+      ['scale', scale],
+      ['zero_point', zeroPoint],
+    ]
+    return { ...rebuilt, channels: { axis: number, parts } }
+  }
   if (name !== 'torch.per_tensor_affine' || typeof scale !== 'number' || typeof zeroPoint !== 'bigint')
     return unsupported(`quantization by ${name} is not read`)
   return { ...rebuilt, quant: { scheme: 'asymmetric', scales: [scale], zeroPoints: [Number(zeroPoint)] } }
 }
+
+const channelSchemes = new Set(['torch.per_channel_affine', 'torch.per_channel_affine_float_qparams'])
 
 /** (dtype, size, stride, requires_grad) */
 function meta([type, size]: readonly PickleValue[]): Rebuilt {
@@ -160,19 +181,33 @@ function meta([type, size]: readonly PickleValue[]): Rebuilt {
   return dtype && shape ? { kind: 'meta', dtype, shape } : wrong('type or size of a tensor without data is missing')
 }
 
+const rowsCompressed = ['crow_indices', 'col_indices', 'values', 'size']
+const columnsCompressed = ['ccol_indices', 'row_indices', 'values', 'size']
+
+/** What the second argument holds, by layout. */
+const sparseParts: ReadonlyMap<string, readonly string[]> = new Map([
+  ['torch.sparse_coo', ['indices', 'values', 'size']],
+  ['torch.sparse_csr', rowsCompressed],
+  ['torch.sparse_bsr', rowsCompressed],
+  ['torch.sparse_csc', columnsCompressed],
+  ['torch.sparse_bsc', columnsCompressed],
+])
+
 /** (layout, (indices, values, size, …)) */
 function sparse([layout, data]: readonly PickleValue[]): Rebuilt {
-  const name = layout instanceof PickleObject && layout.args instanceof PickleList ? layout.args.items[0] : layout
+  const given = layout instanceof PickleObject ? firstArgument(layout) : layout
+  const name = given instanceof PickleGlobal ? given.fullName : given
+  const names = typeof name === 'string' ? sparseParts.get(name) : undefined
   const parts = data instanceof PickleList ? data.items : []
-  if (name !== 'torch.sparse_coo' || parts.length < 3) return unsupported(`a sparse tensor of layout ${show(name)}`)
-  return {
-    kind: 'sparse',
-    parts: [
-      ['indices', parts[0]!],
-      ['values', parts[1]!],
-      ['size', parts[2]!],
-    ],
-  }
+  if (!names || parts.length < names.length) return unsupported(`a sparse tensor of layout ${show(name)}`)
+  return { kind: 'parts', code: 'sparse', parts: names.map((each, i) => [each, parts[i]!]) }
+}
+
+/** (elements, sizes, strides, offsets) */
+function nested(args: readonly PickleValue[]): Rebuilt {
+  const names = ['values', 'sizes', 'strides', 'offsets']
+  if (args.length < names.length) return unsupported('a nested tensor of another kind')
+  return { kind: 'parts', code: 'nested', parts: names.map((each, i) => [each, args[i]!]) }
 }
 
 /** More than PyTorch itself can handle. */

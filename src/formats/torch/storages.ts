@@ -5,7 +5,7 @@ import type { DType } from '../../dtypes/index.js'
 import type { Payload, ReadContext } from '../../model/index.js'
 import { PickleGlobal, PickleList, type PickleReference } from '../../wire/pickle.js'
 import { codes } from './codes.js'
-import { storageTypes, untypedStorages } from './types.js'
+import { packedStorages, storageTypes, untypedStorages } from './types.js'
 
 export interface StorageId {
   readonly key: string
@@ -31,37 +31,59 @@ export interface Storages {
   readonly isBigEndian: boolean
 }
 
+/** What stands in the ids of a format. */
+export interface IdForm {
+  /** How many parts they may have. */
+  readonly lengths: readonly number[]
+  /** Whether a class can be one: ("module", class, file, source text). Nobody reads the text. */
+  readonly hasModules?: boolean
+}
+
 /** Checks all references of a pickle. Those that are not in order are reported and left out. */
 export function readStorageIds(
   references: readonly PickleReference[],
   path: string,
   { report }: ReadContext,
+  form: IdForm,
 ): Map<PickleReference, StorageId> {
   const ids = new Map<PickleReference, StorageId>()
   for (const reference of references) {
+    if (form.hasModules && isModule(reference)) continue
     const wrong = (code: keyof typeof codes, message: string): undefined => {
       report.report(codes[code], { offset: reference.offset, path, message })
     }
-    const id = readStorageId(reference, wrong)
+    const id = readStorageId(reference, form, wrong)
     if (id) ids.set(reference, id)
   }
   return ids
 }
 
+function isModule({ id }: PickleReference): boolean {
+  return id instanceof PickleList && id.items[0] === 'module' && id.items[1] instanceof PickleGlobal
+}
+
 function readStorageId(
   { id, offset }: PickleReference,
+  { lengths }: IdForm,
   wrong: (code: 'persistent-id' | 'storage-type', message: string) => undefined,
 ): StorageId | undefined {
   if (!(id instanceof PickleList) || id.kind !== 'tuple') return wrong('persistent-id', 'the id is no tuple')
   const [tag, type, key, , count, view] = id.items
   if (tag !== 'storage') return wrong('persistent-id', 'the id does not begin with "storage"')
+  if (!lengths.includes(id.items.length))
+    return wrong('persistent-id', `the id has ${id.items.length} parts, ${lengths.join(' or ')} were expected`)
   if (typeof key !== 'string') return wrong('persistent-id', 'the key of the storage is no text')
   const elements = typeof count === 'bigint' ? toSafe(count) : undefined
   if (elements === undefined) return wrong('persistent-id', 'the number of elements is no number that can be')
   if (!(type instanceof PickleGlobal)) return wrong('storage-type', 'the type of the storage is no name')
   const isUntyped = untypedStorages.has(type.name) && ['torch', 'torch.storage'].includes(type.module)
   const dtype = ['torch', 'torch.cuda'].includes(type.module) ? storageTypes.get(type.name) : undefined
-  if (!isUntyped && !dtype) return wrong('storage-type', `${JSON.stringify(type.fullName)} is no storage`)
+  if (!isUntyped && !dtype) {
+    const problem = packedStorages.has(type.name)
+      ? 'holds elements of less than a byte, which is not read'
+      : 'is no storage'
+    return wrong('storage-type', `${JSON.stringify(type.fullName)} ${problem}`)
+  }
   const elementSize = dtype?.group.bytes ?? 1
   const byteLength = elements * elementSize
   if (!Number.isSafeInteger(byteLength))

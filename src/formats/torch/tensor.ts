@@ -23,7 +23,7 @@ export interface TensorPlace {
 
 /** Undefined when what is wrong was reported. */
 export function makeTensor(
-  rebuilt: Exclude<Rebuilt, { kind: 'sparse' }>,
+  rebuilt: Exclude<Rebuilt, { kind: 'parts' }>,
   place: TensorPlace,
   storages: Storages,
   context: ReadContext,
@@ -41,11 +41,18 @@ export function makeTensor(
   const count = shape.includes(0) ? 0 : countElements(shape)
   if (count === undefined || !Number.isSafeInteger(count * dtype.group.bytes))
     return report('shape-overflow', `${type} is more than any file can hold`)
-  const common = { name, dtype, shape, order: 'row' as const, role }
+  const pack = rebuilt.kind === 'view' ? (rebuilt.pack ?? 1) : 1
+  const common = {
+    name,
+    dtype,
+    shape: [...shape.slice(0, -1), ...shape.slice(-1).map((dim) => dim * pack)],
+    order: 'row' as const,
+    role,
+  }
   if (rebuilt.kind === 'meta') return { ...common, data: null }
   const storage = storages.found.get(rebuilt.storage.key)
   if (!storage) {
-    const reason = `its storage ${JSON.stringify(rebuilt.storage.key)} is not there in full`
+    const reason = `its storage ${JSON.stringify(rebuilt.storage.key)} is not there in full, or damaged`
     context.onLost?.({ subject: 'tensor', name, length: count * dtype.group.bytes, reason })
     return undefined
   }
@@ -67,8 +74,11 @@ export function makeTensor(
   const turned = storages.isBigEndian ? swappedPayload(data, swapWidth(dtype)) : data
   const signed = withSigns(turned, dtype, rebuilt.signs)
   if (!signed) return report('unsupported-tensor', `the negative of ${dtype.id} is not read`)
-  if (rebuilt.quant) report('quantized', `${dtype.id} with scale ${rebuilt.quant.scales[0]}`)
-  return { ...common, data: signed, ...(rebuilt.quant && { quant: rebuilt.quant }) }
+  const { quant, channels } = rebuilt
+  if (quant) report('quantized', `${dtype.id} with scale ${quant.scales[0]}`)
+  if (channels) report('quantized-channels', `${dtype.id} with a scale for each channel of axis ${channels.axis}`)
+  const extra = channels && { extra: { quantizedAxis: channels.axis } }
+  return { ...common, data: signed, ...(quant && { quant }), ...extra }
 }
 
 /** Elements from the first to the last that the view touches. */

@@ -29,6 +29,12 @@ export const storageTypes = table({
   QInt32Storage: 'i32',
 })
 
+/** Storages of quantized elements of which several share a byte. Nothing else is known of them. */
+export const packedStorages: ReadonlySet<string> = new Set(['QUInt4x2Storage', 'QUInt2x4Storage'])
+
+/** Types that PyTorch counts by bytes with two elements each; in the shape of a tensor the elements count. */
+export const packedTypes = table({ float4_e2m1fn_x2: 'f4_e2m1' })
+
 /** Storages that count bytes; the tensors on them say what the elements are. */
 export const untypedStorages: ReadonlySet<string> = new Set(['UntypedStorage', '_UntypedStorage'])
 
@@ -66,7 +72,7 @@ export const elementTypes = table({
 
 /** Names of the module `torch` that stand for a value: types that tare has no use for, layouts, schemes of quantization. */
 export const otherConstants: ReadonlySet<string> = new Set(
-  `complex32 chalf qint8 quint8 qint32 quint4x2 quint2x4 bits8 bits16 float4_e2m1fn_x2 uint1 uint2 uint3 uint4 uint5 uint6 uint7 int1
+  `complex32 chalf qint8 quint8 qint32 quint4x2 quint2x4 bits8 bits16 uint1 uint2 uint3 uint4 uint5 uint6 uint7 int1
   int2 int3 int4 int5 int6 int7 strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc per_tensor_affine per_channel_affine
   per_tensor_symmetric per_channel_symmetric per_channel_affine_float_qparams contiguous_format channels_last channels_last_3d
   preserve_format`.split(/\s+/),

@@ -6,7 +6,7 @@ import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue
 import { codes } from './codes.js'
 import { type NumpyArray, numpyArray } from './numpy.js'
 import { keyText, PlainValues, plainJson } from './plain.js'
-import { type Rebuilt, rebuild } from './rebuild.js'
+import { firstArgument, type NamedParts, type Rebuilt, rebuild } from './rebuild.js'
 import type { Storages } from './storages.js'
 import { makeTensor } from './tensor.js'
 
@@ -33,6 +33,13 @@ const allowance = { perByte: 16, more: 1 << 20 }
 const dictionaries = new Set(['collections.OrderedDict', 'collections.Counter', 'collections.defaultdict'])
 /** Where a pickled torch.nn.Module keeps what state_dict() would list, under names without these. */
 const moduleParts = ['_parameters', '_buffers', '_modules']
+
+/** Calls by which TorchScript notes the type of a list or dictionary, which is their first argument. */
+const scriptWrappers = new Set(
+  ['build_intlist', 'build_tensorlist', 'build_doublelist', 'build_boollist', 'restore_type_tag'].map(
+    (name) => `torch.jit._pickle.${name}`,
+  ),
+)
 
 export function walk(root: PickleValue, storages: Storages, context: ReadContext, options: WalkOptions): Contents {
   return new Walker(storages, context, options).walk(root)
@@ -84,15 +91,20 @@ class Walker {
   #visit(value: PickleValue, role: Role): void {
     if (value instanceof PickleObject || value instanceof PickleReference) {
       const rebuilt = rebuild(value, this.#storages.ids)
-      if (rebuilt?.kind === 'sparse') {
-        this.#report('sparse', 'it is kept as indices and values', value.offset)
-        this.#enter(value, () => {
-          for (const [name, part] of rebuilt.parts) this.#visitAs(name, part, role)
-        })
+      if (rebuilt?.kind === 'parts') {
+        const names = rebuilt.parts.map(([name]) => name).join(', ')
+        this.#report(rebuilt.code, `it is kept as ${names}`, value.offset)
+        this.#enterParts(value, rebuilt.parts, role)
         return
       }
       if (rebuilt) {
         this.#addTensor(rebuilt, role, value.offset)
+        if (rebuilt.kind === 'view' && rebuilt.channels) this.#enterParts(value, rebuilt.channels.parts, role)
+        return
+      }
+      const inner = value instanceof PickleObject && scriptWrappers.has(value.className ?? '') && firstArgument(value)
+      if (inner instanceof PickleList || inner instanceof PickleDict) {
+        this.#enter(value, () => this.#visit(inner, role))
         return
       }
     }
@@ -124,6 +136,12 @@ class Walker {
     this.#above.add(value)
     visit()
     this.#above.delete(value)
+  }
+
+  #enterParts(value: PickleValue, parts: NamedParts, role: Role): void {
+    this.#enter(value, () => {
+      for (const [name, part] of parts) this.#visitAs(name, part, role)
+    })
   }
 
   #visitParts(value: PickleValue, role: Role): void {
@@ -209,7 +227,7 @@ class Walker {
     }
   }
 
-  #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'sparse' }>, role: Role, offset: number): void {
+  #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'parts' }>, role: Role, offset: number): void {
     const place = { name: this.#name(), role, offset, path: this.#options.path }
     const tensor = makeTensor(rebuilt, place, this.#storages, this.#context)
     if (tensor) this.#keepTensor(tensor, offset)

@@ -1,7 +1,7 @@
 // Every check has a file that makes it speak; the last test counts them.
 import { encode } from '@msgpack/msgpack'
 import { afterAll, describe, expect, it } from 'vitest'
-import { digestOf, formatById, MemorySource, verifySource } from '../../../src/index.js'
+import { digestOf, formatById, MemorySource, openModel, verifySource } from '../../../src/index.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { aeroBytes, codesOf, entry, index, indexOf, pages, verifyBytes, verifyChunks, weights } from './build.js'
 
@@ -85,6 +85,24 @@ describe('index', () => {
     expect(result.verdict).toBe('ok')
   })
 
+  it('takes nil for a hash as none, and no bytes for any shape without elements', async () => {
+    const none = { shape: [2 ** 40, 2 ** 40, 0], data_len: 0 }
+    const result = await verifyChunks(index(entry('a', { hash_b3: null }), entry('b', none)), weights())
+    expect(result.findings).toEqual([])
+  })
+
+  it('sees an unknown key that stands twice, in an entry and beside the list', async () => {
+    const twice = [0xa1, 0x78, 1, 0xa1, 0x78, 2]
+    const own = encode(entry('a')).subarray(1)
+    const inEntry = Uint8Array.from([0x81, 0xa7, ...Buffer.from('tensors'), 0x91, 0x89, ...own, ...twice])
+    const beside = Uint8Array.from([0x83, ...twice, ...encode({ tensors: [entry('a')] }).subarray(1)])
+    for (const bytes of [inEntry, beside]) {
+      const result = await verifyChunks({ ...indexOf({}), bytes }, weights())
+      for (const code of codesOf(result)) seen.add(code)
+      expect(codesOf(result)).toEqual(['aero/key-twice'])
+    }
+  })
+
   it('knows keys that are not written in the shortest form', async () => {
     const bytes = encode({ tensors: [entry('a')] })
     const at = Buffer.from(bytes).indexOf('dtype')
@@ -120,6 +138,22 @@ describe('metadata', () => {
     expectCode('mjsn-json', [mjsn(text), ...sound]),
   )
   it.each([[[1]], [5], ['x']])('mmsg-msgpack: %j', (value) => expectCode('mmsg-msgpack', [mmsg(value), ...sound]))
+  it.each([
+    ['bytes', new Uint8Array(2)],
+    ['a float', 1.5],
+  ])('mmsg-msgpack: %s', (_, value) => expectCode('mmsg-msgpack', [mmsg(value), ...sound]))
+
+  it('reads a manifest with odd keys like any other', async () => {
+    const model = encode({ name: 'odd', $x: 1 })
+    const twice = [0xa1, 0x61, 1, 0xa1, 0x61, 2]
+    const bytes = Uint8Array.from([0x83, 0xa5, ...Buffer.from('model'), ...model, ...twice])
+    const file = await aeroBytes([{ fourcc: 'MMSG', name: 'manifest', bytes }, ...sound])
+    expect(codesOf(await verifyBytes(file))).toEqual(['aero/key-twice'])
+    const { metadata, parts } = await openModel(new MemorySource(file, 'x.aero'))
+    expect(metadata.get('model_name')).toEqual({ type: 'str', value: 'odd' })
+    expect(parts.find((part) => part.kind === 'aero.manifest')?.value).toEqual({ a: 2, model: { $x: 1 } })
+  })
+
   it('mmsg-contradicts', () =>
     expectCode('mmsg-contradicts', [mmsg({ chunks: [{ fourcc: 'WTSH', toc_index: 9 }] }), ...sound]))
   it('mmsg-contradicts, shards', () =>
@@ -223,7 +257,8 @@ describe('structure', () => {
     expect(result).toMatchObject({ verdict: 'ok', findings: [{ code: 'aero/ihsh-absent', severity: 'note' }] })
   })
 
-  it('ihsh-ambiguous', async () => {
+  /** A file whose control hash states these ranges, rightly; `end` is where the first chunk begins. */
+  async function withControlHash(rangesOf: (end: number) => readonly (readonly [number, number])[]): Promise<string[]> {
     const bytes = await aeroBytes([
       { fourcc: 'IHSH', name: 'control.integrity', flags: 8, bytes: new Uint8Array(256) },
       ...sound,
@@ -231,22 +266,53 @@ describe('structure', () => {
     const end = Number(new DataView(bytes.buffer).getBigUint64(112 + 8, true))
     const blank = bytes.slice(0, end)
     for (let i = 0; i < 3; i++) blank.fill(0, 112 + 80 * i + 48, 112 + 80 * i + 80)
-    const twice = new Uint8Array([...blank, ...blank.subarray(0, 4)])
-    bytes.set(
-      encode({
-        algo: 'blake3-256',
-        covered_ranges: [
-          [0, end],
-          [0, 4],
-        ],
-        digest: await digestOf('blake3', twice),
-      }),
-      end,
-    )
+    const ranges = rangesOf(end)
+    const covered = Buffer.concat(ranges.map(([from, to]) => blank.subarray(from, to)))
+    const digest = await digestOf('blake3', covered)
+    bytes.set(encode({ algo: 'blake3-256', covered_ranges: ranges, digest }), end)
     bytes.set(await digestOf('blake3', bytes.subarray(end, end + 256)), 112 + 48)
     const codes = codesOf(await verifyBytes(bytes))
     for (const code of codes) seen.add(code)
+    return codes
+  }
+
+  it('ihsh-ambiguous', async () => {
+    const codes = await withControlHash((end) => [
+      [0, end],
+      [0, 4],
+    ])
     expect(codes).toEqual(['aero/ihsh-ambiguous'])
+  })
+
+  it('ihsh-coverage', async () => {
+    expect(await withControlHash((end) => [[0, end]])).toEqual([])
+    expect(await withControlHash(() => [[0, 1]])).toEqual(['aero/ihsh-coverage'])
+    // The table is left out up to its last byte.
+    expect(await withControlHash(() => [[0, 112 + 80 * 3 - 1]])).toEqual(['aero/ihsh-coverage'])
+    const inPieces = await withControlHash((end) => [
+      [0, 100],
+      [200, end],
+      [100, 200],
+    ])
+    expect(inPieces).toEqual(['aero/ihsh-ambiguous'])
+  })
+
+  it('control-overlap, where the table states more than it has or its names lie in it', async () => {
+    const bytes = await aeroBytes(sound)
+    const view = new DataView(bytes.buffer)
+    view.setBigUint64(20, BigInt(bytes.byteLength - 96), true)
+    const stated = await verifyBytes(bytes)
+    expect(stated.findings.map(({ code, offset }) => [code, offset])).toEqual([['aero/control-overlap', 20]])
+    const inside = await aeroBytes(sound)
+    new DataView(inside.buffer).setBigUint64(28, 200n, true)
+    const codes = codesOf(await verifyBytes(inside))
+    for (const code of codes) seen.add(code)
+    expect(codes).toContain('aero/control-overlap')
+  })
+
+  it('page tables that are no map are placed where they begin', async () => {
+    const { findings } = await verifyChunks(index(entry('a')), weights(), pages([1]))
+    expect(findings.map(({ code, offset }) => [code, offset! % 16])).toEqual([['aero/phsh-msgpack', 0]])
   })
 
   it('strtab-cap', async () => {

@@ -174,6 +174,34 @@ describe('reading', () => {
     expect(codes).toContain('aeroset/sha256')
   })
 
+  it('does not hand out a tensor that part and global index describe differently', async () => {
+    const files = await convertToFiles(sampleModel([sampleTensor('a', 'f32', [4])]), 'aeroset', { name: main })
+    const other = await convertToFiles(sampleModel([sampleTensor('a', 'i32', [4])]), 'aeroset', { name: main })
+    const model = await openModel(sourceOf(new Map([...files, ['index.aero', other.get('index.aero')!]])))
+    await expect(readPayload(model.tensors[0]!.data!)).rejects.toMatchObject({ code: 'aeroset/index-disagrees' })
+  })
+
+  it('does not read from a part of another size', async () => {
+    const source = changed('sets/global-ids', (index) => {
+      index.parts[0].size_bytes++
+    })
+    const model = await openModel(source)
+    await expect(readPayload(model.tensors[0]!.data!)).rejects.toMatchObject({ code: 'aeroset/size' })
+  })
+
+  it.each([
+    ['./part-000.aero', []],
+    ['x/../part-000.aero', []],
+    ['x/../../part-000.aero', ['aeroset/path']],
+    ['..', ['aeroset/path']],
+    ['//part-000.aero', ['aeroset/path']],
+  ])('takes %s for what it means', async (path, expected) => {
+    const codes = await verifyChanged((index) => {
+      index.parts[0].path = path
+    })
+    expect(codes.filter((code) => code.startsWith('aeroset/'))).toEqual(expected)
+  })
+
   it('follows addresses only when the caller opens them', async () => {
     const source = changed('sets/global-ids', (index) => {
       index.format.version = [0, 2]

@@ -49,6 +49,7 @@ const cases: readonly (readonly [code: string, file: Uint8Array])[] = [
   ['gguf/key-syntax', withEntry(entry('', 0, [1]))],
   ['gguf/key-syntax', withEntry(entry('a..b', 0, [1]))],
   ['gguf/key-hyphen', withEntry(entry('nomic-bert.block_count', 0, [1]))],
+  ['gguf/key-length', withEntry(entry('k'.repeat(65_536), 0, [1]))],
   ['gguf/duplicate-key', withEntry(textEntry('general.architecture', 'again'))],
   ['gguf/value-utf8', withEntry(textEntry('a', [0x80]))],
   ['gguf/value-utf8', withEntry(entry('a', 9, list(8, 3, [...str('ok'), ...str('grüße'), ...str([0xc3])])))],
@@ -58,6 +59,8 @@ const cases: readonly (readonly [code: string, file: Uint8Array])[] = [
   ['gguf/alignment', withEntry(u32Entry('general.alignment', 0))],
   ['gguf/alignment', withEntry(u32Entry('general.alignment', 24))],
   ['gguf/alignment', withEntry(entry('general.alignment', 10, u64(32)))],
+  ['gguf/alignment', withEntry(u32Entry('general.alignment', 2 ** 21))],
+  ['gguf/alignment', build({ entries: [architecture, u32Entry('general.alignment', 2 ** 31)], infos: [], data: 0 })],
   ['gguf/alignment-small', build({ entries: [architecture, u32Entry('general.alignment', 4)], alignment: 4 })],
   ['gguf/missing-architecture', build({ entries: [] })],
   ['gguf/missing-architecture', build({ entries: [u32Entry('general.architecture', 1)] })],
@@ -115,7 +118,7 @@ describe('every check', () => {
   })
 
   it('finds keys beyond 65,535 bytes', async () => {
-    expect(await codesOf(withEntry(entry('K'.repeat(65_536), 0, [1])))).toEqual(['gguf/key-syntax', 'gguf/key-length'])
+    expect(await codesOf(withEntry(entry('K'.repeat(65_536), 0, [1])))).toEqual(['gguf/key-length', 'gguf/key-syntax'])
   })
 
   it('reads a file without tail padding when asked to be lenient', async () => {

@@ -93,6 +93,19 @@ describe('a set of files', () => {
     await expect(openModel(pair(second))).rejects.toThrow()
   })
 
+  it.each([
+    ['m-00001-of-00002.gguf', shard(1, 2, 2, 'a')],
+    ['m-00002-of-00002.gguf', shard(0, 2, 2, 'a')],
+    ['m-00002-of-00003.gguf', shard(1, 2, 2, 'a')],
+    ['m.gguf', shard(5, 2, 2, 'a')],
+  ])('takes no file for another one of the set: %s', async (name, bytes) => {
+    const source = () => new MemorySource(bytes, name, new Map([[name, bytes]]))
+    const { findings } = await verifySource(source())
+    const errors = findings.filter((finding) => finding.severity === 'error')
+    expect(errors.map((finding) => [finding.code, finding.path])).toEqual([['gguf/shard-number', 'split.no']])
+    await expect(openModel(source())).rejects.toThrow('the metadata say')
+  })
+
   it('finds another number of tensors than stated', async () => {
     const { findings } = await verifySource(pair(shard(1, 2, 2, 'b'), 9))
     expect(findings.map((finding) => finding.code)).toContain('gguf/shard-tensors')

@@ -102,6 +102,17 @@ describe('errors', () => {
     ],
     ['a sparse tensor without dims', sparse(protoMessage(1, pair('s')), twoIndices(0, 1)), 'onnx/sparse-shape'],
     ['a position outside', sparse(protoMessage(1, pair('s')), twoIndices(0, 5), protoInt(3, 5)), 'onnx/sparse-index'],
+    ['positions that fall', sparse(protoMessage(1, pair('s')), twoIndices(4, 1), protoInt(3, 5)), 'onnx/sparse-order'],
+    ['one position twice', sparse(protoMessage(1, pair('s')), twoIndices(1, 1), protoInt(3, 5)), 'onnx/sparse-order'],
+    [
+      'rows of coordinates that fall',
+      sparse(
+        protoMessage(1, pair('s')),
+        protoMessage(2, [...dims(2, 2), dataType(7), protoPacked(7, [1, 0, 0, 1])]),
+        protoPacked(3, [2, 2]),
+      ),
+      'onnx/sparse-order',
+    ],
     ['a negative position', sparse(protoMessage(1, pair('s')), twoIndices(-1, 4), protoInt(3, 5)), 'onnx/sparse-index'],
   ])('%s', async (_, bytes, code) => {
     // An empty file is refused before any format is asked, unless one is named.
@@ -114,6 +125,7 @@ describe('errors', () => {
 describe('warnings', () => {
   const inGraph = attribute('g', protoMessage(6, [initializer(...pair('w'))]))
   it.each<[string, Uint8Array, string]>([
+    ['a version to come', bytesOf([protoInt(1, 99), graphOf(initializer(...pair('w'))), opset]), 'onnx/new-version'],
     ['data in two fields', tensor(dataType(1), rawData(floats(1)), protoBytes<never>(4, floats(2))), 'onnx/two-fields'],
     ['raw data twice', tensor(dataType(1), rawData(floats(1)), rawData(floats(2))), 'onnx/repeated'],
     ['300 in a u8', tensor(dataType(2), protoInt(5, 300)), 'onnx/value-range'],

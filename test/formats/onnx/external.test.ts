@@ -1,7 +1,7 @@
 // Data in other files: what is found, what is refused, and that nothing outside the model's directory is touched.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { BlobSource, readPayload } from '../../../src/index.js'
+import { BlobSource, MemorySource, readPayload } from '../../../src/index.js'
 import { FileSource, openModel, verifySource } from '../../../src/node.js'
 import { useTempDir } from '../../node/temp-dir.js'
 import {
@@ -33,6 +33,61 @@ const fields = (entries: Readonly<Record<string, string>>, count = 2) => [
 const model = (entries: Readonly<Record<string, string>>, count = 2): Uint8Array =>
   modelOf(initializer(...fields(entries, count)))
 const files = { 'w.bin': floats(1, 2, 3), 'sub/w.bin': floats(4, 5) }
+
+describe('a file for every tensor', () => {
+  const count = 300
+  const name = (i: number): string => `t${i}.bin`
+  const many = modelOf(
+    ...Array.from({ length: count }, (_, i) =>
+      initializer(...dims(1), dataType(1), tensorName(`t${i}`), ...external({ location: name(i) })),
+    ),
+  )
+
+  it('opens all of them, but not all at once', async () => {
+    const data = new Map(Array.from({ length: count }, (_, i) => [name(i), floats(i)]))
+    let now = 0
+    let most = 0
+    let opened = 0
+    const source = new MemorySource(many, 'm.onnx')
+    source.sibling = async (file) => {
+      const inner = new MemorySource(data.get(file)!, file)
+      most = Math.max(most, ++now)
+      opened++
+      inner.close = async () => void now--
+      return inner
+    }
+    const { tensors, files: all } = await openModel(source)
+    expect([all.length, now]).toEqual([count + 1, 96])
+    // In an order that closes and opens again, and many at a time.
+    const read = await Promise.all(tensors.toReversed().map(({ data: payload }) => readPayload(payload!)))
+    expect(read.reverse()).toEqual(Array.from({ length: count }, (_, i) => floats(i)))
+    for (const [i, { data: payload }] of tensors.entries()) expect(await readPayload(payload!)).toEqual(floats(i))
+    expect(opened).toBeGreaterThan(count)
+    expect(most).toBeLessThanOrEqual(count)
+    expect(now).toBeLessThanOrEqual(97)
+    data.set(name(70), floats(1, 2))
+    await expect(readPayload(tensors[70]!.data!)).rejects.toMatchObject({ code: 'onnx/external-range' })
+    for (const file of all.slice(1)) await file.close()
+    expect(now).toBe(0)
+  })
+
+  it('stops looking for files after a thousand that are not there', async () => {
+    const tried: string[] = []
+    const lost = modelOf(
+      ...Array.from({ length: 1200 }, (_, i) =>
+        initializer(...dims(1), dataType(1), tensorName(`t${i}`), ...external({ location: name(i) })),
+      ),
+    )
+    const source = new MemorySource(lost, 'm.onnx')
+    source.sibling = async (file) => {
+      tried.push(file)
+      throw new Error('there is no such file')
+    }
+    const { findings } = await verifySource(source)
+    expect(findings.filter(({ code }) => code === 'onnx/external-missing').length).toBe(1200)
+    expect(tried.length).toBe(1000)
+  })
+})
 
 describe('finding the data', () => {
   it.each<[string, Readonly<Record<string, string>>, readonly number[]]>([

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { safetensors } from '../../../src/formats/safetensors/index.js'
 import { hashModel, MemorySource, openModel, planConversion, text, verifySource } from '../../../src/index.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
@@ -82,6 +83,25 @@ describe('writing', () => {
     const reason = 'safetensors cannot declare a tensor without data'
     expect(plan.actions[0]).toMatchObject({ action: 'drop', name: 'a', reason })
   })
+
+  it.each<[string, number[], boolean]>([
+    ['f6_e3m2', [3], false],
+    ['f6_e2m3', [5, 1], false],
+    ['f6_e2m3', [2, 2], true],
+    ['f4_e2m1', [3, 5], false],
+    ['f4_e2m1', [3, 2], true],
+    ['f4_e2m1', [7, 0], true],
+    ['u8', [3], true],
+  ])('writes %s of %j as it is only when it fills whole bytes: %s', async (dtype, shape, isWritten) => {
+    const model = sampleModel([sampleTensor('a', dtype, shape)])
+    const fit = safetensors.capabilities.write!.tensor(model.tensors[0]!)
+    expect(fit.fits).toBe(isWritten)
+    if (!isWritten) expect(fit.reason).toContain('must fill whole bytes')
+    const { verdict, findings } = await verifySource(
+      sourceOf(await convertToFiles(model, 'safetensors', { name: 'x' })),
+    )
+    expect(verdict, JSON.stringify(findings)).toBe('ok')
+  })
 })
 
 describe('reading', () => {
@@ -137,3 +157,15 @@ describe('reading', () => {
     expect(await codesOf(file(header, new Uint8Array(1)))).toEqual([])
   })
 })
+
+it.each([
+  [['model.safetensors', 'model.fp16.safetensors'], 'model.safetensors'],
+  [
+    ['model.safetensors', 'model.fp16.safetensors.index.json', 'model.fp16-00001-of-00002.safetensors'],
+    'model.safetensors',
+  ],
+  [['model.safetensors.index.json', 'model.fp16.safetensors.index.json'], 'model.safetensors.index.json'],
+  [['unet.safetensors.index.json', 'a-1.safetensors', 'a-2.safetensors'], 'unet.safetensors.index.json'],
+  [['adapter_model.safetensors'], 'adapter_model.safetensors'],
+  [['a.safetensors', 'b.safetensors'], undefined],
+])('of %j it opens %s', (names, main) => expect(safetensors.mainFile!(names)).toBe(main))

@@ -1,0 +1,16 @@
+// The global index of a set and the index of a part both describe a tensor; they must say the same.
+import { sameBytes } from './chunk.js'
+import type { TensorTable } from './tensor-table.js'
+
+/** How tensor i of the global index and tensor k of a part differ, in words; where the bytes lie may differ. */
+export function differencesOf(global: TensorTable, i: number, part: TensorTable, k: number): string[] {
+  const tensor = global.tensors[i]!
+  const own = part.tensors[k]!
+  const [hash, ownHash] = [global.hashOf(i), part.hashOf(k)]
+  return [
+    tensor.dtype.id !== own.dtype.id && `dtype ${tensor.dtype.id} and ${own.dtype.id}`,
+    String(tensor.shape) !== String(own.shape) && `shape [${tensor.shape}] and [${own.shape}]`,
+    global.lengths[i] !== part.lengths[k] && `data_len ${global.lengths[i]} and ${part.lengths[k]}`,
+    hash && ownHash && !sameBytes(hash, ownHash) && 'different hash_b3',
+  ].filter((difference) => typeof difference === 'string')
+}
