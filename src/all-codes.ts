@@ -1,3 +1,4 @@
+import { mergeCodes } from './convert/codes.js'
 import { editCodes } from './edit/codes.js'
 import { embedCodes } from './embed/codes.js'
 import {
@@ -20,6 +21,7 @@ import { transformCodes } from './transforms/codes.js'
 import { profileCodes } from './verify/profile.js'
 import { receiptCodes } from './verify/receipt-codes.js'
 import { msgpackCodes } from './wire/msgpack.js'
+import { zstdCodes } from './wire/zstd-codes.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
 export function allCodes(): Code[] {
@@ -31,6 +33,7 @@ export function allCodes(): Code[] {
     verifyCodes,
     writeCodes,
     usageCodes,
+    mergeCodes,
     editCodes,
     poolCodes,
     transformCodes,
@@ -39,6 +42,7 @@ export function allCodes(): Code[] {
     tokenizeCodes,
     embedCodes,
     msgpackCodes,
+    zstdCodes,
     profileCodes,
     receiptCodes,
   ]

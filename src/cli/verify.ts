@@ -11,6 +11,8 @@ import { type Status, UsageError } from './status.js'
 
 interface VerifyFlags {
   readonly quick?: boolean
+  /** A depth that some formats offer: all hashes of the index, none of the weights. */
+  readonly control?: boolean
   readonly strict?: boolean
   readonly profile?: string
   readonly receipt?: string
@@ -61,7 +63,10 @@ function verdictOf({ verdict, findings }: VerifyResult): string {
 }
 
 /** A verdict is worth what it rests on, so this is said in every case. */
-function checkedOf({ format, variant, checked }: VerifyResult, { quick, receipt, source }: VerifyFlags): string {
+function checkedOf(
+  { format, variant, checked }: VerifyResult,
+  { quick, control, receipt, source }: VerifyFlags,
+): string {
   const { bytes, tensors } = checked
-  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick ? ', weights not read' : ''}${receipt === undefined ? '' : `, against the receipt${source === undefined ? '' : ' and its source'}`}`
+  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick || control ? ', weights not read' : ''}${receipt === undefined ? '' : `, against the receipt${source === undefined ? '' : ' and its source'}`}`
 }

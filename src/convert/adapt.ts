@@ -42,7 +42,7 @@ export function adaptTensor(tensor: Tensor, write: WriteCapabilities): Adapted |
   // Codes whose scale is lost have no values.
   if (from.regions?.refusal(tensor.shape, tensor.data.byteLength)) return undefined
   if (!isBlock && !isReal(from) && from.kind !== 'complex') return undefined
-  const asked = isBlock ? ['f32', 'f16', 'bf16'] : [...candidates, ...(nearest[from.kind] ?? [])]
+  const asked = isBlock ? ['f32', 'f16', 'bf16'] : [...inOrderFor(from), ...(nearest[from.kind] ?? [])]
   for (const [i, id] of asked.entries()) {
     const to = dtypeById(id)
     if (!to || to.id === from.id || isWrongKind(from, to)) continue
@@ -63,9 +63,17 @@ export function adaptTensor(tensor: Tensor, write: WriteCapabilities): Adapted |
   return undefined
 }
 
-/** Integers stay integers while any integer type fits them, floats stay floats; what a boolean is should not become a number. */
+/** Integers stay integers while any integer type holds them. */
+function inOrderFor(from: DType): readonly string[] {
+  if (!isWhole(from)) return candidates
+  const isWholeId = (id: string): boolean => isWhole(dtypeById(id)!)
+  return [...candidates.filter(isWholeId), ...candidates.filter((id) => !isWholeId(id))]
+}
+
+const isWhole = (dtype: DType): boolean => dtype.kind === 'int' || dtype.kind === 'uint'
+
+/** Floats stay floats; what a boolean is should not become a number. */
 function isWrongKind(from: DType, to: DType): boolean {
-  const isWhole = (dtype: DType): boolean => dtype.kind === 'int' || dtype.kind === 'uint'
   if (from.kind === 'complex' || to.kind === 'complex') return from.kind !== to.kind
   if (from.kind === 'float' || from.kind === 'block') return isWhole(to)
   return from.kind === 'bool' && to.kind !== 'uint' && to.kind !== 'int'

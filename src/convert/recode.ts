@@ -189,7 +189,11 @@ function changed(tensor: Tensor, made: TensorChange, changes: Changes): Tensor {
 }
 
 function requireDType(id: string): DType {
-  const dtype = dtypeById(id.toLowerCase())
+  const name = id.toLowerCase()
+  // ggml's types go by their own names, too.
+  const dtype = dtypeById(name) ?? dtypeById(`ggml.${name}`)
   if (dtype?.codec) return dtype
-  return failWith(usageCodes.option, { file: '--cast', message: `there is no element type "${id}" to cast to` })
+  const isMethod = dtypeById(`mcf.${name}`) !== undefined
+  const message = `there is no element type "${id}" to cast to${isMethod ? `; for its scales use --quantize ${name}` : ''}`
+  return failWith(usageCodes.option, { file: '--cast', message })
 }

@@ -4,7 +4,7 @@
 // nothing but rounding, and where squares leave the range of f64.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
 import { viewOf } from '../dtypes/views.js'
-import type { Payload, Tensor } from '../model/index.js'
+import { bytesPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { typeOf } from './preview.js'
 import type { TensorStats } from './stats.js'
@@ -30,9 +30,10 @@ export async function orderedMoments(
 ): Promise<Moments | undefined> {
   const { count, min, max, nan, posInf, negInf } = stats
   if (min === null || max === null || nan + posInf + negInf > 0 || !Number.isFinite(max - min)) return undefined
-  if (count > fewValues && !isDelicate(tensor, stats)) return undefined
-  const payload = decodedPayload(tensor, 'f64')
-  if (!payload) return undefined
+  if (!mayRound(tensor) || (count > fewValues && !isDelicate(stats))) return undefined
+  const decoded = decodedPayload(tensor, 'f64')
+  if (!decoded) return undefined
+  const payload = count > fewValues ? decoded : bytesPayload(await readPayload(decoded, signal))
   const sum = new OrderedSum(count)
   let lastZero: number | undefined
   await visit(payload, signal, (values) => {
@@ -51,13 +52,18 @@ export async function orderedMoments(
   return { mean, std: Math.sqrt((0 + squares.total) / count), lastZero }
 }
 
+/** Shorter integers add up without rounding, and of block types the reference knows nothing. */
+function mayRound(tensor: Tensor): boolean {
+  const { kind, group } = typeOf(tensor)
+  return kind === 'float' || ((kind === 'int' || kind === 'uint') && group.bytes / group.elements > 4)
+}
+
 /** Whether rounding may show in a long tensor, which is otherwise not read once more for it. */
-function isDelicate(tensor: Tensor, { count, min, max, mean, std }: TensorStats): boolean {
+function isDelicate({ count, min, max, mean, std }: TensorStats): boolean {
   const largest = Math.max(Math.abs(min!), Math.abs(max!))
   if (largest === 0) return false
   // Sums of equal values with at most 24 bits are exact.
-  const isExact = min === max && Math.fround(max!) === max && count < 2 ** 29
-  if (isExact && typeOf(tensor).id !== 'f64') return false
+  if (min === max && Math.fround(max!) === max && count < 2 ** 29) return false
   const isExtreme = largest > 1e140 || largest < 1e-140
   return isExtreme || Math.abs(mean!) < cancelled * largest || std! < cancelled * largest
 }

@@ -7,7 +7,6 @@ import type { WorkerPool } from '../pool/index.js'
 import { formatNumber } from './format-number.js'
 import { itemsBetween } from './list-items.js'
 import { statsOfTensors } from './model-stats.js'
-import { orderedMoments } from './ordered-moments.js'
 import {
   endsOf,
   formatList,
@@ -18,6 +17,7 @@ import {
   typeOf,
   whyUnreadable,
 } from './preview.js'
+import { roundAsReference } from './reference-stats.js'
 import type { HistogramBin, NoStats, TensorStats } from './stats.js'
 
 export interface ShowOptions {
@@ -82,7 +82,9 @@ async function showTensor(
   const type = typeName(dtype.id)
   const head = `${tensor.name}: ${type}${dims(tensor.shape)}`
   const quant = tensor.quant ? [formatQuant(tensor.quant)] : []
-  if (!tensor.data || tensor.shape.includes(0)) return [`${head} -- uninitialized`, ...quant].join('\n')
+  if (!tensor.data) return [`${head} -- uninitialized`, ...quant].join('\n')
+  // reference: stops here for an empty tensor that counts as having data, before it comes to the quantization
+  if (tensor.shape.includes(0)) return `${head} -- uninitialized`
   if (whyUnreadable(tensor) !== undefined) {
     return [`${head} -- ${undecoded(tensor.data)}`, ...quant].join('\n')
   }
@@ -105,48 +107,15 @@ async function statsLines(
   const size = `nbytes: ${countElements(tensor.shape)! * decodedSize(typeOf(tensor))}`
   if (stats.reason !== undefined) return [`- [${size}]`]
   const items = [size]
-  const shownStats = { ...stats, ...(await referenceStats(tensor, stats, signal)) }
+  const rounded = await roundAsReference(tensor, stats, signal)
   for (const key of ['min', 'max', 'mean', 'median', 'std'] as const) {
-    if (shownStats[key] !== null) items.push(`${key}: ${formatNumber(shownStats[key])}`)
+    if (rounded[key] !== null) items.push(`${key}: ${formatNumber(rounded[key])}`)
   }
   const inf = stats.posInf + stats.negInf
   if (stats.nan + inf > 0) items.push(`nan: ${stats.nan}`, `inf: ${inf}`)
-  const bins = (await exactBins(tensor, stats.histogram, signal)) ?? edgesOf(tensor, shownStats)
+  const bins = (await exactBins(tensor, stats.histogram, signal)) ?? rounded.histogram
   const shown = bins.filter((bin) => bin.count > 0 || typeOf(tensor).kind === 'bool')
   return [`- [${items.join(', ')}]`, `- hist: {${shown.map((bin) => formatBin(bin, typeOf(tensor))).join(', ')}}`]
-}
-
-const edgesOf = (tensor: Tensor, stats: TensorStats): readonly HistogramBin[] =>
-  typeOf(tensor).kind === 'float' ? signZeros(stats.histogram, stats) : stats.histogram
-
-/** Edges that are zero have the sign that they have in the reference: that of the extreme, but where it is the sum of an extreme and 0. */
-function signZeros(bins: readonly HistogramBin[], { min, max }: TensorStats): HistogramBin[] {
-  return bins.map(({ low, high, count }, i) => ({
-    low: low === 0 ? (bins.length === 1 ? min! : 0) : low,
-    high: high === 0 && i === bins.length - 1 ? max! : high,
-    count,
-  }))
-}
-
-/** What the reference makes of it by rounding, where that can be seen. */
-async function referenceStats(
-  tensor: Tensor,
-  stats: TensorStats,
-  signal: AbortSignal | undefined,
-): Promise<Partial<TensorStats>> {
-  const moments = await orderedMoments(tensor, stats, signal)
-  if (!moments) return {}
-  const { mean, std, lastZero } = moments
-  const { count, min, max, median } = stats
-  // The two middle values are added before they are halved; and a sum of zeros is never -0.
-  const isBeyond = count % 2 === 0 && Math.abs(median!) > Number.MAX_VALUE / 2
-  return {
-    min: min === 0 ? (lastZero ?? min) : min,
-    max: max === 0 ? (lastZero ?? max) : max,
-    mean,
-    median: isBeyond ? median! * 2 : median! + 0,
-    std,
-  }
 }
 
 /**
@@ -193,7 +162,8 @@ function decodedSize(dtype: DType): number {
 function formatQuant({ scheme, axis, scales, zeroPoints }: QuantParams): string {
   const each = (values: readonly number[], format: (value: number) => string): string =>
     axis === undefined ? `per_tensor(${format(values[0]!)})` : `per_channel(axis=${axis}, count=${values.length})`
-  const zeroPoint = zeroPoints?.length ? each(zeroPoints, String) : 'none'
+  const hasZeros = zeroPoints !== undefined && (zeroPoints.length > 0 || axis !== undefined)
+  const zeroPoint = hasZeros ? each(zeroPoints, String) : 'none'
   return `- quant: scheme=${scheme}, scale=${each(scales, formatNumber)}, zero_point=${zeroPoint}`
 }
 

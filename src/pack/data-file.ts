@@ -6,6 +6,7 @@ import { ioCodes, strictReport, TareError } from '../errors/index.js'
 import { type Payload, rangePayload, type Tensor } from '../model/index.js'
 import { type NpyHeader, readNpyHeader } from '../wire/npy-parse.js'
 import { checkedCast, littleEndian } from './checked-cast.js'
+import { checkedElements } from './checked-elements.js'
 import { packCodes } from './codes.js'
 import { type Field, fail, textOf } from './field.js'
 import { countOf } from './inline.js'
@@ -109,6 +110,8 @@ function arrayOf(field: Field, file: string, header: NpyHeader, size: number, pa
     fail(field, packCodes['data-file'], message)
   }
   const stored = payload()
+  if (dtype.kind === 'bool' && !fortranOrder)
+    return { dtype, shape, order: 'row', data: checkedElements(stored, dtype, countOf(shape)!, field) }
   const data = header.bigEndian && dtype.group.bytes > 1 ? littleEndian(stored, dtype, flat(shape)) : stored
   return { dtype, shape, order: fortranOrder ? 'column' : 'row', data }
 }
@@ -130,5 +133,6 @@ function rawArray(field: Field, source: ByteSource, { dtype, shape }: Stated): F
     const message = `${source.name} has ${source.size} bytes, but ${dtype.id} [${shape.dims.join(', ')}] takes ${wanted}`
     fail(field, packCodes['shape-mismatch'], message)
   }
-  return { dtype, shape: shape.dims, order: 'row', data: rangePayload(source, 0, wanted) }
+  const data = checkedElements(rangePayload(source, 0, wanted), dtype, countOf(shape.dims)!, field)
+  return { dtype, shape: shape.dims, order: 'row', data }
 }

@@ -44,8 +44,8 @@ interface ArrayFile {
 }
 
 export interface TensorFields<S extends string = string> {
-  /** The element type; inferred from the data when it is left out. */
-  readonly dtype?: string | undefined
+  /** The element type, by name or by its number in OINF files; inferred from the data when it is left out. */
+  readonly dtype?: string | number | undefined
   readonly shape?: readonly Dimension<S>[] | undefined
   /** null: declared without data. Left out: to be filled in. */
   readonly data?: NumberValue | NestedList | NumericArray | null | undefined
@@ -70,11 +70,11 @@ export type MetadataDescription<S extends string = string> =
   | null
   | {
       readonly value?: NumberValue | string | NestedList | NumericArray | undefined
-      readonly dtype?: string | undefined
+      readonly dtype?: string | number | undefined
       readonly shape?: readonly Dimension<S>[] | undefined
     }
   | { readonly bitset: string | readonly (0 | 1 | boolean)[] }
-  | (ArrayFile & { readonly dtype?: string | undefined; readonly shape?: readonly Dimension<S>[] | undefined })
+  | (ArrayFile & { readonly dtype?: string | number | undefined; readonly shape?: readonly Dimension<S>[] | undefined })
 
 export interface ModelDescription<S extends string = string> {
   readonly $schema?: string | undefined

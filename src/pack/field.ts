@@ -32,7 +32,14 @@ export const item = (field: Field, index: number, value: unknown): Field => ({
 /** Objects of the library's users, and the Maps that parsed text becomes. */
 export function isObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
-  return !Array.isArray(value) && !ArrayBuffer.isView(value) && !(value instanceof Float)
+  if (Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Float) return false
+  return value instanceof Map || isPlain(value) || Object.keys(value).length > 0
+}
+
+/** An instance of a class counts when it has fields; a Date or a Set has none. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** The members of an object in order, without those that are undefined. */
@@ -70,9 +77,10 @@ export function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'
   if (ArrayBuffer.isView(value)) return value.constructor.name
-  if (value instanceof Float) return String(value.value)
+  if (value instanceof Float) return Number.isInteger(value.value) ? value.value.toFixed(1) : String(value.value)
   if (typeof value === 'string')
     return `the text ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  if (typeof value !== 'object') return `a ${typeof value}`
+  return isObject(value) ? 'an object' : `an object of type ${(value as object).constructor.name}`
 }

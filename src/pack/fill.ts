@@ -9,6 +9,7 @@ import { describe, type Field, fail, isObject, knownMembers, membersOf } from '.
 import { Float } from './float.js'
 import { sections } from './pack.js'
 import { listNames } from './shape.js'
+import { specials } from './values.js'
 
 type Section = (typeof sections)[number]
 type Entries = Record<Section, Map<string, unknown>>
@@ -84,6 +85,8 @@ function fillMetadata(before: unknown, field: Field): unknown {
   if (before === undefined || before === null || isObject(value)) return value
   const [wanted, found] = [kindOf(before), kindOf(value)]
   if (wanted === 'a float' && found === 'an integer') return new Float(Number(value))
+  const special = wanted === 'a float' ? specials.get(value) : undefined
+  if (special !== undefined) return new Float(special)
   if (wanted !== found)
     fail(field, packCodes['field-type'], `${wanted} is wanted, as in the description, not ${describe(value)}`)
   return value

@@ -3,6 +3,7 @@
 import type { QuantParams } from '../model/index.js'
 import { packCodes } from './codes.js'
 import { describe, type Field, fail, knownMembers, textOf } from './field.js'
+import { Float } from './float.js'
 import { failAt, readValues, type Values } from './values.js'
 
 export function readQuant(field: Field | undefined, shape: readonly number[]): QuantParams | undefined {
@@ -35,7 +36,7 @@ function readScheme(field: Field | undefined, parent: Field): QuantParams['schem
 function readAxis(field: Field | undefined, shape: readonly number[]): number | undefined {
   if (!field) return undefined
   const { value } = field
-  const axis = typeof value === 'bigint' ? Number(value) : value
+  const axis = typeof value === 'bigint' ? Number(value) : value instanceof Float ? value.value : value
   if (typeof axis === 'number' && Number.isInteger(axis) && axis >= 0 && axis < shape.length) return axis
   const range = shape.length === 0 ? 'a scalar has none' : `one of 0 to ${shape.length - 1} is wanted`
   return fail(field, packCodes.quant, `there is no dimension ${describe(value)}; ${range}`)
@@ -45,6 +46,7 @@ function readScales(field: Field, wanted: number, place: string): number[] {
   const values = readParameters(field, wanted, place)
   return Array.from(values.items, (item, i) => {
     const scale = Math.fround(Number(item))
+    if (scale === 0) failAt(field, values.shape, i, packCodes.quant, `with a scale of ${item} every value would be 0`)
     if (Number.isFinite(scale)) return scale
     return failAt(field, values.shape, i, packCodes['value-range'], `${item} does not fit f32 as a finite number`)
   })

@@ -3,6 +3,7 @@
 import { toSafe } from '../bytes/index.js'
 import { packCodes } from './codes.js'
 import { describe, type Field, fail, item, membersOf } from './field.js'
+import { Float } from './float.js'
 
 export type SizeVariables = ReadonlyMap<string, bigint>
 
@@ -14,9 +15,9 @@ export function readSizeVariables(field: Field | undefined): SizeVariables {
   for (const [name, member] of membersOf(field, 'an object of size variables')) {
     const { value } = member
     if (value === null) fail(member, packCodes.missing, 'the size variable has no value; fill it in')
-    const isWhole = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
-    if (!isWhole) fail(member, packCodes['size-value'], `a whole number is wanted, not ${describe(value)}`)
-    const size = BigInt(value)
+    const size = wholeNumber(value)
+    if (size === undefined)
+      return fail(member, packCodes['size-value'], `a whole number is wanted, not ${describe(value)}`)
     if (size < 0n || size > highestSize) fail(member, packCodes['size-value'], `${size} is not from 0 to 2^64-1`)
     sizes.set(name, size)
   }
@@ -51,7 +52,9 @@ function readDimension(field: Field, sizes: SizeVariables): number {
   return toSafe(size) ?? fail(field, packCodes.dimension, `${describe(value)} is ${size}, more than 2^53-1`)
 }
 
-function wholeNumber(value: unknown): bigint | undefined {
+/** Where only whole numbers make sense, 4.0 is one too. */
+function wholeNumber(given: unknown): bigint | undefined {
+  const value = given instanceof Float ? given.value : given
   if (typeof value === 'bigint') return value
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined
 }

@@ -1,5 +1,5 @@
 // Numbers of a description: a single one, lists in lists, or a typed array, flattened in row-major order.
-import { bool, type DType, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtypes/index.js'
+import { bool, type DType, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtypes/index.js'
 import type { Code } from '../errors/index.js'
 import { packCodes } from './codes.js'
 import { describe, type Field, fail } from './field.js'
@@ -16,7 +16,8 @@ export interface Values {
 
 /** More levels than any tensor has; also ends lists that hold themselves. */
 const maxRank = 64
-const specials: ReadonlyMap<unknown, number> = new Map([
+/** What stands for the floats that JSON has no notation for. */
+export const specials: ReadonlyMap<unknown, number> = new Map([
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
   ['-Infinity', Number.NEGATIVE_INFINITY],
@@ -32,6 +33,7 @@ const typedArrays: ReadonlyMap<string, DType> = new Map([
   ['Uint32Array', u32],
   ['BigInt64Array', i64],
   ['BigUint64Array', u64],
+  ['Float16Array', f16],
   ['Float32Array', f32],
   ['Float64Array', f64],
 ])
@@ -52,8 +54,12 @@ export function readValues(field: Field): Values {
       if (seen.bool > 0 && seen.bool < items.length)
         refuse(packCodes.mixed, 'the list mixes booleans and numbers', items.length - 1)
     } else {
-      const length = Array.isArray(inner) ? inner.length : describe(inner)
-      if (length !== shape[depth]) refuse(packCodes.ragged, `a list of ${shape[depth]} is wanted, here it is ${length}`)
+      if (!Array.isArray(inner) || inner.length !== shape[depth]) {
+        const found = Array.isArray(inner) ? `one of ${inner.length}` : describe(inner)
+        const rows = shape.slice(depth).reduce((product, dim) => product * dim, 1)
+        const row = rows === 0 ? 0 : items.length / rows
+        failAt(field, shape.slice(0, depth), row, packCodes.ragged, `a list of ${shape[depth]} is wanted, not ${found}`)
+      }
       for (const each of inner as unknown[]) walk(each, depth + 1)
     }
   }

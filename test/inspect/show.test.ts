@@ -8,6 +8,7 @@ import {
   f8_e5m2,
   f16,
   f32,
+  f64,
   i2,
   i4,
   i16,
@@ -216,6 +217,51 @@ y: bf16[2] = { nan, inf }
       'e: i4[2, 0] -- uninitialized',
       '- quant: scheme=symmetric, scale=per_tensor(0.5), zero_point=none',
     ])
+  })
+
+  it('has no quantization for an empty tensor with data, and counts no zero points where there are none', async () => {
+    const quant = { scheme: 'asymmetric', axis: 0, scales: [], zeroPoints: [] } as const
+    expect(
+      await showAll({ tensors: [tensor('a', i4, [0, 2], [], { quant }), withoutData('b', i4, [0, 2], { quant })] }),
+    ).toBe(`a: i4[0, 2] -- uninitialized
+
+b: i4[0, 2] -- uninitialized
+- quant: scheme=asymmetric, scale=per_channel(axis=0, count=0), zero_point=per_channel(axis=0, count=0)
+
+`)
+  })
+
+  // What NumPy 2 computes for the same values.
+  it.each<[string, readonly number[], string]>([
+    ['equal values', Array(5000).fill(0.1), 'min: 0.1, max: 0.1, mean: 0.1, median: 0.1, std: 1.38778e-17'],
+    ['few equal values', Array(10).fill(0.1), 'min: 0.1, max: 0.1, mean: 0.1, median: 0.1, std: 0'],
+    [
+      'a median that is only rounding',
+      Array.from({ length: 5000 }, (_, i) => (i % 7) * 0.1 - 0.3),
+      'min: -0.3, max: 0.3, mean: -0.0001, median: 5.55112e-17, std: 0.200025',
+    ],
+    [
+      'values that cancel out',
+      Array(300).fill([0.1, 0.2, 0.3, -0.6]).flat(),
+      'min: -0.6, max: 0.3, mean: 0, median: 0.15, std: 0.353553',
+    ],
+    ['squares beyond f64', [1e200, -1e200, 3e200], 'min: -1e+200, max: 3e+200, mean: 1e+200, median: 1e+200, std: inf'],
+    ['sums beyond f64', [1e308, 1e308], 'min: 1e+308, max: 1e+308, mean: inf, median: inf, std: inf'],
+    ['squares below f64', [1e-170, 3e-170], 'min: 1e-170, max: 3e-170, mean: 2e-170, median: 2e-170, std: 0'],
+    ['zeros with a sign', [-0, -0], 'min: -0, max: -0, mean: 0, median: 0, std: 0'],
+    ['a last zero with a sign', [0, -0, 1], 'min: -0, max: 1, mean: 0.333333, median: 0, std: 0.471405'],
+    ['a last zero without one', [-0, 0, 1], 'min: 0, max: 1, mean: 0.333333, median: 0, std: 0.471405'],
+  ])('rounds as the reference does: %s', async (_, values, wanted) => {
+    const [, line] = (await showAll({ tensors: [tensor('t', f64, [values.length], values)] })).split('\n')
+    expect(line).toBe(`- [nbytes: ${8 * values.length}, ${wanted}]`)
+  })
+
+  it('gives edges that are zero the sign that they have in the reference', async () => {
+    const histOf = async (values: readonly number[]) =>
+      (await showAll({ tensors: [tensor('t', f32, [values.length], values)] })).split('\n')[2]
+    expect(await histOf([-0, -0])).toBe('- hist: {([-0, -0], 2)}')
+    expect(await histOf([0, -0, 10])).toBe('- hist: {([0, 1], 2), ([9, 10], 1)}')
+    expect(await histOf([-10, -0])).toBe('- hist: {([-10, -9], 1), ([-1, -0], 1)}')
   })
 
   it('says so when values cannot be decoded, or have no statistics', async () => {

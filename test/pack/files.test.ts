@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dtypeById, type Tensor } from '../../src/index.js'
+import { readPayload } from '../../src/model/index.js'
 import { npyHeader } from '../../src/wire/npy-header.js'
 import { convertToFiles } from '../support/convert.js'
 import { bytesOf, filesOf, pack, refusalOf, valuesOf } from './support.js'
@@ -67,6 +68,35 @@ test('raw files need type and shape, and take packed and block types', async () 
   expect(await valuesOf(model, 't')).toEqual([1, 2, -8, -1])
   const block = { file: 'w.bin', dtype: 'ggml.q4_0', shape: [32] }
   expect((await packFiles(block, { 'w.bin': new Uint8Array(18) })).tensors[0]!.dtype.id).toBe('ggml.q4_0')
+})
+
+test.each<[string, string, number[], readonly number[], string]>([
+  ['a boolean beyond 1', 'bool', [4], [0, 1, 2, 1], 'byte 2: 2 does not fit bool'],
+  ['the fourth ternary code', 't2', [8], [0b11_00_01_00, 0b01_10_11_00], 'byte 1: a code that is none'],
+  ['bits after the last element', 'i4', [3], [0x21, 0x13], 'byte 1: bits after the last element'],
+  ['the fourth code after the last element', 't2', [3], [0b10_00_01_00], 'byte 0: bits after the last element'],
+])('raw files cannot bring in what is no value: %s', async (_, dtype, shape, bytes, message) => {
+  const model = await packFiles({ file: 'w.bin', dtype, shape }, { 'w.bin': Uint8Array.from(bytes) })
+  const refusal = await refusalOf(() => valuesOf(model, 't'))
+  expect(refusal).toMatchObject({ code: 'pack/value-range', path: 'tensors.t.file' })
+  expect(refusal.message).toContain(message)
+})
+
+test('raw bytes that are values come through as they are', async () => {
+  for (const [dtype, shape, bytes] of [
+    ['bool', [3], [0, 1, 1]],
+    ['t2', [3], [0b00_11_01_00]],
+    ['u1', [3], [0b101]],
+    ['i4', [3], [0xf8, 0x07]],
+  ] as const) {
+    const model = await packFiles({ file: 'w.bin', dtype, shape }, { 'w.bin': Uint8Array.from(bytes) })
+    expect([...(await readPayload(model.tensors[0]!.data!))], dtype).toEqual([...bytes])
+  }
+})
+
+test('a .npy file of booleans cannot hold others', async () => {
+  const model = await packFiles({ file: 'b.npy' }, { 'b.npy': npy('bool', [2], Uint8Array.of(1, 3)) })
+  expect((await refusalOf(() => valuesOf(model, 't'))).message).toContain('byte 1: 3 does not fit bool')
 })
 
 test('metadata arrays come from files too, in row-major order', async () => {

@@ -36,6 +36,13 @@ test('a plain default fixes the kind of the value', async () => {
   expect((await filled({ mode: { value: 3 } })).metadata.get('mode')).toEqual({ type: 'u8', value: 3 })
 })
 
+test('a float can be filled with what JSON has no number for, a text stays a text', async () => {
+  const filled = fillDescription({ metadata: { lr: 0.5, name: 'x' } }, { lr: '-Infinity', name: 'NaN' })
+  const { metadata } = await pack(filled)
+  expect(metadata.get('lr')).toMatchObject({ type: 'f32', value: -Infinity })
+  expect(metadata.get('name')).toMatchObject({ type: 'str', value: 'NaN' })
+})
+
 test('sections can be filled as such, and extended', async () => {
   const model = await filled({ tensors: { both: [5], extra: [true] }, metadata: { note: 'x' }, sizevars: { E: 9 } })
   expect(model.tensors.map(({ name }) => name)).toEqual(['w', 'both', 'zeros', 'extra'])

@@ -90,6 +90,10 @@ test.each<[unknown, string, number[], unknown[]]>([
   [Float32Array.of(0.5), 'f32', [1], [0.5]],
   [{ data: Float32Array.of(0.1), dtype: 'f64' }, 'f64', [1], [Math.fround(0.1)]],
   [{ data: Uint8Array.of(1, 2), shape: [2, 1], dtype: 'i4' }, 'i4', [2, 1], [1, 2]],
+  [{ data: [1], dtype: 10 }, 'f32', [1], [1]],
+  [{ data: [1], dtype: 13 }, 'bitset', [1], [1]],
+  [{ data: [1], dtype: 16 }, 'bf16', [1], [1]],
+  [{ data: [1], dtype: 25n }, 't1', [1], [1]],
   [{ data: [-2, 1], dtype: 'I2' }, 'i2', [2], [-2, 1]],
   [{ data: [1, 0], dtype: 'bool' }, 'bool', [2], [true, false]],
   [{ data: [255], dtype: 'bitset' }, 'bitset', [1], [255]],
@@ -97,6 +101,13 @@ test.each<[unknown, string, number[], unknown[]]>([
   const model = await pack({ tensors: { t: entry } })
   expect([model.tensors[0]!.dtype.id, model.tensors[0]!.shape]).toEqual([dtype, shape])
   expect(await valuesOf(model, 't')).toEqual(values)
+})
+
+const { Float16Array } = globalThis as { Float16Array?: { of(...values: number[]): ArrayBufferView } }
+test.skipIf(!Float16Array)('a typed array of f16 keeps its type', async () => {
+  const model = await pack({ tensors: { t: Float16Array!.of(1.5, -2) } })
+  expect(model.tensors[0]!.dtype.id).toBe('f16')
+  expect(await valuesOf(model, 't')).toEqual([1.5, -2])
 })
 
 test('a typed array that is a view keeps to its part', async () => {

@@ -20,7 +20,9 @@ test.each<[unknown, string, string | undefined]>([
   [{ metadata: { 'a b': ['x'] } }, 'pack/mixed', 'metadata["a b"][0]'],
   [{ metadata: { k: [1, 'x'] } }, 'pack/mixed', 'metadata.k[1]'],
   [{ metadata: { k: [true, 1] } }, 'pack/mixed', 'metadata.k[1]'],
-  [{ metadata: { k: [[1], 2] } }, 'pack/ragged', 'metadata.k[1][0]'],
+  [{ metadata: { k: [[1], 2] } }, 'pack/ragged', 'metadata.k[1]'],
+  [{ metadata: { k: new Date(0) } }, 'pack/field-type', 'metadata.k'],
+  [{ tensors: { t: new Set([1]) } }, 'pack/field-type', 'tensors.t'],
   [{ metadata: { k: () => 1 } }, 'pack/field-type', 'metadata.k'],
   [{ metadata: { k: { value: 1, bitset: '1' } } }, 'pack/conflict', 'metadata.k'],
   [{ metadata: { k: { bitset: '1', dtype: 'u8' } } }, 'pack/conflict', 'metadata.k'],
@@ -44,11 +46,26 @@ test.each<[unknown, string, string | undefined]>([
   [{ tensors: { t: { data: null, shape: [1] } } }, 'pack/missing', 'tensors.t'],
   [{ tensors: { t: { data: [1], file: 'x' } } }, 'pack/conflict', 'tensors.t'],
   [{ tensors: { t: { data: [1], dtype: 'f31' } } }, 'pack/dtype', 'tensors.t.dtype'],
-  [{ tensors: { t: { data: [1], dtype: 10 } } }, 'pack/field-type', 'tensors.t.dtype'],
+  [{ tensors: { t: { data: [1], dtype: 14 } } }, 'pack/field-type', 'tensors.t.dtype'],
+  [{ tensors: { t: { data: [1], dtype: 26 } } }, 'pack/field-type', 'tensors.t.dtype'],
   [{ tensors: { t: { data: [1], dtype: 'c64' } } }, 'pack/dtype', 'tensors.t.data'],
   [{ tensors: { t: { data: [1], dtype: 'packed' } } }, 'pack/dtype', 'tensors.t.dtype'],
   [{ tensors: { t: { data: [1], shape: 3 } } }, 'pack/field-type', 'tensors.t.shape'],
-  [{ tensors: { t: { data: [[1, 2], [3]] } } }, 'pack/ragged', 'tensors.t.data[1][0]'],
+  [{ tensors: { t: { data: [[1, 2], [3]] } } }, 'pack/ragged', 'tensors.t.data[1]'],
+  [
+    {
+      tensors: {
+        t: {
+          data: [
+            [[1], [2]],
+            [[3], 4],
+          ],
+        },
+      },
+    },
+    'pack/ragged',
+    'tensors.t.data[1][1]',
+  ],
   [{ tensors: { t: { data: [[1], [[2]]] } } }, 'pack/ragged', 'tensors.t.data[1][0]'],
   [{ tensors: { t: { data: new Array(2) } } }, 'pack/mixed', 'tensors.t.data[0]'],
   [{ tensors: { t: { file: 'x' } } }, 'pack/data-file', 'tensors.t.file'],
@@ -70,6 +87,8 @@ test.each<[unknown, string, string | undefined]>([
   ],
   [quantized({ scheme: 'asymmetric', scales: 1, zeroPoints: [1, 2] }), 'pack/quant', 'tensors.q.quant.zeroPoints'],
   [quantized({ scheme: 'symmetric', scales: [1, 1e39], axis: 0 }), 'pack/value-range', 'tensors.q.quant.scales[1]'],
+  [quantized({ scheme: 'symmetric', scales: 0 }), 'pack/quant', 'tensors.q.quant.scales'],
+  [quantized({ scheme: 'symmetric', scales: [1, 1e-60], axis: 0 }), 'pack/quant', 'tensors.q.quant.scales[1]'],
   [quantized([]), 'pack/field-type', 'tensors.q.quant'],
 ])('%o', async (description, code, path) => {
   expect(await refusalOf(() => pack(description))).toMatchObject({ code, path })

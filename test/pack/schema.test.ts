@@ -46,6 +46,7 @@ test.each<[object]>([
   ],
   [tensor({ data: null, dtype: 'i4', shape: ['2*D', 3] })],
   [tensor({ data: 'NaN' })],
+  [tensor({ data: [1], dtype: 10 })],
   [tensor({ file: 'w.bin', dtype: 'ggml.q4_0', shape: [32] })],
   [tensor({ file: 'w.npz', member: 'w' })],
 ])('takes %j', (description) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { parseDescription } from '../../src/index.js'
 import { pack, refusalOf } from './support.js'
 
 const sizevars = { B: 2, D: 3, 'a*b': 4, big: 2n ** 63n }
@@ -38,6 +39,16 @@ describe('dimensions', () => {
     const refusal = await refusalOf(() => shaped(shape))
     expect(refusal).toMatchObject({ code: 'pack/dimension', path })
     expect(refusal.message).toContain(words)
+  })
+
+  test('a whole float is a whole number', async () => {
+    const model = await pack(
+      parseDescription(
+        new TextEncoder().encode('{"sizevars":{"B":2.0},"tensors":{"t":{"shape":["B",1.0],"data":[1,2]}}}'),
+        'd',
+      ),
+    )
+    expect(model.tensors[0]!.shape).toEqual([2, 1])
   })
 
   test('without size variables a name says so', async () => {

@@ -97,6 +97,14 @@ describe('YAML', () => {
     expect((await refusalOf(() => yaml('a: &a [*a]'))).code).toBe('pack/yaml')
   })
 
+  test('takes one document', async () => {
+    const error = await refusalOf(() => yaml('metadata: {}\n---\nmetadata: {}\n'))
+    expect(error).toMatchObject({
+      code: 'pack/yaml',
+      message: expect.stringContaining('line 2, column 1: here a second document'),
+    })
+  })
+
   test('says where', async () => {
     const error = await refusalOf(() => yaml('größe: 1\nb: !x 2\n'))
     expect(error.message).toMatch(/^line 2, column 4: /)

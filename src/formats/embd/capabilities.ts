@@ -54,7 +54,7 @@ export const stream: WriteCapabilities = {
   order: 'row',
   shards: false,
   tensor(tensor) {
-    if (tensor.dtype.id !== f32.id) return { ...no(`stream files hold f32 only, not ${tensor.dtype.id}`), castTo: f32 }
+    if (tensor.dtype.id !== f32.id) return no(`stream files hold f32 only, not ${tensor.dtype.id}`)
     return fitTensor(tensor, maxStringLength)
   },
   metadata: () => no('stream files have no metadata'),

@@ -18,6 +18,8 @@ export const embd: Format = {
   extensions: ['.weights'],
   capabilities: { checksums: 'all', usual: { version: '1.0', variant: 'sectioned' }, write: sectioned, writeFor },
   codes,
+  mends:
+    'checksums, sizes and tables that follow from the rest; of a cut file the whole tensors, once the index is there, or up to the cut (stream layout)',
 
   detect(head, name) {
     const same = magic.filter((byte, i) => head[i] === byte).length

@@ -1,4 +1,4 @@
-import { type DType, dtypeById, f16, f32, i8, u8 } from '../../dtypes/index.js'
+import { dtypeById } from '../../dtypes/index.js'
 import { isBareCodes } from '../../dtypes/mcf/layout.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
 import type { Fit, Format, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
@@ -6,10 +6,12 @@ import { blocksToQ8 } from '../../model/q8-blocks.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
 import { codeOfDType } from './dtypes.js'
+import { editInPlace } from './edit-in-place.js'
 import { layout } from './layout.js'
 import { isOtherFile } from './other-files.js'
 import { read } from './read.js'
 import { restorePart } from './restore-part.js'
+import { readCut } from './salvage.js'
 import { typeOfFile } from './sections.js'
 import { magic } from './structs.js'
 
@@ -21,6 +23,8 @@ export const mcf: Format = {
   extensions: [extension],
   capabilities: { checksums: 'none', usual: { version: '1.1' }, write: writeCapabilities() },
   codes,
+  mends:
+    'of a cut file the whole tensors, where the index lies before the cut; usually it is the last thing but the directory, which can be made anew',
 
   detect(head, name) {
     if (head.byteLength >= magic.byteLength && magic.every((byte, i) => head[i] === byte)) return 'yes'
@@ -32,12 +36,12 @@ export const mcf: Format = {
     return files.length === 1 ? files[0] : undefined
   },
 
-  read,
+  read: (source, context) => (context.onLost ? readCut(source, context) : read(source, context)),
   check,
   layout,
+  editInPlace,
   restorePart,
   options: {
-    write: [{ name: 'dedup', description: 'store tensors with the same type, shape and bytes only once' }],
     check: [
       {
         name: 'accept-int',
@@ -53,6 +57,7 @@ function writeCapabilities(): WriteCapabilities {
     sorts: { tensors: true, metadata: true },
     keeps: ['quantInfo'],
     shards: false,
+    sharesPayloads: true,
     tensor: fitTensor,
     metadata: fitMetadata,
     part: fitPart,
@@ -64,10 +69,7 @@ function fitTensor(tensor: Tensor): Fit<Tensor> {
   const refuse = (reason: string): Fit<Tensor> => ({ fits: false, reason })
   const repacked = repackedQ8(tensor)
   if (repacked) return { fits: true, as: repacked, reason: 'the same codes and scales, stored apart' }
-  if (codeOfDType(dtype.id) === undefined) {
-    const castTo = widened(dtype)
-    return { ...refuse(`MCF has no type for ${dtype.id}`), ...(castTo && { castTo }) }
-  }
+  if (codeOfDType(dtype.id) === undefined) return refuse(`MCF has no type for ${dtype.id}`)
   if (!data) return refuse('MCF cannot declare a tensor without data')
   if (shape.includes(0)) return refuse('MCF has no tensors with a dimension of 0')
   if (name.length > 0xffffffff) return refuse('the name is too long')
@@ -83,14 +85,6 @@ function repackedQ8(tensor: Tensor): Tensor | undefined {
   if (type.id !== 'ggml.q8_0' || !tensor.data) return undefined
   const data = blocksToQ8(tensor.data, tensor.shape)
   return data && { ...tensor, dtype: dtypeById('mcf.q8')!, encoding: undefined, data }
-}
-
-/** The smallest type of MCF that holds every value of a type that MCF does not have. */
-function widened({ id, kind, codec, regions }: DType): DType | undefined {
-  if (kind === 'bool' || kind === 'uint') return u8
-  if (kind === 'int') return i8
-  if (kind === 'float') return id === 'f8_e8m0' ? f32 : f16
-  return kind === 'block' && (codec || regions) ? f32 : undefined
 }
 
 /** ModelInfo has a table of keys with values of three types. */

@@ -66,7 +66,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   if (tensors.length > 0) {
     const align = options.align ?? notes?.alignment() ?? blockAlignment
     const version = versionOf(sectionTypes.tensorData)
-    const offsets = await writeTensorData(writer, tensors, align, version, options)
+    const offsets = writeTensorData(writer, tensors, align, version)
     allAligned = offsets.every((offset) => offset % blockAlignment === 0)
     writer.bytes(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex), encodeTensorIndex(tensors, offsets))
     const quantInfo = encodeQuantInfo(tensors, notes?.hasQuantInfo ?? false)
@@ -80,19 +80,18 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files: [{ name: options.name, slots: finish(writer, notes?.minor ?? 1, flags) }] }
 }
 
-async function writeTensorData(
+function writeTensorData(
   writer: Writer,
   tensors: readonly Tensor[],
   align: number,
   version: number,
-  options: WriteOptions,
-): Promise<readonly number[]> {
+): readonly number[] {
   if (!isAlignment(align)) {
     const message = `${align} is neither 0 nor a power of two up to ${maxAlignment}`
     failWith(usageCodes.option, { file: '--align', message })
   }
   const alignment = Math.max(align, 1)
-  const owners = await groupShared(tensors, options.extra?.dedup === true, options.signal)
+  const owners = groupShared(tensors)
   const needed = tensors.map(({ dtype }) => (needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment))
   for (const [i, owner] of owners.entries()) needed[owner] = Math.max(needed[owner]!, needed[i]!)
   const items = tensors.map(({ data }, i) => ({ size: data!.byteLength, alignment: needed[i]!, bytesOf: owners[i]! }))

@@ -1,6 +1,6 @@
 // From entries of the index to tensors: element type, shape and place must agree. A block-quantized tensor has rules of its own, which
 // the reference applies to the whole file at once; everything else it only looks at when a tensor is read.
-import { type ByteSource, countElements, type StructValues } from '../../bytes/index.js'
+import { type ByteSource, countElements, type StructValues, toSafe } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
 import { isBareCodes } from '../../dtypes/mcf/layout.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
@@ -33,7 +33,11 @@ export function toTensor(entry: Entry, source: ByteSource, data: Section, contex
   const dtype = dtypeOfCode(fields.dtype)
   const shape = isSafe(entry.shape) ? entry.shape : undefined
   const fault = findFault(entry, dtype, shape, source.size, data)
-  if (fault) reportTensor(context, fault.code, place(entry, fault.field, fault.message))
+  if (fault) {
+    reportTensor(context, fault.code, place(entry, fault.field, fault.message))
+    const length = toSafe(fields.dataSize)
+    context.onLost?.({ subject: 'tensor', name, length, reason: fault.message })
+  }
   if (!dtype || !shape || (fault && !context.report.strict)) return undefined
   const rawName = isUtf8 ? undefined : [nameBytes]
   const tensor = { name, rawName, dtype, shape, order: 'row', role: 'weight' } as const

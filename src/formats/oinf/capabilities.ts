@@ -1,5 +1,4 @@
 // What OINF can hold.
-import { type DType, f16, f32 } from '../../dtypes/index.js'
 import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { escapeKey, escapeName } from './names.js'
 import { whyQuantUnfit } from './quant.js'
@@ -17,7 +16,7 @@ export const writeCapabilities: WriteCapabilities = {
   shards: false,
 
   tensor(tensor: Tensor): Fit<Tensor> {
-    if (!tagByDType.has(tensor.dtype.id)) return noType(tensor.dtype)
+    if (!tagByDType.has(tensor.dtype.id)) return no(`OINF has no type for ${tensor.dtype.id}`)
     const quant = tensor.quant && whyQuantUnfit(tensor.quant, tensor.shape)
     if (quant !== undefined) return no(`OINF cannot state this quantization: ${quant}`)
     if (!tensor.name.isWellFormed()) return no(halfCharacters)
@@ -40,14 +39,6 @@ export const writeCapabilities: WriteCapabilities = {
   part(part: Part): Fit<Part> {
     return part.kind === 'size-variables' ? { fits: true } : no('OINF has no place for it')
   },
-}
-
-function noType(dtype: DType): Fit<Tensor> {
-  const reason = `OINF has no type for ${dtype.id}`
-  if (!dtype.codec || dtype.kind === 'complex') return { fits: false, reason }
-  // f16 holds every float of fewer bits but those with the exponent range of f32.
-  const isSmall = dtype.kind === 'float' && dtype.id !== 'f8_e8m0'
-  return { fits: false, reason, castTo: isSmall ? f16 : f32 }
 }
 
 function whyUnfit(value: MetaValue): string {

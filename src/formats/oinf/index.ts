@@ -13,6 +13,8 @@ export const oinf: Format = {
   extensions: ['.oinf'],
   capabilities: { checksums: 'none', usual: { version: '1' }, write: writeCapabilities },
   codes,
+  mends:
+    'data and quantization that lie elsewhere than the records say; of a cut file the whole tensors, once the tables are there',
 
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'

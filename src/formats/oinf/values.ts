@@ -23,6 +23,15 @@ export function readValue(bytes: Uint8Array, record: MetadataRecord, context: Re
   return reader.scalar(dtypeByTag.get(record.type)!)
 }
 
+const fourthCode = 'the fourth code, which reads as -2'
+
+/** The index of the first byte with an element that is none of the three ternary values, or -1. */
+function findFourthCode(bytes: Uint8Array, unused: number): number {
+  // Four codes at once: the upper bit is set and the lower one is not.
+  const last = bytes.byteLength - 1
+  return bytes.findIndex((byte, i) => ((byte >> 1) & ~byte & (i === last ? 255 - unused : 255) & 0x55) !== 0)
+}
+
 class ValueReader {
   readonly #bytes: Uint8Array
   readonly #cursor: Cursor
@@ -75,6 +84,7 @@ class ValueReader {
     const byte = this.#bytes[0]!
     if (isPacked(dtype) && (byte & tailMask(dtype, 1)) !== 0)
       this.#complain('scalar-bits', 0, `0x${byte.toString(16)} has more bits than ${dtype.id}`)
+    if (dtype.id === 't2' && value.value === -2) this.#complain('tensor-t2', 0, fourthCode)
     if (dtype.kind === 'bool' && byte > 1) this.#complain(verifyCodes['bool-value'], 0, `${byte} is neither 0 nor 1`)
     return value
   }
@@ -153,10 +163,10 @@ class ValueReader {
           'elements',
         )
     }
-    const mask = tailMask(
-      dtype,
-      shape.reduce((count, dim) => count * dim, 1),
-    )
+    const count = shape.reduce((product, dim) => product * dim, 1)
+    const mask = tailMask(dtype, count)
+    const odd = dtype.id === 't2' ? findFourthCode(value, mask) : -1
+    if (odd >= 0) this.#complain('tensor-t2', at + odd, `byte ${odd} of the elements has ${fourthCode}`, 'elements')
     if (value.byteLength > 0 && (value.at(-1)! & mask) !== 0)
       this.#complain('tensor-tail', at + value.byteLength - 1, 'bits beyond the last element are 1', 'elements')
   }

@@ -52,7 +52,7 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   const { dtype, shape, data, path, role, name } = tensor
   if (choices.type === 'optimizer') return no('the settings of an optimizer are a file of their own, without tensors')
   if (tensor.quant) return no('primitiv has no place for scales; dequantize first')
-  if (dtype.id !== f32.id) return { fits: false, reason: `primitiv tensors are f32, not ${dtype.id}`, castTo: f32 }
+  if (dtype.id !== f32.id) return no(`primitiv tensors are f32, not ${dtype.id}`)
   if (!data && !(path?.length === 0) && choices.type !== 'shape')
     return no('primitiv cannot name a tensor without data')
   if (role === 'state' && tensor.stat === undefined && !name.includes('#'))

@@ -16,6 +16,7 @@ export const primitiv: Format = {
   extensions,
   capabilities: { checksums: 'none', plain: true, usual: { version: '0.1', variant: 'model' }, write, writeFor },
   codes,
+  mends: 'of a cut file the parameters up to the cut',
 
   detect(head, name) {
     const lower = name.toLowerCase()

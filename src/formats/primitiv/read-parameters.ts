@@ -106,6 +106,15 @@ function describeSize(length: number, dims: readonly number[], batch: number): s
   return `${length} bytes, but ${shape} takes ${count * 4n}`
 }
 
+/** Where a file broke off. */
+export interface Unread {
+  readonly name: string | undefined
+  /** Statistics of the same parameter; undefined when their number was not reached either. */
+  readonly stats: number | undefined
+  /** Parameters that were announced. */
+  readonly behind: number
+}
+
 /** Walks over the parameters of a model, or over the one of a parameter file. */
 export class ParameterWalk {
   readonly #fields: FieldReader
@@ -209,15 +218,15 @@ export class ParameterWalk {
     return count
   }
 
-  /** What was being read when the file broke off, and how many parameters were still to come behind it. */
-  unread(): { readonly name: string | undefined; readonly behind: number } {
+  /** What was being read when the file broke off, and how much was still to come behind it. */
+  unread(): Unread {
     const owner = this.#key && joinNames(this.#key.names)
     if (this.#stage === 'stats') {
       const name = this.#statName && owner !== undefined ? `${owner}#${this.#statName.text}` : undefined
-      return { name, behind: this.#left - 1 }
+      return { name, stats: this.#statsLeft - 1, behind: this.#left - 1 }
     }
-    if (this.#stage === 'value') return { name: owner, behind: Math.max(0, this.#left - 1) }
-    return { name: undefined, behind: this.#stage === 'count' ? 0 : this.#left - 1 }
+    if (this.#stage === 'value') return { name: owner, stats: undefined, behind: Math.max(0, this.#left - 1) }
+    return { name: undefined, stats: 0, behind: this.#stage === 'count' ? 0 : this.#left - 1 }
   }
 
   #scope(): string {

@@ -124,9 +124,11 @@ async function readTensors(walk: FileWalk, type: FileType, onCut: () => void): P
 function sayLost({ context, fields }: FileWalk, records: ParameterWalk, error: unknown): void {
   const { onLost, signal } = context
   if (!onLost || !(error instanceof TareError) || signal?.aborted) throw error
-  const { name, behind } = records.unread()
+  const { name, stats, behind } = records.unread()
   const reason = error.finding.message
   onLost({ subject: 'tensor', name, length: name === undefined ? undefined : fields.wanted, reason })
+  if (stats === undefined) onLost({ subject: 'tensor', reason: 'its statistics, if it had any' })
+  else if (stats > 0) onLost({ subject: 'tensor', reason: `${stats} more of its statistics` })
   if (behind === 0) return
   const what = behind === 1 ? 'one more parameter was' : `${behind} more parameters were`
   onLost({ subject: 'tensor', reason: `${what} announced behind it` })

@@ -85,7 +85,7 @@ describe('verifying payloads', () => {
     const count = async (names: string[]): Promise<number> => {
       const tensor = sampleTensor('a', 'mcf.q8', [8, 320])
       const files = await convertToFiles(sampleModel(names.map((name) => ({ ...tensor, name }))), 'mcf', {
-        extra: { dedup: true },
+        dedup: true,
       })
       const result = await verifySource(new MemorySource([...files.values()][0]!, 'x.mcf'))
       return result.checked.bytes

@@ -121,9 +121,7 @@ describe('packing', () => {
 
   it('gives the reference’s bytes with config.json, ModelInfo filled from it', async () => {
     const parts = [file('config.json', input('qm', 'config.json'))]
-    expect(
-      Buffer.compare(await packed('qm', parts, { extra: { dedup: true } }), fixtureBytes('mcf', 'quant-src.mcf')),
-    ).toBe(0)
+    expect(Buffer.compare(await packed('qm', parts, { dedup: true }), fixtureBytes('mcf', 'quant-src.mcf'))).toBe(0)
   })
 
   it('gives the reference’s bytes for a whole folder, but for the file that the reference rewrites', async () => {
@@ -131,7 +129,7 @@ describe('packing', () => {
     const names = ['vocab.json', 'merges.txt', 'config.json', 'tokenizer.json', 'generation_config.json']
     const rewritten = reference.parts.find(({ name }) => name === 'tokenizer_config.json')!
     const parts = [rewritten, ...names.map((name) => file(name, input('hf-model', name)))]
-    const bytes = await packed('hf-model', parts, { extra: { dedup: true } })
+    const bytes = await packed('hf-model', parts, { dedup: true })
     expect(Buffer.compare(bytes, fixtureBytes('mcf', 'pack-hf.mcf'))).toBe(0)
     const own = file('tokenizer_config.json', input('hf-model', 'tokenizer_config.json'))
     const honest = await reopened(await packed('hf-model', [own]))
@@ -140,7 +138,7 @@ describe('packing', () => {
   })
 
   it('stores equal tensors once when asked, as the reference does', async () => {
-    const once = await packedBare('hf-model', { extra: { dedup: true }, align: 1 })
+    const once = await packedBare('hf-model', { dedup: true, align: 1 })
     expect(Buffer.compare(once, fixtureBytes('mcf', 'pack-align1.mcf'))).toBe(0)
     expect(Buffer.compare(await packedBare('hf-model'), fixtureBytes('mcf', 'pack-hf-nodedup-nores.mcf'))).toBe(0)
     const { tensors } = await reopened(once)

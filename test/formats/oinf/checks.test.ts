@@ -280,6 +280,15 @@ describe('checks', () => {
     }
   })
 
+  it('tensor-t2: in metadata and arrays, but not beyond their end', async () => {
+    const findingsOf = async (parts: Craft) =>
+      (await verifySource(new MemorySource(craft(parts), 'model.oinf'))).findings.map(({ code }) => code)
+    expect(await findingsOf(value(24, bytes(2)))).toContain('oinf/tensor-t2')
+    expect(await findingsOf(value(15, ndarray(24, [5], bytes(0x00, 0x02))))).toContain('oinf/tensor-t2')
+    expect(await findingsOf(value(15, ndarray(24, [5], bytes(0x55, 0x0b))))).not.toContain('oinf/tensor-t2')
+    expect(await findingsOf(value(24, bytes(3)))).not.toContain('oinf/tensor-t2')
+  })
+
   it('has one for every code', () => {
     expect(new Set(fired.map(([code]) => code))).toEqual(new Set(Object.keys(codes)))
   })

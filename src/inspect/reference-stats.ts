@@ -1,0 +1,35 @@
+// Statistics with the rounding and the signs of zero that OINF's own verifier prints.
+import type { Tensor } from '../model/index.js'
+import { orderedMoments } from './ordered-moments.js'
+import { typeOf } from './preview.js'
+import type { HistogramBin, TensorStats } from './stats.js'
+
+/** The same statistics, but for what the reference makes of them where that can be seen. */
+export async function roundAsReference(
+  tensor: Tensor,
+  stats: TensorStats,
+  signal: AbortSignal | undefined,
+): Promise<TensorStats> {
+  const moments = await orderedMoments(tensor, stats, signal)
+  const rounded = moments ? { ...stats, ...moments, ...extremesOf(stats, moments.lastZero) } : stats
+  return typeOf(tensor).kind === 'float' ? { ...rounded, histogram: signZeros(rounded) } : rounded
+}
+
+function extremesOf({ count, min, max, median }: TensorStats, lastZero: number | undefined): Partial<TensorStats> {
+  // The two middle values are added before they are halved; and a sum of zeros is never -0.
+  const isBeyond = count % 2 === 0 && Math.abs(median!) > Number.MAX_VALUE / 2
+  return {
+    min: min === 0 ? (lastZero ?? min) : min,
+    max: max === 0 ? (lastZero ?? max) : max,
+    median: isBeyond ? median! * 2 : median! + 0,
+  }
+}
+
+/** An edge is the smallest value plus a multiple of the step, so that it is never -0; the only bin and the last edge are the extremes. */
+function signZeros({ histogram, min, max }: TensorStats): HistogramBin[] {
+  return histogram.map(({ low, high, count }, i) => ({
+    low: low === 0 ? (histogram.length === 1 ? min! : 0) : low,
+    high: high === 0 && i === histogram.length - 1 ? max! : high,
+    count,
+  }))
+}
