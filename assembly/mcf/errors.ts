@@ -9,10 +9,10 @@ function squaredRest(values: usize, inverse: v128, low: v128, high: v128): v128 
   return f32x4.mul(rest, rest)
 }
 
-/** The squared error of a block under a scale, with the nearest codes. */
-export function errorOf(values: usize, scale: f32, most: f32): f32 {
-  const low = f32x4.splat(-most)
-  const high = f32x4.splat(most)
+/** The squared error of a block under a scale, with the nearest codes between limits. */
+export function errorOf(values: usize, scale: f32, limits: usize): f32 {
+  const low = v128.load(limits)
+  const high = v128.load(limits, 16)
   const inverse = f32x4.splat(1 / scale)
   let even = squaredRest(values, inverse, low, high)
   let odd = squaredRest(values + 16, inverse, low, high)
@@ -34,9 +34,9 @@ function codesOf(values: v128, factor: v128, low: v128, high: v128): v128 {
 }
 
 /** Σcx and Σcc for the codes that `inverse` gives, in `products` and `squares`. */
-export function sumUp(values: usize, inverse: f32, most: f32): void {
-  const low = f32x4.splat(-most)
-  const high = f32x4.splat(most)
+export function sumUp(values: usize, inverse: f32, limits: usize): void {
+  const low = v128.load(limits)
+  const high = v128.load(limits, 16)
   const factor = f32x4.splat(inverse)
   let x = v128.load(values)
   let code = codesOf(x, factor, low, high)

@@ -1,7 +1,8 @@
-// f16 from and to f32, for scales: positive, and never subnormal.
+// f16 from and to f32, for scales: never subnormal, and without a sign, which is one bit more.
 
 export const smallestHalf: f32 = 0.00006103515625
 export const largestHalf: f32 = 65504
+export const negative: u32 = 0x8000
 const rebase: u32 = 112 << 23
 
 /** To nearest even; for values from 2^-14 on. 0x7c00 and more means that the value is too large. */

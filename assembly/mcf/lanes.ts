@@ -3,9 +3,14 @@
 /** Adding and taking away 1.5 · 2^23 rounds to the nearest whole number, ties to even, for magnitudes below 2^22. */
 export const roundingBias: f32 = 12582912
 
-/** The largest code: 127, 31, 7, 3 or 1. The most negative one stays unused. */
+/** The largest code: 127, 31, 7, 3 or 1. */
 export function largestCode(bits: i32): f32 {
   return <f32>((1 << (bits - 1)) - 1)
+}
+
+/** The smallest one: as far from zero as the largest, or one further when all codes are used. */
+export function smallestCode(bits: i32, all: bool): f32 {
+  return -largestCode(bits) - (all ? <f32>1 : <f32>0)
 }
 
 /** Adds the lanes in an order that the plain twin follows: (0 + 2) + (1 + 3). */
@@ -20,6 +25,17 @@ export function blockMagnitude(values: usize): f32 {
   const cd = f32x4.pmax(f32x4.abs(v128.load(values, 32)), f32x4.abs(v128.load(values, 48)))
   const ef = f32x4.pmax(f32x4.abs(v128.load(values, 64)), f32x4.abs(v128.load(values, 80)))
   const gh = f32x4.pmax(f32x4.abs(v128.load(values, 96)), f32x4.abs(v128.load(values, 112)))
+  let most = f32x4.pmax(f32x4.pmax(ab, cd), f32x4.pmax(ef, gh))
+  most = f32x4.pmax(most, i32x4.shuffle(most, most, 2, 3, 0, 1))
+  return f32x4.extract_lane(f32x4.pmax(most, i32x4.shuffle(most, most, 1, 0, 3, 2)), 0)
+}
+
+/** The largest value of a block of 32. */
+export function blockMost(values: usize): f32 {
+  const ab = f32x4.pmax(v128.load(values), v128.load(values, 16))
+  const cd = f32x4.pmax(v128.load(values, 32), v128.load(values, 48))
+  const ef = f32x4.pmax(v128.load(values, 64), v128.load(values, 80))
+  const gh = f32x4.pmax(v128.load(values, 96), v128.load(values, 112))
   let most = f32x4.pmax(f32x4.pmax(ab, cd), f32x4.pmax(ef, gh))
   most = f32x4.pmax(most, i32x4.shuffle(most, most, 2, 3, 0, 1))
   return f32x4.extract_lane(f32x4.pmax(most, i32x4.shuffle(most, most, 1, 0, 3, 2)), 0)

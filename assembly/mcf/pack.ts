@@ -1,6 +1,6 @@
 // Values to codes, and codes to bits. Codes come as bytes in two vectors of 16; packing moves neighbours together, twice as wide at
 // each step: pairs in 16 bits, fours in 32, eights in 64.
-import { clampLanes, largestCode, roundingBias, toIntegers } from './lanes'
+import { clampLanes, largestCode, roundingBias, smallestCode, toIntegers } from './lanes'
 
 /** Sixteen codes: to nearest, ties to even. */
 function encode16(values: usize, inverse: v128, low: v128, high: v128): v128 {
@@ -31,21 +31,21 @@ function encode16Away(values: usize, inverse: v128, low: v128, high: v128): v128
 }
 
 /** One block of codes from the scale that is stored. */
-function encodeBlock(bits: i32, values: usize, scale: f32, codes: usize): void {
+function encodeBlock(bits: i32, values: usize, scale: f32, smallest: f32, codes: usize): void {
   if (scale === 0) {
     memory.fill(codes, 0, 4 * bits)
     return
   }
-  const most = largestCode(bits)
   const inverse = f32x4.splat(1 / scale)
-  const low = f32x4.splat(-most)
-  const high = f32x4.splat(most)
+  const low = f32x4.splat(smallest)
+  const high = f32x4.splat(largestCode(bits))
   packBlock(bits, encode16(values, inverse, low, high), encode16(values + 64, inverse, low, high), codes)
 }
 
-export function encode(bits: i32, values: usize, scales: usize, codes: usize, blocks: i32): void {
+export function encode(bits: i32, all: bool, values: usize, scales: usize, codes: usize, blocks: i32): void {
+  const smallest = smallestCode(bits, all)
   for (let block = 0; block < blocks; block++) {
-    encodeBlock(bits, values, load<f32>(scales), codes)
+    encodeBlock(bits, values, load<f32>(scales), smallest, codes)
     values += 128
     scales += 4
     codes += 4 * bits

@@ -18,6 +18,11 @@ function startStep(bits: i32): i32 {
   return bits === 8 ? 13 : bits === 6 ? 14 : bits === 4 ? 15 : bits === 3 ? 12 : 18
 }
 
+/** With all codes the sixteen starts are later ones, up to 128.8, 32.4, 9.2, 5.4 and 3.2. */
+function laterBy(bits: i32): i32 {
+  return bits >= 6 ? 2 : 3
+}
+
 function toWhole(values: usize, scale: v128): v128 {
   const bias = f32x4.splat(12582912)
   const offset = i32x4.splat(0x4b400000)
@@ -30,36 +35,46 @@ function codesOf(x: v128, factor: v128, low: v128, high: v128): v128 {
   return i16x8.max_s(i16x8.min_s(i16x8.q15mulr_sat_s(x, factor), high), low)
 }
 
-// The block in whole numbers, and the largest and the smallest code eight times each. The compiler behind moves arithmetic into the loop that
+// The block in whole numbers, and eight times each the largest and the smallest code. The compiler behind moves arithmetic into the loop that
 // uses its result; what is read from memory it does not work out anew for each start.
-const wholeTable: usize = 1024
-const limitTable: usize = 1088
+const wholeTable: usize = 8192
+const symmetricTable: usize = 8256
+const positiveTable: usize = 8288
+const turnedTable: usize = 8320
+
+/** How many starts leave the largest magnitude a code on both sides of zero: their sums are the same for all codes and symmetric ones. */
+let same: i32 = 0
 
 /** To be called before `tryStarts`. */
 export function prepareStarts(bits: i32): void {
+  const beyond = ((1 << 14) * ((1 << bits) - 1)) / <i32>resolutionOf(bits)
+  same = (beyond - firstStart(bits) + startStep(bits) - 1) / startStep(bits)
   const most = (1 << (bits - 1)) - 1
-  v128.store(limitTable, i16x8.splat(<i16>most))
-  v128.store(limitTable, i16x8.splat(<i16>-most), 16)
+  putCodes(symmetricTable, most, -most)
+  putCodes(positiveTable, most, -most - 1)
+  putCodes(turnedTable, most + 1, -most)
 }
 
-/**
- * Tries all starts. 2·Σcx goes to `products` and Σcc to `squares`, sixteen f32 each; all are whole and below 2^24. Returns the best scale,
- * for values of the given magnitude.
- */
-export function tryStarts(bits: i32, values: usize, magnitude: f32, products: usize, squares: usize): f32 {
-  const resolution = resolutionOf(bits)
-  const scale = f32x4.splat(resolution / magnitude)
+function putCodes(at: usize, largest: i32, smallest: i32): void {
+  v128.store(at, i16x8.splat(<i16>largest))
+  v128.store(at, i16x8.splat(<i16>smallest), 16)
+}
+
+function prepareBlock(bits: i32, values: usize, magnitude: f32): void {
+  const scale = f32x4.splat(resolutionOf(bits) / magnitude)
   v128.store(wholeTable, toWhole(values, scale))
   v128.store(wholeTable, toWhole(values + 32, scale), 16)
   v128.store(wholeTable, toWhole(values + 64, scale), 32)
   v128.store(wholeTable, toWhole(values + 96, scale), 48)
-  let start = firstStart(bits)
-  const step = startStep(bits)
-  for (let at: usize = 0; at < 64; at += 4) {
+}
+
+/** Tries `count` starts. 2·Σcx goes to `products` and Σcc to `squares`; all are whole and at most 2^24. */
+function sumStarts(limits: usize, start: i32, step: i32, count: i32, products: usize, squares: usize): void {
+  for (let end = products + 4 * count; products < end; products += 4) {
     const factor = i16x8.splat(<i16>start)
     start += step
-    const high = v128.load(limitTable)
-    const low = v128.load(limitTable, 16)
+    const high = v128.load(limits)
+    const low = v128.load(limits, 16)
     const a = v128.load(wholeTable)
     const b = v128.load(wholeTable, 16)
     const c = v128.load(wholeTable, 32)
@@ -79,13 +94,51 @@ export function tryStarts(bits: i32, values: usize, magnitude: f32, products: us
     const twice = i32x4.shl(product, 1)
     const halves = i32x4.add(i32x4.shuffle(twice, square, 0, 1, 4, 5), i32x4.shuffle(twice, square, 2, 3, 6, 7))
     const sums = f32x4.convert_i32x4_s(i32x4.add(halves, i32x4.shuffle(halves, halves, 1, 0, 3, 2)))
-    v128.store_lane<u32>(products + at, sums, 0)
-    v128.store_lane<u32>(squares + at, sums, 2)
+    v128.store_lane<u32>(products, sums, 0)
+    v128.store_lane<u32>(squares, sums, 2)
+    squares += 4
   }
-  return bestOf(products, squares) * (magnitude / resolution)
 }
 
-/** The scale Σcx / Σcc of the first start with the largest gain (Σcx)² / Σcc. */
+/** Tries sixteen starts with symmetric codes. */
+export function tryStarts(bits: i32, values: usize, magnitude: f32, products: usize, squares: usize): void {
+  prepareBlock(bits, values, magnitude)
+  sumStarts(symmetricTable, firstStart(bits), startStep(bits), 16, products, squares)
+}
+
+/** Sums for all codes and positive scales lie so many bytes behind those of symmetric codes, and those for negative scales as many again. */
+export const apart: usize = 512
+
+/** Tries all codes with scales of one sign on the block that `tryStarts` was called with last, and the same tables. */
+export function trySign(bits: i32, isNegative: bool, products: usize, squares: usize): void {
+  const side: usize = isNegative ? 2 * apart : apart
+  const later = laterBy(bits)
+  takeSums(products + 4 * later, products + side)
+  takeSums(squares + 4 * later, squares + side)
+  const step = startStep(bits)
+  const start = firstStart(bits) + same * step
+  const at = side + 4 * (same - later)
+  const limits = isNegative ? turnedTable : positiveTable
+  sumStarts(limits, start, step, 16 + later - same, products + at, squares + at)
+}
+
+/** Sixteen, of which the last ones belong to another block; they are overwritten with those that are not the same. */
+function takeSums(from: usize, to: usize): void {
+  v128.store(to, v128.load(from))
+  v128.store(to, v128.load(from, 16), 16)
+  v128.store(to, v128.load(from, 32), 32)
+  v128.store(to, v128.load(from, 48), 48)
+}
+
+/** The best scale of the sums, for values of the given magnitude. */
+export function bestScale(bits: i32, magnitude: f32, products: usize, squares: usize): f32 {
+  return bestOf(products, squares) * (magnitude / resolutionOf(bits))
+}
+
+/** The largest gain (Σcx)² / Σcc of the sums that were compared last, in squares of a whole step: so much less than Σxx is the error. */
+export let bestGain: f32 = 0
+
+/** The scale Σcx / Σcc of the first start with the largest gain. */
 function bestOf(products: usize, squares: usize): f32 {
   const gainA = gainsAt(products, squares, 0)
   const gainB = gainsAt(products, squares, 16)
@@ -94,6 +147,7 @@ function bestOf(products: usize, squares: usize): f32 {
   let most = f32x4.pmax(f32x4.pmax(gainA, gainB), f32x4.pmax(gainC, gainD))
   most = f32x4.pmax(most, i32x4.shuffle(most, most, 2, 3, 0, 1))
   most = f32x4.pmax(most, i32x4.shuffle(most, most, 1, 0, 3, 2))
+  bestGain = f32x4.extract_lane(most, 0) / 4
   const found =
     i32x4.bitmask(f32x4.eq(gainA, most)) |
     (i32x4.bitmask(f32x4.eq(gainB, most)) << 4) |

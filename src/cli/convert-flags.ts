@@ -76,9 +76,15 @@ function checkMergeFlags(inputs: readonly string[], { merge, prefer }: ConvertFl
     throw new UsageError('standard input can be read only once')
 }
 
-function checkQuantizeFlags({ quantize, tensorMethod, referenceExact, activations, clip }: ConvertFlags): void {
-  if (quantize !== undefined) return
-  const given = { '--tensor-method': tensorMethod, '--reference-exact': referenceExact, '--activations': activations }
-  for (const [flag, value] of Object.entries({ ...given, '--clip': clip }))
+function checkQuantizeFlags(flags: ConvertFlags): void {
+  if (flags.quantize !== undefined) return
+  const given = {
+    '--tensor-method': flags.tensorMethod,
+    '--reference-exact': flags.referenceExact,
+    '--all-codes': flags.allCodes,
+    '--activations': flags.activations,
+    '--clip': flags.clip,
+  }
+  for (const [flag, value] of Object.entries(given))
     if (value !== undefined) throw new UsageError(`${flag} goes with --quantize METHOD`)
 }

@@ -7,13 +7,15 @@ import { runMixed, type WorkerPool } from '../pool/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
 import { rangeJob } from '../transforms/jobs.js'
-import { type Clip, type Mode, quantizeTensor, requireMethod, scanRange } from '../transforms/quantize.js'
+import { type Clip, type CodeSet, type Mode, quantizeTensor, requireMethod, scanRange } from '../transforms/quantize.js'
 import { domainOf, type MethodChoice, type MethodOptions, planMethods } from '../transforms/quantize-plan.js'
 import { selector } from '../transforms/select.js'
 import type { ActionKind, PlanAction } from './plan-types.js'
 
 export interface QuantizeSettings extends MethodOptions {
   readonly mode?: Mode | undefined
+  /** Whether the most negative code, which the document leaves unused, is used too. */
+  readonly codes?: CodeSet | undefined
   /** Values of all quantized tensors are cut to this range first. */
   readonly clip?: Clip | undefined
   /**
@@ -131,11 +133,11 @@ interface Chosen {
 
 function quantize(
   { values, method, domain }: Chosen,
-  { mode, clip }: QuantizeSettings,
+  { mode, codes, clip }: QuantizeSettings,
   range: Clip | undefined,
   pool: WorkerPool | undefined,
 ): Tensor {
-  const quantized = quantizeTensor(values, method, { mode, clip, domain, range, pool })
+  const quantized = quantizeTensor(values, method, { mode, codes, clip, domain, range, pool })
   if (quantized.extra?.quantInfo !== undefined) return quantized
   return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }
 }

@@ -1,6 +1,7 @@
 // Statistics of many tensors on several threads. Each tensor is measured by one of them, so the figures do not depend on how many there are.
 import { countElements } from '../bytes/index.js'
-import { type Tensor, type TensorRecipe, tensorRecipe } from '../model/index.js'
+import type { Tensor, TensorRecipe } from '../model/index.js'
+import { tensorRecipe } from '../model/recipe-of.js'
 import { type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
 import { type NoStats, type StatsOptions, type TensorStats, tensorStats } from './stats.js'

@@ -1,5 +1,5 @@
 // Values to codes in plain TypeScript, and codes to bits: two's complement, the lowest bits of the first byte first.
-import { blockValues, type CodeBits, largestCode } from './mcf-tile.js'
+import { blockValues, type CodeBits, type CodeSet, codeLimits, type Limits } from './mcf-tile.js'
 
 /** Adding and taking away 1.5 · 2^23 rounds an f32 to the nearest whole number, ties to even. */
 const bias = 12582912
@@ -11,16 +11,22 @@ export const roundEven = (value: number): number => fround(fround(value + bias) 
 export const roundAway = (value: number): number =>
   Math.trunc(fround(value + (value < 0 ? -0.4999999701976776 : 0.4999999701976776)))
 
-export const clamp = (value: number, most: number): number => Math.max(Math.min(value, most), -most)
+export const clamp = (value: number, { low, high }: Limits): number => Math.max(Math.min(value, high), low)
 
-export function encodePlain(bits: CodeBits, values: Float32Array, scales: Float32Array, codes: Uint8Array): void {
-  const most = largestCode(bits)
+export function encodePlain(
+  bits: CodeBits,
+  set: CodeSet,
+  values: Float32Array,
+  scales: Float32Array,
+  codes: Uint8Array,
+): void {
+  const limits = codeLimits(bits, set)
   const block = new Int32Array(blockValues)
   for (let b = 0; b < scales.length; b++) {
     const inverse = fround(1 / scales[b]!)
     for (let i = 0; i < blockValues; i++) {
       const exact = fround(values[b * blockValues + i]! * inverse)
-      block[i] = scales[b] === 0 ? 0 : roundEven(clamp(exact, most))
+      block[i] = scales[b] === 0 ? 0 : roundEven(clamp(exact, limits))
     }
     packBlock(bits, block, codes, b * 4 * bits)
   }

@@ -1,7 +1,7 @@
 // Errors and least-squares sums in plain TypeScript. Sums of f32 depend on their order, so this one follows the four lanes of the compiled
 // kernels and adds them up as (0 + 2) + (1 + 3).
 import { clamp, roundEven } from './mcf-encode.js'
-import { blockValues, type CodeBits, largestCode } from './mcf-tile.js'
+import { blockValues, type Limits } from './mcf-tile.js'
 
 const { fround } = Math
 
@@ -15,14 +15,13 @@ function addTo(lanes: Lanes, index: number, value: number): void {
 }
 
 /** The squared error of a block under a scale, with the nearest codes. */
-export function errorOf(bits: CodeBits, values: Float32Array, block: number, scale: number): number {
-  const most = largestCode(bits)
+export function errorOf(limits: Limits, values: Float32Array, block: number, scale: number): number {
   const inverse = fround(1 / scale)
   const even: Lanes = [0, 0, 0, 0]
   const odd: Lanes = [0, 0, 0, 0]
   for (let i = 0; i < blockValues; i++) {
     const exact = fround(values[block * blockValues + i]! * inverse)
-    const rest = fround(exact - roundEven(clamp(exact, most)))
+    const rest = fround(exact - roundEven(clamp(exact, limits)))
     addTo(i % 8 < 4 ? even : odd, i, rest * rest)
   }
   const sum = even.map((lane, i) => fround(lane + odd[i]!)) as Lanes
@@ -31,17 +30,16 @@ export function errorOf(bits: CodeBits, values: Float32Array, block: number, sca
 
 /** Σcx and Σcc for the codes that `inverse` gives. */
 export function sumUp(
-  bits: CodeBits,
+  limits: Limits,
   values: Float32Array,
   block: number,
   inverse: number,
 ): { readonly product: number; readonly square: number } {
-  const most = largestCode(bits)
   const products: Lanes = [0, 0, 0, 0]
   const squares: Lanes = [0, 0, 0, 0]
   for (let i = 0; i < blockValues; i++) {
     const x = values[block * blockValues + i]!
-    const code = roundEven(clamp(fround(x * inverse), most))
+    const code = roundEven(clamp(fround(x * inverse), limits))
     addTo(products, i, code * x)
     addTo(squares, i, code * code)
   }

@@ -1,8 +1,9 @@
-// f16 scales: positive, and never subnormal, because readers disagree about those.
+// f16 scales: never subnormal, because readers disagree about those. The search works on magnitudes; the sign is one bit more.
 
 export const smallestHalf = 2 ** -14
 export const largestHalf = 65504
 export const infiniteHalf = 0x7c00
+export const negative = 0x8000
 const rebase = 112 << 23
 
 const floats = new Float32Array(1)
@@ -25,16 +26,20 @@ export function truncatedHalf(value: number): number {
   return value >= 65536 ? infiniteHalf : (bitsOf(value) - rebase) >>> 13
 }
 
-/** For codes of scales: 0, or normal. */
+/** For magnitudes of scales: 0, or normal. */
 export function halfValue(code: number): number {
   if (code === 0) return 0
   patterns[0] = (code << 13) + rebase
   return floats[0]!
 }
 
+function scaleOf(code: number): number {
+  return code < negative ? halfValue(code) : -halfValue(code - negative)
+}
+
 /** The scale of every block of q* from what is stored. */
 export function expandBlocks(scales: Uint16Array, target: Float32Array): void {
-  for (let i = 0; i < scales.length; i++) target[i] = halfValue(scales[i]!)
+  for (let i = 0; i < scales.length; i++) target[i] = scaleOf(scales[i]!)
 }
 
 /** The same for k*, for rows of `perRow` blocks. */
@@ -42,7 +47,7 @@ export function expandSupers(perRow: number, supers: Uint16Array, subScales: Uin
   let at = 0
   for (let first = 0; first < subScales.length; first += perRow) {
     for (let i = 0; i < perRow; i++) {
-      target[first + i] = halfValue(supers[at]!) * (subScales[first + i]! / 32)
+      target[first + i] = scaleOf(supers[at]!) * (subScales[first + i]! / 32)
       if (i % 8 === 7 || i === perRow - 1) at++
     }
   }

@@ -13,9 +13,9 @@ export function plainKernels(): TileKernels {
       const patterns = new Uint32Array(values.buffer, values.byteOffset, values.length)
       return patterns.reduce((most, pattern) => Math.max(most, pattern & 0x7fffffff), 0)
     },
-    searchBlocks: (bits, scales) => searchBlocksPlain(bits, tile, scales),
-    searchSupers: (bits, shape, supers, subScales) => searchSupersPlain(bits, tile, shape, supers, subScales),
-    encode: (bits, scales, codes) => encodePlain(bits, tile, scales, codes),
+    searchBlocks: (bits, set, scales) => searchBlocksPlain(bits, set, tile, scales),
+    searchSupers: (bits, set, shape, supers, subScales) => searchSupersPlain(bits, set, tile, shape, supers, subScales),
+    encode: (bits, set, scales, codes) => encodePlain(bits, set, tile, scales, codes),
     referenceBlocks: (bits, shape, scales, codes) => referenceBlocksPlain(bits, tile, shape, scales, codes),
     referenceSupers: (bits, shape, supers, subScales, codes) =>
       referenceSupersPlain(bits, tile, shape, supers, subScales, codes),

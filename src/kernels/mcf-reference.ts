@@ -2,7 +2,7 @@
 // to f16 for storing, and codes from the scale before it was cut.
 import { clamp, packBlock, roundAway } from './mcf-encode.js'
 import { truncatedHalf } from './mcf-half.js'
-import { blockValues, type CodeBits, largestCode, superBlocks, type TileShape } from './mcf-tile.js'
+import { blockValues, type CodeBits, codeLimits, largestCode, superBlocks, type TileShape } from './mcf-tile.js'
 
 const { fround } = Math
 
@@ -66,12 +66,12 @@ function encodeBlock(
   filled: number,
   codes: Uint8Array,
 ): void {
-  const most = largestCode(bits)
+  const limits = codeLimits(bits, 'symmetric')
   const inverse = fround(1 / scale)
   const from = block * blockValues
   const list = new Int32Array(blockValues)
-  if (scale > 0 && inverse === Infinity) list.fill(-most, 0, filled)
+  if (scale > 0 && inverse === Infinity) list.fill(limits.low, 0, filled)
   else if (scale > 0)
-    for (let i = 0; i < blockValues; i++) list[i] = roundAway(clamp(fround(values[from + i]! * inverse), most))
+    for (let i = 0; i < blockValues; i++) list[i] = roundAway(clamp(fround(values[from + i]! * inverse), limits))
   packBlock(bits, list, codes, block * 4 * bits)
 }

@@ -1,28 +1,28 @@
-// The scale of each super-block and the sub-scales of its blocks with the least squared error, in plain TypeScript. Sixteen super-scales are
-// compared by the sums that the starts left behind: they give the error under any scale s as Σxx − s·(2·Σcx − s·Σcc), as long as the codes
-// stay. The best one is then refined on the values themselves.
-import { roundEven } from './mcf-encode.js'
+// The scale of each super-block and the sub-scales of its blocks with the least squared error, in plain TypeScript. The best one of several
+// super-scales is refined on the values themselves. Scales are magnitudes here, and the limits of the codes are turned for negative ones;
+// assembly/mcf/search-supers.ts tells how all codes are used.
 import { errorOf, squareSum, sumUp } from './mcf-errors.js'
-import { halfValue, infiniteHalf, largestHalf, nearestHalf, smallestHalf, truncatedHalf } from './mcf-half.js'
+import { type Block, bestSuper, middleSub, storableHalf } from './mcf-estimate-supers.js'
+import { halfValue, infiniteHalf, largestHalf, nearestHalf, negative, smallestHalf, truncatedHalf } from './mcf-half.js'
 import { blockMagnitude, subScaleFor } from './mcf-reference.js'
-import { createSums, resolutionOf, type Sums, startCount, tryStarts } from './mcf-starts.js'
-import { type CodeBits, largestCode, superBlocks, type TileShape } from './mcf-tile.js'
+import { createSums, resolutionOf, tryStarts } from './mcf-starts.js'
+import {
+  type CodeBits,
+  type CodeSet,
+  codeLimits,
+  type Limits,
+  largestCode,
+  superBlocks,
+  type TileShape,
+  turned,
+} from './mcf-tile.js'
 
 const { fround } = Math
-const tries = 16
-
-interface Block {
-  readonly index: number
-  /** What the block would take on its own; 0 when its values are too small for any scale. */
-  readonly scale: number
-  /** The size of a whole step in the sums. */
-  readonly unit: number
-  /** Σxx. */
-  readonly square: number
-  readonly sums: Sums
-}
+/** Below this share of their error, symmetric codes need not be tried. */
+const muchBetter = 0.9
 
 interface Choice {
+  readonly limits: Limits
   readonly superScale: number
   readonly subs: readonly number[]
   readonly error: number
@@ -30,119 +30,134 @@ interface Choice {
 
 export function searchSupersPlain(
   bits: CodeBits,
+  set: CodeSet,
   values: Float32Array,
   { rows, perRow }: TileShape,
   supers: Uint16Array,
   subScales: Uint8Array,
 ): number {
+  const limits = codeLimits(bits, set)
   let at = 0
   for (let first = 0; first < rows * perRow; ) {
     const count = Math.min(superBlocks, perRow - (first % perRow))
-    const found = searchSuper(bits, values, first, count)
+    const found = searchSuper(bits, set, values, first, count)
     if (typeof found === 'number') return found
     for (const [i, sub] of found.subs.entries()) subScales[first + i] = sub
-    supers[at++] = found.subs.some((sub) => sub > 0) ? nearestHalf(found.superScale) : 0
+    const sign = found.limits.high > limits.high ? negative : 0
+    supers[at++] = found.subs.some((sub) => sub > 0) ? nearestHalf(found.superScale) + sign : 0
     first += count
   }
   return -1
 }
 
-/** The best choice, or the number of the block that is too large. */
-function searchSuper(bits: CodeBits, values: Float32Array, first: number, count: number): Choice | number {
-  const blocks: Block[] = []
-  let plain = 0
-  for (let index = first; index < first + count; index++) {
-    const magnitude = blockMagnitude(values, index)
-    const own = fround(magnitude / largestCode(bits))
-    if (own > 4 * largestHalf) return index
-    plain = Math.max(plain, own)
-    const sums = createSums()
-    // Half of the smallest scale that a super-block can give, 1/32 of the smallest f16, always rounds to code 0.
-    const scale = magnitude > smallestHalf / 64 ? tryStarts(bits, values, index, magnitude, sums) : 0
-    if (scale > (largestHalf * 63) / 32) return index
-    const unit = fround(magnitude / resolutionOf(bits))
-    blocks.push({ index, scale, unit, square: squareSum(values, index), sums })
-  }
-  const largest = Math.max(...blocks.map(({ scale }) => scale))
-  if (largest === 0) return { superScale: 0, subs: blocks.map(() => 0), error: 0 }
-  const errorWith = (superScale: number, subs: readonly number[]): Choice => {
-    const error = blocks.reduce(
-      (sum, block, i) => fround(sum + blockError(bits, values, block, superScale, subs[i]!)),
-      0,
-    )
-    return { superScale, subs, error }
-  }
-  let best = chooseSubs(bits, values, blocks, bestSuper(bits, blocks, largest))
-  const refined = refinedSuper(bits, values, blocks, best)
-  if (refined > 0) {
-    const other = errorWith(halfValue(storableHalf(refined)), best.subs)
-    if (other.error < best.error) best = other
-  }
-  // The reference's choice is tried as well, so that no super-block comes out worse than there.
-  const cut = truncatedHalf(plain)
-  if (cut > 0 && cut < infiniteHalf) {
-    const subs = blocks.map(({ index }) => {
-      return subScaleFor(fround(blockMagnitude(values, index) / largestCode(bits)), plain)
-    })
-    const other = errorWith(halfValue(cut), subs)
-    if (other.error < best.error) best = other
-  }
-  return best
+/** The codes that are tried on a super-block, and its blocks with what their starts found for these codes. */
+interface Side {
+  readonly limits: Limits
+  readonly blocks: readonly Block[]
+  /** So much less than Σxx is the error when each block has a scale of its own. */
+  readonly gain: number
+  readonly error: number
 }
 
-const storableHalf = (value: number): number => nearestHalf(Math.min(Math.max(value, smallestHalf), largestHalf))
+/** The best choice, or the number of the block that is too large. */
+function searchSuper(
+  bits: CodeBits,
+  set: CodeSet,
+  values: Float32Array,
+  first: number,
+  count: number,
+): Choice | number {
+  const plains = Array.from({ length: count }, (_, i) => fround(blockMagnitude(values, first + i) / largestCode(bits)))
+  const limits = codeLimits(bits, set)
+  const symmetric = lookAt(bits, 'symmetric', codeLimits(bits, 'symmetric'), values, first, count)
+  const isTooLarge = ({ scale }: Block, i: number): boolean =>
+    plains[i]! > 4 * largestHalf || scale > (largestHalf * 63) / 32
+  const bad = symmetric.blocks.findIndex(isTooLarge)
+  if (bad >= 0) return first + bad
+  if (symmetric.blocks.every(({ scale }) => scale === 0)) {
+    return { limits, superScale: 0, subs: symmetric.blocks.map(() => 0), error: 0 }
+  }
+  let best: Choice | undefined
+  if (set === 'all') {
+    const [a, b] = [limits, turned(limits)].map((each) => lookAt(bits, 'all', each, values, first, count)) as [
+      Side,
+      Side,
+    ]
+    best = searchSide(bits, values, b.gain > a.gain ? b : a)
+  }
+  if (!best || best.error > fround(symmetric.error * fround(muchBetter))) {
+    const other = searchSide(bits, values, symmetric)
+    if (!best || other.error < best.error) best = other
+  }
+  // The reference's choice is tried as well, so that no super-block comes out worse than there.
+  const plain = Math.max(...plains)
+  const cut = truncatedHalf(plain)
+  if (cut === 0 || cut >= infiniteHalf) return best
+  const subs = plains.map((own) => subScaleFor(own, plain))
+  const reference = choiceOf(limits, values, symmetric.blocks, halfValue(cut), subs)
+  return reference.error < best.error ? reference : best
+}
+
+function lookAt(
+  bits: CodeBits,
+  set: CodeSet,
+  limits: Limits,
+  values: Float32Array,
+  first: number,
+  count: number,
+): Side {
+  let [gain, error] = [0, 0]
+  const blocks = Array.from({ length: count }, (_, i): Block => {
+    const index = first + i
+    const magnitude = blockMagnitude(values, index)
+    const unit = fround(magnitude / resolutionOf(bits))
+    const square = squareSum(values, index)
+    const sums = createSums()
+    // Half of the smallest scale that a super-block can give, 1/32 of the smallest f16, always rounds to code 0.
+    if (magnitude <= smallestHalf / 64) return { index, scale: 0, unit, square, sums }
+    const start = tryStarts(bits, set, limits, values, index, magnitude, sums)
+    const gained = fround(fround(unit * unit) * start.gain)
+    gain = fround(gain + gained)
+    error = fround(error + fround(square - gained))
+    return { index, scale: start.scale, unit, square, sums }
+  })
+  return { limits, blocks, gain, error }
+}
+
+function searchSide(bits: CodeBits, values: Float32Array, { limits, blocks }: Side): Choice {
+  const best = chooseSubs(limits, values, blocks, bestSuper(bits, blocks))
+  const refined = refinedSuper(values, blocks, best)
+  if (refined === 0) return best
+  const other = choiceOf(limits, values, blocks, halfValue(storableHalf(refined)), best.subs)
+  return other.error < best.error ? other : best
+}
+
+function choiceOf(
+  limits: Limits,
+  values: Float32Array,
+  blocks: readonly Block[],
+  superScale: number,
+  subs: readonly number[],
+): Choice {
+  const errors = blocks.map((block, i) => blockError(limits, values, block, superScale, subs[i]!))
+  return { limits, superScale, subs, error: errors.reduce((sum, error) => fround(sum + error), 0) }
+}
 
 const scaleWith = (superScale: number, sub: number): number => fround(superScale * (sub / 32))
 
-/** The whole sub-scale next to a wanted one that has a neighbour on both sides. */
-const middleSub = (wanted: number): number => Math.max(roundEven(Math.min(wanted, 62)), 1)
-
-function blockError(bits: CodeBits, values: Float32Array, block: Block, superScale: number, sub: number): number {
-  return sub === 0 ? block.square : errorOf(bits, values, block.index, scaleWith(superScale, sub))
-}
-
-/** From a super-scale that gives the largest block the sub-scale 63.4 (it gets 63) upwards. */
-function bestSuper(bits: CodeBits, blocks: readonly Block[], largest: number): number {
-  const subStep = bits === 6 ? 0.5 : 1
-  let best = 0
-  let least = Infinity
-  for (let index = 0; index < tries; index++) {
-    const superScale = halfValue(
-      storableHalf(fround(fround(largest * 32) / fround(fround(63.4) - fround(index * subStep)))),
-    )
-    const error = blocks.reduce((sum, block) => (block.scale > 0 ? fround(sum + estimate(block, superScale)) : sum), 0)
-    if (error < least) {
-      best = superScale
-      least = error
-    }
-  }
-  return best
-}
-
-/** How far below Σxx the error of a block can be under a super-scale. */
-function estimate({ scale, unit, sums }: Block, superScale: number): number {
-  const step = fround(superScale * fround(1 / fround(32 * unit)))
-  const middle = middleSub(fround(scale * fround(32 / superScale)))
-  let least = 0
-  for (let sub = middle - 1; sub <= middle + 1; sub++) {
-    const s = fround(step * sub)
-    for (let start = 0; start < startCount; start++) {
-      const change = fround(s * fround(fround(s * sums.squares[start]!) - fround(2 * sums.products[start]!)))
-      if (change < least) least = change
-    }
-  }
-  return fround(fround(unit * unit) * least)
+function blockError(limits: Limits, values: Float32Array, block: Block, superScale: number, sub: number): number {
+  return sub === 0 ? block.square : errorOf(limits, values, block.index, scaleWith(superScale, sub))
 }
 
 /** The best sub-scale of each block next to the one it wants. */
-function chooseSubs(bits: CodeBits, values: Float32Array, blocks: readonly Block[], superScale: number): Choice {
+function chooseSubs(limits: Limits, values: Float32Array, blocks: readonly Block[], superScale: number): Choice {
   let total = 0
   const subs = blocks.map((block) => {
     const middle = middleSub(fround(block.scale * fround(32 / superScale)))
     let sub = block.scale > 0 ? middle : 0
-    let error = blockError(bits, values, block, superScale, sub)
+    let error = blockError(limits, values, block, superScale, sub)
     for (const other of block.scale > 0 ? [middle - 1, middle + 1] : []) {
-      const tried = blockError(bits, values, block, superScale, other)
+      const tried = blockError(limits, values, block, superScale, other)
       if (tried >= error) continue
       error = tried
       sub = other
@@ -150,17 +165,16 @@ function chooseSubs(bits: CodeBits, values: Float32Array, blocks: readonly Block
     total = fround(total + error)
     return sub
   })
-  return { superScale, subs, error: total }
+  return { limits, superScale, subs, error: total }
 }
 
 /** The super-scale that suits the codes of a choice; 0 when all codes are zeros. */
-function refinedSuper(bits: CodeBits, values: Float32Array, blocks: readonly Block[], choice: Choice): number {
+function refinedSuper(values: Float32Array, blocks: readonly Block[], { limits, superScale, subs }: Choice): number {
   let products = 0
   let squares = 0
-  for (const [i, sub] of choice.subs.entries()) {
+  for (const [i, sub] of subs.entries()) {
     if (sub === 0) continue
-    const inverse = fround(1 / scaleWith(choice.superScale, sub))
-    const { product, square } = sumUp(bits, values, blocks[i]!.index, inverse)
+    const { product, square } = sumUp(limits, values, blocks[i]!.index, fround(1 / scaleWith(superScale, sub)))
     const weight = sub / 32
     products = fround(products + fround(weight * product))
     squares = fround(squares + fround(fround(weight * weight) * square))

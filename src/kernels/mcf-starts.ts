@@ -1,6 +1,6 @@
 // The first step of the search in plain TypeScript: sixteen scales are tried on a block, in whole numbers. assembly/mcf/starts.ts tells how.
 import { clamp, roundEven } from './mcf-encode.js'
-import { blockValues, type CodeBits, largestCode } from './mcf-tile.js'
+import { blockValues, type CodeBits, type CodeSet, type Limits } from './mcf-tile.js'
 
 const { fround } = Math
 
@@ -11,14 +11,16 @@ interface Grid {
   readonly resolution: number
   readonly first: number
   readonly step: number
+  /** With all codes, so many of the first starts are left out, and as many are added behind the last one. */
+  readonly later: number
 }
 
 const grids: Readonly<Record<CodeBits, Grid>> = {
-  8: { resolution: 2048, first: 1840, step: 13 },
-  6: { resolution: 1024, first: 800, step: 14 },
-  4: { resolution: 512, first: 320, step: 15 },
-  3: { resolution: 512, first: 128, step: 12 },
-  2: { resolution: 256, first: 90, step: 18 },
+  8: { resolution: 2048, first: 1840, step: 13, later: 2 },
+  6: { resolution: 1024, first: 800, step: 14, later: 2 },
+  4: { resolution: 512, first: 320, step: 15, later: 3 },
+  3: { resolution: 512, first: 128, step: 12, later: 3 },
+  2: { resolution: 256, first: 90, step: 18, later: 3 },
 }
 
 export const resolutionOf = (bits: CodeBits): number => grids[bits].resolution
@@ -34,16 +36,25 @@ export const createSums = (): Sums => ({
   squares: new Float32Array(startCount),
 })
 
-/** Fills the sums and returns the scale of the best start. */
+/** The best start. */
+export interface Start {
+  readonly scale: number
+  /** So much less than Σxx is the error: (Σcx)² / Σcc, in squares of a whole step. */
+  readonly gain: number
+}
+
+/** Fills the sums and returns the best start. */
 export function tryStarts(
   bits: CodeBits,
+  set: CodeSet,
+  limits: Limits,
   values: Float32Array,
   block: number,
   magnitude: number,
   { products, squares }: Sums,
-): number {
-  const { resolution, first, step } = grids[bits]
-  const most = largestCode(bits)
+): Start {
+  const { resolution, first, step, later } = grids[bits]
+  const skipped = set === 'all' ? later : 0
   const factor = fround(resolution / magnitude)
   const whole = Int32Array.from({ length: blockValues }, (_, i) => {
     return roundEven(fround(values[block * blockValues + i]! * factor))
@@ -54,7 +65,7 @@ export function tryStarts(
     let product = 0
     let square = 0
     for (const x of whole) {
-      const code = clamp((x * (first + start * step) + 0x4000) >> 15, most)
+      const code = clamp((x * (first + (start + skipped) * step) + 0x4000) >> 15, limits)
       product += code * x
       square += code * code
     }
@@ -66,5 +77,5 @@ export function tryStarts(
       bestGain = gain
     }
   }
-  return fround(best * fround(magnitude / resolution))
+  return { scale: fround(best * fround(magnitude / resolution)), gain: bestGain }
 }

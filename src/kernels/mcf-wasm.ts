@@ -1,5 +1,5 @@
 // The compiled kernels for MCF's blocks: data goes into the module's windows and out again, a tile at a time, which the cache holds.
-import { blockValues, type CodeBits, supersPerRow, type TileKernels } from './mcf-tile.js'
+import { blockValues, type CodeBits, type CodeSet, supersPerRow, type TileKernels } from './mcf-tile.js'
 import { tileBlocks, type WasmModule, wasmModule, windowAt } from './wasm.js'
 
 /** Undefined where there is no WebAssembly. */
@@ -7,6 +7,9 @@ export function compiledKernels(): TileKernels | undefined {
   const module = wasmModule()
   return module && tileKernels(module)
 }
+
+/** Booleans of the module are 1 and 0. */
+const allOf = (set: CodeSet): number => (set === 'all' ? 1 : 0)
 
 function tileKernels({
   run,
@@ -25,20 +28,20 @@ function tileKernels({
       room.set(tile)
       return run.magnitudeBits(values, tile.length) >>> 0
     },
-    searchBlocks(bits, target) {
-      const bad = run.searchBlocks(bits, values, blocks, scales)
+    searchBlocks(bits, set, target) {
+      const bad = run.searchBlocks(bits, allOf(set), values, blocks, scales)
       target.set(halves.subarray(0, blocks))
       return bad
     },
-    searchSupers(bits, { rows, perRow }, supers, subs) {
-      const bad = run.searchSupers(bits, values, rows, perRow, scales, subScales)
+    searchSupers(bits, set, { rows, perRow }, supers, subs) {
+      const bad = run.searchSupers(bits, allOf(set), values, rows, perRow, scales, subScales)
       supers.set(halves.subarray(0, rows * supersPerRow(perRow)))
       subs.set(subRoom.subarray(0, blocks))
       return bad
     },
-    encode(bits, from, target) {
+    encode(bits, set, from, target) {
       scaleRoom.set(from)
-      run.encode(bits, values, scales, codes, blocks)
+      run.encode(bits, allOf(set), values, scales, codes, blocks)
       target.set(codeRoom.subarray(0, blocks * 4 * bits))
     },
     referenceBlocks(bits, { rows, perRow, tail }, target, codeTarget) {

@@ -20,9 +20,17 @@ export const windowAt = {
 interface Exports {
   readonly memory: WebAssembly.Memory
   magnitudeBits(values: number, count: number): number
-  searchBlocks(bits: number, values: number, blocks: number, scales: number): number
-  searchSupers(bits: number, values: number, rows: number, perRow: number, supers: number, subScales: number): number
-  encode(bits: number, values: number, scales: number, codes: number, blocks: number): void
+  searchBlocks(bits: number, all: number, values: number, blocks: number, scales: number): number
+  searchSupers(
+    bits: number,
+    all: number,
+    values: number,
+    rows: number,
+    perRow: number,
+    supers: number,
+    subScales: number,
+  ): number
+  encode(bits: number, all: number, values: number, scales: number, codes: number, blocks: number): void
   referenceBlocks(
     bits: number,
     values: number,

@@ -5,7 +5,8 @@ import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/i
 import { stickyDecoder } from '../dtypes/integers.js'
 import { fillView, type ViewType } from '../dtypes/views.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
-import { type Payload, type Tensor, tensorRecipe } from '../model/index.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { tensorRecipe } from '../model/recipe-of.js'
 import { decodedPayload } from './decode.js'
 import { bytesFor, fileOf, mapElements } from './map-elements.js'
 

@@ -1,7 +1,8 @@
 // The values of a tensor as floats, whatever it is stored as.
 import { f32, f64, isReal } from '../dtypes/index.js'
 import { fillView } from '../dtypes/views.js'
-import { type Payload, type Tensor, tensorRecipe } from '../model/index.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { tensorRecipe } from '../model/recipe-of.js'
 import { decodeRegions } from './decode-regions.js'
 import { mapElements } from './map-elements.js'
 

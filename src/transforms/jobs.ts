@@ -1,6 +1,7 @@
 // What other threads do with tensors: the kinds of jobs of this room, and how they are done.
 import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
-import { type Tensor, type TensorRecipe, tensorRecipe } from '../model/index.js'
+import type { Tensor, TensorRecipe } from '../model/index.js'
+import { tensorRecipe } from '../model/recipe-of.js'
 import type { Job, JobHandler } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import { makeStretch } from './pooled.js'

@@ -1,6 +1,7 @@
 // A payload that other threads make, a stretch each, while this one writes what is ready. The bytes and their order are the same.
 import { defaultWindow } from '../bytes/index.js'
-import { type Payload, type Recipe, rechunked, recipeOf } from '../model/index.js'
+import { type Payload, type Recipe, rechunked } from '../model/index.js'
+import { recipeOf } from '../model/recipe-of.js'
 import {
   canShareMemory,
   type Job,

@@ -1,7 +1,8 @@
 // Quantizing on several threads. No block and no super-block goes over the end of a row, so a band of rows is a matrix that can be quantized
 // by itself; what comes out has the same regions as the whole, and each goes to its place there. The bytes do not depend on the bands.
 import { type BlockLayout, blockLayout, type Method } from '../dtypes/mcf/layout.js'
-import { lazyPayload, type Payload, recipeOf, type Tensor, type TensorRecipe, tensorRecipe } from '../model/index.js'
+import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../model/index.js'
+import { recipeOf, tensorRecipe } from '../model/recipe-of.js'
 import { type Job, runInOrder, type WorkerPool } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import type { BlockLimits, Manner } from './quantize-blocks.js'

@@ -90,6 +90,18 @@ describe('modules', () => {
     expect(await shapeOf(`${module}#Fixed`, '--data', put('w.yaml', 'w: [1, 2]'))).toEqual([2])
   })
 
+  test('export classes, which are made with the fields', async () => {
+    const module = put(
+      'c.mjs',
+      `export class Layer {
+         constructor({ D = 2 }) { this.sizevars = { D }; this.tensors = { w: { shape: ['D'], data: new Float32Array(D) } } }
+       }`,
+    )
+    const data = put('data.json', { D: 3 })
+    expect((await tare('pack', `${module}#Layer`, '--json', data, '-o', at('c.oinf'))).status).toBe(0)
+    expect((await tare('show', at('c.oinf'))).stdout).toMatch(/^D := 3\n\nw: f32\[3\] = /)
+  })
+
   test('a # elsewhere in a name is part of it', async () => {
     const odd = put('a#b.json', { tensors: { w: [1] } })
     expect((await tare('pack', odd, '-o', at('o.safetensors'))).status).toBe(0)
@@ -101,7 +113,8 @@ describe('modules', () => {
     ['#Some', 'export const Some = () => { throw new Error("oh") }', 'the module failed: oh'],
     ['#Some', 'export const Some = 5', 'an object with sizevars, metadata and tensors is wanted, not 5'],
     ['#Some', 'export const Some = (', 'the module failed'],
-    ['#Some', 'export const Some = class {}', 'the module failed'],
+    ['#Some', 'export const Some = class {}', 'is wanted, not an object of type Some'],
+    ['#Some', 'export class Some { constructor() { throw new Error("oh") } }', 'the module failed: oh'],
   ])('%s of %s', async (name, text, words) => {
     const module = put('bad.mjs', text)
     expect(await refused(`${module}${name}`, '-o', at('o.oinf'))).toEqual([1, expect.stringContaining(words)])
@@ -142,6 +155,14 @@ describe('refuses', () => {
       expect(stderr).toContain('tensors.w.file')
     },
   )
+
+  test.each(['', '.', './'])('%j as the name of a data file', async (file) => {
+    put('model.json', { tensors: { w: { file } } })
+    const [status, stderr] = await refused(description(), '-o', at('out.oinf'))
+    expect(status).toBe(1)
+    expect(stderr).toContain('tensors.w.file')
+    expect(stderr).toContain('this is no name of a file')
+  })
 
   test('a link out of the folder; --root widens it', async () => {
     mkdirSync(at('sub'))

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { unpackBlocks } from '../../src/dtypes/mcf/unpack.js'
 import {
   type CodeBits,
+  type CodeSet,
   compiledUnpack,
   expandBlocks,
   expandSupers,
@@ -70,17 +71,18 @@ function search(
   bits: CodeBits,
   values: Float32Array,
   shape: TileShape,
+  set: CodeSet = 'symmetric',
 ): Quantized {
   const room = roomFor(bits, shape, family)
   kernels.load(values)
   const bad =
     family === 'q'
-      ? kernels.searchBlocks(bits, room.halves)
-      : kernels.searchSupers(bits, shape, room.halves, room.subScales)
+      ? kernels.searchBlocks(bits, set, room.halves)
+      : kernels.searchSupers(bits, set, shape, room.halves, room.subScales)
   if (bad >= 0) return { bad, ...roomFor(bits, shape, family) }
   if (family === 'q') expandBlocks(room.halves, room.scales)
   else expandSupers(shape.perRow, room.halves, room.subScales, room.scales)
-  kernels.encode(bits, room.scales, room.codes)
+  kernels.encode(bits, set, room.scales, room.codes)
   return { bad, ...room }
 }
 
@@ -105,6 +107,9 @@ function errorOf(bits: CodeBits, values: Float32Array, { scales, codes }: Quanti
   unpackBlocks[bits](codes, scales, decoded)
   return decoded.reduce((sum, x, i) => sum + (x - values[i]!) ** 2, 0)
 }
+
+const sets: readonly CodeSet[] = ['symmetric', 'all']
+const oneBlock: TileShape = { rows: 1, perRow: 1, tail: 32 }
 
 const methods = [
   ['q', 8],
@@ -132,7 +137,10 @@ describe('the compiled kernels', () => {
   it.each(methods)('search like their twins (%s%i)', (family, bits) => {
     fc.assert(
       fc.property(tiles, ({ shape, values }) => {
-        expect(search(compiled, family, bits, values, shape)).toEqual(search(plain, family, bits, values, shape))
+        for (const set of sets) {
+          const wanted = search(plain, family, bits, values, shape, set)
+          expect(search(compiled, family, bits, values, shape, set)).toEqual(wanted)
+        }
       }),
       { numRuns: 20 },
     )
@@ -197,11 +205,13 @@ describe('the search', () => {
   it.each(methods)('never does worse than the reference (%s%i)', (family, bits) => {
     fc.assert(
       fc.property(tiles, ({ shape, values }) => {
-        const found = search(compiled, family, bits, values, shape)
-        if (found.bad >= 0) return
         const other = reference(compiled, family, bits, values, shape)
         if (other.halves.includes(0x7c00)) return // an infinite scale has no error to compare with
-        expect(errorOf(bits, values, found)).toBeLessThanOrEqual(errorOf(bits, values, other) * (1 + 1e-6))
+        for (const set of sets) {
+          const found = search(compiled, family, bits, values, shape, set)
+          if (found.bad >= 0) return
+          expect(errorOf(bits, values, found)).toBeLessThanOrEqual(errorOf(bits, values, other) * (1 + 1e-6))
+        }
       }),
       { numRuns: 60 },
     )
@@ -225,28 +235,86 @@ describe('the search', () => {
     )
   })
 
+  it.each(methods)('stores normal scales of either sign with all codes (%s%i)', (family, bits) => {
+    fc.assert(
+      fc.property(tiles, ({ shape, values }) => {
+        const { halves, subScales } = search(compiled, family, bits, values, shape, 'all')
+        const magnitudes = halves.map((half) => half & 0x7fff)
+        expect(magnitudes.every((half) => half === 0 || (half >= 0x400 && half < 0x7c00))).toBe(true)
+        expect(halves.includes(0x8000)).toBe(false)
+        expect(subScales.every((sub) => sub <= 63)).toBe(true)
+      }),
+      { numRuns: 20 },
+    )
+    const values = normalValues(32768, 1)
+    const { scales, codes } = search(compiled, family, bits, values, { rows: 4, perRow: 256, tail: 32 }, 'all')
+    expect(Math.min(...scales)).toBeLessThan(0)
+    expect(Math.max(...scales)).toBeGreaterThan(0)
+    const lowest = -(2 ** (bits - 1))
+    const decoded = new Float32Array(values.length)
+    unpackBlocks[bits](
+      codes,
+      scales.map(() => 1),
+      decoded,
+    )
+    expect(decoded.includes(lowest)).toBe(true)
+  })
+
+  it.each([8, 4] as const)('gives no block a larger error with all codes than with symmetric ones (q%i)', (bits) => {
+    fc.assert(
+      fc.property(values32, (block) => {
+        const values = Float32Array.from(block)
+        const [symmetric, all] = sets.map((set) => search(compiled, 'q', bits, values, oneBlock, set))
+        expect(all!.bad).toBe(symmetric!.bad)
+        expect(errorOf(bits, values, all!)).toBeLessThanOrEqual(errorOf(bits, values, symmetric!) * (1 + 1e-6))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it.each(methods)('gives back what uses all codes, on either side (%s%i)', (family, bits) => {
+    const [lowest, count] = [-(2 ** (bits - 1)), 2 ** bits]
+    for (const sign of [1, -1]) {
+      const codes = Array.from({ length: 32 }, (_, i) => lowest + (count < 32 ? i % count : (count / 32) * i + (i % 2)))
+      const values = Float32Array.from(codes, (code) => sign * 0.75 * code)
+      const square = values.reduce((sum, x) => sum + x * x, 0)
+      const [symmetric, all] = sets.map((set) => search(compiled, family, bits, values, oneBlock, set))
+      expect(Math.sign(all!.scales[0]!)).toBe(sign)
+      expect(errorOf(bits, values, all!)).toBeLessThan(3e-6 * square)
+      expect(errorOf(bits, values, symmetric!)).toBeGreaterThan(3e-6 * square)
+    }
+  })
+
   it.each(methods)('says which block is too large (%s%i)', (family, bits) => {
     const shape = { rows: 1, perRow: 3, tail: 32 }
-    const values = new Float32Array(96).fill(1)
-    values[70] = 3e38
-    expect(search(compiled, family, bits, values, shape).bad).toBe(2)
-    values[70] = 65504
-    expect(search(compiled, family, bits, values, shape).bad).toBe(-1)
+    for (const set of sets) {
+      const values = new Float32Array(96).fill(1)
+      values[70] = 3e38
+      expect(search(compiled, family, bits, values, shape, set).bad).toBe(2)
+      values[70] = 65504
+      expect(search(compiled, family, bits, values, shape, set).bad).toBe(-1)
+    }
   })
 
   it.each([
-    ['q', 8, 0.00476],
-    ['q', 4, 0.091],
-    ['k', 6, 0.0206],
-    ['k', 4, 0.0912],
-    ['k', 3, 0.196],
-    ['k', 2, 0.424],
-  ] as const)('reaches the least error on normal values (%s%i)', (family, bits, most) => {
+    ['q', 8, 'symmetric', 0.00476],
+    ['q', 4, 'symmetric', 0.091],
+    ['k', 6, 'symmetric', 0.0206],
+    ['k', 4, 'symmetric', 0.0912],
+    ['k', 3, 'symmetric', 0.196],
+    ['k', 2, 'symmetric', 0.424],
+    ['q', 8, 'all', 0.00471],
+    ['q', 4, 'all', 0.0813],
+    ['k', 6, 'all', 0.0202],
+    ['k', 4, 'all', 0.0846],
+    ['k', 3, 'all', 0.1741],
+    ['k', 2, 'all', 0.3588],
+  ] as const)('reaches the least error on normal values (%s%i, %s)', (family, bits, set, most) => {
     const shape = { rows: 4, perRow: 256, tail: 32 }
     let [square, error] = [0, 0]
     for (let round = 0; round < 8; round++) {
       const values = normalValues(32768, round + 1)
-      error += errorOf(bits, values, search(compiled, family, bits, values, shape))
+      error += errorOf(bits, values, search(compiled, family, bits, values, shape, set))
       square += values.reduce((sum, x) => sum + x * x, 0)
     }
     expect(Math.sqrt(error / square)).toBeLessThan(most)

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bf16, f16, f32 } from '../../src/dtypes/index.js'
+import { MemorySource, verifySource } from '../../src/index.js'
 import { modelQuality, tensorQuality } from '../../src/inspect/quality.js'
 import { bytesPayload, lazyPayload, readPayload, type Tensor } from '../../src/model/index.js'
 import { decodedPayload } from '../../src/transforms/decode.js'
 import { quantizeTensor, scanRange } from '../../src/transforms/quantize.js'
 import { planMethods } from '../../src/transforms/quantize-plan.js'
 import { goldenTensors } from '../kernels/mcf-golden.js'
+import { convertToFiles } from '../support/convert.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 import { bytesOf, encoded, streamOnly, tensorOf } from './tensors.js'
 
@@ -72,6 +74,43 @@ describe('the searching mode', () => {
   })
 })
 
+describe('all codes', () => {
+  it.each(byReference)('do no worse than symmetric ones on $label', async ({ dtype, shape, values, clip }) => {
+    const original = matrix(
+      clip ? values.map((x) => Math.min(Math.max(x, Math.fround(clip[0])), Math.fround(clip[1]))) : values,
+      shape,
+    )
+    const quality = async (codes: 'symmetric' | 'all'): Promise<number | string> => {
+      const tensor = quantizeTensor(original, dtype, { codes })
+      return tensorQuality(original, tensor).then(
+        ({ rmse }) => rmse,
+        (error) => error.finding.message,
+      )
+    }
+    const [symmetric, all] = [await quality('symmetric'), await quality('all')]
+    if (typeof symmetric === 'string') expect(all).toBe(symmetric)
+    else expect(all).toBeLessThanOrEqual(symmetric)
+  })
+
+  it('are not what the reference makes', () => {
+    const tensor = sampleTensor('m', 'f32', [8, 64])
+    const options = { codes: 'all', mode: 'reference' } as const
+    expect(() => quantizeTensor(tensor, 'k4', options)).toThrow(
+      expect.objectContaining({ finding: expect.objectContaining({ code: 'usage/option', path: 'm' }) }),
+    )
+  })
+
+  it('are what verifying finds, and all that it finds', async () => {
+    for (const method of ['q8', 'q4', 'k6', 'k4', 'k3', 'k2']) {
+      const tensor = quantizeTensor(matrix(noise(64 * 300), [64, 300]), method, { codes: 'all', clip: [-1, 1] })
+      const [bytes] = [...(await convertToFiles(sampleModel([tensor]), 'mcf')).values()]
+      const { findings } = await verifySource(new MemorySource(bytes!, 'x.mcf'))
+      const serious = findings.filter(({ severity }) => severity !== 'note')
+      expect(serious.map(({ code, severity }) => [code, severity])).toEqual([['mcf/most-negative-code', 'warning']])
+    }
+  })
+})
+
 describe('quantizing', () => {
   const methods = ['q8', 'q4', 'k6', 'k4', 'k3', 'k2']
 
@@ -83,9 +122,9 @@ describe('quantizing', () => {
       [1100, 33],
     ]) {
       const source = matrix(noise(shape[0]! * shape[1]!), shape)
-      for (const mode of ['search', 'reference'] as const) {
+      for (const manner of [{}, { codes: 'all' }, { mode: 'reference' }] as const) {
         const made = async (limits?: { whole: number; scales: number }): Promise<Uint8Array> =>
-          readPayload(quantizeTensor(source, method, { mode, limits }).data!)
+          readPayload(quantizeTensor(source, method, { ...manner, limits }).data!)
         const whole = await made()
         expect(sameBytes(whole, await made({ whole: 0, scales: 1 << 30 }))).toBe(true)
         expect(sameBytes(whole, await made({ whole: 0, scales: 0 }))).toBe(true)
@@ -170,8 +209,10 @@ describe('quantizing', () => {
 
   it('stores zeros as zeros', async () => {
     for (const method of methods) {
-      const tensor = quantizeTensor(matrix(new Float32Array(64).fill(-0), [2, 32]), method)
-      expect((await readPayload(tensor.data!)).every((byte) => byte === 0)).toBe(true)
+      for (const codes of ['symmetric', 'all'] as const) {
+        const tensor = quantizeTensor(matrix(new Float32Array(64).fill(-0), [2, 32]), method, { codes })
+        expect((await readPayload(tensor.data!)).every((byte) => byte === 0)).toBe(true)
+      }
     }
   })
 

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BlobSource } from '../../src/bytes/index.js'
 import { dtypeById } from '../../src/dtypes/index.js'
-import { type Payload, rangePayload, readPayload, recipeOf, type Tensor } from '../../src/model/index.js'
+import { type Payload, rangePayload, readPayload, type Tensor } from '../../src/model/index.js'
+import { recipeOf } from '../../src/model/recipe-of.js'
 import { castTensor } from '../../src/transforms/cast.js'
 import { decodedPayload } from '../../src/transforms/decode.js'
 import { pooled } from '../../src/transforms/pooled.js'
@@ -120,11 +121,11 @@ describe('bands of a matrix', () => {
   it.each(cases)('make the same $method as a whole $shape', async ({ shape, method }) => {
     const pool = fakePool(3, workerJobs)
     const tensor = tensorOf('f32', shape, payloadIn(floats(shape[0] * shape[1], 11)))
-    for (const mode of ['search', 'reference'] as const) {
-      const alone = await readPayload(quantizeTensor(tensor, method, { mode }).data!)
+    for (const manner of [{}, { codes: 'all' }, { mode: 'reference' }] as const) {
+      const alone = await readPayload(quantizeTensor(tensor, method, manner).data!)
       for (const limits of [{}, { whole: 0 }]) {
-        const banded = await readPayload(quantizeTensor(tensor, method, { mode, pool, limits }).data!)
-        expect(Buffer.compare(banded, alone), `${mode}, ${JSON.stringify(limits)}`).toBe(0)
+        const banded = await readPayload(quantizeTensor(tensor, method, { ...manner, pool, limits }).data!)
+        expect(Buffer.compare(banded, alone), JSON.stringify({ ...manner, limits })).toBe(0)
       }
     }
     expect(pool.started()).toBeGreaterThan(1)

@@ -99,6 +99,6 @@ export const codes = defineCodes('mcf', {
   ),
   'sub-scale-bits': warning('The upper two bits of a sub-scale are set; readers ignore them.'),
   'most-negative-code': warning(
-    'A code is the most negative one, which writers leave unused; it decodes to its value.',
+    'A code is the most negative one, which writers leave unused unless they are told to; it decodes to its value.',
   ),
 })
