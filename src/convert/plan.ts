@@ -1,5 +1,6 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
+import type { DType } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
@@ -14,7 +15,7 @@ import {
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
-import type { WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type WorkerPool } from '../pool/index.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
 import { isRecoded, pooled } from '../transforms/pooled.js'
@@ -120,13 +121,15 @@ export async function planConversion(source: Model, target: string, options: Con
   }
 }
 
-/** Nanoseconds for a byte that is recoded, about. */
-const recodeCost = 1
+/** Nanoseconds for a byte that is recoded, about. Blocks take a search for their scales. */
+const recodeCost = ({ kind }: DType): number => (kind === 'block' ? 20 : 0.5)
 
 /** What is recoded is made by several threads, where there is enough of it. */
 function sharedOut(tensors: readonly Tensor[], pool: WorkerPool | undefined): readonly Tensor[] {
-  const recoded = tensors.reduce((sum, { data }) => sum + (data && isRecoded(data) ? data.byteLength : 0), 0)
-  if (!pool || recoded * recodeCost < pool.startCost) return tensors
+  const costOf = ({ data, dtype }: Tensor): number =>
+    data && isRecoded(data) ? data.byteLength * recodeCost(dtype) : 0
+  const cost = tensors.reduce((sum, tensor) => sum + costOf(tensor), 0)
+  if (!isWorthComputing(pool, cost)) return tensors
   // What tensors share, they share afterwards, too.
   const made = new Map<Payload, Payload>()
   return tensors.map((tensor) => {

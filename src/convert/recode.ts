@@ -3,7 +3,7 @@
 import { type DType, dtypeById, f32 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
-import { runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, runMixed, type WorkerPool } from '../pool/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
 import { rangeJob } from '../transforms/jobs.js'
@@ -111,7 +111,7 @@ async function quantizeAll(
   })
   const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, threads)
   const bytes = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const pool = threads.pool && bytes * quantizeCost >= threads.pool.startCost ? threads.pool : undefined
+  const pool = isWorthComputing(threads.pool, bytes * quantizeCost) ? threads.pool : undefined
   const tensors = [...decoded]
   for (const each of chosen) {
     const { index, method } = each
@@ -149,7 +149,7 @@ async function scanAll(
 ): Promise<Map<Chosen, Clip>> {
   const ranges = new Map<Chosen, Clip>()
   const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const isWorthIt = pool !== undefined && total * scanCost >= pool.startCost
+  const isWorthIt = isWorthComputing(pool, total * scanCost)
   const found = runMixed(chosen, {
     pool: isWorthIt ? pool : undefined,
     job: ({ values, domain }) => rangeJob(values, domain),
@@ -167,7 +167,7 @@ async function scanAll(
 }
 
 /** Nanoseconds for a byte, about: to look at it, and to quantize it. */
-const scanCost = 0.3
+const scanCost = 0.2
 const quantizeCost = 2
 
 function castFloat(tensor: Tensor, cast: DType, changes: Changes): Tensor {

@@ -2,7 +2,7 @@
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
-import { type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
 import { type NoStats, type StatsOptions, type TensorStats, tensorStats } from './stats.js'
 
@@ -17,7 +17,7 @@ export interface ModelStatsOptions extends StatsOptions {
 }
 
 /** Nanoseconds for a value, about. */
-const costOfValue = 2
+const costOfValue = 3.3
 
 /** The statistics of each tensor, in order, as they are known. */
 export async function* statsOfTensors(
@@ -28,7 +28,7 @@ export async function* statsOfTensors(
   const sizeOf = ({ data }: Tensor): number => data?.byteLength ?? 0
   const total = tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0)
   const values = tensors.reduce((sum, { shape, data }) => sum + (data ? (countElements(shape) ?? 0) : 0), 0)
-  const isWorthIt = tensors.length > 1 && pool !== undefined && values * costOfValue >= pool.startCost
+  const isWorthIt = tensors.length > 1 && isWorthComputing(pool, values * costOfValue)
   let before = 0
   const tell = (bytes: number, path: string): void => options.onProgress?.({ done: before + bytes, total, path })
   const here = (tensor: Tensor): Promise<TensorStats | NoStats> => {

@@ -74,3 +74,11 @@ export async function* runMixed<T, R>(items: readonly T[], work: Mixed<T, R>): A
 }
 
 const isJob = (job: Job | undefined): job is Job => job !== undefined
+
+/**
+ * Whether work that takes this thread so many nanoseconds is done sooner by several. A thread that computes first has to load what it
+ * computes with and runs it slowly for a while, which takes some times longer than to start it.
+ */
+export function isWorthComputing(pool: WorkerPool | undefined, cost: number): pool is WorkerPool {
+  return pool !== undefined && cost > 0 && cost >= 8 * pool.startCost
+}
