@@ -11,6 +11,8 @@ interface Job {
   readonly algorithm: Algorithm
   readonly covers: Ranges
   readonly masked: DigestSlot['masked']
+  /** Somebody else computes it. */
+  readonly known?: DigestSlot['known']
   readonly start: number
   readonly end: number
   /** The first range that is not behind us. */
@@ -47,9 +49,8 @@ export class DigestPass {
     refuseCircles(late)
     // Digests of a whole file are only right when nothing is patched afterwards.
     const end = fileLength(file)
-    this.#whole =
-      late.length > 0 ? [] : whole.map((algorithm) => jobFor({ algorithm, covers: [[0, end]], masked: undefined }))
-    const jobs = new Set([...this.#places.values()].map(({ job }) => job))
+    this.#whole = late.length > 0 ? [] : whole.map((algorithm) => jobFor({ algorithm, covers: [[0, end]] }))
+    const jobs = new Set([...this.#places.values()].flatMap(({ job }) => (job.known ? [] : [job])))
     this.#waiting = [...jobs, ...this.#whole].sort((a, b) => b.start - a.start)
   }
 
@@ -115,7 +116,7 @@ export class DigestPass {
   async valueFor(slot: DigestSlot): Promise<Uint8Array | undefined> {
     const place = this.#places.get(slot)!
     if (place.isLate) return undefined
-    return stored(slot, (await place.job.digest) ?? (await digestOfNothing(place.job)))
+    return stored(slot, await digestOfJob(place.job))
   }
 
   /** What to write over the slots that came before their bytes. To be called at the end. */
@@ -124,7 +125,7 @@ export class DigestPass {
     for (const job of [...this.#live]) this.#finish(job)
     const late = [...this.#places.values()].filter((place) => place.isLate)
     return Promise.all(
-      late.map(async ({ slot, offset, job }) => ({ offset, bytes: stored(slot, (await job.digest)!) })),
+      late.map(async ({ slot, offset, job }) => ({ offset, bytes: stored(slot, await digestOfJob(job)) })),
     )
   }
 
@@ -139,8 +140,10 @@ async function firstDigest(stream: StreamDigests): Promise<Uint8Array> {
   return (await stream.finish())[0]!
 }
 
-function jobFor({ algorithm, covers, masked }: Pick<Job, 'algorithm' | 'covers' | 'masked'>): Job {
-  return { algorithm, covers, masked, start: covers[0]?.[0] ?? 0, end: covers.at(-1)?.[1] ?? 0, next: 0 }
+function jobFor(asked: Pick<DigestSlot, 'algorithm' | 'covers' | 'masked' | 'known'>): Job {
+  const { algorithm, covers, masked } = asked
+  const known = asked.known?.bind(asked)
+  return { algorithm, covers, masked, known, start: covers[0]?.[0] ?? 0, end: covers.at(-1)?.[1] ?? 0, next: 0 }
 }
 
 function placesOf(slots: readonly Slot[]): Map<DigestSlot, Place> {
@@ -151,7 +154,7 @@ function placesOf(slots: readonly Slot[]): Map<DigestSlot, Place> {
     if (slot.kind === 'digest') {
       const { algorithm, covers, masked } = slot
       const key = `${algorithm} ${covers.flat()} ${masked?.flat()}`
-      const job = jobs.get(key) ?? jobFor({ algorithm, covers, masked })
+      const job = jobs.get(key) ?? jobFor(slot)
       jobs.set(key, job)
       places.set(slot, { slot, offset, job, isLate: job.end > offset })
     }
@@ -160,8 +163,9 @@ function placesOf(slots: readonly Slot[]): Map<DigestSlot, Place> {
   return places
 }
 
-async function digestOfNothing(job: Job): Promise<Uint8Array> {
-  return (await createHasher(job.algorithm)).digest()
+async function digestOfJob({ known, digest, algorithm }: Job): Promise<Uint8Array> {
+  if (known) return known()
+  return (await digest) ?? (await createHasher(algorithm)).digest() // of nothing
 }
 
 function stored(slot: DigestSlot, digest: Uint8Array): Uint8Array {

@@ -34,6 +34,8 @@ export interface DigestSlot extends SlotBase {
   /** Ranges of file offsets, ascending, [start, end). */
   readonly covers: readonly (readonly [start: number, end: number])[]
   readonly masked?: readonly (readonly [start: number, end: number])[]
+  /** Whoever makes these bytes computes the digest on the way, and has it when all of them have been written. */
+  known?(signal?: AbortSignal): Promise<Uint8Array>
   /** How the digest is stored; default: its bytes as they are. */
   encode?(digest: Uint8Array): Uint8Array
 }

@@ -6,7 +6,7 @@ import { failWith, ioCodes } from '../errors/index.js'
 import type { Job, WorkerPool } from './job.js'
 import { subtreeJob } from './kinds.js'
 import { runInOrder } from './run-jobs.js'
-import { canShareMemory, takeSharedWindow } from './shared-window.js'
+import { canShareMemory, releaseSharedWindow, takeSharedWindow } from './shared-window.js'
 
 /** A power of two, as subtrees want it. */
 const window = 4 << 20
@@ -50,7 +50,11 @@ export async function digestChunks(
     }
   }
   const values: Uint8Array[] = []
-  for await (const value of runInOrder(pool, jobs(), { ahead, signal, onAdvance })) values.push(value as Uint8Array)
+  try {
+    for await (const value of runInOrder(pool, jobs(), { ahead, signal, onAdvance })) values.push(value as Uint8Array)
+  } finally {
+    for (const each of windows) releaseSharedWindow(each)
+  }
   if (length !== payload.byteLength || values.length < 2) {
     failWith(ioCodes['short-read'], { file, message: `${length} bytes of ${payload.byteLength} came` })
   }

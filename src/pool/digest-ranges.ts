@@ -7,7 +7,7 @@ import { joinSubtreeValues, subtreeCost } from '../digest/subtree.js'
 import { type Costs, type DigestTask, planDigests, subtreeSize } from './digest-plan.js'
 import type { WorkerPool } from './job.js'
 import { digestJob } from './kinds.js'
-import { runAll } from './run-jobs.js'
+import { runShared } from './run-jobs.js'
 import { coveredBytes, type DigestRange, digestSlot, streamDigests } from './stream-digests.js'
 
 export interface DigestOptions {
@@ -106,13 +106,19 @@ async function runTasks(
   tasks: readonly DigestTask[],
   { pool, signal, onRead }: DigestOptions,
 ): Promise<Uint8Array> {
-  const jobs = tasks.map((task) => digestJob(source.handle!, task.ranges))
-  const results = await runAll(pool!, jobs, { signal, onAdvance: onRead && inProportion(ranges, tasks, onRead) })
+  const onAdvance = inProportion(ranges, tasks, onRead ?? (() => {}))
+  const results = await runShared(pool!, {
+    count: tasks.length,
+    job: (t) => digestJob(source.handle!, tasks[t]!.ranges),
+    here: (t, stop) => streamDigests(source, tasks[t]!.ranges, onAdvance, stop),
+    signal,
+    onAdvance,
+  })
   const digests = new Uint8Array(ranges.length * digestSlot)
   const subtrees = new Map<number, Uint8Array>()
   for (const [t, task] of tasks.entries()) {
     for (const [i, { of, chunk, start }] of task.ranges.entries()) {
-      const digest = (results[t] as Uint8Array).subarray(i * digestSlot, (i + 1) * digestSlot)
+      const digest = results[t]!.subarray(i * digestSlot, (i + 1) * digestSlot)
       if (chunk === undefined) digests.set(digest, of * digestSlot)
       else valuesOf(of).set(digest, ((start - ranges[of]!.start) / subtreeSize) * digestSlot)
     }

@@ -1,21 +1,6 @@
 // Many jobs at once, with their results in order.
 import type { Job, RunOptions, WorkerPool } from './job.js'
 
-/** All results, in the order of the jobs. When one fails, the others are cancelled. */
-export async function runAll(pool: WorkerPool, jobs: readonly Job[], options: RunOptions = {}): Promise<unknown[]> {
-  const { signal, stop, forget } = stoppable(options.signal)
-  const running = jobs.map((job) => pool.run(job, { ...options, signal }))
-  try {
-    return await Promise.all(running)
-  } catch (error) {
-    stop()
-    throw error
-  } finally {
-    await Promise.allSettled(running)
-    forget()
-  }
-}
-
 /**
  * Results as they come, in the order of the jobs. The next job is asked for only when a thread will soon be free, so jobs can be made as
  * they are needed; how far ahead is up to `ahead`. Whoever stops early cancels what is under way.
@@ -50,6 +35,43 @@ function stoppable(outer: AbortSignal | undefined): { signal: AbortSignal; stop(
   if (outer?.aborted) stop()
   outer?.addEventListener('abort', stop)
   return { signal: controller.signal, stop, forget: () => outer?.removeEventListener('abort', stop) }
+}
+
+interface Shared<R> {
+  readonly count: number
+  job(place: number): Job
+  here(place: number, signal: AbortSignal): Promise<R>
+  readonly signal?: AbortSignal | undefined
+  readonly onAdvance?: ((bytes: number) => void) | undefined
+}
+
+/**
+ * All results in order, with this thread as one of those that work: it has no start to wait for. Whoever is done takes the next. When one
+ * fails, the others are cancelled.
+ */
+export async function runShared<R>(pool: WorkerPool, work: Shared<R>): Promise<R[]> {
+  const { signal, stop, forget } = stoppable(work.signal)
+  const { onAdvance } = work
+  const results = new Array<R>(work.count)
+  let next = 0
+  const takeTurns = async (run: (place: number) => Promise<R>): Promise<void> => {
+    for (let place = next++; place < work.count; place = next++) results[place] = await run(place)
+  }
+  const elsewhere = (place: number): Promise<R> => pool.run(work.job(place), { signal, onAdvance }) as Promise<R>
+  const running = [
+    ...Array.from({ length: pool.threads - 1 }, () => takeTurns(elsewhere)),
+    takeTurns((place) => work.here(place, signal)),
+  ]
+  try {
+    await Promise.all(running)
+    return results
+  } catch (error) {
+    stop()
+    throw error
+  } finally {
+    await Promise.allSettled(running)
+    forget()
+  }
 }
 
 interface Mixed<T, R> {

@@ -2,7 +2,7 @@
 // while none is; every reader gets all bytes.
 import { canShareMemory, takeSharedWindow } from './shared-window.js'
 
-export const windowSize = 1 << 20
+const windowSize = 1 << 20
 const windowCount = 8
 
 /** The places of the numbers that all sides look at; behind these, how many windows each reader is done with. */

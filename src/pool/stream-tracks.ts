@@ -1,7 +1,7 @@
 // Digests of a stream that this thread brings and others compute, where the stream is long enough for that.
 import { checkAborted } from '../bytes/index.js'
 import type { Job, JobHandler, WorkerPool } from './job.js'
-import { readStream, type StreamPort, StreamWriter, windowSize } from './shared-stream.js'
+import { readStream, type StreamPort, StreamWriter } from './shared-stream.js'
 import { releaseSharedWindow } from './shared-window.js'
 import { type Track, TrackHasher } from './tracks.js'
 
@@ -83,13 +83,10 @@ export const digestTrack: JobHandler = async (data, window, { signal, advance })
     advance(0)
     return !signal.aborted
   }
-  const room = new Uint8Array(windowSize) // hashers of other packages want memory of this thread's own
   let position = 0
   for (const bytes of readStream(port, window!, isWanted)) {
-    const own = room.subarray(0, bytes.byteLength)
-    own.set(bytes)
-    await hasher.update(own, position)
-    position += own.byteLength
+    await hasher.update(bytes, position)
+    position += bytes.byteLength
     if (!isWanted()) break
   }
   checkAborted(signal, 'stream')

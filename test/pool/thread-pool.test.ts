@@ -4,8 +4,8 @@ import {
   type Job,
   type JobHandler,
   poolCodes,
-  runAll,
   runInOrder,
+  runShared,
   ThreadPool,
   takeSharedWindow,
 } from '../../src/pool/index.js'
@@ -60,12 +60,10 @@ describe('jobs', () => {
   it.each([1, 2, 3])('give their results in order on %i threads', async (threads) => {
     const pool = fakePool(threads, kinds)
     const times = [9, 5, 1, 7, 3, 0, 2]
-    expect(
-      await runAll(
-        pool,
-        times.map((time) => job('slow', time)),
-      ),
-    ).toEqual(times)
+    const here = async (place: number): Promise<unknown> => times[place]
+    const shared = { count: times.length, job: (place: number) => job('slow', times[place]), here }
+    expect(await runShared(pool, shared)).toEqual(times)
+    expect(pool.started()).toBe(threads - 1)
     const inTurn: unknown[] = []
     for await (const result of runInOrder(
       pool,
@@ -154,7 +152,13 @@ describe('errors', () => {
   it('of one job cancel the others', async () => {
     const pool = fakePool(2, kinds)
     const started = performance.now()
-    expect((await failureOf(runAll(pool, [job('endless'), job('fails'), job('endless')]))).code).toBe('x/y')
+    const list = [job('endless'), job('fails')]
+    const here = async (place: number): Promise<unknown> => pool.run(list[place]!)
+    expect((await failureOf(runShared(pool, { count: 2, job: (place) => list[place]!, here }))).code).toBe('x/y')
+    const failing = async (): Promise<never> => {
+      throw new TareError({ code: 'x/y', severity: 'error', file: 'f', message: 'wrong' })
+    }
+    expect((await failureOf(runShared(pool, { count: 3, job: () => job('endless'), here: failing }))).code).toBe('x/y')
     const results = runInOrder(pool, [job('slow', 1), job('fails'), job('endless')])
     expect((await results.next()).value).toBe(1)
     expect((await failureOf(results.next())).code).toBe('x/y')

@@ -187,6 +187,7 @@ async function patchedControl(plan: FilePlan, options: BuildOptions): Promise<Co
       algorithm: 'blake3',
       length: digestSize,
       covers: [[offset, offset + chunk.length]],
+      ...(chunk.isHashedInPassing && { known: (signal?: AbortSignal) => chunk.computeHash(signal) }),
     })
     reached = at + digestSize
   }

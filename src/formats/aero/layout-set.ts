@@ -32,7 +32,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   if (set && isUntouched(model, set, options)) return copyOf(set, options)
   const choices = chooseOptions(options)
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
-  const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize, whole: true }
+  const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = weights.shards.map((plan) => new ShardContent(plan, wishes, options.pool))
   const prefix = prefixOf(options.name)
   // A uuid that was asked for is that of the whole set; otherwise every file has its own.

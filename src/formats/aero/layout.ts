@@ -145,7 +145,7 @@ function shardRows(chunks: readonly (Chunk | undefined)[], lead: number, { table
 
 async function layoutAnew(model: Model, choices: Choices, options: WriteOptions): Promise<FileLayout> {
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
-  const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize, whole: choices.uuid === undefined }
+  const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = weights.shards.map((plan) => new ShardContent(plan, wishes, options.pool))
   const { placements } = weights
   const kept = keptChunks(model.parts)

@@ -19,6 +19,8 @@ export interface OutChunk {
   readonly slots: readonly Slot[]
   /** Undefined: it is stored plainly, and the hash is that of its bytes. */
   readonly hash: Uint8Array | undefined
+  /** The hash comes out while the chunk is written. */
+  readonly isHashedInPassing?: true
   /** The hash, whatever it takes. */
   computeHash(signal?: AbortSignal): Promise<Uint8Array>
   /** Where it starts is a multiple of this. */
@@ -80,12 +82,11 @@ export function shardChunk(shard: ShardContent, alignment: number): OutChunk {
     ulen: size,
     hash: undefined,
     slots: shard.slots(),
+    isHashedInPassing: true,
     stage: 'weights',
     alignment,
     async computeHash(signal) {
-      const { whole } = await shard.hashes(signal)
-      if (!whole) throw new Error('the hash of the shard was not asked for')
-      return whole
+      return (await shard.hashes(signal)).whole
     },
   }
 }

@@ -97,14 +97,13 @@ export interface ShardHashes {
   /** By position among the stored tensors. */
   readonly tensors: readonly Uint8Array[]
   readonly pages: readonly Uint8Array[]
-  readonly whole: Uint8Array | undefined
+  readonly whole: Uint8Array
 }
 
 export interface HashWishes {
   readonly tensors: boolean
   /** Undefined: no page hashes. */
   readonly pageSize: number | undefined
-  readonly whole: boolean
 }
 
 /** The content of a shard on its way to a file. */
@@ -140,18 +139,18 @@ export class ShardContent {
   }
 
   async hashes(signal?: AbortSignal): Promise<ShardHashes> {
-    const { tensors, pageSize, whole } = this.#wishes
+    const { tensors, pageSize } = this.#wishes
     const found = (await this.#sequence.result(signal)).map(digestsIn)
     return {
       tensors: tensors ? found.shift()! : this.plan.stored.map(() => noDigest),
       pages: pageSize === undefined ? [] : found.shift()!,
-      whole: whole ? found.shift()![0] : undefined,
+      whole: found.shift()![0]!,
     }
   }
 }
 
 /** In the order in which `hashes` takes them. */
-function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize, whole }: HashWishes): Track[] {
+function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize }: HashWishes): Track[] {
   const track = (count: number, range: (i: number) => readonly [start: number, end: number]): Track => {
     const [starts, ends] = [new Float64Array(count), new Float64Array(count)]
     for (let i = 0; i < count; i++) [starts[i], ends[i]] = range(i)
@@ -162,8 +161,7 @@ function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize, whole }: Has
   if (pageSize !== undefined) {
     tracks.push(track(Math.ceil(size / pageSize), (i) => [i * pageSize, Math.min((i + 1) * pageSize, size)]))
   }
-  if (whole) tracks.push(track(1, () => [0, size]))
-  return tracks
+  return [...tracks, track(1, () => [0, size])]
 }
 
 function digestsIn(slots: Uint8Array): Uint8Array[] {
