@@ -20,10 +20,10 @@ answer(await { write, open, json }[work](...args))
 
 async function write(format, countText, path) {
   const count = Number(countText)
-  const data = bytesPayload(new Uint8Array(each).fill(63))
+  const bytes = new Uint8Array(each).fill(63)
   const [dtype, shape] = [dtypeById('f32'), [each / 4]]
   const tensors = Array.from({ length: count }, (_, i) => {
-    return { name: nameOf(i), dtype, shape, order: 'row', role: 'weight', data }
+    return { name: nameOf(i), dtype, shape, order: 'row', role: 'weight', data: bytesPayload(bytes) }
   })
   const model = { format: 'bench', metadata: new Map(), tensors, parts: [], files: [] }
   const taken = await seconds(async () => {

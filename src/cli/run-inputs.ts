@@ -93,9 +93,19 @@ async function openNamed(
   return openNamedRemote(url.href, { cache, signal }, hint)
 }
 
-function remarkOn(context: Context, finding: Finding): void {
-  if (!context.json && finding.severity !== 'note')
-    context.console.remark(formatFindingLine(finding, context.console.errorColor, true))
+/** Of one kind, so many are shown beside what the command is about. */
+const mostRemarks = 20
+const remarks = new WeakMap<AbortSignal, Map<string, number>>()
+
+function remarkOn({ json, console, signal }: Context, finding: Finding): void {
+  if (json || finding.severity === 'note') return
+  const counts = remarks.get(signal) ?? new Map<string, number>()
+  remarks.set(signal, counts)
+  const count = (counts.get(finding.code) ?? 0) + 1
+  counts.set(finding.code, count)
+  if (count <= mostRemarks) console.remark(formatFindingLine(finding, console.errorColor, true))
+  else if (count === mostRemarks + 1)
+    console.remark(`more of ${finding.code} are not shown; \`tare verify\` lists all of them`)
 }
 
 export function checkFormatId(id: string, option: string): void {

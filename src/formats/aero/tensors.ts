@@ -190,15 +190,21 @@ class Placer implements IndexVisitor {
   }
 }
 
-/** Tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. */
+/**
+ * Tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. Of tensors that are the same bytes, two
+ * are named; there can be thousands.
+ */
 export function checkTensors(table: TensorTable, { report }: ReadContext): void {
   let reached = -1
   let owner = -1
+  let tied = -1
   for (const i of table.inFileOrder()) {
     const start = table.starts[i]!
     const end = table.ends[i]!
     if (start === end) continue
-    if (start < reached) {
+    const isTied = owner >= 0 && start === table.starts[owner]! && end === reached
+    if (start < reached && !(isTied && tied === owner)) {
+      if (isTied) tied = owner
       const names = `${JSON.stringify(table.tensors[i]!.name)} and ${JSON.stringify(table.tensors[owner]!.name)}`
       report.report(codes['tensor-overlap'], {
         offset: start,
