@@ -36,6 +36,7 @@ export function startWorker(url: URL, events: ThreadEvents): Thread {
   const worker = new Worker(url)
   worker.unref()
   let why = 'the worker ended'
+  let isEnding = false
   worker.on('message', (answer: Answer) => events.answer(answer))
   worker.on('error', (error) => {
     why = `the worker failed: ${error instanceof Error ? error.message : String(error)}`
@@ -43,9 +44,11 @@ export function startWorker(url: URL, events: ThreadEvents): Thread {
   worker.on('exit', () => events.ended(why))
   return {
     post: (request) => worker.postMessage(request),
-    hold: (isBusy) => (isBusy ? worker.ref() : worker.unref()),
+    hold: (isBusy) => (isBusy || isEnding ? worker.ref() : worker.unref()),
     async end() {
-      worker.ref() // otherwise the process may end before the thread has, and whoever waits for it never goes on
+      // Otherwise the process may end before the thread has, and whoever waits for it never goes on. An answer may still come.
+      isEnding = true
+      worker.ref()
       await worker.terminate()
     },
   }
