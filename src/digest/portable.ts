@@ -1,5 +1,6 @@
 // Digests that run in Node, workers and browsers alike: BLAKE3 and CRC-32 in kernels of our own, SHA-256 from a package.
 import { Blake3Hasher } from './blake3-hasher.js'
+import { crc32Hasher } from './crc32-hasher.js'
 import { plainCrc32 } from './crc32-plain.js'
 import { compiledDigests } from './digests-wasm.js'
 import { createPlainSha256 } from './sha256-plain.js'
@@ -20,20 +21,7 @@ const crc32: DigestProvider = {
     return compiledDigests() ? 'WebAssembly' : 'plain'
   },
   cost: 0.33,
-  create() {
-    const update = compiledDigests()?.crc32 ?? plainCrc32
-    let value = 0
-    return {
-      update(bytes) {
-        value = update(bytes, value)
-      },
-      digest() {
-        const digest = new Uint8Array(4)
-        new DataView(digest.buffer).setUint32(0, value)
-        return digest
-      },
-    }
-  },
+  create: () => crc32Hasher(compiledDigests()?.crc32 ?? plainCrc32),
 }
 
 const sha256: DigestProvider = {

@@ -4,6 +4,7 @@
 import type { Hash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { Blake3Hasher } from '../digest/blake3-hasher.js'
+import { crc32Hasher } from '../digest/crc32-hasher.js'
 import { type DigestProvider, type Hasher, registerDigest } from '../digest/index.js'
 import { blake3Kernel, subtreeCost } from '../digest/subtree.js'
 
@@ -23,18 +24,7 @@ const crc32: DigestProvider = {
   name: 'node:zlib',
   cost: 0.25,
   create() {
-    const { crc32: update } = load('node:zlib') as typeof import('node:zlib')
-    let value = 0
-    return {
-      update(bytes) {
-        value = update(bytes, value)
-      },
-      digest() {
-        const digest = new Uint8Array(4)
-        new DataView(digest.buffer).setUint32(0, value)
-        return digest
-      },
-    }
+    return crc32Hasher((load('node:zlib') as typeof import('node:zlib')).crc32)
   },
 }
 

@@ -4,7 +4,7 @@
 // bytes must be known in order (a set states the SHA-256 of its files; a uuid made from the content is in the header), the weights are
 // read once before, for their hashes alone.
 import { alignUp, encodeUtf8 } from '../../bytes/index.js'
-import { createHasher, digestOf } from '../../digest/index.js'
+import { digestOf } from '../../digest/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { bytesPayload, type FileLayout, type Payload, type Slot } from '../../model/index.js'
 import { controlHashSize, digestControl, encodeControlHash } from './ihsh.js'
@@ -23,6 +23,7 @@ import {
   tocEntry,
   tocHeader,
 } from './structs.js'
+import { contentUuid } from './uuid.js'
 
 export interface BuildOptions {
   readonly name: string
@@ -201,7 +202,8 @@ function lazyControl(plan: FilePlan, options: BuildOptions): ControlSlots {
     if (known.control) return
     const hashes: Uint8Array[] = []
     for (const { chunk } of plan.placed) hashes.push(chunk.hash ?? (await chunk.computeHash(signal)))
-    const uuid = options.uuid ?? (await uuidFrom(plan, hashes))
+    const uuid =
+      options.uuid ?? (await contentUuid(plan.placed.map(({ chunk }, i) => ({ ...chunk, hash: hashes[i]! }))))
     known.hashBytes = await encodeHashOf(plan, uuid)
     if (options.controlHash) hashes[0] = await digestOf('blake3', known.hashBytes)
     known.control = encodeControl(plan, uuid, hashes)
@@ -217,22 +219,4 @@ function lazyControl(plan: FilePlan, options: BuildOptions): ControlSlots {
     slots: [{ kind: 'payload', path: 'header', payload: lazy(plan.controlEnd, () => known.control!) }],
     hashSlot: { kind: 'payload', path: 'control.integrity', payload: lazy(controlHashSize, () => known.hashBytes!) },
   }
-}
-
-/** The same content gives the same id. It is marked as a uuid of version 8, whose bits everybody may choose. */
-async function uuidFrom(plan: FilePlan, hashes: readonly Uint8Array[]): Promise<Uint8Array> {
-  const hasher = await createHasher('blake3')
-  for (const [i, { chunk }] of plan.placed.entries()) {
-    hasher.update(encodeUtf8(`${chunk.fourcc} ${chunk.length} ${chunk.name}\0`))
-    hasher.update(hashes[i]!)
-  }
-  return markUuid(hasher.digest().slice(0, 16), 8)
-}
-
-export const randomUuid = (): Uint8Array => markUuid(crypto.getRandomValues(new Uint8Array(16)), 4)
-
-function markUuid(uuid: Uint8Array, version: number): Uint8Array {
-  uuid[6] = (uuid[6]! % 16) + version * 16
-  uuid[8] = (uuid[8]! % 64) + 128
-  return uuid
 }

@@ -16,7 +16,6 @@ import {
   type WriteOptions,
 } from '../../model/index.js'
 import type { Track, WorkerPool } from '../../pool/index.js'
-import { randomUuid } from './build-file.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { areSameEntries, keptChunks, layoutContent } from './layout.js'
 import { isObject, modelNames } from './manifest.js'
@@ -24,6 +23,7 @@ import { asksForLayout, type Choices, chooseOptions } from './options.js'
 import { type AeroSet, setExtraKind, setOf } from './read-set.js'
 import { openSetFile } from './set-files.js'
 import { planShards, ShardContent, type WeightPlan } from './shards.js'
+import { randomUuid } from './uuid.js'
 
 const suffix = /\.aeroset\.json$/i
 

@@ -2,10 +2,10 @@
 import { isPowerOfTwo } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import type { FormatOption, WriteOptions } from '../../model/index.js'
-import { randomUuid } from './build-file.js'
 import { defaultPageSize } from './phsh.js'
 import { defaultShardSize } from './shards.js'
 import { fromHex } from './tagged.js'
+import { randomUuid } from './uuid.js'
 
 export const writeOptions: readonly FormatOption[] = [
   {

@@ -2,8 +2,8 @@
 // where the bytes are. When all parts were opened the two are compared; otherwise each tensor finds its place when it is first read.
 import { type ByteRange, checkRange } from '../../bytes/index.js'
 import type { Model, Payload, ReadContext, Tensor } from '../../model/index.js'
-import { sameBytes } from './chunk.js'
 import { setCodes } from './codes.js'
+import { differencesOf } from './compare-entries.js'
 import { fileOf } from './file.js'
 import type { OpenPart, SetParts } from './set-files.js'
 import type { SetFile, SetIndex } from './set-json.js'
@@ -82,17 +82,9 @@ function compareEntries(
   { report }: ReadContext,
   at: At,
 ): void {
-  const tensor = global.tensors[i]!
-  const own = part.tensors[k]!
-  const [hash, ownHash] = [global.hashOf(i), part.hashOf(k)]
-  const differences = [
-    tensor.dtype.id !== own.dtype.id && `dtype ${tensor.dtype.id} and ${own.dtype.id}`,
-    String(tensor.shape) !== String(own.shape) && `shape [${tensor.shape}] and [${own.shape}]`,
-    global.lengths[i] !== part.lengths[k] && `data_len ${global.lengths[i]} and ${part.lengths[k]}`,
-    hash && ownHash && !sameBytes(hash, ownHash) && 'different hash_b3',
-  ].filter((difference) => typeof difference === 'string')
+  const differences = differencesOf(global, i, part, k)
   if (differences.length === 0) return
-  const message = `${JSON.stringify(tensor.name)} is described differently: ${differences.join(', ')}`
+  const message = `${JSON.stringify(global.tensors[i]!.name)} is described differently: ${differences.join(', ')}`
   report.report(setCodes['index-disagrees'], { ...at, message })
 }
 
