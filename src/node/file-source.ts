@@ -1,4 +1,4 @@
-import { constants, readSync, type Stats } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import {
@@ -12,14 +12,15 @@ import {
   type SourceHandle,
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
+import { DescriptorReads } from './descriptor-reads.js'
 import { assertNoJournal } from './edit-journal.js'
 import { ioError, withIoErrors } from './io-error.js'
 
 /** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
 const pieceBytes = 16 << 20
 
-/** Up to here a read is done at once: the way to a thread and back takes longer than copying a few pages. */
-const syncBytes = 64 << 10
+/** Smaller buffers are taken as they come. */
+const largeBytes = 64 << 10
 
 // Opening a pipe waits for its other end, perhaps for ever; this way it comes back and is refused.
 const openFlags = constants.O_RDONLY + (constants.O_NONBLOCK ?? 0)
@@ -35,6 +36,7 @@ export class FileSource implements ByteSource {
   /** Set by whoever opened the file as part of a directory. */
   folder?: SourceFolder
   readonly #handle: FileHandle
+  readonly #reads: DescriptorReads
   readonly #opened: Stats
   readonly #siblings = new Map<string, Promise<FileSource>>()
   #closed: Promise<void> | undefined
@@ -44,6 +46,7 @@ export class FileSource implements ByteSource {
     this.path = path
     this.size = stats.size
     this.#handle = handle
+    this.#reads = new DescriptorReads(handle)
     this.#opened = stats
   }
 
@@ -79,7 +82,7 @@ export class FileSource implements ByteSource {
 
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
     checkRange(this, offset, length)
-    const target = length <= syncBytes ? new Uint8Array(length) : alignedBytes(length)
+    const target = length <= largeBytes ? new Uint8Array(length) : alignedBytes(length)
     await this.#fill(offset, target, options?.signal)
     return target
   }
@@ -105,8 +108,7 @@ export class FileSource implements ByteSource {
 
   async #readSome(position: number, target: Uint8Array, start: number, length: number): Promise<number> {
     try {
-      if (length <= syncBytes && this.#handle.fd >= 0) return readSync(this.#handle.fd, target, start, length, position)
-      return (await this.#handle.read(target, start, length, position)).bytesRead
+      return await this.#reads.read(target, start, length, position)
     } catch (error) {
       throw ioError(error, this.name)
     }
