@@ -2,7 +2,7 @@
 // with the machine; ratios hold. All work of tare runs in a process of its own, so that its peak memory is known.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -65,6 +65,19 @@ export async function raceCommand(args, yardstick, { rounds = 3, before = () => 
     best.memory = Math.max(best.memory, memory)
   }
   return best
+}
+
+/**
+ * Nothing at `path`, and memory at hand for a file of so many bytes. A virtual machine may give memory that is free back to its host, and
+ * getting it again takes up to ten times as long as writing to it: whoever writes after a pause would pay for that, the next would not.
+ */
+export function clearPlace(path, bytes) {
+  remove(path)
+  const file = openSync(path, 'w')
+  const piece = Buffer.alloc(MiB)
+  for (let written = 0; written < bytes; written += piece.byteLength) writeSync(file, piece)
+  closeSync(file)
+  remove(path)
 }
 
 export function copyAndSync(from, to) {

@@ -1,4 +1,5 @@
 import {
+  clearPlace,
   copyAndSync,
   GiB,
   groups,
@@ -57,7 +58,7 @@ async function* hashing({ file, pick, rounds }) {
   const [from, to] = [file('from.safetensors'), file('to.aero')]
   const bytes = writeSample(from, pick(2 * GiB, 128 * MiB))
   const [size, reason] = [sizeText(bytes), missing('b3sum')]
-  const options = { rounds, before: () => remove(to) }
+  const options = { rounds, before: () => clearPlace(to, bytes) }
   for (const { name, options: flags, isConverted } of pick(kinds, kinds.slice(2))) {
     const convert = ['convert', from, '-o', to, ...flags]
     if (isConverted) {

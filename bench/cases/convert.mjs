@@ -1,4 +1,4 @@
-import { copyAndSync, GiB, MiB, raceCommand, remove, size as sizeText } from '../harness.mjs'
+import { clearPlace, copyAndSync, GiB, MiB, raceCommand, remove, size as sizeText } from '../harness.mjs'
 import { row } from '../rows.mjs'
 import { writeSample } from '../sample.mjs'
 
@@ -14,7 +14,7 @@ export default async function* convert({ file, pick }) {
   const others = pick(all, all.slice(0, 3))
   const measure = async (source, target, options) => {
     const yardstick = () => copyAndSync(source, target)
-    const race = { rounds: pick(3, 1), before: () => remove(target) }
+    const race = { rounds: pick(3, 1), before: () => clearPlace(target, bytes) }
     const times = await raceCommand(['convert', source, '-o', target], yardstick, race)
     const [a, b] = [source, target].map((path) => path.split('.').at(-1).replace('weights', 'embd'))
     return row(`convert ${sizeText(bytes)}, ${a} → ${b}`, times, {
