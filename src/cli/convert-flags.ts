@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { parseRename } from '../node.js'
 import type { Context } from './context.js'
+import { stemOf } from './output-name.js'
 import type { QuantizeFlags } from './quantize-flags.js'
 import { checkFormatId } from './run-inputs.js'
 import type { AllowLoss } from './show-plan.js'
@@ -51,11 +52,24 @@ export function checkFlags(
   if (to !== undefined) checkFormatId(to, '--to')
   checkReceiptFlag(inputs, flags)
   checkMergeFlags(inputs, flags)
+  if (output !== undefined) checkNames(inputs)
   checkQuantizeFlags(flags)
   try {
     for (const rule of flags.rename ?? []) parseRename(rule)
   } catch (error) {
     throw new UsageError((error as Error).message)
+  }
+}
+
+/** Outputs of several inputs are called after them, and none may take the place of another. */
+function checkNames(inputs: readonly string[]): void {
+  const seen = new Map<string, string>()
+  for (const input of inputs) {
+    const stem = stemOf(input)
+    const other = seen.get(stem)
+    if (other !== undefined)
+      throw new UsageError(`${other} and ${input} would have the same output; convert them one by one`)
+    seen.set(stem, input)
   }
 }
 

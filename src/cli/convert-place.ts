@@ -1,9 +1,12 @@
 // Where the output of a conversion goes, and what it is called.
-import { mkdir, rmdir, stat } from 'node:fs/promises'
+import { rmdirSync } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { type Format, findingOf, formatById, formatForOutput, formats, ioCodes, type Model } from '../node.js'
 import type { ConvertFlags } from './convert-flags.js'
 import { OutputError } from './open-guarded.js'
+import { stemOf } from './output-name.js'
+import { onEarlyExit } from './process-events.js'
 import { unknownOutput } from './show-plan.js'
 
 /** Where the output of one input goes. */
@@ -13,6 +16,8 @@ export interface Place {
   readonly name: string
   /** Standard output, which has no name. */
   readonly isStream: boolean
+  /** The output was named as a directory, which is made when it is not there. */
+  readonly inDirectory: boolean
   /** The directory is the output: the model and its files, under the names that programs look for. */
   readonly isFolder: boolean
 }
@@ -38,29 +43,31 @@ export function placeFor(
   const bringsFiles = files !== false && model.parts.some(({ kind }) => kind === 'file')
   const isFolder = isAlone && canBeFolder(format) && (!asked || bringsFiles)
   const name = named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`)
-  return { format, directory, name, isStream, isFolder }
+  return { format, directory, name, isStream, inDirectory: intoDirectory, isFolder }
 }
 
 const canBeFolder = (format: Format): boolean => format.capabilities.write?.folder === true && !!format.published
 
-/** The input's name without what says its format. */
-function stemOf(input: string): string {
-  const name = input === '-' ? 'model' : basename(input)
-  const extension = formatForOutput(name)?.extensions.find((each) => name.toLowerCase().endsWith(each)) ?? ''
-  return name.slice(0, name.length - extension.length) || 'model'
-}
-
-/** Makes the directory when it is not there, and takes it away again when nothing comes of it. */
+/** Makes the directory when it is not there, and takes it away again when nothing comes of it: after an error, and after Ctrl-C. */
 export async function inNewDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const made = await mkdir(directory, { recursive: true }).catch((error: Error) => {
     throw new OutputError(findingOf(ioCodes.failed, { file: directory, message: error.message }))
   })
+  const remove = (): void => removeEmpty(resolve(directory), made && resolve(made))
+  const forget = onEarlyExit(remove)
   try {
     return await work()
   } catch (error) {
-    // Only what is empty goes; the first directory that was made ends it.
-    for (let path = resolve(directory); made && path.startsWith(made); path = dirname(path))
-      await rmdir(path).catch(() => {})
+    remove()
     throw error
+  } finally {
+    forget()
   }
+}
+
+/** From a directory up to the first one that was made; what is not empty stays. At once, because a process that ends does not wait. */
+function removeEmpty(directory: string, first: string | undefined): void {
+  try {
+    for (let path = directory; first !== undefined && path.startsWith(first); path = dirname(path)) rmdirSync(path)
+  } catch {}
 }

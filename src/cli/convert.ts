@@ -26,7 +26,7 @@ import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js
 import { summarizePlan } from './plan-table.js'
 import { poolOf } from './pool-of.js'
 import { quantizeSettings } from './quantize-flags.js'
-import { writeReceipt } from './receipt.js'
+import { checkReceiptPlace, writeReceipt } from './receipt.js'
 import { forEachModel, inputOptions, openOptions } from './run-inputs.js'
 import { showPlan, worstLoss } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
@@ -41,7 +41,13 @@ export default async function convert(
   const shared = {
     extra: await formatOptionValues('write', { ...flags }),
     parts: flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)],
-    stateFrom: typeof flags.stats === 'string' ? await openState(context, flags.stats) : undefined,
+  }
+  // Opened with the first input and kept for all, so that a failure is reported in the place of an input.
+  let state: Promise<Model> | undefined
+  const stateFor = async (model: Model): Promise<Model | undefined> => {
+    if (typeof flags.stats !== 'string') return flags.stats ? model : undefined
+    state ??= openState(context, flags.stats)
+    return state
   }
   return forEachModel(context, inputs, async (main, input, source) => {
     const others = await openAll(context, flags.merge ?? [])
@@ -53,7 +59,7 @@ export default async function convert(
         ...shared,
         ...options,
         before,
-        ...(flags.stats === true && { stateFrom: model }),
+        stateFrom: await stateFor(model),
       })
       if (flags.dryRun) return await showPlan(context, input, conversion, flags.allowLoss)
       const sources = [source, ...others.map((other) => other.source)]
@@ -144,7 +150,7 @@ async function carryOut(
   model: Model,
   sources: readonly ByteSource[],
   conversion: Conversion,
-  { directory, isStream, isFolder }: Place,
+  { directory, isStream, isFolder, inDirectory }: Place,
   { allowLoss, overwrite, receipt }: ConvertFlags,
 ): Promise<Status> {
   const { console, json, signal } = context
@@ -153,6 +159,7 @@ async function carryOut(
   const pathOf = (name: string): string => (isStream ? '-' : join(directory, name))
   for (const { name } of plan.files)
     for (const source of isStream ? [] : sources) await assertNotInput(pathOf(name), source)
+  if (receipt !== undefined) await checkReceiptPlace(receipt, sources, directory)
   const started = performance.now()
   const write = () =>
     runConversion(conversion, (name) => openGuarded(pathOf(name), sources, { overwrite }), {
@@ -161,7 +168,7 @@ async function carryOut(
       allowLoss: worstLoss[allowLoss ?? 'none'],
       pool: poolOf(context),
     })
-  const files = await markOutputErrors(model, () => (isFolder ? inNewDirectory(directory, write) : write()))
+  const files = await markOutputErrors(model, () => (inDirectory ? inNewDirectory(directory, write) : write()))
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const output = isFolder ? directory : pathOf(files[0]!.name)

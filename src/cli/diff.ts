@@ -1,4 +1,4 @@
-import { type DiffOptions, diffModels, type Metric, type Model, TareError } from '../node.js'
+import { type DiffOptions, diffModels, failWith, type Metric, type Model, TareError, usageCodes } from '../node.js'
 import type { Context } from './context.js'
 import { describeDifference, listNames } from './diff-text.js'
 import { poolOf } from './pool-of.js'
@@ -51,6 +51,12 @@ async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Pr
     pool: poolOf(context),
     onProgress: console.progress.update,
   })
+  // Nothing was compared, which is not the same as nothing being different.
+  if (tensors && Object.values(found.summary.tensors).every((count) => count === 0))
+    failWith(usageCodes.option, {
+      file: '--tensors',
+      message: `no tensor of either model matches ${tensors.join(' ')}`,
+    })
   const difference = { ...found, file: a.input, other: { ...found.other, file: b.input } }
   if (context.json) await console.json(difference)
   else if (flags.namesOnly) await console.print(listNames(difference))

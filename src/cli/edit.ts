@@ -19,6 +19,7 @@ import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatInteger, formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
+import { checkOutputName } from './output-name.js'
 import { forEachInput, openOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
@@ -60,6 +61,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
     // The files beside the model stay as they are: they are neither edited nor taken into it.
     if (source instanceof FileSource) delete source.folder
     const model = await openModel(source, openOptions(context))
+    if (output !== undefined) checkOutputName(output, model.format)
     const planned = await planEdit(
       model,
       { set, unset, rename },

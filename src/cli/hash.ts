@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Algorithm, type HashResult, hashModel } from '../node.js'
+import { type Algorithm, failWith, type HashResult, hashModel, usageCodes } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { plural } from './format-values.js'
@@ -20,7 +20,8 @@ export default async function hash(context: Context, inputs: readonly string[], 
   const records = flags.check === undefined ? undefined : await readRecords(flags.check)
   return forEachModel(context, inputs, async (model, input) => {
     const record = records && recordFor(records, input, flags)
-    if (records && !record) throw new UsageError(`${flags.check} has no digests for ${input}`)
+    if (records && !record)
+      failWith(usageCodes.option, { file: input, message: `${flags.check} has no digests for it` })
     const algorithm = record?.algorithm ?? flags.algorithm ?? 'blake3'
     const decoded = record?.decoded ?? flags.decoded
     const hashed = await hashModel(model, { algorithm, decoded, pool, signal, onProgress: console.progress.update })

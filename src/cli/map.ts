@@ -1,11 +1,21 @@
 import { dirname, isAbsolute, relative, sep } from 'node:path'
-import { type ByteSource, groupExtents, isRemote, type MapRow, mapSource, openInput, TareError } from '../node.js'
+import {
+  type ByteSource,
+  failWith,
+  groupExtents,
+  isRemote,
+  type MapRow,
+  mapSource,
+  openInput,
+  TareError,
+  usageCodes,
+} from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatBytes, formatInteger, formatOffset, formatSize, plural } from './format-values.js'
 import { hexDump } from './hex-dump.js'
 import { forEachInput, inputOptions, openOptions } from './run-inputs.js'
-import { type Status, UsageError } from './status.js'
+import type { Status } from './status.js'
 import { type Column, formatTable, shorten } from './table.js'
 
 interface MapFlags {
@@ -26,7 +36,10 @@ export default function map(context: Context, inputs: readonly string[], flags: 
   return forEachInput(context, inputs, async (source, input) => {
     const result = await mapSource(source, openOptions(context))
     if (flags.at !== undefined && flags.at >= source.size)
-      throw new UsageError(`${input} has only ${source.size} bytes; ${flags.at} is beyond its end`)
+      failWith(usageCodes.option, {
+        file: input,
+        message: `it has only ${source.size} bytes; ${flags.at} is beyond its end`,
+      })
     const files = result.files
       .filter((file) => flags.at === undefined || file.file === source.name)
       .map((file) => choose(file, flags))

@@ -41,14 +41,15 @@ export async function assertNotInput(output: string, input: ByteSource): Promise
 }
 
 /** Runs what reads a model and writes an output, and tells the two sides' errors apart. */
-export async function markOutputErrors<T>(model: Model, call: () => Promise<T>): Promise<T> {
+export const markOutputErrors = <T>(model: Model, call: () => Promise<T>): Promise<T> =>
+  markErrorsOf((file) => model.files.every(({ name }) => name !== file), call)
+
+/** The same where it is the names of the outputs that are known. */
+export async function markErrorsOf<T>(isOutput: (file: string) => boolean, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
-    const isOutput =
-      error instanceof TareError &&
-      error.code.startsWith('io/') &&
-      model.files.every((file) => file.name !== error.finding.file)
-    throw isOutput ? new OutputError(error.finding, { cause: error.cause }) : error
+    if (!(error instanceof TareError) || !error.code.startsWith('io/') || !isOutput(error.finding.file)) throw error
+    throw new OutputError(error.finding, { cause: error.cause })
   }
 }

@@ -19,10 +19,10 @@ import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
-import { assertNotInput, markOutputErrors, OutputError } from './open-guarded.js'
+import { assertNotInput, markOutputErrors } from './open-guarded.js'
 import { summarizePlan } from './plan-table.js'
 import { onEarlyExit } from './process-events.js'
-import { checkFormatId } from './run-inputs.js'
+import { checkFormatId, reportFailure, statusOf } from './run-inputs.js'
 import { type AllowLoss, showPlan, unknownOutput, worstLoss } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
 
@@ -62,7 +62,8 @@ export default async function pack(context: Context, words: readonly string[], f
       : await carryOut(context, input, model, conversion, flags)
   } catch (error) {
     if (!(error instanceof TareError)) throw error
-    return reportFailure(context, input, error)
+    await reportFailure(context, input, null, error)
+    return statusOf(error)
   } finally {
     context.console.progress.finish()
     if (model) await closeModel(model)
@@ -125,12 +126,4 @@ async function carryOut(
 /** No file that the model is made of is written over. */
 async function assertNoInput(model: Model, outputs: readonly string[]): Promise<void> {
   for (const output of outputs) for (const file of model.files) await assertNotInput(output, file)
-}
-
-async function reportFailure({ console, json }: Context, input: string, error: TareError): Promise<Status> {
-  const { code, message, offset = null, path = null } = error.finding
-  if (json) await console.json({ file: input, format: null, error: { code, message, offset, path } })
-  else console.complainOf(error.finding)
-  const isUnusable = error instanceof OutputError || code.startsWith('usage/') || code === 'write/not-writable'
-  return isUnusable ? 2 : 1
 }

@@ -77,7 +77,7 @@ const isWorthARow = ({ action, reason }: PlanAction): boolean => action !== 'cop
 const isAlike = ({ action }: PlanAction): boolean => ['cast', 'reorder', 'quantize', 'dequantize'].includes(action)
 
 function detailOf({ from, to, action }: PlanAction): string {
-  if (action === 'set') return `= ${escapeText(JSON.stringify(to ?? ''))}`
+  if (action === 'set') return to === undefined ? '' : `= ${escapeText(JSON.stringify(to))}`
   return from === undefined && to === undefined ? '' : `${escapeName(from ?? '')} → ${escapeName(to ?? '')}`.trim()
 }
 

@@ -4,11 +4,16 @@ import { UsageError } from './status.js'
 
 const exitStatus = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-let cleanUp: () => void = () => {}
+const cleanUps = new Set<() => void>()
 
-/** What to do before the process ends early; known only once the library is loaded. */
-export function onEarlyExit(action: () => void): void {
-  cleanUp = action
+/** What to do before the process ends early, in the order of asking; known only once the library is loaded. Returns what takes it back. */
+export function onEarlyExit(action: () => void): () => void {
+  cleanUps.add(action)
+  return () => cleanUps.delete(action)
+}
+
+function cleanUp(): void {
+  for (const action of cleanUps) action()
 }
 
 /** A signal cancels the work, removes unfinished output and ends the process with the status that shells expect. */

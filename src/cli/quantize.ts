@@ -53,8 +53,8 @@ export default async function quantize(context: Context, inputs: readonly string
       ...{ name: basename(output), only, exclude, files, without, extra, signal, pool: poolOf(context) },
     })
     checkLoss(planned.plan)
-    if (flags.dryRun) return show(context, input, model, planned, undefined)
     const pathOf = (name: string): string => join(dirname(output), name)
+    if (flags.dryRun) return show(context, input, model, planned, pathOf, undefined)
     for (const { name } of planned.plan.files) await assertNotInput(pathOf(name), source)
     await markOutputErrors(model, () =>
       runConversion(planned, (name) => openGuarded(pathOf(name), source, { overwrite: flags.overwrite }), {
@@ -64,7 +64,7 @@ export default async function quantize(context: Context, inputs: readonly string
       }),
     )
     const quality = flags.report ? await compare(context, model, pathOf(planned.plan.files[0]!.name)) : undefined
-    return show(context, input, model, planned, quality)
+    return show(context, input, model, planned, pathOf, quality)
   })
 }
 
@@ -83,6 +83,7 @@ async function show(
   input: string,
   model: Model,
   { plan, choices }: Quantization,
+  pathOf: (name: string) => string,
   quality: ModelQuality | undefined,
 ): Promise<Status> {
   if (json) {
@@ -91,7 +92,7 @@ async function show(
       format: model.format,
       target: plan.target,
       size: plan.size,
-      files: plan.files,
+      files: plan.files.map((file) => ({ ...file, name: pathOf(file.name) })),
       choices,
       ...(quality && { quality }),
     })
@@ -101,7 +102,7 @@ async function show(
   await console.print(quality ? describeQuality(quality, underline) : describeChoices(choices, underline))
   const before = choices.reduce((sum, choice) => sum + choice.sizeBefore, 0)
   console.remark(
-    `${escapeName(plan.files[0]!.name)}: ${plan.target}, ${formatSize(plan.size)}, from ${formatSize(before)} of weights`,
+    `${escapeName(pathOf(plan.files[0]!.name))}: ${plan.target}, ${formatSize(plan.size)}, from ${formatSize(before)} of weights`,
   )
   return 0
 }

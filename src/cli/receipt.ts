@@ -1,9 +1,12 @@
 // Receipts of conversions, as files.
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   closeModel,
   FileSource,
+  findingOf,
+  ioCodes,
   type Model,
   makeReceipt,
   openInput,
@@ -16,7 +19,7 @@ import {
   TareError,
 } from '../node.js'
 import type { Context } from './context.js'
-import { assertNotInput } from './open-guarded.js'
+import { assertNotInput, OutputError } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { inputOptions, openOptions } from './run-inputs.js'
 import { UsageError } from './status.js'
@@ -29,11 +32,29 @@ export interface Written {
   readonly output: string
 }
 
+/** What keeps a receipt from being written is better known before a long conversion than after it. */
+export async function checkReceiptPlace(
+  file: string,
+  sources: readonly ByteSource[],
+  outputDirectory: string,
+): Promise<void> {
+  for (const source of sources) await assertNotInput(file, source)
+  const isDirectory = async (path: string): Promise<boolean> =>
+    (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+  if (await isDirectory(file))
+    throw new OutputError(findingOf(ioCodes['not-a-file'], { file, message: 'this is a directory' }))
+  // The directory of the output may be one that is still to be made.
+  const home = dirname(file)
+  if (resolve(home) !== resolve(outputDirectory) && !(await isDirectory(home)))
+    throw new OutputError(
+      findingOf(ioCodes['not-found'], { file, message: 'there is no such directory to write it to' }),
+    )
+}
+
 /** Writes the receipt of an output that is in its place. It is complete or not there at all. */
 export async function writeReceipt(context: Context, file: string, written: Written): Promise<void> {
   const { plan, model, source, output } = written
   const { console, signal } = context
-  await assertNotInput(file, source)
   const opened = await openModel(await openInput(output, { signal }), { from: plan.target, signal })
   try {
     console.progress.start()
@@ -62,7 +83,8 @@ export async function readReceipt(file: string): Promise<Receipt> {
     return parseReceipt(text, file)
   } catch (error) {
     if (!(error instanceof TareError)) throw error
-    throw new UsageError(`--receipt ${file}: ${error.finding.path}: ${error.finding.message}`)
+    const { path, message } = error.finding
+    throw new UsageError(`--receipt ${file}: ${path ? `${path}: ` : ''}${message}`)
   }
 }
 

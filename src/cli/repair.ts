@@ -3,7 +3,8 @@ import { planRepair, writeLayout } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatSize } from './format-values.js'
-import { assertNotInput, openGuarded } from './open-guarded.js'
+import { assertNotInput, markErrorsOf, openGuarded } from './open-guarded.js'
+import { checkOutputName } from './output-name.js'
 import { forEachInput, openOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
@@ -19,11 +20,17 @@ export default function repair(context: Context, inputs: readonly string[], flag
   return forEachInput(context, inputs, async (source, input) => {
     const planned = await planRepair(source, { ...openOptions(context), name: basename(output) })
     const pathOf = (name: string): string => join(dirname(output), name)
-    for (const { name } of planned.files) await assertNotInput(pathOf(name), source)
-    await writeLayout(planned.layout, (name) => openGuarded(pathOf(name), source, { overwrite }), {
-      signal: context.signal,
-      onProgress: console.progress.update,
-    })
+    checkOutputName(output, planned.format)
+    const outputs = planned.files.map(({ name }) => pathOf(name))
+    for (const path of outputs) await assertNotInput(path, source)
+    await markErrorsOf(
+      (file) => outputs.includes(file),
+      () =>
+        writeLayout(planned.layout, (name) => openGuarded(pathOf(name), source, { overwrite }), {
+          signal: context.signal,
+          onProgress: console.progress.update,
+        }),
+    )
     const { format, mended, lost, size, salvage } = planned
     if (context.json) {
       await console.json({
@@ -33,7 +40,7 @@ export default function repair(context: Context, inputs: readonly string[], flag
         lost,
         ...(salvage && { salvage }),
         size,
-        files: planned.files.map((file) => pathOf(file.name)),
+        files: outputs,
       })
     } else {
       for (const what of mended) console.remark(`  mended  ${escapeText(what)}`)

@@ -144,20 +144,31 @@ async function guessFormat(source: ByteSource, { from, signal }: Context): Promi
   }
 }
 
-async function reportFailure(context: Context, input: string, format: string | null, error: unknown): Promise<void> {
+/** Says what went wrong with an input, as words or as a line of JSON. */
+export async function reportFailure(
+  context: Context,
+  input: string,
+  format: string | null,
+  error: unknown,
+): Promise<void> {
   const finding = error instanceof TareError ? error.finding : internalFinding(input, error)
   if (context.json) {
     const { code, message, offset = null, path = null } = finding
-    await context.console.json({ file: input, format, error: { code, message, offset, path } })
+    const file = otherFile(finding, input)
+    await context.console.json({ file: input, format, error: { code, message, offset, path, ...(file && { file }) } })
   } else context.console.complainOf(finding)
 }
+
+/** It may be the output that failed, or one of several files of a model; the offset is then in that file. Usage errors name options. */
+const otherFile = ({ code, file }: Finding, input: string): string | undefined =>
+  file === input || code.startsWith('usage/') ? undefined : file
 
 function internalFinding(file: string, error: unknown): Finding {
   return { code: verifyCodes.internal.code, severity: 'error', file, message: describeFailure(error) }
 }
 
 /** An input that is not as it should be is the answer "no"; a wrong option or a mistake of ours means that there is no answer. */
-function statusOf(error: unknown): Status {
+export function statusOf(error: unknown): Status {
   if (!(error instanceof TareError)) return 2
   const isUnusable =
     error instanceof OutputError || error.code.startsWith('usage/') || error.code === writeCodes['not-writable'].code

@@ -1,10 +1,13 @@
 // From the words on the command line to a verb and an exit status. The parser and all help come from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { Console } from './console.js'
+import { escapeText } from './escape-name.js'
 import type { OptionRow } from './option-row.js'
 import { describeFailure, installLastResort, installSignals, isClosedPipe } from './process-events.js'
 import { type Status, UsageError } from './status.js'
-import { commonOptions, type Verb, verbs } from './verbs.js'
+import { commonOptions } from './verbs/shared-rows.js'
+import type { Verb } from './verbs/verb.js'
+import { verbs } from './verbs.js'
 import { printVersions } from './versions.js'
 
 /** Does what the arguments say and sets the exit status of the process. */
@@ -81,7 +84,7 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
     .usage('VERB [options] INPUT...')
     .description(
       'Opens the containers that model weights travel in: shows, checks, hashes and converts them.\n\n' +
-        'An INPUT is a path, a directory that holds one model, or - for standard input.',
+        'An INPUT is a path, a directory that holds one model, an http address, or - for standard input.',
     )
     .option('-V, --version', 'print the version; with --verbose also what it runs on')
     .helpOption('-h, --help', 'show this help')
@@ -93,12 +96,15 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
       writeOut: (text) => void console.write(text),
       writeErr: (text) => console.writeError(text),
       outputError: (text, write) =>
-        write(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb')),
+        write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
     })
     .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
   for (const verb of table) program.addCommand(buildVerb(program, verb, action))
   return program
 }
+
+/** Words that were given stand in messages about them; a file may be called so that a pattern makes it one. */
+const escapeLines = (text: string): string => text.split('\n').map(escapeText).join('\n')
 
 function buildVerb(program: Command, verb: Verb, action: Action): Command {
   const command = new Command(verb.name)

@@ -1,5 +1,5 @@
 // Selecting, renaming, joining and recoding in one conversion, through the command.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { useTempDir } from '../node/temp-dir.js'
@@ -100,6 +100,19 @@ describe('--dequantize and --quantize', () => {
     const ran = await convert(sample, '-o', at('x.mcf'), ...flags)
     expect([ran.status, ran.stderr]).toEqual([status, expect.stringContaining(words)])
   })
+})
+
+it('quantize says where its output is, in words and in JSON', async () => {
+  mkdirSync(at('below'))
+  const output = at('below', 'q.mcf')
+  expect((await tare('quantize', sample, '-o', output)).stderr).toContain(`${output}: mcf, `)
+  expect((await json('quantize', sample, '-o', output)).files).toEqual([{ name: output, size: statSync(output).size }])
+})
+
+it('a vocabulary that is set is named without a value', async () => {
+  writeFileSync(at('vocab.txt'), '[UNK]\nword\n')
+  const { status, stderr } = await convert(sample, '-o', at('v.weights'), '--vocab', at('vocab.txt'), '--allow-loss')
+  expect([status, stderr]).toEqual([0, expect.stringMatching(/^ {2}set part vocabulary$/m)])
 })
 
 describe('--merge', () => {

@@ -46,6 +46,12 @@ describe('across formats', () => {
     expect([close.status, close.stdout.split('\n')[0]]).toEqual([0, 'equal — tensors: 4 within the tolerance'])
   })
 
+  test('a pattern that no tensor has is not the answer "equal"', async () => {
+    const { status, stdout, stderr } = await tare('diff', at('a.safetensors'), sample, '--tensors', 'blk.*')
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('--tensors: no tensor of either model matches blk.*')
+  })
+
   test('a quantized model is measured', async () => {
     await tare('quantize', at('a.safetensors'), '-o', at('b.mcf'), '--method', 'q8')
     const args = [at('a.safetensors'), at('b.mcf'), '--tensors', '*']

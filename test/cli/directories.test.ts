@@ -136,6 +136,14 @@ describe('a directory as output', () => {
     expect(readdirSync(at())).toEqual(['hf-model'])
   })
 
+  test('is made for other formats and for several inputs, too', async () => {
+    const inputs = [published('one'), published('two')]
+    expect((await tare('convert', inputs[0]!, '-o', `${at('a')}/`, '--to', 'mcf')).status).toBe(0)
+    expect(readdirSync(at('a'))).toEqual(['one.mcf'])
+    expect((await tare('convert', ...inputs, '-o', `${at('b', 'c')}/`, '--to', 'mcf')).status).toBe(0)
+    expect(readdirSync(at('b', 'c')).sort()).toEqual(['one.mcf', 'two.mcf'])
+  })
+
   test('several inputs keep their own names, and no files mix', async () => {
     const inputs = [published('one'), published('two')]
     mkdirSync(at('out'))

@@ -116,3 +116,14 @@ test('what an interrupted edit has left is refused by readers and undone by the 
   expect(readFileSync(path).equals(before)).toBe(true)
   expect(readdirSync(at())).not.toContain(journalNameFor(path))
 })
+
+test('an output is not called like a file of another format', async () => {
+  const path = await makeModel()
+  const { status, stderr } = await tare('edit', path, '--set', 'author=me', '-o', at('m.gguf'))
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringContaining('the format stays safetensors, but this name says gguf'),
+  ])
+  expect(readdirSync(at())).toEqual(['m.safetensors'])
+  expect((await tare('edit', path, '--set', 'author=me', '-o', at('m.copy'))).status).toBe(0)
+})

@@ -1,9 +1,13 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { useTempDir } from '../node/temp-dir.js'
 import { useCompiled } from './compiled.js'
 
+const at = useTempDir()
 const compiled = useCompiled()
 const version = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 
@@ -47,6 +51,25 @@ test.each([
   await new Promise((resolve) => child.stdin.write(new Uint8Array(1 << 20), resolve))
   child.kill(signal)
   expect(await ended).toEqual([status, null])
+})
+
+test('Ctrl-C leaves no directory behind that was made for the output', async () => {
+  const made = join(at('new'), 'deep')
+  const code = `
+    import { inNewDirectory } from ${JSON.stringify(pathToFileURL(compiled('cli/convert-place.js')))}
+    import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/process-events.js')))}
+    installSignals()
+    await inNewDirectory(${JSON.stringify(made)}, () => {
+      console.log('made')
+      return new Promise(() => setInterval(() => {}, 1000))
+    })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  expect(existsSync(made)).toBe(true)
+  child.kill('SIGINT')
+  expect(await ended).toEqual([130, null])
+  expect(existsSync(at('new'))).toBe(false)
 })
 
 test('a reader that goes away is fine', () => {

@@ -58,10 +58,23 @@ describe('convert --receipt', () => {
     expect(readFileSync(at('a.safetensors'))).toEqual(readFileSync(sample))
     const nowhere = await tare('convert', at('a.safetensors'), '-o', at('b.oinf'), '--receipt', at('no', 'r.json'))
     expect(nowhere.status).toBe(2)
+    expect((await tare('convert', at('a.safetensors'), '-o', at('b.oinf'), '--receipt', at(''))).status).toBe(2)
+    copyFileSync(sample, at('more.safetensors'))
+    const merged = ['--merge', at('more.safetensors'), '--receipt', at('more.safetensors')]
+    expect((await tare('convert', at('a.safetensors'), '-o', at('b.oinf'), ...merged)).status).toBe(2)
+    expect(readFileSync(at('more.safetensors'))).toEqual(readFileSync(sample))
+    // All of it is known before anything is written.
+    expect(existsSync(at('b.oinf'))).toBe(false)
   })
 })
 
 describe('verify --receipt', () => {
+  test('says what is wrong with a file that is no receipt', async () => {
+    writeFileSync(at('r.json'), 'x')
+    const { status, stderr } = await tare('verify', '--receipt', at('r.json'), at('a.safetensors'))
+    expect([status, stderr]).toEqual([2, expect.stringContaining('r.json: no JSON: ')])
+  })
+
   test('is content with both sides as they were', async () => {
     await convert('--rename', 's/layers/blocks/')
     const { status, stdout } = await verify('--source', at('a.safetensors'))

@@ -1,4 +1,5 @@
 // A file that ends too early, through the command.
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { useTempDir } from '../node/temp-dir.js'
@@ -21,4 +22,14 @@ test('what is whole is saved, and what is not is listed', async () => {
   expect((await tare('verify', at('saved.safetensors'))).status).toBe(0)
   const again = await tare('repair', '--json', at('half.safetensors'), '-o', at('saved.safetensors'))
   expect(JSON.parse(again.stdout).salvage).toMatchObject({ kept: 3, lost: [{ length: 256 }, { length: 20 }] })
+})
+
+test('an output that cannot be written, or is called like another format, is status 2', async () => {
+  const [bytes] = [...(await convertToFiles(model, 'safetensors')).values()]
+  await writeFile(at('half.safetensors'), bytes!.subarray(0, bytes!.byteLength - 100))
+  const nowhere = await tare('repair', at('half.safetensors'), '-o', at('none', 'saved.safetensors'))
+  expect([nowhere.status, nowhere.stderr]).toEqual([2, expect.stringContaining('io/not-found')])
+  const misnamed = await tare('repair', at('half.safetensors'), '-o', at('saved.gguf'))
+  expect([misnamed.status, misnamed.stderr]).toEqual([2, expect.stringContaining('this name says gguf')])
+  expect(existsSync(at('saved.gguf'))).toBe(false)
 })

@@ -59,6 +59,12 @@ describe('statistics', () => {
     }
   })
 
+  test('of a model that does not open are an input that did not open', async () => {
+    const ran = await tare('convert', model(), '-o', at('x.model'), '--stats', at('none'), '--json')
+    expect([ran.status, ran.stderr]).toEqual([1, ''])
+    expect(JSON.parse(ran.stdout)).toMatchObject({ file: model(), error: { code: 'io/not-found', file: at('none') } })
+  })
+
   test('are left out when asked, whatever form they have', async () => {
     await tare('convert', model(), '-o', at('flat.safetensors'))
     for (const input of [model(), at('flat.safetensors')]) {

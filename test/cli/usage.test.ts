@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withDefaults } from '../../src/cli/run.js'
 import { verbs } from '../../src/cli/verbs.js'
@@ -7,6 +8,7 @@ describe('help', () => {
   test('lists every verb', async () => {
     const { status, stdout, stderr } = await tare('--help')
     expect([status, stderr]).toEqual([0, ''])
+    expect(stdout.replace(/\s+/g, ' ')).toContain('a directory that holds one model, an http address, or - for')
     for (const { name, summary } of verbs) expect(stdout.replace(/\s+/g, ' ')).toContain(`${name} ${summary}`)
   })
 
@@ -47,6 +49,7 @@ describe('wrong usage gives status 2 and says what would be right', () => {
     [['convert', 'x', '-o', 'y', '--rename', 'a/b'], 's/old/new/'],
     [['convert', 'x', '-o', 'y', '--set', 'key'], 'key=value is wanted'],
     [['convert', 'x', 'z', '-o', 'y'], 'several inputs need a directory'],
+    [['convert', 'one/x.gguf', 'two/x.npz', '-o', './', '--to', 'mcf'], 'one/x.gguf and two/x.npz would have the same'],
     [['verify', '-', '-'], 'standard input can be read only once'],
     [['verify', 's3://bucket/x'], 's3 addresses cannot be opened yet'],
   ])('%j', async (args, words) => {
@@ -80,11 +83,35 @@ describe('inputs that do not open', () => {
     )
   })
 
+  test('say in JSON which file it was, where it was not the input', async () => {
+    const sample = new URL('../../examples/tiny-mlp.safetensors', import.meta.url).pathname
+    const errorOf = async (...args: string[]) => JSON.parse((await tare(...args, '--json')).stdout)
+    const output = join('no-such-directory', 'out.gguf')
+    expect(await errorOf('convert', sample, '-o', output)).toMatchObject({
+      file: sample,
+      error: { code: 'io/not-found', file: output },
+    })
+    expect(await errorOf('convert', sample, '-o', 'x.gguf', '--merge', 'none')).toMatchObject({
+      error: { file: 'none' },
+    })
+    expect((await errorOf('convert', sample, '-o', 'x.gguf', '--cast', 'f99')).error).not.toHaveProperty('file')
+  })
+
   test('have their names escaped', async () => {
     const { stderr } = await tare('inspect', 'no\x1b[31mne')
     expect(stderr).toContain('no\\x1b[31mne')
     expect(stderr).not.toContain('\x1b')
   })
+})
+
+test.each([
+  [['no\x1b[31mverb']],
+  [['inspect', '--no\x1b[31mflag', 'x']],
+  [['inspect', '--limit', 'no\x1b[31mnumber', 'x']],
+])('words of the command line are escaped in what is said about them: %j', async (args) => {
+  const { status, stderr } = await tare(...args)
+  expect([status, stderr]).toEqual([2, expect.stringContaining('no\\x1b[31m')])
+  expect(stderr).not.toContain('\x1b')
 })
 
 test('an option with an optional value takes the next word only when it is one of its choices', () => {

@@ -93,6 +93,15 @@ describe('hash', () => {
       expect(stdout.split('\n').slice(0, 3)).toEqual(['changed  a.b', 'added  tail', 'missing  head'])
     }
   })
+
+  test('--check goes on behind an input that it has no digests for', async () => {
+    copyFileSync(good(), at('other.safetensors'))
+    copyFileSync(good(), at('unknown.safetensors'))
+    writeFileSync(at('text'), (await tare('hash', good(), at('other.safetensors'))).stdout)
+    const ran = await tare('hash', '--check', at('text'), at('unknown.safetensors'), good())
+    expect([ran.status, ran.stderr]).toEqual([2, expect.stringContaining('has no digests for it')])
+    expect(ran.stdout).toContain('good.safetensors: same')
+  })
 })
 
 describe('map', () => {
@@ -108,7 +117,13 @@ describe('map', () => {
     expect(status).toBe(0)
     expect(stdout).toContain('header_length')
     expect(stdout).toMatch(/0x0 {2}[0-9a-f]{2} 00 00 00 00 00 00 00/)
-    expect((await tare('map', '--at', '99999', good())).status).toBe(2)
+  })
+
+  test('goes on behind a file that ends before the offset', async () => {
+    writeModel(at('long.safetensors'), { w: new Array(100).fill(1) })
+    const { status, stdout, stderr } = await tare('map', '--at', '400', good(), at('long.safetensors'))
+    expect([status, stderr]).toEqual([2, expect.stringContaining('good.safetensors: it has only')])
+    expect(stdout).toContain('data["w"]')
   })
 
   test('a broken file is mapped as far as it goes, with status 1', async () => {

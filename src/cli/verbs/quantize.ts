@@ -1,0 +1,34 @@
+import { input, noOverwrite, quantizeOptions, selectParts, selectTensors, threads, to } from './shared-rows.js'
+import type { Verb } from './verb.js'
+
+export const quantize: Verb = {
+  name: 'quantize',
+  summary: 'convert with a quantization method per tensor, and report what it costs',
+  description:
+    'Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods: q8, q4, k6, k4, k3, k2, int8, int4.',
+  arguments: [input],
+  options: [
+    { flags: '-o, --output <file>', description: 'the output, such as model.mcf' },
+    to,
+    { flags: '--method <name>', description: 'the method for everything that is quantized (k4 when left out)' },
+    ...quantizeOptions,
+    ...selectTensors,
+    ...selectParts,
+    { flags: '--report', description: 'read the result back and print its error per tensor' },
+    { flags: '--dry-run', description: 'show methods and sizes, and write nothing' },
+    noOverwrite,
+    threads,
+  ],
+  formatOptions: 'write',
+  examples: [
+    [
+      'tare quantize model.safetensors -o model.mcf --method k4 --report',
+      'bits per weight, RMSE, SNR and cosine per tensor',
+    ],
+    [
+      "tare quantize model.safetensors -o model.mcf --tensor-method '*embed*=q8' --dry-run",
+      'the sizes, before anything is written',
+    ],
+  ],
+  load: () => import('../quantize.js'),
+}
