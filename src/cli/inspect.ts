@@ -1,4 +1,5 @@
-import { inspectHead, inspectTensor, type Model, selector, type Tensor } from '../node.js'
+import { inspectHead, inspectTensor, type Model, type Tensor } from '../node.js'
+import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
 import { describeModel, type InspectFlags, type Row } from './inspect-text.js'
 import { JsonList } from './json.js'
@@ -10,7 +11,7 @@ export default function inspect(context: Context, inputs: readonly string[], fla
   const { console } = context
   return forEachModel(context, inputs, async (model, input) => {
     const { parts, ...head } = { ...inspectHead(model), file: input }
-    const chosen = flags.metadata ? [] : chooseTensors(model, flags)
+    const chosen = flags.metadata ? [] : sorted(chooseTensors(model, flags.tensors, console), model, flags)
     const measured = flags.stats ? await measureTensors(context, chosen, {}) : undefined
     const rowOf = (tensor: Tensor, i: number): Row => {
       const row = inspectTensor(tensor, model.files[0]?.name ?? '')
@@ -25,9 +26,7 @@ export default function inspect(context: Context, inputs: readonly string[], fla
   })
 }
 
-function chooseTensors({ tensors, files }: Model, { tensors: patterns, sort }: InspectFlags): readonly Tensor[] {
-  const isWanted = selector(patterns)
-  const chosen = patterns ? tensors.filter(({ name }) => isWanted(name)) : tensors
+function sorted(chosen: readonly Tensor[], { files }: Model, { sort }: InspectFlags): readonly Tensor[] {
   if (sort === 'size') return chosen.toSorted((a, b) => (b.data?.byteLength ?? 0) - (a.data?.byteLength ?? 0))
   if (sort === 'name') return chosen.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return sort === 'offset' ? chosen.toSorted(byOffset(files[0]?.name)) : chosen

@@ -1,4 +1,5 @@
-import { type Model, selector, showModel } from '../node.js'
+import { type Model, showModel } from '../node.js'
+import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { poolOf } from './pool-of.js'
@@ -12,14 +13,13 @@ interface ShowFlags {
 export default function show(context: Context, inputs: readonly string[], flags: ShowFlags): Promise<Status> {
   const { console, signal } = context
   const pool = poolOf(context)
-  const options = { tensors: selector(flags.tensors), signal, pool }
   return forEachModel(context, inputs, async (model, input) => {
+    const chosen = { ...model, tensors: chooseTensors(model, flags.tensors, console) }
     if (context.json) {
       let text = ''
-      for await (const piece of showModel(model, options)) text += piece
+      for await (const piece of showModel(chosen, { signal, pool })) text += piece
       await console.json({ file: input, format: model.format, text })
     } else {
-      const chosen = { ...model, tensors: model.tensors.filter(({ name }) => options.tensors(name)) }
       const shown = withShownNames(chosen, console.isTerminal ? escapeName : escapeLines)
       for await (const piece of showModel(shown, { signal, pool })) await console.write(escapeLines(piece))
     }

@@ -1,4 +1,5 @@
-import { type HistogramBin, type NoStats, selector, statsOfTensors, type Tensor, type TensorStats } from '../node.js'
+import { type HistogramBin, type NoStats, statsOfTensors, type Tensor, type TensorStats } from '../node.js'
+import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatInteger, formatShape, formatValue } from './format-values.js'
@@ -21,7 +22,7 @@ interface Measured {
 export default function stats(context: Context, inputs: readonly string[], flags: StatsFlags): Promise<Status> {
   const { console } = context
   return forEachModel(context, inputs, async (model, input) => {
-    const chosen = model.tensors.filter(({ name }) => selector(flags.tensors)(name))
+    const chosen = chooseTensors(model, flags.tensors, console)
     const measured = await measureTensors(context, chosen, flags)
     if (context.json) {
       const tensors = measured.map(({ tensor, stats: numbers }) => ({

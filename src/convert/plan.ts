@@ -24,6 +24,7 @@ import { attachState, dropState } from '../transforms/state.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
 import { estimateMemory } from './peak-memory.js'
 import { type MetadataOptions, planMetadata } from './plan-metadata.js'
+import { checkChosen, notesOn } from './plan-notes.js'
 import { planParts } from './plan-parts.js'
 import { planTensors, type TensorOptions } from './plan-tensors.js'
 import { isWorse, type Loss, noter, type Plan, type PlanAction } from './plan-types.js'
@@ -72,6 +73,7 @@ export async function planConversion(source: Model, target: string, options: Con
   const restored = options.stow === false ? source : await restore(source, actions)
   const model = prepare(forTarget(restored, target), options, actions)
   checkRenameMap(options.renameMap, model.tensors, fileOf(source))
+  checkChosen(options, model, fileOf(source))
   const wanted = capabilitiesFor(format, model, options)
   const complete = await planFiles(model, wanted, options, actions)
   const oriented = options.keepOrientation ? complete : turnWeights(complete, wanted, actions)
@@ -110,7 +112,7 @@ export async function planConversion(source: Model, target: string, options: Con
     deterministic: options.deterministic ?? false,
     ...(extra && { extra }),
   })
-  const notes = notesOn(options, format, write)
+  const notes = notesOn(options, model, format, write)
   const { choices } = recoded
   const peakMemory = estimateMemory({ source, tensors: stored, storedFrom, actions, layout, pool: options.pool })
   return {
@@ -153,13 +155,6 @@ function capabilitiesFor(format: Format, model: Model, options: ConvertOptions):
     return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
   }
   return options.folder && own.folder ? inFolder(own) : own
-}
-
-/** What was asked for and cannot be, without being a loss. */
-function notesOn({ dedup }: ConvertOptions, { title }: Format, { sharesPayloads }: WriteCapabilities): string[] {
-  return dedup && !sharesPayloads
-    ? [`--dedup changes nothing: ${title} stores the bytes of each tensor by themselves`]
-    : []
 }
 
 /** Everything that the container only carried is back in its own form. */
