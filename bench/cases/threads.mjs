@@ -13,12 +13,17 @@ export default async function* threads({ file, pick, rounds }) {
   const bytes = writeSample(from, pick(GiB, 128 * MiB))
   const size = sizeText(bytes)
   await tare(['convert', from, '-o', aero, '--shard-size', '128MiB'])
+  await tare(['convert', from, '-o', other])
   for (const [name, args] of [
     ['verify, AERO with 8 shards', ['verify', aero]],
     ['hash, blake3', ['hash', from, 'blake3']],
     ['hash, sha256', ['hash', from, 'sha256']],
+    ['stats', ['stats', from]],
+    ['quantize, k4', ['quantize', from, 'k4']],
+    ['cast to f16', ['cast', from, 'f16']],
+    ['diff', ['diff', from, other]],
   ]) {
-    yield row(`${name}, ${size}, once it runs`, isolated('digest-threads.mjs', args), {
+    yield row(`${name}, ${size}, once it runs`, isolated('work-threads.mjs', args), {
       against: '1 thread',
       goal,
       bytes,
@@ -27,7 +32,6 @@ export default async function* threads({ file, pick, rounds }) {
   remove(aero)
 
   // Whole commands: starting the command and the threads counts. Little or nothing is written, so that no disk is in the way.
-  await tare(['convert', from, '-o', other])
   const out = file('out.mcf')
   const commands = {
     hash: ['hash', from],

@@ -36,7 +36,10 @@ export function estimateMemory(planned: Planned): number {
   const { source, tensors, layout } = planned
   const count = Math.max(source.tensors.length, tensors.length)
   const indexes = perTensor * count + perIndexByte * indexSize(source) + headerMemory(layout)
-  return always + indexes + largestStream(planned) + threadMemory(planned)
+  const threads = threadMemory(planned)
+  // Where threads make the tensors, the next is begun before the last one is written.
+  const streams = largestStream(planned) * (threads > 0 ? 2 : 1)
+  return always + indexes + streams + threads
 }
 
 /** The bytes of the input's files that are neither weights nor files of their own. */

@@ -9,6 +9,8 @@ export interface Payload {
   readonly origin?: ByteRange
   /** How another thread can make the same bytes; undefined where none can. */
   recipe?(): Recipe | undefined
+  /** Other threads make the bytes while this one waits for them: it does well to ask early. */
+  readonly isMadeElsewhere?: boolean | undefined
   /** Stretches by themselves, where they can be had without the rest. */
   readonly stretches?: Stretches | undefined
   /** Any part, where the payload can be read out of order. */

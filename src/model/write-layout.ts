@@ -5,8 +5,8 @@ import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { DigestPass } from './digest-pass.js'
-import { type FileLayout, fileLength, type Layout } from './layout.js'
-import type { Payload } from './payload.js'
+import { EarlyStart } from './early-start.js'
+import { type FileLayout, fileLength, type Layout, type PayloadSlot } from './layout.js'
 
 export interface WriteProgress {
   readonly done: number
@@ -102,11 +102,17 @@ async function writeSlots(
     }
     advance(bytes.byteLength, path)
   }
-  for (const slot of file.slots) {
-    if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
-    else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
-    else if (slot.kind === 'digest') await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
-    else await putPayload(slot.payload, slot.path, window, put, sink.name, options.signal)
+  const early = new EarlyStart(file.slots, window, options.signal)
+  try {
+    for (const [i, slot] of file.slots.entries()) {
+      if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
+      else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
+      else if (slot.kind === 'digest')
+        await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
+      else await putPayload(slot, early.chunks(i, slot.payload), put, sink.name)
+    }
+  } finally {
+    await early.end()
   }
   const patches = await digests.patches()
   if (patches.length > 0 && !sink.canPatch) {
@@ -123,15 +129,13 @@ async function putZeros(length: number, window: number, put: (bytes: Uint8Array)
 }
 
 async function putPayload(
-  payload: Payload,
-  path: string,
-  window: number,
+  { payload, path }: PayloadSlot,
+  chunks: AsyncIterable<Uint8Array>,
   put: (bytes: Uint8Array, path: string) => Promise<void>,
   file: string,
-  signal: AbortSignal | undefined,
 ): Promise<void> {
   let given = 0
-  for await (const chunk of payload.chunks(window, signal)) {
+  for await (const chunk of chunks) {
     given += chunk.byteLength
     if (given > payload.byteLength) break
     await put(chunk, path)

@@ -9,7 +9,7 @@ registerNodeDigests()
 
 const port = parentPort!
 serveJobs(
-  { post: (answer) => port.postMessage(answer), listen: (take) => void port.on('message', take) },
+  { post: (answer, moved) => port.postMessage(answer, moved), listen: (take) => void port.on('message', take) },
   workerJobs,
   openHandle,
 )

@@ -5,7 +5,8 @@ import { type Answer, findingFor, type Request } from './messages.js'
 
 /** The way to the pool. */
 export interface Port {
-  post(answer: Answer): void
+  /** What is in `moved` is handed over and no longer there afterwards; everything else is copied. */
+  post(answer: Answer, moved?: ArrayBuffer[]): void
   listen(take: (request: Request) => void): void
 }
 
@@ -17,7 +18,10 @@ export function serveJobs(
   kinds: Readonly<Record<string, JobHandler>>,
   open: (handle: SourceHandle) => ByteSource,
 ): void {
-  port.listen(async (request) => port.post(await answerTo(request)))
+  port.listen(async (request) => {
+    const answer = await answerTo(request)
+    port.post(answer, answer.type === 'result' ? ownMemory(answer.result) : [])
+  })
   port.post({ type: 'ready' })
 
   async function answerTo({ job, cancelled }: Request): Promise<Answer> {
@@ -40,4 +44,10 @@ export function serveJobs(
       return { type: 'error', finding: findingFor(error, job) }
     }
   }
+}
+
+/** Bytes that are all of their memory, as jobs make them for their result. */
+function ownMemory(result: unknown): ArrayBuffer[] {
+  if (!(result instanceof Uint8Array) || !(result.buffer instanceof ArrayBuffer)) return []
+  return result.byteLength === result.buffer.byteLength ? [result.buffer] : []
 }

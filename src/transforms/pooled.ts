@@ -33,6 +33,7 @@ export function pooled(payload: Payload, pool: WorkerPool | undefined, size = st
   const file = fileOf(payload)
   return {
     ...payload,
+    isMadeElsewhere: true,
     chunks: (window, signal) => rechunked(makeStretches({ recipe, byteLength, step, file }, pool, signal), window),
   }
 }

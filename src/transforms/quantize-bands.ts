@@ -68,7 +68,8 @@ export function bandPayload(
   if (rows < 2 * rowsPerBand) return undefined
   const bands: Bands = { tensor: recipe, method, layout, manner, clip, rowsPerBand, file: fileOf(tensor.data), pool }
   const isWhole = byteLength <= (limits.whole ?? mostWhole)
-  return lazyPayload(byteLength, (signal) => (isWhole ? inOnePass(bands, signal) : scalesFirst(bands, signal)))
+  const made = lazyPayload(byteLength, (signal) => (isWhole ? inOnePass(bands, signal) : scalesFirst(bands, signal)))
+  return { ...made, isMadeElsewhere: true }
 }
 
 /** The fewest rows of f32 values that end on the grain. */

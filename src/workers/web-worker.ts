@@ -6,7 +6,7 @@ import { workerJobs } from './kinds.js'
 
 /** Of the scope of a worker, what is used here. */
 interface Scope {
-  postMessage(answer: Answer): void
+  postMessage(answer: Answer, moved?: ArrayBuffer[]): void
   addEventListener(type: 'message', listener: (event: { readonly data: Request }) => void): void
 }
 
@@ -18,7 +18,7 @@ function openHandle(handle: SourceHandle): ByteSource {
 const scope = self as unknown as Scope
 serveJobs(
   {
-    post: (answer) => scope.postMessage(answer),
+    post: (answer, moved) => scope.postMessage(answer, moved),
     listen: (take) => scope.addEventListener('message', ({ data }) => take(data)),
   },
   workerJobs,
