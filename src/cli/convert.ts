@@ -55,14 +55,10 @@ export default async function convert(
       const { model, actions: before } = await joinModels(context, main, others, flags)
       const place = placeFor(input, model, flags, intoDirectory && inputs.length === 1, intoDirectory)
       const options = await optionsFor(context, flags, place)
-      const conversion = await planConversion(model, place.format.id, {
-        ...shared,
-        ...options,
-        before,
-        stateFrom: await stateFor(model),
-      })
+      const stateFrom = await stateFor(model)
+      const conversion = await planConversion(model, place.format.id, { ...shared, ...options, before, stateFrom })
       if (flags.dryRun) return await showPlan(context, input, conversion, flags.allowLoss)
-      const sources = [source, ...others.map((other) => other.source)]
+      const sources = [source, ...others.map((other) => other.source), ...(stateFrom?.files ?? [])]
       return await carryOut(context, input, model, sources, conversion, place, flags)
     } finally {
       await Promise.all(others.map((other) => other.source.close()))

@@ -65,6 +65,15 @@ describe('statistics', () => {
     expect(JSON.parse(ran.stdout)).toMatchObject({ file: model(), error: { code: 'io/not-found', file: at('none') } })
   })
 
+  test('stay where they came from: that file is no place for the output', async () => {
+    await tare('convert', model(), '-o', at('flat.safetensors'))
+    await tare('convert', model(), '-o', at('with.model'))
+    const before = readFileSync(at('with.model'))
+    const flags = ['-o', at('with.model'), '--stats', at('with.model')]
+    expect((await tare('convert', at('flat.safetensors'), ...flags)).status).toBe(2)
+    expect(sameBytes(at('with.model'), before)).toBe(true)
+  })
+
   test('are left out when asked, whatever form they have', async () => {
     await tare('convert', model(), '-o', at('flat.safetensors'))
     for (const input of [model(), at('flat.safetensors')]) {
