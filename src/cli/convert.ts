@@ -43,9 +43,9 @@ export default async function convert(
     parts: flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)],
   }
   // Opened with the first input and kept for all, so that a failure is reported in the place of an input.
-  let state: Promise<Model> | undefined
-  const stateFor = async (model: Model): Promise<Model | undefined> => {
-    if (typeof flags.stats !== 'string') return flags.stats ? model : undefined
+  let state: Promise<Opened> | undefined
+  const stateFor = async (input: Opened): Promise<Opened | undefined> => {
+    if (typeof flags.stats !== 'string') return flags.stats ? input : undefined
     state ??= openState(context, flags.stats)
     return state
   }
@@ -55,10 +55,15 @@ export default async function convert(
       const { model, actions: before } = await joinModels(context, main, others, flags)
       const place = placeFor(input, model, flags, intoDirectory && inputs.length === 1, intoDirectory)
       const options = await optionsFor(context, flags, place)
-      const stateFrom = await stateFor(model)
-      const conversion = await planConversion(model, place.format.id, { ...shared, ...options, before, stateFrom })
+      const stateOf = await stateFor({ source, model })
+      const conversion = await planConversion(model, place.format.id, {
+        ...shared,
+        ...options,
+        before,
+        stateFrom: stateOf?.model,
+      })
       if (flags.dryRun) return await showPlan(context, input, conversion, flags.allowLoss)
-      const sources = [source, ...others.map((other) => other.source), ...(stateFrom?.files ?? [])]
+      const sources = [source, ...others.map((other) => other.source), ...(stateOf ? [stateOf.source] : [])]
       return await carryOut(context, input, model, sources, conversion, place, flags)
     } finally {
       await Promise.all(others.map((other) => other.source.close()))
@@ -136,8 +141,9 @@ async function readVocabulary({ console }: Context, file: string): Promise<Part>
 }
 
 /** Stays open until the process ends: its payloads are read while the output is written. */
-async function openState(context: Context, input: string): Promise<Model> {
-  return openModel(await openInput(input, inputOptions(context)), { signal: context.signal })
+async function openState(context: Context, input: string): Promise<Opened> {
+  const source = await openInput(input, inputOptions(context))
+  return { source, model: await openModel(source, { signal: context.signal }) }
 }
 
 async function carryOut(
