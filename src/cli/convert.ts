@@ -49,7 +49,7 @@ export default async function convert(
     state ??= openState(context, flags.stats)
     return state
   }
-  return forEachModel(context, inputs, async (main, input, source) => {
+  const done = forEachModel(context, inputs, async (main, input, source) => {
     const others = await openAll(context, flags.merge ?? [])
     try {
       const { model, actions: before } = await joinModels(context, main, others, flags)
@@ -69,6 +69,7 @@ export default async function convert(
       await Promise.all(others.map((other) => other.source.close()))
     }
   })
+  return done.finally(async () => (await state?.catch(() => undefined))?.source.close())
 }
 
 async function optionsFor(context: Context, flags: ConvertFlags, place: Place): Promise<ConvertOptions> {
@@ -140,7 +141,7 @@ async function readVocabulary({ console }: Context, file: string): Promise<Part>
   return part
 }
 
-/** Stays open until the process ends: its payloads are read while the output is written. */
+/** Its payloads are read while the outputs are written. */
 async function openState(context: Context, input: string): Promise<Opened> {
   const source = await openInput(input, inputOptions(context))
   return { source, model: await openModel(source, { signal: context.signal }) }
