@@ -36,12 +36,11 @@ const works = {
   },
   async cast(source, pool) {
     const planned = await planConversion(await openModel(source), 'safetensors', { name: 'out', cast: detail, pool })
-    await runConversion(planned, async () => new CountingSink('out'), { pool })
+    await runConversion(planned, async () => new CountingSink(), { pool })
   },
   async quantize(source, pool) {
-    const options = { name: 'out', quantize: { method: detail }, method: detail, pool }
-    const planned = await planQuantization(await openModel(source), 'mcf', options)
-    await runConversion(planned, async () => new CountingSink('out'), { pool })
+    const planned = await planQuantization(await openModel(source), 'mcf', { name: 'out', method: detail, pool })
+    await runConversion(planned, async () => new CountingSink(), { pool })
   },
 }
 

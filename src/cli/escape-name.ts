@@ -19,6 +19,9 @@ function visible(character: string): string {
 /** For text that is only read: messages, values. */
 export const escapeText = (text: string): string => (beyondAscii.test(text) ? text.replace(deceptive, visible) : text)
 
+/** For text of several lines, whose ends stay. */
+export const escapeLines = (text: string): string => text.split('\n').map(escapeText).join('\n')
+
 /** For names: different names look different, since a backslash is doubled. */
 export const escapeName = (name: string): string =>
   escapeText(name.includes('\\') ? name.replaceAll('\\', '\\\\') : name)

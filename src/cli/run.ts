@@ -1,7 +1,7 @@
 // From the words on the command line to a verb and an exit status. The parser and all help come from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { Console } from './console.js'
-import { escapeText } from './escape-name.js'
+import { escapeLines } from './escape-name.js'
 import type { OptionRow } from './option-row.js'
 import { describeFailure, installLastResort, installSignals, isClosedPipe } from './process-events.js'
 import { type Status, UsageError } from './status.js'
@@ -96,15 +96,13 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
       writeOut: (text) => void console.write(text),
       writeErr: (text) => console.writeError(text),
       outputError: (text, write) =>
+        // Words that were given stand in messages about them; a file may be called so that a pattern makes it one.
         write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
     })
     .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
   for (const verb of table) program.addCommand(buildVerb(program, verb, action))
   return program
 }
-
-/** Words that were given stand in messages about them; a file may be called so that a pattern makes it one. */
-const escapeLines = (text: string): string => text.split('\n').map(escapeText).join('\n')
 
 function buildVerb(program: Command, verb: Verb, action: Action): Command {
   const command = new Command(verb.name)

@@ -1,7 +1,7 @@
 import { type Model, showModel } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
-import { escapeName, escapeText } from './escape-name.js'
+import { escapeLines, escapeName } from './escape-name.js'
 import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import type { Status } from './status.js'
@@ -35,5 +35,3 @@ function withShownNames(model: Model, shownAs: (name: string) => string): Model 
     metadata: new Map([...model.metadata].map(([key, value]) => [shownAs(key), value])),
   }
 }
-
-const escapeLines = (text: string): string => text.split('\n').map(escapeText).join('\n')

@@ -6,13 +6,17 @@ import type { Payload } from './payload.js'
 /** A payload that is longer keeps all threads busy for so long that its end does not count. */
 const longPayload = 1 << 26
 
+interface Begun {
+  readonly payload: Payload
+  readonly chunks: AsyncIterator<Uint8Array>
+  readonly first: Promise<IteratorResult<Uint8Array, unknown>>
+}
+
 export class EarlyStart {
   readonly #slots: readonly Slot[]
   readonly #window: number
   readonly #signal: AbortSignal | undefined
-  #begun: { readonly payload: Payload; readonly chunks: AsyncIterator<Uint8Array>; readonly first: Next } | undefined
-  /** Where to look for the next one. */
-  #place = 0
+  #begun: Begun | undefined
 
   constructor(slots: readonly Slot[], window: number, signal: AbortSignal | undefined) {
     this.#slots = slots
@@ -20,38 +24,37 @@ export class EarlyStart {
     this.#signal = signal
   }
 
-  /** The chunks of the payload of slot number `place`; the next such payload is begun. */
-  async *chunks(place: number, payload: Payload): AsyncGenerator<Uint8Array, void, void> {
-    if (!payload.isMadeElsewhere) {
-      yield* payload.chunks(this.#window, this.#signal)
-      return
-    }
+  /** The chunks of the payload of slot number `place`. */
+  chunks(place: number, payload: Payload): AsyncIterable<Uint8Array> {
+    return payload.isMadeElsewhere ? this.#made(place, payload) : payload.chunks(this.#window, this.#signal)
+  }
+
+  /** Such a payload, begun before or now; the next one is begun. */
+  async *#made(place: number, payload: Payload): AsyncGenerator<Uint8Array, void, void> {
     const { chunks, first } = this.#begun?.payload === payload ? this.#begun : this.#begin(payload)
-    this.#begun = undefined
     try {
-      this.#beginNext(place)
+      this.#begun = this.#beginAfter(place)
       for (let next = await first; !next.done; next = await chunks.next()) yield next.value
     } finally {
       await chunks.return?.()
     }
   }
 
-  #begin(payload: Payload): { payload: Payload; chunks: AsyncIterator<Uint8Array>; first: Next } {
+  #begin(payload: Payload): Begun {
     const chunks = payload.chunks(this.#window, this.#signal)[Symbol.asyncIterator]()
     const first = chunks.next()
     first.catch(() => {}) // it is looked at when its turn comes
     return { payload, chunks, first }
   }
 
-  #beginNext(place: number): void {
-    this.#place = Math.max(this.#place, place + 1)
-    for (; this.#place < this.#slots.length; this.#place++) {
-      const slot = this.#slots[this.#place]!
+  #beginAfter(place: number): Begun | undefined {
+    for (let i = place + 1; i < this.#slots.length; i++) {
+      const slot = this.#slots[i]!
       if (slot.kind !== 'payload') continue
       const { payload } = slot
-      if (payload.isMadeElsewhere && payload.byteLength <= longPayload) this.#begun = this.#begin(payload)
-      return
+      return payload.isMadeElsewhere && payload.byteLength <= longPayload ? this.#begin(payload) : undefined
     }
+    return undefined
   }
 
   /** Ends what was begun for nothing. */
@@ -62,5 +65,3 @@ export class EarlyStart {
     await begun?.chunks.return?.()
   }
 }
-
-type Next = Promise<IteratorResult<Uint8Array, unknown>>
