@@ -34,7 +34,8 @@ const dict = (descr: string, order = 'False', shape = '(3,)'): string =>
 describe('what the writer writes', () => {
   const types = ['f64', 'f32', 'f16', 'i64', 'i32', 'i16', 'i8', 'u64', 'u32', 'u16', 'u8', 'bool', 'c64', 'c128']
   test('comes back', () => {
-    const shapes = fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 8 })
+    // Seven, not eight: 100 to the eighth power in elements of 16 bytes is more than a file can hold, and refused.
+    const shapes = fc.array(fc.integer({ min: 0, max: 100 }), { maxLength: 7 })
     fc.assert(
       fc.property(fc.constantFrom(...types), shapes, fc.boolean(), (dtype, shape, fortranOrder) => {
         const bytes = npyHeader(dtype, shape, fortranOrder)
