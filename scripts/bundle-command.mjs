@@ -1,7 +1,7 @@
 // Joins the compiled modules of the command into a few files: Node starts several hundred small modules in about 0.4 s, a bundle of them in
 // 0.1 s. The library stays as the compiler wrote it. Packages that we depend on are not taken in, they are loaded from where npm put them.
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'rolldown'
 
@@ -16,18 +16,47 @@ const packages = Object.keys({
 /** Comments and blanks are a third of what Node would have to read; names stay, so that a trace still says where it was. */
 const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } }
 
+/**
+ * Verbs and formats are loaded when they are called for. What at least this many of them share goes into one file that is always loaded:
+ * with a smaller number that file grows, with a larger one there are too many small files, and each costs a millisecond.
+ */
+const sharers = 4
+
 /** Reads `dist/cli` and writes `dist/command`. The file that worker threads run is a bundle of its own: it must not start the command. */
 export async function bundleCommand(dist) {
   await bundle(dist, { main: join(dist, 'cli', 'main.js') }, true)
   await bundle(dist, { worker: join(dist, 'node', 'worker.js') }, false)
 }
 
+/** The compiled modules that a module cannot start without, itself included. */
+function neededBy(file, found = new Set()) {
+  if (found.has(file)) return found
+  found.add(file)
+  const imports = readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b[^'"=]*['"](\.[^'"]+\.js)['"]/gm)
+  for (const [, path] of imports) neededBy(resolve(dirname(file), path), found)
+  return found
+}
+
 async function bundle(dist, input, cleanDir) {
+  // What parses the arguments and prints help goes into a file of its own, which needs no other.
+  const start = neededBy(join(dist, 'cli', 'run.js'))
+  const groups = [
+    { name: 'start', test: (id) => start.has(id), priority: 2 },
+    { name: 'shared', minShareCount: sharers, priority: 1 },
+  ]
   await build({
     input,
     platform: 'node',
+    checks: { ineffectiveDynamicImport: false },
     external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
-    output: { dir: join(dist, 'command'), format: 'esm', cleanDir, chunkFileNames: '[name]-[hash].js', minify },
+    output: {
+      dir: join(dist, 'command'),
+      format: 'esm',
+      cleanDir,
+      chunkFileNames: '[name]-[hash].js',
+      minify,
+      codeSplitting: { groups },
+    },
   })
 }
 

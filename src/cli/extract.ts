@@ -41,7 +41,7 @@ export default async function extract(
   return forEachModel(context, [given], async (opened, input, source) => {
     if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
     // Where the file has hashes for parts of it, exactly what is read is compared with them.
-    const { model, proof } = withVerifiedReads(opened, { only: name })
+    const { model, proof } = await withVerifiedReads(opened, { only: name })
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
     const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
     const { dtype, shape } = tensor

@@ -3,7 +3,7 @@
 import { type ByteSource, defaultWindow } from '../bytes/index.js'
 import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../formats/index.js'
-import type { Format, Lost, Model, Payload, ReadProof, Tensor, WriteOptions } from '../model/index.js'
+import type { Format, Lost, Model, Payload, ReadProof, Tensor, VerifiedPayload, WriteOptions } from '../model/index.js'
 import { Damage } from './damage.js'
 import { type Conversion, planConversion } from './plan.js'
 
@@ -151,7 +151,7 @@ async function reasonAgainst(
   const [wide] = doubts
   if (own || !wide || !format.verifiedPayload) return (own ?? wide)?.message
   // Something around the tensor is damaged. It may have a hash of its own that says that it is not.
-  return (await isProven(format.verifiedPayload, model, tensor, context.signal)) ? undefined : wide.message
+  return (await isProven(await format.verifiedPayload(), model, tensor, context.signal)) ? undefined : wide.message
 }
 
 /** Whether a finding is about bytes of this payload and of no other. */
@@ -161,7 +161,7 @@ function isWithin({ offset, length }: Finding, { origin }: Payload): boolean {
 }
 
 async function isProven(
-  verified: NonNullable<Format['verifiedPayload']>,
+  verified: VerifiedPayload,
   model: Model,
   tensor: Tensor,
   signal: AbortSignal | undefined,

@@ -5,17 +5,18 @@ import { formatById } from './detect.js'
  * The same model; reading its tensors throws when the bytes are not what the file's hashes say. `only` names the one tensor that will be
  * read, where the others need no care.
  */
-export function withVerifiedReads(
+export async function withVerifiedReads(
   model: Model,
   options: VerifiedReadOptions & { readonly only?: string | undefined } = {},
-): VerifiedModel {
+): Promise<VerifiedModel> {
   const format = formatById(model.format)
   if (!format?.verifiedPayload) return { model, proof: undefined }
   const proof: ReadProof = { against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 0 }
+  const payloadOf = await format.verifiedPayload()
   const { only } = options
   const tensors = model.tensors.map((tensor): Tensor => {
     if (!tensor.data || (only !== undefined && tensor.name !== only)) return tensor
-    const data = format.verifiedPayload!(model, tensor, options, proof)
+    const data = payloadOf(model, tensor, options, proof)
     return data ? { ...tensor, data } : tensor
   })
   return { model: { ...model, tensors }, proof }

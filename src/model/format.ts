@@ -178,7 +178,7 @@ export interface Format {
   /** Checks that need the payloads: checksums, page hashes, values. Called after `read`, unless a quick look was asked for. */
   check?(model: Model, context: CheckContext): Promise<void>
   /** Where hashes cover parts of a file: reads that compare exactly what they read. */
-  readonly verifiedPayload?: VerifiedPayload
+  verifiedPayload?(): Promise<VerifiedPayload>
   /** The file(s) to write. The model fits: capabilities were asked before. */
   layout?(model: Model, options: WriteOptions): Promise<Layout>
   /** The same where only certain models can be written. */

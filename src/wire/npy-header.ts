@@ -2,6 +2,10 @@
 // of 64. Version 1 has a 16-bit length; version 2 a 32-bit one, for headers that do not fit.
 import { alignUp, encodeUtf8 } from '../bytes/index.js'
 
+export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59)
+
+export const startsLikeNpy = (head: Uint8Array): boolean => npyMagic.every((byte, i) => head[i] === byte)
+
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['f64', '<f8'],
   ['f32', '<f4'],
@@ -43,7 +47,7 @@ export function npyHeaderOf(descr: string, shape: readonly number[], fortranOrde
   const isShort = sizeFor(10) - 10 < 65_536
   const start = isShort ? 10 : 12
   const bytes = new Uint8Array(sizeFor(start)).fill(0x20)
-  bytes.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, isShort ? 1 : 2, 0])
+  bytes.set([...npyMagic, isShort ? 1 : 2, 0])
   const view = new DataView(bytes.buffer)
   if (isShort) view.setUint16(8, bytes.byteLength - start, true)
   else view.setUint32(8, bytes.byteLength - start, true)

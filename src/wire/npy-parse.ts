@@ -6,6 +6,7 @@
 import { type ByteSource, countElements, decodeUtf8, encodeUtf8, findInvalidUtf8, toSafe } from '../bytes/index.js'
 import type { Code, Report } from '../errors/index.js'
 import { npyHeaderCodes as codes } from './npy-codes.js'
+import { npyMagic as magic } from './npy-header.js'
 import { PythonSyntaxError, type PythonValue, parsePythonLiteral } from './python-literal.js'
 
 export interface NpyHeader {
@@ -24,14 +25,11 @@ export interface NpyHeader {
   readonly dataOffset: number
 }
 
-const magic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59)
 export const maxNpyHeaderLength = 65_536
 /** What NumPy reads without being told to trust the file. */
 const trustedLength = 10_000
 /** Of NumPy 2. */
 const maxRank = 64
-
-export const startsLikeNpy = (head: Uint8Array): boolean => magic.every((byte, i) => head[i] === byte)
 
 /** Enough of a file for any header that is read. */
 export const npyHeadSize = 12 + maxNpyHeaderLength

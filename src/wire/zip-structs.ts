@@ -98,3 +98,6 @@ export function findExtra(extra: Uint8Array, id: number): Uint8Array | undefined
   }
   return undefined
 }
+
+/** The longest name that a header can hold. */
+export const mostNameBytes = 0xffff

@@ -29,8 +29,6 @@ export interface NewArchive {
   readonly tail: readonly ZipPiece[]
 }
 
-/** The longest name that a header can hold. */
-export const mostNameBytes = 0xffff
 /** Midnight of 1 January 1980, the earliest date there is. */
 const firstDate = 0x0021
 /** Made on Unix: a file that its owner may read and write. */

@@ -1,22 +1,11 @@
 import { decodeLossy } from '../../bytes/index.js'
 import type { Format, FormatOption } from '../../model/index.js'
-import { advising } from './advice.js'
 import { writeCapabilities } from './capabilities.js'
-import { check } from './check.js'
-import { checkSet } from './check-set.js'
 import { codes, setCodes } from './codes.js'
-import { editInPlace } from './edit-in-place.js'
-import { layout } from './layout.js'
-import { layoutSet } from './layout-set.js'
-import { setOptions, writeOptions } from './options.js'
-import { readFile } from './read.js'
-import { readSet } from './read-set.js'
-import { repair } from './repair.js'
-import { restorePart } from './restore-part.js'
-import { readCut } from './salvage.js'
+import { setOptions, writeOptions } from './option-rows.js'
 import { magic } from './structs.js'
-import { verifiedPayload } from './verified-read.js'
 
+const work = () => import('./work.js')
 const setSuffix = '.aeroset.json'
 
 const checkOptions: readonly FormatOption[] = [
@@ -43,16 +32,13 @@ export const aero: Format = {
     const files = names.filter((name) => name.endsWith('.aero'))
     return files.length === 1 ? files[0] : files.find((name) => name === 'model.aero')
   },
-  read(source, context) {
-    const own = { ...context, report: advising(context.report) }
-    return context.onLost ? readCut(source, own) : readFile(source, own)
-  },
-  check: (model, context) => check(model, { ...context, report: advising(context.report) }),
-  verifiedPayload,
-  layout,
-  editInPlace,
-  restorePart,
-  repair,
+  read: async (...args) => (await work()).read(...args),
+  check: async (...args) => (await work()).check(...args),
+  verifiedPayload: async () => (await work()).verifiedPayload,
+  layout: async (...args) => (await work()).layout(...args),
+  editInPlace: async (...args) => (await work()).editInPlace(...args),
+  restorePart: async (...args) => (await work()).restorePart(...args),
+  repair: async (...args) => (await work()).repair(...args),
   options: { write: writeOptions, check: checkOptions },
 }
 
@@ -72,10 +58,10 @@ export const aeroset: Format = {
     const indexes = names.filter((name) => name.endsWith(setSuffix))
     return indexes.length === 1 ? indexes[0] : indexes.find((name) => name === `model${setSuffix}`)
   },
-  read: (source, context) => readSet(source, { ...context, report: advising(context.report) }),
-  check: (model, context) => checkSet(model, { ...context, report: advising(context.report) }),
-  verifiedPayload,
-  layout: layoutSet,
-  restorePart,
+  read: async (...args) => (await work()).readSet(...args),
+  check: async (...args) => (await work()).checkSet(...args),
+  verifiedPayload: async () => (await work()).verifiedPayload,
+  layout: async (...args) => (await work()).layoutSet(...args),
+  restorePart: async (...args) => (await work()).restorePart(...args),
   options: { write: setOptions, check: checkOptions },
 }

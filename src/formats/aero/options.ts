@@ -1,34 +1,11 @@
-// What can be chosen when writing.
+// What was chosen for writing, from the values of the flags in `option-rows.ts`.
 import { isPowerOfTwo } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import type { FormatOption, WriteOptions } from '../../model/index.js'
+import type { WriteOptions } from '../../model/index.js'
 import { defaultPageSize } from './phsh.js'
 import { defaultShardSize } from './shards.js'
 import { fromHex } from './tagged.js'
 import { randomUuid } from './uuid.js'
-
-export const writeOptions: readonly FormatOption[] = [
-  {
-    name: 'page-hashes',
-    argument: '[SIZE]',
-    kind: 'size',
-    description: 'add a hash for every page of the weights (4 MiB)',
-  },
-  { name: 'control-hash', description: 'add a hash of header, table of contents and string table' },
-  {
-    name: 'tensor-hashes',
-    argument: '[on|off]',
-    choices: ['on', 'off'],
-    description: 'a hash for every tensor in the index (on)',
-  },
-  { name: 'uuid', argument: 'HEX', description: 'the identity of the file, 32 hexadecimal digits (random)' },
-  { name: 'zstd-level', argument: 'N', kind: 'integer', description: 'how hard metadata is compressed, 1 to 19 (6)' },
-]
-
-export const setOptions: readonly FormatOption[] = [
-  ...writeOptions,
-  { name: 'part-shards', argument: 'N', kind: 'integer', description: 'weight shards per part of a set (4)' },
-]
 
 export interface Choices {
   readonly shardSize: number

@@ -1,16 +1,12 @@
 // EMBD, the weight files of the cpp_embedder library: the sectioned layout of its document and the stream layout of its programs.
-import { failWith, usageCodes } from '../../errors/index.js'
 import type { Format } from '../../model/index.js'
 import { sectioned, writeFor } from './capabilities.js'
-import { check } from './check.js'
 import { codes } from './codes.js'
-import { layoutSectioned } from './layout-sectioned.js'
-import { layoutStream } from './layout-stream.js'
-import { layoutToWrite, restorePart } from './parts.js'
-import { read } from './read.js'
-import { repair } from './repair.js'
-import { givenSpecialIds, giveSpecialIds, specialIdsOption } from './special-ids.js'
+import { restorePart } from './parts.js'
+import { specialIdsOption } from './special-ids.js'
 import { magic } from './structs.js'
+
+const work = () => import('./work.js')
 
 export const embd: Format = {
   id: 'embd',
@@ -30,20 +26,11 @@ export const embd: Format = {
     return lower.endsWith('.bin') && same === magic.byteLength - 1 ? 'maybe' : 'no'
   },
 
-  read,
-  check,
+  read: async (...args) => (await work()).read(...args),
+  check: async (...args) => (await work()).check(...args),
+  layout: async (...args) => (await work()).layout(...args),
   restorePart,
-  repair,
-
-  async layout(model, options) {
-    const { layout, checksums } = options.extra ?? {}
-    checkChoice('--layout', layout, ['sectioned', 'stream'])
-    checkChoice('--checksums', checksums, ['on', 'off'])
-    const asked = layoutToWrite(model, options.extra)
-    const written = giveSpecialIds(model, givenSpecialIds(options.extra, asked))
-    const file = asked === 'stream' ? layoutStream(written, options) : await layoutSectioned(written, options)
-    return { files: [file] }
-  },
+  repair: async (...args) => (await work()).repair(...args),
 
   options: {
     write: [
@@ -73,9 +60,4 @@ export const embd: Format = {
       },
     ],
   },
-}
-
-function checkChoice(option: string, value: unknown, choices: readonly string[]): void {
-  if (value === undefined || choices.includes(value as string)) return
-  failWith(usageCodes.option, { file: option, message: `${String(value)} is none of ${choices.join(', ')}` })
 }

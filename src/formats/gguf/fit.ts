@@ -12,8 +12,7 @@ import {
   type WriteCapabilities,
 } from '../../model/index.js'
 import { q8ToBlocks } from '../../model/q8-blocks.js'
-import { alignmentKey } from './read.js'
-import { mostDims } from './skim.js'
+import { alignmentKey, mostDims } from './structs.js'
 import { valueTypeOf } from './value-types.js'
 
 const q8_0 = ggmlTypeByName('Q8_0')!.dtype

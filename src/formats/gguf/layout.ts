@@ -5,9 +5,10 @@ import { failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Layout, Metadata, MetaValue, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
 import { quantizationVersionKey } from './fit.js'
-import { alignmentKey, counts, defaultAlignment, magic, mostAlignment, preamble } from './read.js'
+import { nameOfShard, parseShardName } from './shard-name.js'
 import { filler, slackKey, slackOf, slackOption } from './slack.js'
-import { nameOfShard, parseShardName, placeOf, splitKeys, withoutSplitKeys } from './split.js'
+import { placeOf, splitKeys, withoutSplitKeys } from './split.js'
+import { alignmentKey, counts, defaultAlignment, magic, mostAlignment, preamble } from './structs.js'
 
 /** How ggml's blocks are laid out since May 2023. */
 const quantizationVersion = 2

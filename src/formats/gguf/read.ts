@@ -1,33 +1,15 @@
 // A GGUF file is an index and the data of the tensors. The index is: the letters GGUF, a version, the number of tensors, the number of
 // metadata entries; the entries (key, type, value); the tensors' entries (see tensors.ts). Integers are little-endian, or, in version 3,
 // all big-endian: then the version's upper half has the digits. The letters are never swapped.
-import {
-  type ByteSource,
-  Cursor,
-  decodeLossy,
-  decodeUtf8,
-  isPowerOfTwo,
-  raw,
-  struct,
-  u32,
-  u64,
-} from '../../bytes/index.js'
+import { type ByteSource, Cursor, decodeLossy, decodeUtf8, isPowerOfTwo } from '../../bytes/index.js'
 import type { Metadata, MetaValue, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { IndexBytes } from './index-bytes.js'
 import { type Encoding, type Entry, Skimmer } from './skim.js'
+import { alignmentKey, counts, defaultAlignment, magic, mostAlignment, preamble, shortCounts } from './structs.js'
 import { TensorReader, type TensorSection } from './tensors.js'
 import { boolType, valueTypes } from './value-types.js'
 import { type IndexView, readValue } from './values.js'
-
-export const magic = Uint8Array.of(0x47, 0x47, 0x55, 0x46)
-export const preamble = struct({ magic: raw(4), version: u32 })
-export const counts = struct({ tensorCount: u64, metadataKvCount: u64 })
-const shortCounts = struct({ tensorCount: u32, metadataKvCount: u32 })
-export const defaultAlignment = 32
-/** More would only blow up files, or make sums overflow in other readers. */
-export const mostAlignment = 1 << 20
-export const alignmentKey = 'general.alignment'
 
 /** One file, which may be a part of a set. */
 export interface GgufFile extends TensorSection {

@@ -4,6 +4,7 @@ import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type IndexBytes, Shortage } from './index-bytes.js'
+import { mostDims } from './structs.js'
 import { arrayType, stringType, valueTypes } from './value-types.js'
 
 /** What the first eight bytes settle. */
@@ -28,8 +29,6 @@ export interface Skimmed {
   readonly tensorsStart: number
   readonly end: number
 }
-
-export const mostDims = 4
 
 export class Skimmer {
   readonly #index: IndexBytes

@@ -6,6 +6,7 @@ import { TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type GgufFile, readFile } from './read.js'
+import { fiveDigits, nameOfShard, parseShardName } from './shard-name.js'
 import { splitSlack } from './slack.js'
 
 export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count: 'split.count' } as const
@@ -38,20 +39,6 @@ function wholeNumber(value: MetaValue | undefined): number | undefined {
 
 export const withoutSplitKeys = (metadata: Metadata): Metadata =>
   new Map([...metadata].filter(([key]) => !allSplitKeys.has(key)))
-
-const shardName = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/is
-
-/** `a/NAME-00001-of-00003.gguf` without its folder, in parts. */
-export function parseShardName(name: string): { stem: string; no: number; count: number; suffix: string } | undefined {
-  const parts = shardName.exec(name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1))
-  if (!parts) return undefined
-  return { stem: parts[1]!, no: Number(parts[2]) - 1, count: Number(parts[3]), suffix: parts[4]! }
-}
-
-const fiveDigits = (value: number): string => String(value).padStart(5, '0')
-
-export const nameOfShard = (stem: string, no: number, count: number, suffix = '.gguf'): string =>
-  `${stem}-${fiveDigits(no + 1)}-of-${fiveDigits(count)}${suffix}`
 
 /** Whether what a file says about its place can be, and is what its name says. */
 export function isPlaceRight({ source }: GgufFile, { no, count }: Place, { report }: ReadContext): boolean {

@@ -6,7 +6,8 @@ import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/
 import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { IndexBytes } from './index-bytes.js'
-import { type Encoding, mostDims, type Skimmed } from './skim.js'
+import type { Encoding, Skimmed } from './skim.js'
+import { mostDims } from './structs.js'
 import { isOrderAgreed, toLittleEndian } from './swap.js'
 
 /** A tensor with its place in the data. */

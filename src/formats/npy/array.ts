@@ -54,12 +54,6 @@ export function tensorOf(name: string, header: NpyHeader, place: ArrayPlace): Te
 /** The two parts of a complex number are swapped one by one. */
 const swapWidth = (dtype: DType): number => (dtype.kind === 'complex' ? dtype.group.bytes / 2 : dtype.group.bytes)
 
-/** The `descr` that a tensor has in a file, or undefined when NumPy has none for it. */
-export function foreignDescr(tensor: Tensor): string | undefined {
-  const descr = tensor.dtype === packed ? tensor.extra?.descr : undefined
-  return typeof descr === 'string' ? descr : undefined
-}
-
 /** The byte map of an array whose bytes start at `base` of the file. */
 export function recordArray(
   extents: ExtentRecorder | undefined,

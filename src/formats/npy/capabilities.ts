@@ -2,9 +2,8 @@
 import { encodeUtf8 } from '../../bytes/index.js'
 import { type Fit, stowageKey, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { npyDescription } from '../../wire/npy-header.js'
-import { mostNameBytes } from '../../wire/zip-write.js'
-import { foreignDescr } from './array.js'
-import { extension } from './read.js'
+import { mostNameBytes } from '../../wire/zip-structs.js'
+import { extension, foreignDescr } from './names.js'
 
 /** NumPy 2 has no more dimensions than that. */
 const mostDimensions = 64

@@ -1,12 +1,11 @@
 import type { Format } from '../../model/index.js'
-import { startsLikeNpy } from '../../wire/npy-parse.js'
-import { guessMemberNames, startsLikeZip } from '../../wire/zip.js'
+import { startsLikeNpy } from '../../wire/npy-header.js'
+import { guessMemberNames, startsLikeZip } from '../../wire/zip-guess.js'
 import { npyWrite, npzWrite } from './capabilities.js'
 import { npyCodes, npzCodes } from './codes.js'
-import { layoutArchive, layoutFile } from './layout.js'
-import { checkArchive, memberKind, readArchive } from './npz-read.js'
-import { extension, readFile } from './read.js'
+import { extension, memberKind } from './names.js'
 
+const work = () => import('./work.js')
 const archiveExtension = '.npz'
 
 export const npy: Format = {
@@ -21,8 +20,8 @@ export const npy: Format = {
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
   },
   mainFile: (names) => onlyOne(names, extension),
-  read: readFile,
-  layout: layoutFile,
+  read: async (...args) => (await work()).readFile(...args),
+  layout: async (...args) => (await work()).layoutFile(...args),
 }
 
 export const npz: Format = {
@@ -40,9 +39,9 @@ export const npz: Format = {
     return name.toLowerCase().endsWith(archiveExtension) ? 'maybe' : 'no'
   },
   mainFile: (names) => onlyOne(names, archiveExtension),
-  read: readArchive,
-  check: checkArchive,
-  layout: layoutArchive,
+  read: async (...args) => (await work()).readArchive(...args),
+  check: async (...args) => (await work()).checkArchive(...args),
+  layout: async (...args) => (await work()).layoutArchive(...args),
   restorePart: (part) => (part.kind === memberKind && part.name !== undefined && part.data ? part : undefined),
 }
 

@@ -14,10 +14,9 @@ import {
 import { npyDescription, npyHeaderOf } from '../../wire/npy-header.js'
 import { mostComment } from '../../wire/zip.js'
 import { layOutZip, type ZipPiece } from '../../wire/zip-write.js'
-import { foreignDescr } from './array.js'
 import { arrayCodes } from './codes.js'
-import { memberKind, stowageFile } from './npz-read.js'
-import { extension } from './read.js'
+import { extension, foreignDescr, memberKind } from './names.js'
+import { stowageFile } from './npz-read.js'
 
 export async function layoutFile(model: Model, options: WriteOptions): Promise<Layout> {
   const [tensor, ...others] = model.tensors

@@ -14,16 +14,16 @@ import {
   text,
 } from '../../model/index.js'
 import { checkMember, memberPayload, reportZipFailure } from '../../model/zip-payload.js'
-import { npyHeadSize, parseNpyHeader, startsLikeNpy } from '../../wire/npy-parse.js'
+import { startsLikeNpy } from '../../wire/npy-header.js'
+import { npyHeadSize, parseNpyHeader } from '../../wire/npy-parse.js'
 import { readMemberHead, readZip, type ZipArchive, type ZipContext, type ZipMember } from '../../wire/zip.js'
 import { recordArray, tensorOf } from './array.js'
 import { ownNpzCodes as codes } from './codes.js'
-import { extension } from './read.js'
+import { extension, memberKind } from './names.js'
 
 /** Nearly every header fits; longer ones cost a second read. */
 const usualHead = 1024
 const parallelReads = 16
-export const memberKind = 'npz.member'
 export const stowageFile = `${stowageKey}.json`
 
 const archives = new WeakMap<Model, readonly ZipMember[]>()

@@ -3,8 +3,7 @@ import type { ByteSource } from '../../bytes/index.js'
 import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
 import { readNpyHeader } from '../../wire/npy-parse.js'
 import { recordArray, tensorOf } from './array.js'
-
-export const extension = '.npy'
+import { extension } from './names.js'
 
 export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context

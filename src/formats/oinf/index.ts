@@ -1,11 +1,9 @@
 import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
-import { check } from './check.js'
 import { codes } from './codes.js'
-import { layout, versionOption } from './layout.js'
-import { readFile } from './read.js'
-import { repair } from './repair.js'
-import { magic } from './structs.js'
+import { magic, versionOption } from './structs.js'
+
+const work = () => import('./work.js')
 
 export const oinf: Format = {
   id: 'oinf',
@@ -26,10 +24,10 @@ export const oinf: Format = {
     return files.length === 1 ? files[0] : undefined
   },
 
-  read: readFile,
-  check,
-  layout,
-  repair,
+  read: async (...args) => (await work()).read(...args),
+  check: async (...args) => (await work()).check(...args),
+  layout: async (...args) => (await work()).layout(...args),
+  repair: async (...args) => (await work()).repair(...args),
 
   options: {
     write: [

@@ -9,7 +9,7 @@ import { storedName } from './capabilities.js'
 import { escapeKey, escapeName, quantKey } from './names.js'
 import { whyQuantUnfit, writeQuant } from './quant.js'
 import { stow } from './stow.js'
-import { aligned, alignment } from './structs.js'
+import { aligned, alignment, versionOption } from './structs.js'
 import { dataSize, tagByDType } from './types.js'
 import { writeValue } from './values.js'
 import {
@@ -21,8 +21,6 @@ import {
   type TensorPlace,
   writeIndex,
 } from './write-index.js'
-
-export const versionOption = 'oinf-version'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const { name } = options

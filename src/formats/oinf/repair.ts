@@ -3,9 +3,10 @@ import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding, TareError } from '../../errors/index.js'
 import type { ReadContext, Repair, WriteOptions } from '../../model/index.js'
 import { codes } from './codes.js'
-import { layout, versionOption } from './layout.js'
+import { layout } from './layout.js'
 import { parseFile } from './parse.js'
 import { toModel } from './read.js'
+import { versionOption } from './structs.js'
 
 /** Undefined when the file is not damaged in this way, or in other ways too. */
 export async function repair(

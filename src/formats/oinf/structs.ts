@@ -56,3 +56,6 @@ export const quantHeader = struct({
   zpAxis: u64,
   zpCount: u64,
 })
+
+/** The flag that chooses the version to write. */
+export const versionOption = 'oinf-version'

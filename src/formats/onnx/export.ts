@@ -1,65 +1,14 @@
-// Writing: only the graph of an encoder, computed from its weights. Whoever reads it gets numbers from texts, not just the tensors.
-import { findEncoder } from '../../embed/encoder.js'
+// Writing the graph of an encoder. Whoever reads it gets numbers from texts, not just the tensors.
 import { onnxModelLayout } from '../../embed/onnx-export.js'
-import type {
-  Exporter,
-  Fit,
-  FormatOption,
-  Model,
-  OptionValues,
-  Part,
-  Tensor,
-  WriteCapabilities,
-} from '../../model/index.js'
+import type { Layout, Model, WriteOptions } from '../../model/index.js'
 import { vocabularyKind } from '../../model/vocabulary.js'
 import { exportVocabulary } from '../../model/vocabulary-text.js'
+import { graphOptions, vocabularyKey } from './export-capabilities.js'
 
-const vocabularyKey = 'tare.vocabulary'
-
-export const exportOptions: readonly FormatOption[] = [
-  { name: 'heads', argument: 'N', kind: 'integer', description: 'how many attention heads the encoder has' },
-  {
-    name: 'profile',
-    argument: 'original|reference',
-    choices: ['original', 'reference'],
-    description: 'compute as the original model does (default), or as the reference library of EMBD',
-  },
-]
-
-export const exporter: Exporter = {
-  write: capabilitiesFor,
-  async layout(model, { name, extra }) {
-    const metadata = new Map<string, string>()
-    for (const [key, value] of model.metadata) if (value.type === 'str') metadata.set(key, value.value)
-    const vocabulary = model.parts.find((part) => part.kind === vocabularyKind)
-    if (vocabulary) metadata.set(vocabularyKey, new TextDecoder().decode(exportVocabulary(vocabulary).bytes))
-    return onnxModelLayout(model, { ...graphOptions(extra), name, metadata })
-  },
+export async function layoutExport(model: Model, { name, extra }: WriteOptions): Promise<Layout> {
+  const metadata = new Map<string, string>()
+  for (const [key, value] of model.metadata) if (value.type === 'str') metadata.set(key, value.value)
+  const vocabulary = model.parts.find((part) => part.kind === vocabularyKind)
+  if (vocabulary) metadata.set(vocabularyKey, new TextDecoder().decode(exportVocabulary(vocabulary).bytes))
+  return onnxModelLayout(model, { ...graphOptions(extra), name, metadata })
 }
-
-/** Fails with what the encoder lacks where the model is none: every tensor would be refused for the same reason. */
-function capabilitiesFor(model: Model, extra: OptionValues): WriteCapabilities {
-  const unused = new Set(findEncoder(model, graphOptions(extra)).unused)
-  const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
-  return {
-    order: 'both',
-    shards: false,
-    // The graph turns and decodes weights by itself.
-    orientation: 'as-is',
-    tensor(tensor: Tensor): Fit<Tensor> {
-      if (unused.has(tensor.name)) return no('the graph of the encoder does not use it')
-      return { fits: true, as: tensor, reason: 'becomes a constant of the graph, as f32' }
-    },
-    metadata: (_key, value) =>
-      value.type === 'str' && !value.bytes ? { fits: true } : no('properties of ONNX are texts'),
-    part(part: Part): Fit<Part> {
-      if (part.kind !== vocabularyKind) return no('the graph of an encoder has no place for it')
-      return { fits: true, as: part, reason: `kept as text in the property ${vocabularyKey}` }
-    },
-  }
-}
-
-const graphOptions = (extra: OptionValues | undefined) => ({
-  heads: extra?.heads as number | undefined,
-  profile: extra?.profile as 'original' | 'reference' | undefined,
-})

@@ -1,12 +1,9 @@
-import { withCompanions } from '../../model/companions.js'
 import type { Format } from '../../model/index.js'
-import { check } from './check.js'
 import { codes } from './codes.js'
 import { looksLikeModel } from './detect.js'
-import { exporter, exportOptions } from './export.js'
-import { collected, readModel } from './read.js'
-import { readCut } from './salvage.js'
+import { exportCapabilities, exportOptions } from './export-capabilities.js'
 
+const work = () => import('./work.js')
 const extension = '.onnx'
 const published = [`model${extension}`] as const
 
@@ -26,13 +23,8 @@ export const onnx: Format = {
     const files = names.filter((name) => name.toLowerCase().endsWith(extension))
     return files.length === 1 ? files[0] : files.find((name) => name === published[0])
   },
-  async read(source, context) {
-    const graph = await (context.onLost ? readCut : readModel)(source, context)
-    const model = await withCompanions(graph, source, context)
-    collected.set(model, collected.get(graph)!)
-    return model
-  },
-  check,
-  exporter,
+  read: async (...args) => (await work()).read(...args),
+  check: async (...args) => (await work()).check(...args),
+  exporter: { write: exportCapabilities, layout: async (...args) => (await work()).layoutExport(...args) },
   options: { write: exportOptions },
 }

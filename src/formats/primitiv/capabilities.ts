@@ -2,10 +2,9 @@
 import { countElements } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
 import type { Fit, MetaValue, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
-import type { FileType } from './header.js'
+import { type FileType, maxDims } from './header.js'
 import { contentOf, findOptimizer } from './optimizer.js'
 import { isKnownSetting } from './optimizer-classes.js'
-import { maxDims } from './read-parameters.js'
 
 /** The data of a tensor has a 32-bit length. */
 const maxElements = 2 ** 30 - 1

@@ -7,6 +7,8 @@ export type FileType = 'shape' | 'tensor' | 'parameter' | 'model' | 'optimizer'
 export const fileTypes: readonly FileType[] = ['shape', 'tensor', 'parameter', 'model', 'optimizer']
 
 export const headerSize = 15
+/** The most dimensions of a tensor. */
+export const maxDims = 8
 const titles = { shape: 'Shape', tensor: 'Tensor', parameter: 'Parameter', model: 'Model', optimizer: 'Optimizer' }
 export const titleOf = (type: FileType): string => titles[type]
 

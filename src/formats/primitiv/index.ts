@@ -2,12 +2,10 @@ import type { Format } from '../../model/index.js'
 import { write, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
 import { detectHeader, fileTypes } from './header.js'
-import { layout } from './layout.js'
-import { read } from './read.js'
-import { restorePart } from './restore-part.js'
 
 export { optimizerJson } from './settings-format.js'
 
+const work = () => import('./work.js')
 const extensions = ['.model', '.param', '.optimizer', '.primitiv']
 
 export const primitiv: Format = {
@@ -24,9 +22,9 @@ export const primitiv: Format = {
     return detectHeader(head, isNamed)
   },
 
-  read,
-  layout,
-  restorePart,
+  read: async (...args) => (await work()).read(...args),
+  layout: async (...args) => (await work()).layout(...args),
+  restorePart: async (...args) => (await work()).restorePart(...args),
 
   options: {
     write: [

@@ -4,6 +4,8 @@ import type { JsonValue, Metadata, MetaValue, Part } from '../../model/index.js'
 import { isKnownSetting, optimizerClasses, recogniseClass } from './optimizer-classes.js'
 
 const optimizerKind = 'optimizer'
+/** The format of settings in a JSON file of their own. */
+export const settingsId = 'optimizer-json'
 
 /** What the shared part holds, each map in file order. */
 export interface OptimizerContent {

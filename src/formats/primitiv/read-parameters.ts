@@ -4,9 +4,8 @@
 // Elements are float32 in column order: the first index runs fastest. A batch above 1 counts as one more dimension, the last.
 import { encodeUtf8 } from '../../bytes/index.js'
 import type { FieldReader, Name } from './fields.js'
+import { maxDims } from './header.js'
 import { joinNames, type Key } from './names.js'
-
-export const maxDims = 8
 
 export interface StoredTensor {
   readonly dims: readonly number[]

@@ -5,7 +5,7 @@ import type { Code } from '../../errors/index.js'
 import type { MetaValue, Model, ReadContext } from '../../model/index.js'
 import { JsonScanner, memberPath } from '../../wire/index.js'
 import { settingsCodes as codes } from './codes.js'
-import { optimizerPart } from './optimizer.js'
+import { optimizerPart, settingsId } from './optimizer.js'
 import { commonUints, optimizerClasses, prefixOf, recogniseClass } from './optimizer-classes.js'
 import { quietNan } from './write-settings-json.js'
 
@@ -222,8 +222,6 @@ class SettingsReader {
     return this.#context.report.fail(code, { offset: this.#scanner.offsetAt(index), path, message })
   }
 }
-
-export const settingsId = 'optimizer-json'
 
 const isMember = (name: string): name is MemberName => (memberNames as readonly string[]).includes(name)
 

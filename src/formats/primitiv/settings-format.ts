@@ -1,13 +1,11 @@
 // The settings of an optimizer as a JSON file of their own, to read, to edit and to turn into an Optimizer file again.
-import { decodeLossy, encodeUtf8 } from '../../bytes/index.js'
-import { failWith } from '../../errors/index.js'
-import type { Exporter, Fit, Format, MetaValue, Model, Part, WriteCapabilities } from '../../model/index.js'
+import { decodeLossy } from '../../bytes/index.js'
+import type { Fit, Format, MetaValue, Model, Part, WriteCapabilities } from '../../model/index.js'
 import { fitSetting } from './capabilities.js'
 import { settingsCodes as codes } from './codes.js'
-import { contentOf, findOptimizer } from './optimizer.js'
-import { readSettings, settingsId } from './read-settings-json.js'
-import { settingsToJson } from './write-settings-json.js'
+import { contentOf, findOptimizer, settingsId } from './optimizer.js'
 
+const work = () => import('./work.js')
 const extensions = ['.json', '.optimizer.json']
 
 /** One of the members that such a text begins with, and what stands behind it. */
@@ -26,8 +24,8 @@ export const optimizerJson: Format = {
     return name.toLowerCase().endsWith('.optimizer.json') ? 'maybe' : 'no'
   },
 
-  read: readSettings,
-  exporter: { write: writeFor, layout } satisfies Exporter,
+  read: async (...args) => (await work()).readSettings(...args),
+  exporter: { write: writeFor, layout: async (...args) => (await work()).layoutSettings(...args) },
 }
 
 function writeFor(model: Model): WriteCapabilities {
@@ -50,15 +48,4 @@ function writeFor(model: Model): WriteCapabilities {
       }
     },
   }
-}
-
-async function layout(model: Model, { name }: { readonly name: string }): ReturnType<Exporter['layout']> {
-  const text = settingsToJson(model)
-  if (text === undefined)
-    return failWith(codes['no-settings'], {
-      file: name,
-      path: 'data',
-      message: 'the model has no settings of an optimizer',
-    })
-  return { files: [{ name, slots: [{ kind: 'bytes', path: 'settings', bytes: encodeUtf8(text) }] }] }
 }

@@ -5,12 +5,23 @@
 // Floats have as few digits as tell them apart from all other 32-bit floats. NaN and the infinities, which JSON lacks, are strings; a NaN
 // with more to it than its name gives its bits. Keys that are not UTF-8 stand there as the text that shows them, and `bytes` says what
 // they really are.
-import { toHex } from '../../bytes/index.js'
-import type { Model } from '../../model/index.js'
+import { encodeUtf8, toHex } from '../../bytes/index.js'
+import { failWith } from '../../errors/index.js'
+import type { Layout, Model } from '../../model/index.js'
+import { settingsCodes as codes } from './codes.js'
 import { configsOf, type FloatConfig, findOptimizer } from './optimizer.js'
 import { recogniseClass } from './optimizer-classes.js'
 
 export const quietNan = 0x7fc00000n
+
+export async function layoutSettings(model: Model, { name }: { readonly name: string }): Promise<Layout> {
+  const text = settingsToJson(model)
+  if (text === undefined) {
+    const message = 'the model has no settings of an optimizer'
+    return failWith(codes['no-settings'], { file: name, path: 'data', message })
+  }
+  return { files: [{ name, slots: [{ kind: 'bytes', path: 'settings', bytes: encodeUtf8(text) }] }] }
+}
 
 /** The settings of a model that has any; undefined otherwise. */
 export function settingsToJson(model: Model): string | undefined {

@@ -8,9 +8,7 @@ import type { ReadContext } from '../../model/index.js'
 import type { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
 import { type Tag, tagByName } from './dtypes.js'
-
-export const maxHeaderLength = 100_000_000
-export const metadataKey = '__metadata__'
+import { metadataKey } from './limits.js'
 
 /** Takes the tensors as they are met; offsets are relative to the data section, `at` is the entry's place in the header text. */
 export type EntryVisitor = (

@@ -5,10 +5,11 @@ import { failWith, writeCodes } from '../../errors/index.js'
 import { fileKind } from '../../model/companions.js'
 import type { FileLayout, JsonValue, Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
 import { tagByDType } from './dtypes.js'
-import { entryPath, maxHeaderLength, metadataKey } from './header.js'
+import { inFileOrder } from './file-order.js'
+import { entryPath } from './header.js'
+import { maxHeaderLength, metadataKey, slackOption } from './limits.js'
 
 const prefix = struct({ headerLength: u64 })
-export const slackOption = 'header-slack'
 
 /** Files that belong to the model arrive here only when the output is a directory of its own. */
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
@@ -39,11 +40,6 @@ function layoutWeights(model: Model, options: WriteOptions): Layout {
     )
   })
   return { files: [layoutIndex(`${stem}.safetensors.index.json`, files, shards, model), ...files] }
-}
-
-export function inFileOrder(tensors: readonly Tensor[]): Tensor[] {
-  const rank = (tensor: Tensor): number => tagByDType.get(tensor.dtype.id)?.rank ?? -1
-  return tensors.toSorted((a, b) => rank(b) - rank(a) || compareUtf8(a.name, b.name))
 }
 
 /** Fills shards in order; a tensor larger than the limit gets one of its own. */

@@ -4,7 +4,8 @@ import { type Metadata, type Model, type ReadContext, rangePayload, type Tensor,
 import { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
 import type { Tag } from './dtypes.js'
-import { entryPath, type Header, isTooLarge, maxHeaderLength, parseHeader } from './header.js'
+import { entryPath, type Header, isTooLarge, parseHeader } from './header.js'
+import { maxHeaderLength } from './limits.js'
 
 const prefix = struct({ headerLength: u64 })
 

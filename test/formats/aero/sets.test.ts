@@ -290,7 +290,7 @@ describe('parts without an index of their own', () => {
     const [file] = (await convertToFiles(await openModel(source), 'aero', { name: 'm.aero' })).values()
     const again = await openModel(new MemorySource(file!))
     expect((await hashModel(again)).fingerprint).toBe((await hashModel(model)).fingerprint)
-    const { model: verified, proof } = withVerifiedReads(await openModel(source))
+    const { model: verified, proof } = await withVerifiedReads(await openModel(source))
     expect(await verified.tensors[3]!.data!.read!(1, 2)).toEqual(contents[3]!.subarray(3, 5))
     expect(proof).toMatchObject({ against: ['hash_b3 of the tensor'], tensorBytes: 2 })
   })

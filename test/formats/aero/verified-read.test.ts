@@ -20,7 +20,7 @@ describe('verified reads', () => {
   it('compare exactly the pages that a slice lies in', async () => {
     const bytes = [...(await write({ 'page-hashes': 256 })).values()][0]!
     const count: ReadCount = { reads: 0, bytes: 0 }
-    const { model, proof } = withVerifiedReads(await openModel(countingSource(new MemorySource(bytes), count)))
+    const { model, proof } = await withVerifiedReads(await openModel(countingSource(new MemorySource(bytes), count)))
     const slice = await model.tensors[1]!.data!.read!(100_000, 300)
     expect(slice).toEqual((await truth(1)).subarray(100_000, 100_300))
     expect(proof).toEqual({
@@ -41,7 +41,7 @@ describe('verified reads', () => {
     const bytes = [...(await write({ 'page-hashes': 256 })).values()][0]!.slice()
     const plain = await openModel(new MemorySource(bytes))
     bytes[plain.tensors[1]!.data!.origin!.offset + 10_100]! ^= 1
-    const { model } = withVerifiedReads(plain)
+    const { model } = await withVerifiedReads(plain)
     await expect(model.tensors[1]!.data!.read!(10_000, 10)).rejects.toMatchObject({ code: 'aero/phsh-digest' })
     await expect(readPayload(model.tensors[1]!.data!)).rejects.toMatchObject({ code: 'aero/phsh-digest' })
     expect(await model.tensors[1]!.data!.read!(0, 500)).toEqual((await truth(1)).subarray(0, 500))
@@ -51,14 +51,14 @@ describe('verified reads', () => {
     const bytes = [...(await write({ 'page-hashes': 256 })).values()][0]!.slice()
     const at = Buffer.from(bytes).indexOf('digests')
     bytes[at + 40]! ^= 1
-    const { model } = withVerifiedReads(await openModel(new MemorySource(bytes)))
+    const { model } = await withVerifiedReads(await openModel(new MemorySource(bytes)))
     await expect(model.tensors[0]!.data!.read!(0, 1)).rejects.toMatchObject({ code: 'aero/chunk-hash' })
   })
 
   it('compare the whole tensor where it has a hash of its own', async () => {
     const bytes = [...(await write({})).values()][0]!.slice()
     const plain = await openModel(new MemorySource(bytes))
-    const { model, proof } = withVerifiedReads(plain)
+    const { model, proof } = await withVerifiedReads(plain)
     expect(await model.tensors[1]!.data!.read!(40, 8)).toEqual((await truth(1)).subarray(40, 48))
     expect(await readPayload(model.tensors[1]!.data!)).toEqual(await truth(1))
     expect(proof).toEqual({
@@ -68,7 +68,7 @@ describe('verified reads', () => {
       tensorBytes: 160_008,
       unprovenBytes: 0,
     })
-    const limited = withVerifiedReads(plain, { wholeTensorLimit: 100 })
+    const limited = await withVerifiedReads(plain, { wholeTensorLimit: 100 })
     await limited.model.tensors[1]!.data!.read!(40, 8)
     expect(limited.proof!.unprovenBytes).toBe(8)
     bytes[plain.tensors[1]!.data!.origin!.offset + 159_999]! ^= 1
@@ -78,14 +78,14 @@ describe('verified reads', () => {
 
   it('say what nothing vouches for', async () => {
     const files = await write({ 'tensor-hashes': 'off' })
-    const { model, proof } = withVerifiedReads(await openModel(sourceOf(files)))
+    const { model, proof } = await withVerifiedReads(await openModel(sourceOf(files)))
     await readPayload(model.tensors[0]!.data!)
     expect(proof).toEqual({ against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 1000 })
   })
 
   it('work through a set', async () => {
     const files = await write({ 'page-hashes': 512 }, 'aeroset')
-    const { model, proof } = withVerifiedReads(await openModel(sourceOf(files)))
+    const { model, proof } = await withVerifiedReads(await openModel(sourceOf(files)))
     expect(await model.tensors[1]!.data!.read!(0, 100)).toEqual((await truth(1)).subarray(0, 100))
     expect(proof).toMatchObject({ pages: 2, pageBytes: 100 }) // its bytes begin in the middle of a page
   })

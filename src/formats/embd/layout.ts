@@ -1,0 +1,22 @@
+// Writing: which of the two layouts, and with what.
+import { failWith, usageCodes } from '../../errors/index.js'
+import type { Layout, Model, WriteOptions } from '../../model/index.js'
+import { layoutSectioned } from './layout-sectioned.js'
+import { layoutStream } from './layout-stream.js'
+import { layoutToWrite } from './parts.js'
+import { givenSpecialIds, giveSpecialIds } from './special-ids.js'
+
+export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
+  const { layout: name, checksums } = options.extra ?? {}
+  checkChoice('--layout', name, ['sectioned', 'stream'])
+  checkChoice('--checksums', checksums, ['on', 'off'])
+  const asked = layoutToWrite(model, options.extra)
+  const written = giveSpecialIds(model, givenSpecialIds(options.extra, asked))
+  const file = asked === 'stream' ? layoutStream(written, options) : await layoutSectioned(written, options)
+  return { files: [file] }
+}
+
+function checkChoice(option: string, value: unknown, choices: readonly string[]): void {
+  if (value === undefined || choices.includes(value as string)) return
+  failWith(usageCodes.option, { file: option, message: `${String(value)} is none of ${choices.join(', ')}` })
+}

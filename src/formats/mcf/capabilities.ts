@@ -1,0 +1,63 @@
+// What an MCF file can hold.
+import { dtypeById } from '../../dtypes/index.js'
+import { isBareCodes } from '../../dtypes/mcf/layout.js'
+import { methodOf } from '../../dtypes/mcf/types.js'
+import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { blocksToQ8 } from '../../model/q8-blocks.js'
+import { codeOfDType } from './dtypes.js'
+import { isOtherFile } from './other-files.js'
+import { typeOfFile } from './sections.js'
+
+export const writeCapabilities: WriteCapabilities = {
+  order: 'row',
+  sorts: { tensors: true, metadata: true },
+  keeps: ['quantInfo'],
+  shards: false,
+  sharesPayloads: true,
+  tensor: fitTensor,
+  metadata: fitMetadata,
+  part: fitPart,
+}
+
+function fitTensor(tensor: Tensor): Fit<Tensor> {
+  const { dtype, shape, data, name } = tensor
+  const refuse = (reason: string): Fit<Tensor> => ({ fits: false, reason })
+  const repacked = repackedQ8(tensor)
+  if (repacked) return { fits: true, as: repacked, reason: 'the same codes and scales, stored apart' }
+  if (codeOfDType(dtype.id) === undefined) return refuse(`MCF has no type for ${dtype.id}`)
+  if (!data) return refuse('MCF cannot declare a tensor without data')
+  if (shape.includes(0)) return refuse('MCF has no tensors with a dimension of 0')
+  if (name.length > 0xffffffff) return refuse('the name is too long')
+  const method = methodOf(dtype.id)
+  const reason =
+    method && !isBareCodes(method, shape, data.byteLength) && dtype.regions?.refusal(shape, data.byteLength)
+  return reason ? refuse(reason) : { fits: true }
+}
+
+/** ggml's Q8_0 holds the same codes and scales as q8, block by block. */
+function repackedQ8(tensor: Tensor): Tensor | undefined {
+  const type = tensor.encoding ?? tensor.dtype
+  if (type.id !== 'ggml.q8_0' || !tensor.data) return undefined
+  const data = blocksToQ8(tensor.data, tensor.shape)
+  return data && { ...tensor, dtype: dtypeById('mcf.q8')!, encoding: undefined, data }
+}
+
+/** ModelInfo has a table of keys with values of three types. */
+function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
+  if (key === '') return { fits: false, reason: 'MCF has no empty keys' }
+  if (value.type === 'str') return { fits: true }
+  if (value.type === 'f32' && Number.isFinite(value.value)) return { fits: true }
+  if (value.type === 'f64' && Number.isFinite(value.value) && Math.fround(value.value) === value.value)
+    return { fits: true, as: { type: 'f32', value: value.value }, reason: 'MCF stores it as f32' }
+  if (!/^[uit][0-9]+$/.test(value.type)) return { fits: false, reason: 'MCF metadata are u32, f32 or text' }
+  const number = Number((value as { readonly value: number | bigint }).value)
+  if (!(number >= 0 && number <= 0xffffffff)) return { fits: false, reason: 'MCF stores integers as u32' }
+  if (value.type === 'u32') return { fits: true }
+  return { fits: true, as: { type: 'u32', value: number }, reason: 'MCF stores it as u32' }
+}
+
+function fitPart(part: Part): Fit<Part> {
+  if (part.kind !== 'file') return { fits: false, reason: 'MCF has no place for it' }
+  if (typeOfFile(part.name ?? '') !== undefined || isOtherFile(part)) return { fits: true }
+  return { fits: false, reason: `MCF has no section for ${part.name}` }
+}

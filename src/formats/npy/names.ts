@@ -1,0 +1,13 @@
+// What things are called, here and in files.
+import { packed } from '../../dtypes/index.js'
+import type { Tensor } from '../../model/index.js'
+
+export const extension = '.npy'
+/** A part that is a member of an archive and no array. */
+export const memberKind = 'npz.member'
+
+/** The `descr` that a tensor has in a file, or undefined when NumPy has none for it. */
+export function foreignDescr(tensor: Tensor): string | undefined {
+  const descr = tensor.dtype === packed ? tensor.extra?.descr : undefined
+  return typeof descr === 'string' ? descr : undefined
+}

@@ -1,0 +1,44 @@
+// What becomes of a model that is written: only the graph of an encoder can be, computed from its weights.
+import { findEncoder } from '../../embed/encoder.js'
+import type { Fit, FormatOption, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { vocabularyKind } from '../../model/vocabulary.js'
+
+/** The property that a vocabulary becomes. */
+export const vocabularyKey = 'tare.vocabulary'
+
+export const exportOptions: readonly FormatOption[] = [
+  { name: 'heads', argument: 'N', kind: 'integer', description: 'how many attention heads the encoder has' },
+  {
+    name: 'profile',
+    argument: 'original|reference',
+    choices: ['original', 'reference'],
+    description: 'compute as the original model does (default), or as the reference library of EMBD',
+  },
+]
+
+/** Fails with what the encoder lacks where the model is none: every tensor would be refused for the same reason. */
+export function exportCapabilities(model: Model, extra: OptionValues): WriteCapabilities {
+  const unused = new Set(findEncoder(model, graphOptions(extra)).unused)
+  const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
+  return {
+    order: 'both',
+    shards: false,
+    // The graph turns and decodes weights by itself.
+    orientation: 'as-is',
+    tensor(tensor: Tensor): Fit<Tensor> {
+      if (unused.has(tensor.name)) return no('the graph of the encoder does not use it')
+      return { fits: true, as: tensor, reason: 'becomes a constant of the graph, as f32' }
+    },
+    metadata: (_key, value) =>
+      value.type === 'str' && !value.bytes ? { fits: true } : no('properties of ONNX are texts'),
+    part(part: Part): Fit<Part> {
+      if (part.kind !== vocabularyKind) return no('the graph of an encoder has no place for it')
+      return { fits: true, as: part, reason: `kept as text in the property ${vocabularyKey}` }
+    },
+  }
+}
+
+export const graphOptions = (extra: OptionValues | undefined) => ({
+  heads: extra?.heads as number | undefined,
+  profile: extra?.profile as 'original' | 'reference' | undefined,
+})

@@ -1,0 +1,33 @@
+// What a safetensors file can hold.
+import type { Fit, MetaValue, Tensor, WriteCapabilities } from '../../model/index.js'
+import { tagByDType } from './dtypes.js'
+import { inFileOrder } from './file-order.js'
+import { metadataKey } from './limits.js'
+
+export const writeCapabilities: WriteCapabilities = {
+  order: 'row',
+  sorts: { tensors: inFileOrder, metadata: true },
+  shards: true,
+  folder: true,
+  tensor(tensor: Tensor): Fit<Tensor> {
+    const tag = tagByDType.get(tensor.dtype.id)
+    if (!tag) return { fits: false, reason: `safetensors has no type for ${tensor.dtype.id}` }
+    if (!tensor.data) return { fits: false, reason: 'safetensors cannot declare a tensor without data' }
+    if (!fillsBytes(tensor.shape, tag.bits)) {
+      const reason = `elements of ${tag.bits} bits must fill whole bytes in safetensors, [${tensor.shape.join(', ')}] do not`
+      return { fits: false, reason }
+    }
+    if (tensor.name === metadataKey) return { fits: false, reason: `the name ${metadataKey} is reserved` }
+    return { fits: true }
+  },
+  metadata(_key: string, value: MetaValue): Fit<MetaValue> {
+    if (value.type === 'str' && !value.bytes) return { fits: true }
+    return { fits: false, reason: 'safetensors metadata are strings' }
+  },
+  part: () => ({ fits: false, reason: 'safetensors has no place for it' }),
+}
+
+/** Only the remainder of the count matters, and it cannot overflow. */
+function fillsBytes(shape: readonly number[], bits: number): boolean {
+  return (shape.reduce((count, dim) => (count * (dim % 8)) % 8, 1) * bits) % 8 === 0
+}

@@ -1,0 +1,13 @@
+import { decodeLossy } from '../../bytes/index.js'
+
+/** How far to look for the beginning of an index's weight map. */
+export const headSize = 65_536
+
+/** JSON text that mentions a weight map of safetensors files near its beginning, or lists metadata first. */
+export function looksLikeIndex(head: Uint8Array): boolean {
+  const text = decodeLossy(head.subarray(0, headSize)).trimStart()
+  // A file whose header is 123 bytes long starts with "{" too, but then zeros follow.
+  if (!text.startsWith('{') || text.startsWith('{\0') || !/"(weight_map|metadata)"\s*:/.test(text)) return false
+  const firstFile = /"weight_map"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"([^"]*)"/.exec(text)?.[1]
+  return firstFile === undefined ? /"weight_map"/.test(text) : !/\.bin$/i.test(firstFile)
+}

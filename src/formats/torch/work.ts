@@ -1,0 +1,3 @@
+// What is done with files of this format. Loaded when there is one: a command that opens a file needs one format, not ten.
+export { check } from './check.js'
+export { read } from './read.js'
