@@ -39,7 +39,7 @@ export default async function convert(
   const intoDirectory = flags.output !== undefined && (await isDirectory(flags.output))
   checkFlags(context, inputs, flags, intoDirectory)
   const shared = {
-    extra: await formatOptionValues('write', { ...flags }),
+    extra: formatOptionValues('write', { ...flags }),
     parts: flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)],
   }
   // Opened with the first input and kept for all, so that a failure is reported in the place of an input.

@@ -1,6 +1,6 @@
 // Flags that single formats declare, for converting and for verifying. They are read from the list of formats, so a new format brings
 // its own flags and help.
-import type { FormatOption, OptionValues } from '../node.js'
+import { type FormatOption, formats, type OptionValues } from '../node.js'
 import type { OptionRow } from './option-row.js'
 import { parseCount, parseSize } from './parse-values.js'
 
@@ -9,9 +9,9 @@ export type OptionStage = 'write' | 'check'
 /** What a format option is stored as when its optional value was left out. */
 const leftOut = ''
 
-export async function formatOptionRows(stage: OptionStage): Promise<OptionRow[]> {
+export function formatOptionRows(stage: OptionStage): OptionRow[] {
   const rows = new Map<string, OptionRow>()
-  for (const { option, title } of await declared(stage)) {
+  for (const { option, title } of declared(stage)) {
     const known = rows.get(option.name)
     const description = `${title}: ${option.description}`
     rows.set(
@@ -23,20 +23,16 @@ export async function formatOptionRows(stage: OptionStage): Promise<OptionRow[]>
 }
 
 /** The values that were given, under the names that formats know them by. */
-export async function formatOptionValues(
-  stage: OptionStage,
-  flags: Readonly<Record<string, unknown>>,
-): Promise<OptionValues> {
+export function formatOptionValues(stage: OptionStage, flags: Readonly<Record<string, unknown>>): OptionValues {
   const values: Record<string, string | number | boolean> = {}
-  for (const { option } of await declared(stage)) {
+  for (const { option } of declared(stage)) {
     const value = flags[camelCase(option.name)]
     if (value !== undefined) values[option.name] = value as string | number | boolean
   }
   return values
 }
 
-async function declared(stage: OptionStage): Promise<{ option: FormatOption; title: string }[]> {
-  const { formats } = await import('../node.js')
+function declared(stage: OptionStage): { option: FormatOption; title: string }[] {
   return formats.flatMap((format) => (format.options?.[stage] ?? []).map((option) => ({ option, title: format.title })))
 }
 

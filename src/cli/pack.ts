@@ -42,7 +42,7 @@ export default async function pack(context: Context, words: readonly string[], f
   const [input = ''] = words
   const format = chooseFormat(flags)
   checkFlags(context, flags)
-  const extra = await formatOptionValues('write', { ...flags })
+  const extra = formatOptionValues('write', { ...flags })
   onEarlyExit(removeOpenTemps)
   let model: Model | undefined
   context.console.progress.start()

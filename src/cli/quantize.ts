@@ -45,7 +45,7 @@ export default async function quantize(context: Context, inputs: readonly string
   if (to !== undefined) checkFormatId(to, '--to')
   const target = to ?? formatForOutput(output)?.id
   if (target === undefined) throw unknownOutput()
-  const extra = await formatOptionValues('write', { ...flags })
+  const extra = formatOptionValues('write', { ...flags })
   return forEachModel(context, inputs, async (model, input, source) => {
     const { method = 'k4', only, exclude, files, without } = flags
     const planned = await planQuantization(model, target, {

@@ -8,7 +8,6 @@ import { type Status, UsageError } from './status.js'
 import { commonOptions } from './verbs/shared-rows.js'
 import type { Verb } from './verbs/verb.js'
 import { verbs } from './verbs.js'
-import { printVersions } from './versions.js'
 
 /** Does what the arguments say and sets the exit status of the process. */
 export async function run(args: readonly string[], version: string): Promise<void> {
@@ -34,7 +33,7 @@ export async function execute(
   try {
     const isVersion =
       args.some((arg) => arg === '--version' || arg === '-V') && !verbs.some((verb) => args.includes(verb.name))
-    if (isVersion) await printVersions(console, version)
+    if (isVersion) await (await import('./versions.js')).printVersions(console, version)
     else await program.parseAsync(withDefaults(args, table), { from: 'user' })
   } catch (error) {
     status = statusOfFailure(error, console)
@@ -48,7 +47,7 @@ async function withFormatOptions(table: readonly Verb[], args: readonly string[]
   const called = table.find((verb) => verb.formatOptions && args.includes(verb.name))
   if (!called) return table
   const { formatOptionRows } = await import('./format-options.js')
-  const rows = await formatOptionRows(called.formatOptions!)
+  const rows = formatOptionRows(called.formatOptions!)
   return table.map((verb) => (verb === called ? { ...verb, options: [...verb.options, ...rows] } : verb))
 }
 
@@ -57,7 +56,7 @@ async function withMends(table: readonly Verb[], args: readonly string[]): Promi
   const called = table.find((verb) => verb.saysMends && args.includes(verb.name))
   if (!called || !args.some((arg) => arg === '--help' || arg === '-h' || arg === 'help')) return table
   const { describeMends } = await import('./mends.js')
-  const description = `${called.description ?? called.summary}\n\n${await describeMends()}`
+  const description = `${called.description ?? called.summary}\n\n${describeMends()}`
   return table.map((verb) => (verb === called ? { ...verb, description } : verb))
 }
 

@@ -28,7 +28,7 @@ export default async function verify(context: Context, inputs: readonly string[]
   return forEachInput(context, inputs, async (source, input) => {
     const { quick, strict } = flags
     const receiptSource = flags.source === undefined ? undefined : await openReceiptSource(context, flags.source)
-    const extra = await formatOptionValues('check', { ...flags })
+    const extra = formatOptionValues('check', { ...flags })
     const result = await verifySource(source, {
       ...openOptions(context),
       quick,

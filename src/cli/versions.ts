@@ -1,9 +1,9 @@
+import { algorithms, digestProviderName, formats } from '../node.js'
 import type { Console } from './console.js'
 import { formatTable } from './table.js'
 
 /** The version and, since speed depends on it, what is in use. */
 export async function printVersions(console: Console, version: string): Promise<void> {
-  const { algorithms, digestProviderName, formats } = await import('../node.js')
   const rows = [
     ['node', process.version],
     ['system', `${process.platform} ${process.arch}`],
