@@ -67,6 +67,33 @@ function localTarget(file: string, specifier: string): string | undefined {
   return relative(root, resolve(root, dirname(file), specifier.replace(/\.js$/, '.ts')))
 }
 
+/** What a file cannot start without, itself included. */
+function neededBy(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found
+  found.add(file)
+  const text = readFileSync(join(root, file), 'utf8')
+  for (const [, names, specifier] of text.matchAll(/^(?:import|export) ([^'"=;]*?)\s?from '(\.[^']+)'/gm)) {
+    const isType = /^type /.test(names!) || /^\{(?:\s*type \w+(?: as \w+)?,?)+\s*\}$/.test(names!)
+    if (!isType) neededBy(localTarget(file, specifier!)!, found)
+  }
+  return found
+}
+
+describe('what is loaded', () => {
+  it('the list of formats needs nothing that reads, checks or writes files', () => {
+    const needed = [...neededBy(join('formats', 'list.ts'))]
+    expect(needed).toContain(join('formats', 'aero', 'index.ts'))
+    const does = /^formats[/\\].*[/\\](work|read|check|layout|repair|salvage)\.ts$/
+    expect(needed.filter((file) => does.test(file))).toEqual([])
+  })
+
+  it('help needs no format', () => {
+    const needed = [...neededBy(join('cli', 'run.ts'))]
+    expect(needed).toContain(join('cli', 'verbs.ts'))
+    expect(needed.filter((file) => roomOf(file) !== 'cli')).toEqual([])
+  })
+})
+
 describe('imports', () => {
   it.each(files)('%s stays within its rooms', (file) => {
     const allowed = below[roomOf(file)]

@@ -23,6 +23,8 @@ export interface WorkerPool {
   readonly threads: number
   /** How long a thread takes to start, in nanoseconds, about: less work than that is done sooner without one. */
   readonly startCost: number
+  /** Starts threads while their work is still being found out; all but one, since the caller works, too. */
+  prepare(): void
   run(job: Job, options?: RunOptions): Promise<unknown>
   /** On a thread beside the others: for a job that waits for what its caller brings, and would keep the others from their turn. */
   runApart(job: Job, options?: RunOptions): Promise<unknown>

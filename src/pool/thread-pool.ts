@@ -58,6 +58,14 @@ export class ThreadPool implements WorkerPool {
     this.#start = start
   }
 
+  prepare(): void {
+    try {
+      while (!this.#isClosed && this.#seats.size < this.threads - 1) this.#open(false)
+    } catch {
+      // Whoever has work for a thread hears of it.
+    }
+  }
+
   run(job: Job, options: RunOptions = {}): Promise<unknown> {
     return this.#begin(job, options, (task) => {
       this.#queue.push(task)

@@ -44,6 +44,12 @@ export interface VerifyResult {
   readonly checked: { readonly bytes: number; readonly tensors: number }
 }
 
+/** A file of this size takes longer to hash than threads take to start. */
+const largeFile = 256 << 20
+
+const isLong = ({ format }: Recognised, { size }: ByteSource, { quick }: VerifyOptions): boolean =>
+  quick !== true && format.capabilities.checksums === 'all' && size >= largeFile
+
 export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {
   const profile = options.profile === undefined ? undefined : requireProfile(options.profile)
   const findings: Finding[] = []
@@ -53,6 +59,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   let bytes = 0
   try {
     recognised = await recognise(source, { ...options, report })
+    if (isLong(recognised, source, options)) options.pool?.prepare()
     model = await recognised.read()
     bytes = indexSize(model)
     checkNames(model, report)

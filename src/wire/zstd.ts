@@ -5,6 +5,7 @@
 // with a 3-byte header each (last block? · type · size); and four bytes of checksum if the descriptor says so.
 import { findingOf, TareError } from '../errors/index.js'
 import { zstdCodes } from './zstd-codes.js'
+import { type ZstdDecoder, zstdDecoder } from './zstd-decoder.js'
 
 export interface ZstdFrame {
   /** Absent when the writer did not know it; then only decoding tells. */
@@ -120,16 +121,15 @@ function decodeEmpty(mostContent: number): Uint8Array | ZstdFault {
 }
 
 async function decode(bytes: Uint8Array, size: number): Promise<Uint8Array | ZstdFault> {
-  const { ZSTDDecoder } = await import('zstddec')
-  const decoder = new ZSTDDecoder()
+  let decoder: ZstdDecoder
   try {
-    await withoutFetch(() => decoder.init())
+    decoder = await zstdDecoder()
   } catch (error) {
     return { fault: 'unavailable', at: 0, message: `the decoder cannot be started: ${(error as Error).message}` }
   }
   let content: Uint8Array
   try {
-    content = decoder.decode(bytes, size)
+    content = decoder(bytes, size)
   } catch (error) {
     return corrupt(0, `the zstd data cannot be decoded: ${(error as Error).message}`)
   }
@@ -137,22 +137,6 @@ async function decode(bytes: Uint8Array, size: number): Promise<Uint8Array | Zst
   // The library answers an error, also "the target is too small", with nothing.
   if (content.byteLength === 0) return corrupt(0, `the zstd data is damaged, or unfolds to more than ${size} bytes`)
   return { fault: 'size', at: 4, message: `the frame holds ${content.byteLength} bytes, ${size} are declared` }
-}
-
-/**
- * The package takes its own WASM out of a data address with `fetch` where there is one, and Node would load a whole HTTP client for that,
- * some 30 ms. Without `fetch` it decodes the text itself. It looks once, before anything else can run, so nobody else misses it.
- */
-function withoutFetch<T>(start: () => T): T {
-  const isNode = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node !== undefined
-  const own = Object.getOwnPropertyDescriptor(globalThis, 'fetch')
-  if (!isNode || !own?.configurable) return start()
-  Object.defineProperty(globalThis, 'fetch', { value: undefined, configurable: true })
-  try {
-    return start()
-  } finally {
-    Object.defineProperty(globalThis, 'fetch', own)
-  }
 }
 
 export const defaultZstdLevel = 6

@@ -253,3 +253,25 @@ describe('ending', () => {
     expect((await failureOf(pool.run(job('slow', 1)))).code).toBe(poolCodes.closed.code)
   })
 })
+
+describe('threads that are started ahead of their work', () => {
+  it('are all but one, and take the first jobs', async () => {
+    const pool = fakePool(3, kinds)
+    pool.prepare()
+    pool.prepare()
+    expect(pool.started()).toBe(2)
+    expect(await Promise.all([1, 2].map((ms) => pool.run(job('slow', ms))))).toEqual([1, 2])
+    expect(pool.started()).toBe(2)
+    await pool.close()
+    pool.prepare()
+    expect(pool.started()).toBe(2)
+  })
+
+  it('cannot be had: whoever has work hears of it', async () => {
+    const pool = new ThreadPool(2, 0, () => {
+      throw new Error('too many')
+    })
+    pool.prepare()
+    expect((await failureOf(pool.run(job('slow')))).code).toBe(poolCodes['worker-died'].code)
+  })
+})

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { decodeZstd, encodeZstd, isZstdFault, parseZstdFrame } from '../../src/wire/zstd.js'
+import { registerZstdDecoder } from '../../src/wire/zstd-decoder.js'
 
 const faultOf = async (bytes: Uint8Array, size: number): Promise<string> => {
   const result = await decodeZstd(bytes, size)
@@ -89,4 +90,36 @@ describe('zstd', () => {
     block[6] = 0x0f
     expect(await faultOf(block, 1)).toBe('corrupt')
   })
+})
+
+describe('a decoder of the environment', () => {
+  const content = Uint8Array.from([1, 2, 3, 4, 5])
+  const frame = rawFrame(content, false)
+  afterEach(() => registerZstdDecoder(undefined))
+
+  it('is used, and told how much to expect', async () => {
+    const asked: number[] = []
+    registerZstdDecoder((_, size) => {
+      asked.push(size)
+      return content
+    })
+    expect(await decodeZstd(frame, 5)).toBe(content)
+    expect(asked).toEqual([5])
+  })
+
+  it('is not believed when it gives something else, or nothing', async () => {
+    registerZstdDecoder(() => content.subarray(0, 4))
+    expect(await faultOf(frame, 5)).toBe('size')
+    registerZstdDecoder(() => {
+      throw new Error('damaged')
+    })
+    expect(await faultOf(frame, 5)).toBe('corrupt')
+  })
+})
+
+it('leaves the environment as it was', async () => {
+  const { fetch } = globalThis
+  expect(fetch).toBeTypeOf('function')
+  expect(await decodeZstd(rawFrame(Uint8Array.of(7), true), 1)).toEqual(Uint8Array.of(7))
+  expect(globalThis.fetch).toBe(fetch)
 })

@@ -1,0 +1,18 @@
+import zlib from 'node:zlib'
+import { registerZstdDecoder, type ZstdDecoder } from '../wire/zstd-decoder.js'
+
+/** Since Node 22.15. */
+type Decompress = (frame: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
+
+/** Makes everything in this process decode zstd with what Node has, where it has it. */
+export function registerNodeZstd(): void {
+  const { zstdDecompressSync } = zlib as { readonly zstdDecompressSync?: Decompress }
+  if (zstdDecompressSync) registerZstdDecoder(decoderOf(zstdDecompressSync))
+}
+
+const decoderOf =
+  (decompress: Decompress): ZstdDecoder =>
+  (frame, size) => {
+    const content = decompress(frame, { maxOutputLength: size })
+    return new Uint8Array(content.buffer, content.byteOffset, content.byteLength)
+  }
