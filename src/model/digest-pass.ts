@@ -31,11 +31,20 @@ interface Place {
   readonly isLate: boolean
 }
 
+/** Bytes to write over others. */
+interface Patch {
+  readonly offset: number
+  readonly bytes: Uint8Array
+}
+
 export class DigestPass {
   #position = 0
   readonly #file: FileLayout
   readonly #pool: WorkerPool | undefined
   readonly #places: ReadonlyMap<DigestSlot, Place>
+  /** Slots that come before some of their bytes, by what they wait for. */
+  readonly #late = new Map<Job, Place[]>()
+  #ready: Patch[] = []
   /** Those that have not begun, the next one last. */
   readonly #waiting: Job[]
   readonly #live = new Set<Job>()
@@ -47,6 +56,11 @@ export class DigestPass {
     this.#places = placesOf(file.slots)
     const late = [...this.#places.values()].filter((place) => place.isLate)
     refuseCircles(late)
+    for (const place of late) {
+      const others = this.#late.get(place.job)
+      if (others) others.push(place)
+      else this.#late.set(place.job, [place])
+    }
     // Digests of a whole file are only right when nothing is patched afterwards.
     const end = fileLength(file)
     this.#whole = late.length > 0 ? [] : whole.map((algorithm) => jobFor({ algorithm, covers: [[0, end]] }))
@@ -103,8 +117,27 @@ export class DigestPass {
   }
 
   #finish(job: Job): void {
-    job.digest = job.stream ? firstDigest(job.stream) : job.hasher!.digest()
     this.#live.delete(job)
+    if (job.stream) {
+      job.digest = firstDigest(job.stream)
+      return
+    }
+    const digest = job.hasher!.digest()
+    job.digest = digest
+    for (const { slot, offset } of this.#late.get(job) ?? []) this.#ready.push({ offset, bytes: stored(slot, digest) })
+    this.#late.delete(job)
+  }
+
+  /** Whether the file can be written only where what was written can be changed. */
+  get needsPatches(): boolean {
+    return this.#late.size > 0
+  }
+
+  /** What can be written by now over slots that came before their bytes; each is given once. */
+  takeReady(): readonly Patch[] {
+    const ready = this.#ready
+    if (ready.length > 0) this.#ready = []
+    return ready
   }
 
   /** Nobody wants the digests any more. */
@@ -119,14 +152,13 @@ export class DigestPass {
     return stored(slot, await digestOfJob(place.job))
   }
 
-  /** What to write over the slots that came before their bytes. To be called at the end. */
-  async patches(): Promise<{ offset: number; bytes: Uint8Array }[]> {
+  /** The patches that are left. To be called at the end. */
+  async patches(): Promise<readonly Patch[]> {
     await this.#begin(Number.POSITIVE_INFINITY)
     for (const job of [...this.#live]) this.#finish(job)
-    const late = [...this.#places.values()].filter((place) => place.isLate)
-    return Promise.all(
-      late.map(async ({ slot, offset, job }) => ({ offset, bytes: stored(slot, await digestOfJob(job)) })),
-    )
+    const late = [...this.#late.values()].flat()
+    const rest = late.map(async ({ slot, offset, job }) => ({ offset, bytes: stored(slot, await digestOfJob(job)) }))
+    return [...this.takeReady(), ...(await Promise.all(rest))]
   }
 
   /** Of the whole file. To be called after `patches`. */

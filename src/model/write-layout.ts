@@ -102,6 +102,8 @@ async function writeSlots(
     }
     advance(bytes.byteLength, path)
   }
+  if (digests.needsPatches && !sink.canPatch)
+    failWith(ioCodes['needs-seek'], { file: sink.name, message: 'the format puts checksums before the data' })
   const early = new EarlyStart(file.slots, window, options.signal)
   try {
     for (const [i, slot] of file.slots.entries()) {
@@ -110,15 +112,12 @@ async function writeSlots(
       else if (slot.kind === 'digest')
         await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
       else await putPayload(slot, early.chunks(i, slot.payload), put, sink.name)
+      for (const patch of digests.takeReady()) await sink.patch(patch.offset, patch.bytes)
     }
   } finally {
     await early.end()
   }
-  const patches = await digests.patches()
-  if (patches.length > 0 && !sink.canPatch) {
-    failWith(ioCodes['needs-seek'], { file: sink.name, message: 'the format puts checksums before the data' })
-  }
-  for (const patch of patches) await sink.patch(patch.offset, patch.bytes)
+  for (const patch of await digests.patches()) await sink.patch(patch.offset, patch.bytes)
   return { name: file.name, size: sink.position, digests: await digests.whole() }
 }
 

@@ -68,7 +68,12 @@ export class WriteBehind {
       done += writeSync(this.#handle.fd, bytes, done, bytes.byteLength - done, position + done)
   }
 
+  /** What has not left the buffer yet is changed there: an archive of many small members patches each of them. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
+    if (offset >= this.#written) {
+      this.#buffers[this.#current].set(bytes, offset - this.#written)
+      return
+    }
     await this.flush()
     await writeFully(this.#handle, bytes, offset)
   }

@@ -55,6 +55,44 @@ describe('writeLayout', () => {
     expect(new DataView(written.buffer).getUint32(564, true)).toBe(crc32(data))
   })
 
+  it('patches a checksum as soon as its bytes have gone by', async () => {
+    const events: string[] = []
+    class Recording extends MemorySink {
+      override async write(chunk: Uint8Array) {
+        events.push(`write ${chunk.byteLength}`)
+        await super.write(chunk)
+      }
+      override async patch(offset: number, chunk: Uint8Array) {
+        events.push(`patch ${offset}`)
+        await super.patch(offset, chunk)
+      }
+    }
+    const member = (start: number): Slot[] => [
+      { kind: 'digest', path: 'crc', algorithm: 'crc32', length: 4, covers: [[start + 4, start + 14]] },
+      { kind: 'bytes', path: 'data', bytes: bytes(10, start) },
+    ]
+    const sink = new Recording('f')
+    await writeLayout({ files: [{ name: 'f', slots: [...member(0), ...member(14)] }] }, async () => sink)
+    expect(events).toEqual(['write 4', 'write 10', 'patch 0', 'write 4', 'write 10', 'patch 14'])
+    const view = new DataView(sink.bytes.buffer, sink.bytes.byteOffset)
+    expect([view.getUint32(0), view.getUint32(14)]).toEqual([crc32(bytes(10, 0)), crc32(bytes(10, 14))])
+  })
+
+  it('writes nothing where a checksum could not be put in its place later', async () => {
+    class Stream extends MemorySink {
+      override readonly canPatch = false as never
+      override async write(): Promise<void> {
+        throw new Error('this is too late')
+      }
+    }
+    const slots: Slot[] = [
+      { kind: 'digest', path: 'crc', algorithm: 'crc32', length: 4, covers: [[4, 14]] },
+      { kind: 'bytes', path: 'data', bytes: bytes(10) },
+    ]
+    const work = writeLayout({ files: [{ name: 'f', slots }] }, async () => new Stream('f'))
+    await expect(work).rejects.toMatchObject({ code: 'io/needs-seek' })
+  })
+
   it('hashes several ranges, and takes masked bytes as zeros', async () => {
     const data = bytes(300)
     const slots: Slot[] = [

@@ -103,19 +103,23 @@ describe('one file', () => {
         const total = sizes.reduce((sum, size) => sum + size, 0)
         const expected = new Uint8Array(total)
         let offset = 0
+        const patchSome = async (seed: number): Promise<void> => {
+          for (const { place, length } of patches) {
+            const size = Math.min(length, offset)
+            const start = Math.floor(place * (offset - size))
+            const patch = new Uint8Array(size).fill(200 + seed)
+            expected.set(patch, start)
+            await sink.patch(start, patch)
+          }
+        }
         for (const [index, size] of sizes.entries()) {
           const chunk = new Uint8Array(size).fill(index + 1)
           expected.set(chunk, offset)
           await sink.write(chunk)
           offset += size
+          if (index % 2 === 1) await patchSome(index)
         }
-        for (const { place, length } of patches) {
-          const size = Math.min(length, total)
-          const start = Math.floor(place * (total - size))
-          const patch = new Uint8Array(size).fill(200)
-          expected.set(patch, start)
-          await sink.patch(start, patch)
-        }
+        await patchSome(sizes.length)
         expect(sink.position).toBe(total)
         await sink.close()
         expect(Buffer.compare(readFileSync(at('out')), expected)).toBe(0)
