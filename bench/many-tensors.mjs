@@ -5,6 +5,9 @@ import {
   bytesPayload,
   dtypeById,
   FileSource,
+  formats,
+  MemorySink,
+  MemorySource,
   openModel,
   openOutput,
   planConversion,
@@ -18,14 +21,25 @@ const each = 64
 const [work, ...args] = process.argv.slice(2)
 answer(await { write, open, json }[work](...args))
 
-async function write(format, countText, path) {
-  const count = Number(countText)
+function modelOf(count) {
   const bytes = new Uint8Array(each).fill(63)
   const [dtype, shape] = [dtypeById('f32'), [each / 4]]
   const tensors = Array.from({ length: count }, (_, i) => {
     return { name: nameOf(i), dtype, shape, order: 'row', role: 'weight', data: bytesPayload(bytes) }
   })
-  const model = { format: 'bench', metadata: new Map(), tensors, parts: [], files: [] }
+  return { format: 'bench', metadata: new Map(), tensors, parts: [], files: [] }
+}
+
+/** Loads what reads and writes the format. */
+async function warmUp(format) {
+  const sink = new MemorySink('one')
+  await runConversion(await planConversion(modelOf(1), format, { name: 'one' }), async () => sink)
+  await openModel(new MemorySource(sink.bytes, 'one'), { from: format })
+}
+
+async function write(format, countText, path) {
+  await warmUp(format)
+  const model = modelOf(Number(countText))
   const taken = await seconds(async () => {
     const conversion = await planConversion(model, format, { name: path })
     await runConversion(conversion, () => openOutput(path))
@@ -34,6 +48,7 @@ async function write(format, countText, path) {
 }
 
 async function open(path, count) {
+  await warmUp(formats.find(({ extensions }) => path.endsWith(extensions[0])).id)
   const source = await FileSource.open(path)
   let listed = 0
   const taken = await seconds(async () => {
