@@ -49,7 +49,8 @@ export function planDigests(ranges: readonly DigestRange[], threads: number, cos
   const hashCost = ({ start, end, algorithm, chunk }: DigestRange): number =>
     (end - start) * (chunk === undefined ? costs.digest[algorithm] : costs.subtree)
   const ordered = Array.from(placesInOrder(ranges), (place): PlannedRange => ({ ...ranges[place]!, of: place }))
-  const alone = spansOf(ordered).reduce((sum, span) => sum + costOf(span), 0)
+  let alone = 0
+  for (const span of spansOf(ordered)) alone += costOf(span)
   const pieces = splitLong(ordered, threads, costs)
   const share =
     pieces.reduce((sum, range) => sum + hashCost(range) + costs.read * (range.end - range.start), 0) / threads
@@ -69,16 +70,19 @@ export function planDigests(ranges: readonly DigestRange[], threads: number, cos
   }
 }
 
-/** Ranges that touch or overlap. */
-function spansOf(ordered: readonly PlannedRange[]): PlannedRange[][] {
-  const spans: PlannedRange[][] = []
+/** Ranges that overlap; those that only touch can be read apart. */
+function* spansOf(ordered: readonly PlannedRange[]): Generator<PlannedRange[], void, void> {
+  let span: PlannedRange[] = []
   let end = -1
   for (const range of ordered) {
-    if (range.start <= end) spans.at(-1)!.push(range)
-    else spans.push([range])
+    if (range.start >= end && span.length > 0) {
+      yield span
+      span = []
+    }
+    span.push(range)
     end = Math.max(end, range.end)
   }
-  return spans
+  if (span.length > 0) yield span
 }
 
 /** Collects neighbours until they are worth the way to another thread. */

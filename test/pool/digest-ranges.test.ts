@@ -5,7 +5,7 @@ import { type Algorithm, algorithms, digestOf } from '../../src/digest/index.js'
 import { registerNodeDigests } from '../../src/node/digests.js'
 import { type Costs, planDigests, subtreeSize } from '../../src/pool/digest-plan.js'
 import { type Chunked, digestChunks, digestRanges } from '../../src/pool/index.js'
-import type { DigestRange } from '../../src/pool/stream-digests.js'
+import { coveredBytes, type DigestRange } from '../../src/pool/stream-digests.js'
 import { fakePool } from './fake-threads.js'
 
 beforeAll(registerNodeDigests)
@@ -54,6 +54,17 @@ describe('a plan', () => {
   const chunk: DigestRange = { start: 0, end: size, algorithm: 'blake3' }
   const tensors = Array.from({ length: 50 }, (_, i): DigestRange => {
     return { start: (i * size) / 50, end: ((i + 1) * size) / 50, algorithm: 'blake3' }
+  })
+
+  it('reads the bytes of a shard once, for the shard and its tensors, also where shards touch', () => {
+    const shards = Array.from({ length: 10 }, (_, i): DigestRange => {
+      return { start: (i * size) / 10, end: ((i + 1) * size) / 10, algorithm: 'blake3' }
+    })
+    const { tasks, isWorthIt } = planDigests([...shards, ...tensors], 2, costs)
+    expect(isWorthIt).toBe(true)
+    const read = tasks.map(({ ranges: own }) => coveredBytes(own)).reduce((sum, bytes) => sum + bytes, 0)
+    expect(read).toBe(size)
+    expect(tasks).toHaveLength(10)
   })
 
   it('keeps one long digest here on two threads, and cuts it up on more', () => {
