@@ -34,7 +34,6 @@ export function openPool(options: PoolOptions = {}): WorkerPool | undefined {
 /** Runs a file as a thread of a pool. */
 export function startWorker(url: URL, events: ThreadEvents): Thread {
   const worker = new Worker(url)
-  worker.unref()
   let why = 'the worker ended'
   let isEnding = false
   worker.on('message', (answer: Answer) => events.answer(answer))
@@ -42,6 +41,8 @@ export function startWorker(url: URL, events: ThreadEvents): Thread {
     why = `the worker failed: ${error instanceof Error ? error.message : String(error)}`
   })
   worker.on('exit', () => events.ended(why))
+  // Behind the listeners: whoever listens for messages keeps the process alive.
+  worker.unref()
   return {
     post: (request) => worker.postMessage(request),
     hold: (isBusy) => (isBusy || isEnding ? worker.ref() : worker.unref()),

@@ -53,6 +53,17 @@ describe('digests on threads', () => {
     expect(results[2]).toEqual(results[0])
   })
 
+  test('that never come leave the threads that were started for them, and the process ends all the same', () => {
+    const result = runCompiled(`
+      const pool = tare.openPool({ threads: 3 })
+      pool.prepare()
+      // Until they have started: a thread that is still starting would be cut short.
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      console.log(JSON.stringify('done'))
+    `)
+    expect(result).toBe('done')
+  })
+
   test('say where they failed, and can be cancelled', () => {
     writeFileSync(at('a.bin'), new Uint8Array(200_000))
     const result = runCompiled(`
