@@ -48,7 +48,8 @@ async function write(format, countText, path) {
 }
 
 async function open(path, count) {
-  await warmUp(formats.find(({ extensions }) => path.endsWith(extensions[0])).id)
+  const names = ({ id, extensions }) => [`.${id}`, ...extensions]
+  await warmUp(formats.find((format) => names(format).some((name) => path.endsWith(name))).id)
   const source = await FileSource.open(path)
   let listed = 0
   const taken = await seconds(async () => {
