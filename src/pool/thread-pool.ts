@@ -60,7 +60,7 @@ export class ThreadPool implements WorkerPool {
 
   prepare(): void {
     try {
-      while (!this.#isClosed && this.#seats.size < this.threads - 1) this.#open(false)
+      while (!this.#isClosed && !this.#hasThreads(this.threads - 1)) this.#open(false)
     } catch {
       // Whoever has work for a thread hears of it.
     }
@@ -126,7 +126,7 @@ export class ThreadPool implements WorkerPool {
     while (this.#queue.length > 0) {
       let seat: Seat | undefined
       try {
-        seat = this.#freeSeat(false) ?? (this.#isFull() ? undefined : this.#open(false))
+        seat = this.#freeSeat(false) ?? (this.#hasThreads(this.threads) ? undefined : this.#open(false))
       } catch (error) {
         this.#refuse(this.#queue.shift()!, error)
         continue
@@ -140,8 +140,9 @@ export class ThreadPool implements WorkerPool {
     return [...this.#seats].find((each) => !each.task && each.isApart === isApart)
   }
 
-  #isFull(): boolean {
-    return [...this.#seats].filter(({ isApart }) => !isApart).length >= this.threads
+  /** Those beside the others do not count. */
+  #hasThreads(count: number): boolean {
+    return [...this.#seats].filter(({ isApart }) => !isApart).length >= count
   }
 
   #give(seat: Seat, task: Task): void {
