@@ -15,6 +15,7 @@ import {
   planConversion,
   readNameMap,
   runConversion,
+  TareError,
 } from '../node.js'
 import type { Context } from './context.js'
 import { type ConvertFlags, checkFlags } from './convert-flags.js'
@@ -78,7 +79,7 @@ async function optionsFor(context: Context, flags: ConvertFlags, place: Place): 
   return {
     ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
     ...{ keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(flags.renameMap !== undefined && { renameMap: await readNameMap(flags.renameMap) }),
+    ...(flags.renameMap !== undefined && { renameMap: await nameMapOf(flags.renameMap) }),
     ...(flags.quantize !== undefined && {
       quantize: quantizeSettings(flags.quantize, flags, context.console.progress.update),
     }),
@@ -130,6 +131,17 @@ async function joinModels(
     settled,
     signal: context.signal,
   })
+}
+
+/** Without the map nothing can be done at all, whatever is wrong with it. */
+async function nameMapOf(file: string): Promise<Map<string, string>> {
+  try {
+    return await readNameMap(file)
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    const { path, code, message } = error.finding
+    throw new UsageError(`--rename-map ${file}: ${path ? `${path}: ` : ''}${message} (${code})`)
+  }
 }
 
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {

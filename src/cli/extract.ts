@@ -4,6 +4,7 @@ import {
   extractPart,
   extractTensor,
   type FileLayout,
+  formatForOutput,
   type Model,
   npyLayout,
   type ReadProof,
@@ -41,6 +42,8 @@ export default async function extract(
   return forEachModel(context, [given], async (opened, input, source) => {
     if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
     // Where the file has hashes for parts of it, exactly what is read is compared with them.
+    await assertNotInput(output, source)
+    refuseContainer(input, name!, output)
     const { model, proof } = await withVerifiedReads(opened, { only: name })
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
     const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
@@ -116,6 +119,14 @@ async function write(
     }),
   )
   return written!.size
+}
+
+/** Bare bytes under the name of a container would deceive whoever opens them. */
+function refuseContainer(input: string, name: string, output: string): void {
+  const format = formatForOutput(output)
+  if (!(format?.capabilities.write ?? format?.exporter) || extname(output).toLowerCase() === '.npy') return
+  const how = `tare convert ${input} --only ${name} -o ${output}`
+  throw new UsageError(`extract writes FILE.npy or bare bytes, no ${format.title}; that is: ${how}`)
 }
 
 function layoutFor(tensor: Tensor, output: string): FileLayout {

@@ -234,6 +234,7 @@ function checkQuantized(actions: readonly PlanAction[], title: string, file: str
 
 function checkCount(tensors: readonly Tensor[], write: WriteCapabilities, title: string, file: string): void {
   if (write.mostTensors === undefined || tensors.length <= write.mostTensors) return
-  const message = `${title} holds at most ${write.mostTensors} tensors, the model has ${tensors.length}; choose with --only`
+  const most = write.mostTensors === 1 ? 'one tensor' : `at most ${write.mostTensors} tensors`
+  const message = `${title} holds ${most}, the model has ${tensors.length}; choose with --only`
   failWith(writeCodes['name-unsupported'], { file, message })
 }

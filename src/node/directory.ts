@@ -70,7 +70,8 @@ function refuseEmpty(directory: string, files: readonly string[], formats: reado
     const message = `nothing says which of ${listed(candidates)} is meant; name it`
     failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
-  const message = `none of its ${files.length} files is a model that tare knows`
+  const message =
+    files.length === 0 ? 'there is no file in it' : `no file in it (of ${files.length}) is a model that tare knows`
   failWith(ioCodes['empty-directory'], { file: directory, message })
 }
 

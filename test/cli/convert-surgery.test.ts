@@ -40,9 +40,10 @@ describe('--rename-map', () => {
     ['{"nothing": "x"}', 2, 'nothing: there is no tensor of this name'],
     ['{"layers.0.weight": "layers.0.bias"}', 1, 'write/duplicate-name'],
     ['{"layers.0.weight": 3}', 2, 'usage/option'],
-    ['{', 1, 'json/syntax'],
+    ['{', 2, 'json/syntax'],
+    [undefined, 2, 'io/not-found'],
   ])('refuses %s', async (map, status, words) => {
-    writeFileSync(at('map.json'), map)
+    if (map !== undefined) writeFileSync(at('map.json'), map)
     const ran = await convert(sample, '-o', at('a.gguf'), '--rename-map', at('map.json'))
     expect([ran.status, ran.stderr]).toEqual([status, expect.stringContaining(words)])
     expect(existsSync(at('a.gguf'))).toBe(false)

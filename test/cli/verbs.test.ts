@@ -167,6 +167,12 @@ describe('extract', () => {
     expect([self.status, self.stderr]).toEqual([2, expect.stringContaining('this is the input itself')])
     expect(readdirSync(at())).toEqual(['good.safetensors'])
   })
+
+  test.each(['x.npz', 'x.gguf', 'x.onnx'])('no bare bytes under the name %s', async (name) => {
+    const { status, stderr } = await tare('extract', good(), 'a.w', '-o', at(name))
+    expect([status, stderr]).toEqual([2, expect.stringContaining('tare convert')])
+    expect(readdirSync(at())).toEqual(['good.safetensors'])
+  })
 })
 
 describe('convert', () => {
