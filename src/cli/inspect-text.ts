@@ -69,16 +69,20 @@ function tensorRows(
   rowOf: (tensor: Tensor, i: number) => Row,
   withStats: boolean,
 ): RowSource {
+  // Neighbours often share their shape and their size.
   let shape: readonly number[] | undefined
   let shapeText = ''
+  let bytes: number | null | undefined
+  let size = ''
   return {
     count: Math.min(tensors.length, limit),
     row(i) {
       const row = rowOf(tensors[i]!, i)
-      // Neighbours often share their shape.
       if (row.shape !== shape) shapeText = formatShape(row.shape)
+      if (row.bytes !== bytes) size = row.bytes === null ? 'no data' : formatSize(row.bytes)
       shape = row.shape
-      return tensorRow(row, shapeText, withStats)
+      bytes = row.bytes
+      return tensorRow(row, shapeText, size, withStats)
     },
   }
 }
@@ -172,13 +176,13 @@ function tensorColumns({ stats }: InspectFlags): Column[] {
   ]
 }
 
-function tensorRow(row: Row, shape: string, withStats: boolean): string[] {
+function tensorRow(row: Row, shape: string, size: string, withStats: boolean): string[] {
   const stats = row.stats?.reason === undefined ? row.stats : undefined
   return [
     escapeName(row.name),
     typeOf(row),
     shape,
-    row.bytes === null ? 'no data' : formatSize(row.bytes),
+    size,
     row.offset === null ? '' : formatOffset(row.offset),
     ...(withStats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(formatValue) : []),
     noteOn(row),

@@ -61,47 +61,59 @@ function linesFrom(layout: ColumnLayout, rows: RowSource, progress: { next: numb
   return lines
 }
 
+/** Keeps the last cell of each column as it was printed: down a column the same text often comes again. */
 class ColumnLayout {
   readonly #indent: string
   readonly #isRight: boolean[]
   readonly #paints: (Paint | undefined)[]
   readonly #widths: number[]
-  /** How wide the cells of the row at hand are. */
+  readonly #cells: string[]
+  /** How wide these are, and how they look in a line, with the space before them; empty before that is known. */
   readonly #own: number[]
+  readonly #padded: string[]
 
   constructor(columns: readonly Column[], indent: string) {
     this.#indent = indent
     this.#isRight = columns.map(({ align }) => align === 'right')
     this.#paints = columns.map((column) => column.paint)
     this.#widths = columns.map(() => 0)
+    this.#cells = columns.map(() => '')
     this.#own = columns.map(() => 0)
+    this.#padded = columns.map(() => '')
   }
 
   measure(row: Row): void {
-    for (let i = 0; i < this.#own.length; i++) {
-      const width = widthOf(row[i] ?? '')
-      this.#own[i] = width
-      if (width > this.#widths[i]!) this.#widths[i] = width
-    }
+    for (let i = 0; i < this.#cells.length; i++) this.#take(i, row[i] ?? '')
+  }
+
+  #take(i: number, cell: string): void {
+    this.#cells[i] = cell
+    this.#own[i] = widthOf(cell)
+    if (this.#own[i]! > this.#widths[i]!) this.#widths[i] = this.#own[i]!
+    this.#padded[i] = ''
   }
 
   line(cells: Row, paint?: Paint): string {
-    this.measure(cells)
-    let last = this.#own.length - 1
+    let last = this.#cells.length - 1
     while (last > 0 && (cells[last] ?? '') === '') last--
-    let text = this.#indent
+    let text = ''
     for (let i = 0; i <= last; i++) {
       const cell = cells[i] ?? ''
-      const use = paint ?? this.#paints[i]
-      const shown = use && cell !== '' ? use(cell) : cell
-      const width = shown.length + this.#widths[i]! - this.#own[i]!
-      if (i > 0) text += '  '
-      if (this.#isRight[i]) text += shown.padStart(width)
-      else text += i === last ? shown : shown.padEnd(width)
+      if (cell !== this.#cells[i]) this.#take(i, cell)
+      const isOpen = i === last && !this.#isRight[i]
+      if (paint || isOpen) text += this.#shown(i, cell, paint, isOpen)
+      else text += this.#padded[i] ||= this.#shown(i, cell, undefined, false)
     }
     const end = cells[last] ?? ''
     const isPlain = end !== '' && end.charCodeAt(end.length - 1) > 0x20 && end.charCodeAt(end.length - 1) < 0x7f
     return isPlain ? text : text.trimEnd()
+  }
+
+  #shown(i: number, cell: string, paint: Paint | undefined, isOpen: boolean): string {
+    const use = paint ?? this.#paints[i]
+    const shown = use && cell !== '' ? use(cell) : cell
+    const width = isOpen ? 0 : shown.length + this.#widths[i]! - this.#own[i]!
+    return (i === 0 ? this.#indent : '  ') + (this.#isRight[i] ? shown.padStart(width) : shown.padEnd(width))
   }
 }
 

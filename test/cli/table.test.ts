@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatTable, shorten } from '../../src/cli/table.js'
 
@@ -45,4 +46,15 @@ test('a table that is made while it is printed grows where it must', () => {
   expect(pieces.length).toBeGreaterThan(1)
   expect([lines[0], lines[1], lines[2500]]).toEqual(['  name  size  note', '  name   1 B', '  name   1 B'])
   expect(lines.slice(2501, 2503)).toEqual(['  much longer   1 B', '  name          1 B'])
+})
+
+test('cells that come again look as they did, whatever came between', () => {
+  const cell = fc.constantFrom('', 'a', 'bb', 'dddd')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 12 }), (rows) => {
+      const width = (i: number): number => Math.max(...rows.map((row) => row[i]!.length))
+      const expected = rows.map(([a, b, c]) => `  ${a.padEnd(width(0))}  ${b.padStart(width(1))}  ${c}`.trimEnd())
+      expect([...formatTable(columns, rows)]).toEqual(expected)
+    }),
+  )
 })
