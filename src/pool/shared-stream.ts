@@ -2,7 +2,7 @@
 // while none is; every reader gets all bytes.
 import { canShareMemory, takeSharedWindow } from './shared-window.js'
 
-const windowSize = 1 << 20
+export const streamWindow = 1 << 20
 const windowCount = 8
 
 /** The places of the numbers that all sides look at; behind these, how many windows each reader is done with. */
@@ -18,7 +18,7 @@ export interface StreamPort {
 }
 
 export class StreamWriter {
-  readonly ring = takeSharedWindow(windowSize * windowCount)
+  readonly ring = takeSharedWindow(streamWindow * windowCount)
   readonly #control: Int32Array
   readonly #readers: number
   /** Windows that are full, and the bytes in the one that is not. */
@@ -52,6 +52,19 @@ export class StreamWriter {
     }
   }
 
+  /** Room for the next bytes, to be filled in place; what is in a window by now goes on its way. `commit` says when they are there. */
+  async reserve(length: number, gone: Promise<unknown>): Promise<Uint8Array> {
+    if (this.#used > 0) this.#pass()
+    while (!this.#hasRoom()) await this.#wait(gone)
+    const start = (this.#full % windowCount) * streamWindow
+    return this.ring.subarray(start, start + Math.min(length, streamWindow))
+  }
+
+  commit(length: number): void {
+    this.#used = length
+    this.#pass()
+  }
+
   #hasRoom(): boolean {
     return this.#used > 0 || this.#slowest() === undefined
   }
@@ -65,10 +78,10 @@ export class StreamWriter {
   }
 
   #put(bytes: Uint8Array): number {
-    const part = bytes.subarray(0, windowSize - this.#used)
-    this.ring.set(part, (this.#full % windowCount) * windowSize + this.#used)
+    const part = bytes.subarray(0, streamWindow - this.#used)
+    this.ring.set(part, (this.#full % windowCount) * streamWindow + this.#used)
     this.#used += part.byteLength
-    if (this.#used === windowSize) this.#pass()
+    if (this.#used === streamWindow) this.#pass()
     return part.byteLength
   }
 
@@ -114,7 +127,7 @@ export function* readStream(
       Atomics.wait(control, filled, seen, 50)
     }
     const place = seen % windowCount
-    yield ring.subarray(place * windowSize, place * windowSize + Atomics.load(control, lengths + place))
+    yield ring.subarray(place * streamWindow, place * streamWindow + Atomics.load(control, lengths + place))
     Atomics.store(control, emptied + reader, seen + 1)
     Atomics.notify(control, emptied + reader)
   }

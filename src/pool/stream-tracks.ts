@@ -1,13 +1,18 @@
 // Digests of a stream that this thread brings and others compute, where the stream is long enough for that.
-import { checkAborted } from '../bytes/index.js'
+import { type ByteRange, checkAborted } from '../bytes/index.js'
 import type { Job, JobHandler, WorkerPool } from './job.js'
-import { readStream, type StreamPort, StreamWriter } from './shared-stream.js'
+import { readStream, type StreamPort, StreamWriter, streamWindow } from './shared-stream.js'
 import { releaseSharedWindow } from './shared-window.js'
 import { type Track, TrackHasher } from './tracks.js'
 
 export interface StreamDigests {
   /** Takes the next bytes; they may be overwritten when the promise, if there is one, has settled. */
   update(bytes: Uint8Array): void | Promise<void>
+  /**
+   * The same for bytes of a source, which are read to where the other threads find them and given from there, as `streamRange` does; it
+   * saves a copy. Undefined where there is none to save.
+   */
+  stream?(range: ByteRange, window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> | undefined
   /** The digests of each track, one slot for each of its ranges. To be called after the last byte. */
   finish(): Promise<readonly Uint8Array[]>
   /** Nobody wants them any more. */
@@ -67,11 +72,42 @@ function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string)
   void Promise.allSettled(results).then(() => releaseSharedWindow(writer.ring))
   return {
     update: (bytes) => writer.write(bytes, gone),
+    stream(range, window, signal) {
+      const isLarge = window === streamWindow && range.length >= window
+      return isLarge && range.source.readInto ? streamThrough(writer, gone, range, signal) : undefined
+    },
     finish() {
       writer.end()
       return Promise.all(results)
     },
     abort: () => controller.abort(),
+  }
+}
+
+/** Reads one window ahead, as long as no thread is that far behind. */
+async function* streamThrough(
+  writer: StreamWriter,
+  gone: Promise<unknown>,
+  { source, offset, length }: ByteRange,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const fill = async (done: number): Promise<Uint8Array> => {
+    const target = await writer.reserve(length - done, gone)
+    checkAborted(signal, source.name)
+    await source.readInto!(offset + done, target, { signal, ahead: length - done - target.byteLength })
+    return target
+  }
+  let next: Promise<Uint8Array> | undefined = fill(0)
+  try {
+    for (let done = 0; done < length; done += streamWindow) {
+      const chunk: Uint8Array = await next!
+      writer.commit(chunk.byteLength)
+      next = done + streamWindow < length ? fill(done + streamWindow) : undefined
+      next?.catch(() => {}) // a consumer that stops early must not leave an unhandled rejection
+      yield chunk
+    }
+  } finally {
+    await next?.catch(() => {}) // it still writes into its window
   }
 }
 

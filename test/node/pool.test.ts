@@ -150,14 +150,37 @@ describe('a stream that other threads hash', () => {
         for (let at = 0; at < bytes.length; at += step) await stream.update(bytes.subarray(at, at + step))
         results.push((await stream.finish()).map((digests) => Buffer.from(digests).toString('base64')))
       }
+      // Long stretches are read to where the threads look, short ones are copied there.
+      const { writeFileSync } = await import('node:fs')
+      writeFileSync(process.argv[2] + '/stream.bin', bytes)
+      const source = await tare.FileSource.open(process.argv[2] + '/stream.bin')
+      const mixed = pools.digestStream(tracks, { pool, length: bytes.length, file: 'x' })
+      const lengths = [2_500_000, 99, 1 << 20, 700_000, (1 << 20) + 1]
+      let streamed = 0
+      let isSame = true
+      for (let at = 0, i = 0; at < bytes.length; i++) {
+        const length = Math.min(lengths[i % lengths.length], bytes.length - at)
+        const chunks = mixed.stream({ source, offset: at, length }, 1 << 20)
+        if (!chunks) await mixed.update(bytes.subarray(at, at + length))
+        else for await (const chunk of chunks) {
+          isSame &&= Buffer.compare(chunk, bytes.subarray(at + streamed, at + streamed + chunk.length)) === 0
+          streamed += chunk.length
+        }
+        isSame &&= streamed === (chunks ? length : 0)
+        streamed = 0
+        at += length
+      }
+      results.push((await mixed.finish()).map((digests) => Buffer.from(digests).toString('base64')))
+      await source.close()
       const given = pools.digestStream(tracks, { pool, length: bytes.length, file: 'x' })
       await given.update(bytes.subarray(0, 5_000_000))
       given.abort()
       const aborted = await given.finish().catch((error) => error.finding.code)
       await pool.close()
-      console.log(JSON.stringify({ results, aborted }))
-    `) as { results: string[][]; aborted: string }
+      console.log(JSON.stringify({ results, aborted, isSame }))
+    `) as { results: string[][]; aborted: string; isSame: boolean }
     expect(result.results[0]!.length).toBe(3)
+    expect(result.isSame).toBe(true)
     for (const other of result.results.slice(1)) expect(other).toEqual(result.results[0])
     expect(result.aborted).toBe('io/aborted')
   })

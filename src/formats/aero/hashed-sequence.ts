@@ -41,11 +41,7 @@ export class HashedSequence {
     this.#running = undefined // until this item is complete
     let isComplete = false
     try {
-      for await (const chunk of this.#items[i]!.chunks(window, signal)) {
-        const working = digests.update(chunk)
-        if (working) await working
-        yield chunk
-      }
+      yield* observed(this.#items[i]!, digests, window, signal)
       isComplete = true
     } finally {
       if (!isComplete) digests.abort()
@@ -82,5 +78,27 @@ export class HashedSequence {
     for (let i = 0; i < this.#items.length; i++) {
       for await (const _ of this.#chunks(i, 1 << 20, signal));
     }
+  }
+}
+
+function observed(
+  item: Payload,
+  digests: StreamDigests,
+  window: number,
+  signal: AbortSignal | undefined,
+): AsyncIterable<Uint8Array> {
+  return (item.origin && digests.stream?.(item.origin, window, signal)) ?? updated(item, digests, window, signal)
+}
+
+async function* updated(
+  item: Payload,
+  digests: StreamDigests,
+  window: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const chunk of item.chunks(window, signal)) {
+    const working = digests.update(chunk)
+    if (working) await working
+    yield chunk
   }
 }
