@@ -30,7 +30,7 @@ room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert ar
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
 room('tokenize', ...ground)
 room('embed', ...ground, 'transforms', 'tokenize')
-room('workers', ...verbs, 'inspect')
+room('workers', ...verbs, 'inspect', 'diff')
 room('all-codes.ts', ...verbs, 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'edit')
 room('pack', ...verbs, 'convert')
 room(

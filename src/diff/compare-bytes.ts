@@ -21,6 +21,7 @@ export async function firstDifferentByte(a: Payload, b: Payload, watch: Watch = 
   return -1
 }
 
-function isSameRange({ origin: a }: Payload, { origin: b }: Payload): boolean {
+/** The same bytes of the same file. */
+export function isSameRange({ origin: a }: Payload, { origin: b }: Payload): boolean {
   return a !== undefined && a.source === b?.source && a.offset === b.offset && a.length === b.length
 }

@@ -1,6 +1,7 @@
 // One tensor of each model: structure first, then the stored bytes, and the numbers only where these differ.
-import type { JsonValue, Payload, QuantParams, Tensor } from '../model/index.js'
+import type { JsonValue, QuantParams, Tensor } from '../model/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
+import type { PayloadPair } from './compare-ranges.js'
 import { compareValues } from './compare-values.js'
 import { inRowOrder } from './real-values.js'
 import { isClose, type ToleranceOptions } from './tolerance.js'
@@ -9,6 +10,8 @@ import type { TensorChange, TensorDifference, TensorSide } from './types.js'
 export interface CompareOptions extends ToleranceOptions, Watch {
   /** False: only find out what differs, and leave the numbers alone unless a tolerance needs them. */
   readonly measure?: boolean | undefined
+  /** Where the stored bytes first differ, or -1, where that is known. */
+  readonly firstByte?: number | undefined
 }
 
 /** What is different, or undefined when nothing is. */
@@ -22,11 +25,11 @@ export async function compareTensors(
     ...more,
   })
   if (a.shape.join() !== b.shape.join()) return difference('shape')
-  const isSameType = typeOf(a) === typeOf(b) && isSameQuant(a.quant, b.quant)
+  const isSameType = isOneType(a, b)
   if (!a.data && !b.data) return isSameType ? undefined : difference('type', { reason: 'there are no data' })
   if (!a.data || !b.data) return difference('data')
   const stored = isSameType ? inOneOrder(a, b) : undefined
-  const found = stored && (await firstDifferentByte(...stored, options))
+  const found = stored && (options.firstByte ?? (await firstDifferentByte(...stored, options)))
   if (found === -1) return undefined
   const place = found === undefined ? {} : { firstByte: found }
   const change = isSameType ? 'bytes' : 'type'
@@ -41,8 +44,16 @@ export async function compareTensors(
   return difference(change, { ...close, ...place, values })
 }
 
+/** The bytes that are compared directly, where these decide. */
+export function storedBytes(a: Tensor, b: Tensor): PayloadPair | undefined {
+  const isAlike = a.data && b.data && a.shape.join() === b.shape.join() && isOneType(a, b)
+  return isAlike ? inOneOrder(a, b) : undefined
+}
+
+const isOneType = (a: Tensor, b: Tensor): boolean => typeOf(a) === typeOf(b) && isSameQuant(a.quant, b.quant)
+
 /** The payloads with their elements in the same order and the same length; undefined where that cannot be. */
-function inOneOrder(a: Tensor, b: Tensor): readonly [Payload, Payload] | undefined {
+function inOneOrder(a: Tensor, b: Tensor): PayloadPair | undefined {
   const hasOneOrder = a.order === b.order || a.shape.filter((dim) => dim !== 1).length < 2
   const [left, right] = hasOneOrder ? [a, b] : [inRowOrder(a), inRowOrder(b)]
   if (typeof left === 'string' || typeof right === 'string') return undefined

@@ -2,7 +2,8 @@
 import type { Model, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { selector } from '../transforms/select.js'
-import { compareTensors, sideOf } from './compare-tensors.js'
+import { firstDifferences } from './compare-ranges.js'
+import { compareTensors, sideOf, storedBytes } from './compare-tensors.js'
 import { matchContents, matchNames, renameCandidates } from './match-tensors.js'
 import { severity, type ToleranceOptions } from './tolerance.js'
 import { type ProgressOptions, trackProgress } from './track-progress.js'
@@ -13,7 +14,7 @@ export interface TensorOptions extends ToleranceOptions, ProgressOptions {
   readonly tensors?: readonly string[] | undefined
   /** False: only find out what differs, and leave the numbers alone unless a tolerance needs them. */
   readonly measure?: boolean | undefined
-  /** Threads that hashing can be spread over. */
+  /** Threads that hashing and comparing can be spread over. */
   readonly pool?: WorkerPool | undefined
 }
 
@@ -34,9 +35,15 @@ export async function diffTensors(a: Model, b: Model, options: TensorOptions): P
     pairs: renamed,
   } = await matchContents(named, { a, b }, { ...tracker.step('', hashed), pool: options.pool })
   const changed: TensorDifference[] = []
-  for (const pair of named.pairs) {
-    const watch = tracker.step(pair.a.name, sizeOf([pair.a, pair.b]))
-    const difference = await compareTensors(pair.a, pair.b, { ...options, ...watch })
+  const stored = {
+    count: named.pairs.length,
+    pair: (i: number) => storedBytes(named.pairs[i]!.a, named.pairs[i]!.b),
+  }
+  const found = await firstDifferences(stored, options.pool, (bytes) => tracker.step('', bytes))
+  for (const [i, pair] of named.pairs.entries()) {
+    const firstByte = found.get(i)
+    const watch = tracker.step(pair.a.name, firstByte === undefined ? sizeOf([pair.a, pair.b]) : 0)
+    const difference = await compareTensors(pair.a, pair.b, { ...options, ...watch, firstByte })
     if (difference) changed.push(difference)
   }
   const close = changed.filter((each) => each.close).length

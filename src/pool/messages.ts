@@ -12,7 +12,8 @@ export interface Request {
 export type Answer =
   | { readonly type: 'ready' }
   | { readonly type: 'advance'; readonly bytes: number }
-  | { readonly type: 'result'; readonly result: unknown }
+  /** With the bytes that were not told yet. */
+  | { readonly type: 'result'; readonly result: unknown; readonly bytes: number }
   | { readonly type: 'error'; readonly finding: Finding }
 
 /** An error as plain data. What is not ours becomes a finding about the job. */

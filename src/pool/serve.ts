@@ -38,8 +38,7 @@ export function serveJobs(
       const handler = Object.hasOwn(kinds, job.kind) ? kinds[job.kind] : undefined
       if (!handler) throw new Error('this worker does not know what to do')
       const result = await handler(job.data, job.window, { signal: controller.signal, advance, open })
-      if (untold > 0) port.post({ type: 'advance', bytes: untold })
-      return { type: 'result', result }
+      return { type: 'result', result, bytes: untold }
     } catch (error) {
       return { type: 'error', finding: findingFor(error, job) }
     }

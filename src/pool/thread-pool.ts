@@ -180,8 +180,10 @@ export class ThreadPool implements WorkerPool {
     seat.thread.hold(false)
     this.#unwatch(task)
     if (task.options.signal?.aborted) task.reject(aborted(task))
-    else if (answer.type === 'result') task.resolve(answer.result)
-    else task.reject(new TareError(answer.finding))
+    else if (answer.type === 'result') {
+      if (answer.bytes > 0) task.options.onAdvance?.(answer.bytes)
+      task.resolve(answer.result)
+    } else task.reject(new TareError(answer.finding))
     this.#assign()
   }
 

@@ -3,7 +3,7 @@
 import { alignUp } from '../bytes/index.js'
 import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
 import { stickyDecoder } from '../dtypes/integers.js'
-import { fillView, type ViewType } from '../dtypes/views.js'
+import { fillView, type ViewType, viewOf } from '../dtypes/views.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
@@ -77,6 +77,8 @@ function converter(from: DType, to: DType): Convert | undefined {
   if (to === f32) return writing(Float32Array, decoder.toF32)
   if (to === f64) return writing(Float64Array, decoder.toF64)
   const { fromF32, fromF64 } = encoder
+  if (from === f32 && fromF32) return reading(Float32Array, fromF32)
+  if (from === f64 && fromF64) return reading(Float64Array, fromF64)
   const isF32 = from.kind === 'block' || castLoss(from, f32) === 'none'
   if (isF32 && fromF32) return inRuns(Float32Array, decoder.toF32, fromF32, from.group, to.group)
   const toF64 = (to.kind === 'float' && stickyDecoder(from)) || decoder.toF64
@@ -92,6 +94,14 @@ function writing<T extends Float32Array | Float64Array>(
     fillView(type, target, count, (view) => decode(source, view))
     return -1
   }
+}
+
+/** And encoders take them as they are. */
+function reading<T extends Float32Array | Float64Array>(
+  type: ViewType<T>,
+  encode: (source: T, target: Uint8Array) => number,
+): Convert {
+  return (source, target, count) => encode(viewOf(type, source, count), target)
 }
 
 const isWide = (dtype: DType): boolean => dtype === i64 || dtype === u64

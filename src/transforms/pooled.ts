@@ -16,6 +16,8 @@ import { rebuildPayload } from './rebuild.js'
 
 /** About so much is made by one job: long enough that handing it over costs nothing, short enough that all threads have one. */
 const stretchSize = 4 * defaultWindow
+/** So much at a time, to be copied while it is in the nearest cache. */
+const pieceSize = defaultWindow / 4
 
 interface StretchData {
   readonly recipe: Recipe
@@ -78,9 +80,7 @@ async function* makeStretches(
 export const makeStretch: JobHandler = async (data, window, { open, signal, advance }) => {
   const { recipe, offset, length } = data as StretchData
   let at = 0
-  for await (const chunk of rebuildPayload(recipe, open)
-    .stretches!.take(offset, length)
-    .chunks(defaultWindow, signal)) {
+  for await (const chunk of rebuildPayload(recipe, open).stretches!.take(offset, length).chunks(pieceSize, signal)) {
     window!.set(chunk, at)
     at += chunk.byteLength
     advance(chunk.byteLength)

@@ -15,5 +15,6 @@ export const workerJobs: Readonly<Record<string, JobHandler>> = {
   stretch: transform('stretch'),
   quantize: transform('quantize'),
   range: transform('range'),
+  compare: loaded(async () => (await import('../diff/compare-ranges.js')).compareInWorker),
   stats: loaded(async () => (await import('../inspect/model-stats.js')).measureInWorker),
 }
