@@ -10,7 +10,7 @@ import { readConfig } from './config.js'
 import { type EncoderOptions, type EncoderShape, findEncoder } from './encoder.js'
 import type { EmbedEngine } from './engine.js'
 import type { EmbedProfile } from './graph.js'
-import { encoderFile, readRope } from './onnx-export.js'
+import { encoderFile, ropePayload } from './onnx-export.js'
 
 export interface EmbedderOptions extends EncoderOptions {
   readonly engine: EmbedEngine
@@ -77,9 +77,9 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
     maxLength,
     lowercase: options.lowercase,
   })
-  const onnx = await readRope(encoderFile(encoder, { profile, normalize: false }), signal)
+  const onnx = ropePayload(encoderFile(encoder, { profile, normalize: false }))
   checkAborted(signal, file)
-  const session = await engine.load(onnx)
+  const session = await engine.load(onnx, signal)
   const pad = vocabulary.special.pad ?? 0
   // The reference takes every id of [PAD] for padding; elsewhere padding is only what comes after the text.
   const counts = isReference ? (id: number) => id !== pad : () => true

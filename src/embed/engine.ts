@@ -1,6 +1,7 @@
 // What an engine does for us: take an ONNX file, then run it. The ONNX runtimes for Node and for browsers have the same interface, of
 // which only this much is needed.
 import { failWith } from '../errors/index.js'
+import { type Payload, readPayload } from '../model/index.js'
 import { embedCodes } from './codes.js'
 import { graphInputs, graphOutputs } from './graph.js'
 
@@ -20,13 +21,14 @@ export interface EngineSession {
 
 export interface EmbedEngine {
   readonly name: string
-  load(onnx: Uint8Array): Promise<EngineSession>
+  /** The file is still to be read: it is as large as the weights, and an engine need not have it in memory beside its own copy. */
+  load(onnx: Payload, signal?: AbortSignal): Promise<EngineSession>
 }
 
 /** The part of onnxruntime-node and onnxruntime-web that is used. */
 export interface OnnxRuntime {
   readonly InferenceSession: {
-    create(model: Uint8Array, options?: Record<string, unknown>): Promise<RuntimeSession>
+    create(model: Uint8Array | string, options?: Record<string, unknown>): Promise<RuntimeSession>
   }
   readonly Tensor: new (type: 'int64', data: BigInt64Array, dims: readonly number[]) => unknown
 }
@@ -41,16 +43,29 @@ export interface OnnxEngineOptions {
   readonly name?: string | undefined
   /** Handed to `InferenceSession.create`, e.g. `{ intraOpNumThreads: 1 }` or `{ executionProviders: ['webgpu'] }`. */
   readonly session?: Readonly<Record<string, unknown>> | undefined
+  /** Where the runtime finds the file while it makes a session: default in memory, or as a path where it can read files. */
+  readonly withModel?: WithModel | undefined
 }
+
+export type WithModel = <T>(
+  onnx: Payload,
+  use: (model: Uint8Array | string) => Promise<T>,
+  signal?: AbortSignal,
+) => Promise<T>
+
+/** The whole file in memory, which every runtime takes. */
+const inMemory: WithModel = async (onnx, use, signal) => use(await readPayload(onnx, signal))
 
 /** An engine that runs on the given module: `onnxEngine(await import('onnxruntime-web'))`. */
 export function onnxEngine(runtime: OnnxRuntime, options: OnnxEngineOptions = {}): EmbedEngine {
-  const name = options.name ?? 'onnxruntime'
+  const { name = 'onnxruntime', withModel = inMemory } = options
   return {
     name,
-    async load(onnx) {
+    async load(onnx, signal) {
       const settings = { logSeverityLevel: 3, ...options.session }
-      const session = await guarded(name, () => runtime.InferenceSession.create(onnx, settings))
+      const create = (model: Uint8Array | string) =>
+        guarded(name, () => runtime.InferenceSession.create(model, settings))
+      const session = await withModel(onnx, create, signal)
       return {
         async run({ count, length, ids, mask }) {
           const dims = [count, length]

@@ -14,6 +14,7 @@ export {
   type OnnxEngineOptions,
   type OnnxRuntime,
   onnxEngine,
+  type WithModel,
 } from './engine.js'
 export type { EmbedProfile } from './graph.js'
 export { type OnnxExportOptions, onnxExportRefusal, onnxModelLayout } from './onnx-export.js'

@@ -1,6 +1,7 @@
 // The encoder of a model as an ONNX file, for other programs or for the engine that computes with it here.
+import { defaultWindow } from '../bytes/index.js'
 import { failWith, TareError } from '../errors/index.js'
-import { type FileLayout, type Layout, type Model, type Payload, readPayload, type Slot } from '../model/index.js'
+import { type FileLayout, type Layout, lazyPayload, type Model, type Payload, type Slot } from '../model/index.js'
 import type { Rope } from '../wire/protobuf-write.js'
 import { embedCodes } from './codes.js'
 import { type Encoder, type EncoderOptions, findEncoder } from './encoder.js'
@@ -56,15 +57,14 @@ export function encoderFile(
   return failWith(embedCodes['too-large'], { file, message })
 }
 
-/** The whole file in memory, as engines take it. */
-export async function readRope(rope: Rope<Payload>, signal?: AbortSignal): Promise<Uint8Array> {
-  const bytes = new Uint8Array(rope.byteLength)
-  let at = 0
-  for (const piece of rope.pieces) {
-    bytes.set(piece instanceof Uint8Array ? piece : await readPayload(piece, signal), at)
-    at += piece.byteLength
-  }
-  return bytes
+/** The file as bytes to come, for engines. */
+export function ropePayload(rope: Rope<Payload>): Payload {
+  return lazyPayload(rope.byteLength, async function* (signal) {
+    for (const piece of rope.pieces) {
+      if (piece instanceof Uint8Array) yield piece
+      else yield* piece.chunks(defaultWindow, signal)
+    }
+  })
 }
 
 function slotsOf(rope: Rope<Payload>): Slot[] {

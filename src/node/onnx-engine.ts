@@ -1,6 +1,12 @@
 // The engine for embeddings in Node. It is an optional package of some size, so it is loaded only when somebody computes.
-import { type EmbedEngine, embedCodes, type OnnxRuntime, onnxEngine } from '../embed/index.js'
-import { failWith } from '../errors/index.js'
+import { open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defaultWindow } from '../bytes/index.js'
+import { type EmbedEngine, embedCodes, type OnnxRuntime, onnxEngine, type WithModel } from '../embed/index.js'
+import { failWith, TareError } from '../errors/index.js'
+import { type Payload, readPayload } from '../model/index.js'
+import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 
 export interface NodeOnnxOptions {
   /** How many threads compute; default: one per core. */
@@ -27,7 +33,48 @@ export async function nodeOnnxEngine(options: NodeOnnxOptions = {}): Promise<Emb
   return onnxEngine(runtime, {
     name: packageName,
     session: threads === undefined ? {} : { intraOpNumThreads: threads, interOpNumThreads: 1 },
+    withModel,
   })
 }
 
 const loadRuntime = (): Promise<OnnxRuntime> => import('onnxruntime-node') as unknown as Promise<OnnxRuntime>
+
+/** An encoder that is no larger is handed over in memory. */
+const smallModel = 4 << 20
+
+/**
+ * In memory, the file would stay beside the copy that the runtime makes of it, and as large. From a path it is read piece by piece, and
+ * once the session is made nobody reads it again.
+ */
+const withModel: WithModel = async (onnx, use, signal) => {
+  const path = onnx.byteLength > smallModel ? await writeTemp(onnx, signal) : undefined
+  if (path === undefined) return use(await readPayload(onnx, signal))
+  try {
+    return await use(path)
+  } finally {
+    await removeTemp(path)
+  }
+}
+
+/** The path of a file with this content, or undefined where there is no room or no right to make one. */
+async function writeTemp(content: Payload, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const path = tempNameFor(join(tmpdir(), 'encoder.onnx'))
+  const handle = await open(path, 'wx', 0o600).catch(() => undefined)
+  if (!handle) return undefined
+  trackTemp(path)
+  try {
+    for await (const chunk of content.chunks(defaultWindow, signal)) await handle.writeFile(chunk)
+    await handle.close()
+    return path
+  } catch (error) {
+    await handle.close().catch(() => {})
+    await removeTemp(path)
+    if (error instanceof TareError) throw error // the model could not be read
+    return undefined
+  }
+}
+
+async function removeTemp(path: string): Promise<void> {
+  await unlink(path).catch(() => {})
+  forgetTemp(path)
+}

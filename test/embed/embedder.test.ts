@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bf16, f16, i8 } from '../../src/dtypes/index.js'
 import {
+  bytesPayload,
   cosineSimilarity,
   createEmbedder,
   type EmbedderOptions,
@@ -251,7 +252,7 @@ describe('engines', () => {
   })
 
   it('that fail are told apart from damaged models', async () => {
-    const broken = { name: 'broken', load: () => engine.load(Uint8Array.of(1, 2, 3)) }
+    const broken = { name: 'broken', load: () => engine.load(bytesPayload(Uint8Array.of(1, 2, 3))) }
     await expect(createEmbedder(smallModel(), { ...options, engine: broken })).rejects.toMatchObject({
       code: 'embed/engine-failed',
     })
