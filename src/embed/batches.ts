@@ -12,7 +12,16 @@ export interface PlannedBatch {
   readonly batch: Batch
 }
 
-/** The rows in batches, the shortest first. Each batch is as wide as its longest row; `counts` says which ids are no padding. */
+/**
+ * Memory grows with the ids of a batch, that of the attention even with the square of their length: full batches of rows much longer than
+ * this would take several times what the weights do, and gain no time.
+ */
+const usualLength = 32
+
+/**
+ * The rows in batches, the shortest first: at most `batchSize` rows, and of long ones so many that the batch has no more ids than
+ * `batchSize` rows of the usual length. Each batch is as wide as its longest row; `counts` says which ids are no padding.
+ */
 export function* planBatches(
   rows: readonly Row[],
   batchSize: number,
@@ -20,9 +29,14 @@ export function* planBatches(
   counts: (id: number) => boolean,
 ): Generator<PlannedBatch> {
   const sorted = rows.toSorted((a, b) => a.ids.length - b.ids.length || a.index - b.index)
-  for (let first = 0; first < sorted.length; first += batchSize) {
-    const members = sorted.slice(first, first + batchSize)
+  for (let first = 0; first < sorted.length; ) {
+    let end = first + 1
+    const fits = (row: Row | undefined): boolean =>
+      row !== undefined && (end - first + 1) * Math.max(usualLength, row.ids.length) <= batchSize * usualLength
+    while (fits(sorted[end])) end++
+    const members = sorted.slice(first, end)
     yield { rows: members, batch: fill(members, pad, counts) }
+    first = end
   }
 }
 

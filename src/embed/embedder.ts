@@ -22,7 +22,7 @@ export interface EmbedderOptions extends EncoderOptions {
   readonly maxLength?: number | undefined
   /** Small letters and no accents; see the tokenizer. */
   readonly lowercase?: boolean | undefined
-  /** Texts that are computed together; default 16. */
+  /** Texts that are computed together; default 16. Of texts longer than 32 tokens fewer are, so that the memory stays about the same. */
   readonly batchSize?: number | undefined
   readonly signal?: AbortSignal | undefined
 }

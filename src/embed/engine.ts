@@ -62,7 +62,8 @@ export function onnxEngine(runtime: OnnxRuntime, options: OnnxEngineOptions = {}
   return {
     name,
     async load(onnx, signal) {
-      const settings = { logSeverityLevel: 3, ...options.session }
+      // A pattern of memory would be kept for every shape that a batch has had, and most differ from the one before.
+      const settings = { logSeverityLevel: 3, enableMemPattern: false, ...options.session }
       const create = (model: Uint8Array | string) =>
         guarded(name, () => runtime.InferenceSession.create(model, settings))
       const session = await withModel(onnx, create, signal)
