@@ -78,7 +78,7 @@ async function readHead(source: ByteSource, at: number, context: ZipContext): Pr
   const isSound = isDeflated || (method === methods.stored && sums.size === sums.storedSize)
   const path = `members[${JSON.stringify(name ?? '')}]`
   const place = { headerOffset: at, entryOffset: at, dataOffset, path }
-  const member: ZipMember = { name: name ?? '', rawName, isDeflated, flags, ...sums, ...place }
+  const member: ZipMember = { name: name ?? '', isDeflated, flags, ...sums, ...place }
   return { member, isReadable: name !== undefined && name !== '' && !isEncrypted && isSound }
 }
 

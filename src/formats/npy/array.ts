@@ -43,12 +43,13 @@ export function tensorOf(name: string, header: NpyHeader, place: ArrayPlace): Te
   const dtype = header.dtype === undefined ? undefined : dtypeById(header.dtype)
   const stored = place.payload(dataOffset, length)
   const order = header.fortranOrder ? ('column' as const) : ('row' as const)
-  const common = { name, shape, order, role: 'weight' as const }
-  if (dtype) return { ...common, dtype, data: bigEndian ? swappedPayload(stored, swapWidth(dtype)) : stored }
+  const role = 'weight' as const
+  if (dtype)
+    return { name, shape, order, role, dtype, data: bigEndian ? swappedPayload(stored, swapWidth(dtype)) : stored }
   const hint = /V[12]$/.test(descr) ? '; extension packages save bfloat16 and 8-bit floats this way' : ''
   const message = `the type ${JSON.stringify(descr)} is kept as bytes of unknown meaning${hint}`
   report.report(codes['foreign-type'], { offset: header.textOffset, path: 'header.descr', message })
-  return { ...common, dtype: packed, data: stored, extra: { descr } }
+  return { name, shape, order, role, dtype: packed, data: stored, extra: { descr } }
 }
 
 /** The two parts of a complex number are swapped one by one. */
