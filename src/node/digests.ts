@@ -28,8 +28,14 @@ const crc32: DigestProvider = {
   },
 }
 
+interface NativeHasher {
+  reset(): void
+  update(bytes: Uint8Array): unknown
+  digest(format: 'hex'): string
+}
+
 interface BlakeHash {
-  readonly Blake3Hasher: new () => { update(bytes: Uint8Array): unknown; digestBuffer(): Uint8Array }
+  readonly Blake3Hasher: new () => NativeHasher
 }
 
 let native: BlakeHash | null | undefined
@@ -55,9 +61,43 @@ const blake3: DigestProvider = {
   create(): Hasher {
     const package_ = loadBlake()
     if (!package_) return new Blake3Hasher(blake3Kernel())
-    const hasher = new package_.Blake3Hasher()
-    return { update: (bytes) => void hasher.update(bytes), digest: () => plainBytes(hasher.digestBuffer()) }
+    return new NativeBlake3(idle.pop() ?? new package_.Blake3Hasher())
   },
+}
+
+/**
+ * Native hashers that are done. Memory of the package, 3 KB for each, is given back only between two turns of the event loop; where
+ * bytes come without waiting there is none for long, and a table of pages asks for a hasher every few MB.
+ */
+const idle: NativeHasher[] = []
+const mostIdle = 64
+
+class NativeBlake3 implements Hasher {
+  #hasher: NativeHasher | undefined
+  #result: Uint8Array | undefined
+
+  constructor(hasher: NativeHasher) {
+    this.#hasher = hasher
+  }
+
+  update(bytes: Uint8Array): void {
+    if (!this.#hasher) throw new Error('this digest was taken already')
+    this.#hasher.update(bytes)
+  }
+
+  digest(): Uint8Array {
+    this.#result ??= this.#finish(this.#hasher!)
+    return this.#result
+  }
+
+  /** As text, since a Buffer from the package waits for the event loop, too. */
+  #finish(hasher: NativeHasher): Uint8Array {
+    const result = plainBytes(Buffer.from(hasher.digest('hex'), 'hex'))
+    this.#hasher = undefined
+    hasher.reset()
+    if (idle.length < mostIdle) idle.push(hasher)
+    return result
+  }
 }
 
 /** A Buffer may be a view into a pool; digests are handed out as bytes of their own. */

@@ -30,6 +30,23 @@ test.each(algorithms)('%s agrees with the portable one, however the bytes are cu
   await fc.assert(property, { numRuns: 30 })
 })
 
+test('hashers that follow each other or run side by side have nothing to do with each other', async () => {
+  const bytes = new TextEncoder().encode('123456789')
+  const expected = 'b7d65b48420d1033cb2595293263b6f72eabee20d55e699d0df1973b3c9deed1'
+  const first = await createHasher('blake3')
+  first.update(bytes)
+  const digest = first.digest()
+  expect(hex(digest)).toBe(expected)
+  const [second, third] = [await createHasher('blake3'), await createHasher('blake3')]
+  second.update(bytes.subarray(0, 4))
+  third.update(bytes)
+  second.update(bytes.subarray(4))
+  expect(() => first.update(bytes)).toThrow('taken already')
+  expect(hex(first.digest())).toBe(expected)
+  expect(hex(second.digest())).toBe(expected)
+  expect(hex(third.digest())).toBe(expected)
+})
+
 test('says what it runs on', async () => {
   expect(await digestProviderName('sha256')).toBe('node:crypto')
   expect(await digestProviderName('crc32')).toBe('node:zlib')
