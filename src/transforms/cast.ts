@@ -27,7 +27,8 @@ export function castLoss(from: DType, to: DType): 'none' | 'precision' {
 /** The tensor with its values as `to`. A value that does not fit ends the reading of its payload with write/value-range. */
 export function castTensor(tensor: Tensor, to: DType): Tensor {
   const from = tensor.encoding ?? tensor.dtype
-  const changed: Tensor = { ...tensor, dtype: to, encoding: undefined }
+  // A new field behind a spread would make the object three times as large.
+  const changed: Tensor = tensor.encoding ? { ...tensor, dtype: to, encoding: undefined } : { ...tensor, dtype: to }
   if (from.id === to.id) return changed
   const decoded = from.regions && (tensor.data ? decodedPayload(tensor, 'f32') : null)
   if (decoded !== undefined) return castTensor({ ...changed, dtype: f32, data: decoded }, to)

@@ -28,11 +28,11 @@ interface Fault {
 }
 
 /** The tensor of an entry; undefined when it was reported and cannot be listed. */
-export function toTensor(entry: Entry, source: ByteSource, data: Section, context: ReadContext): Tensor | undefined {
+export function toTensor(entry: Entry, source: ByteSource, section: Section, context: ReadContext): Tensor | undefined {
   const { name, nameBytes, isUtf8, fields } = entry
   const dtype = dtypeOfCode(fields.dtype)
   const shape = isSafe(entry.shape) ? entry.shape : undefined
-  const fault = findFault(entry, dtype, shape, source.size, data)
+  const fault = findFault(entry, dtype, shape, source.size, section)
   if (fault) {
     reportTensor(context, fault.code, place(entry, fault.field, fault.message))
     const length = toSafe(fields.dataSize)
@@ -40,13 +40,15 @@ export function toTensor(entry: Entry, source: ByteSource, data: Section, contex
   }
   if (!dtype || !shape || (fault && !context.report.strict)) return undefined
   const rawName = isUtf8 ? undefined : [nameBytes]
-  const tensor = { name, rawName, dtype, shape, order: 'row', role: 'weight' } as const
-  if (fault) return { ...tensor, data: null }
   const [offset, length] = [Number(fields.dataOff), Number(fields.dataSize)]
+  const data = fault ? null : rangePayload(source, offset, length)
+  // All fields at once: engines need three times the memory for objects that get a new field behind a spread.
+  const tensor: Tensor = { name, rawName, dtype, shape, order: 'row', role: 'weight', data, extra: undefined }
+  if (fault) return tensor
   if (dtype.regions) reportBareCodes(entry, dtype, shape, context)
   const { extents } = context
   if (extents) extents.add({ file: source.name, offset, length, path: `data[${JSON.stringify(name)}]`, kind: 'data' })
-  return { ...tensor, data: rangePayload(source, offset, length) }
+  return tensor
 }
 
 const isSafe = (shape: Entry['shape']): shape is readonly number[] => shape.every((dim) => typeof dim === 'number')
