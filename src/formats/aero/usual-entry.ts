@@ -36,11 +36,13 @@ let byteValues: Uint16Array | undefined
 
 /** The byte that two digits stand for, by their character codes; larger than a byte for what is no digit. Made when it is needed. */
 function digitPairs(): Uint16Array {
-  byteValues ??= Uint16Array.from({ length: 65_536 }, (_, codes) => {
-    const [high, low] = [hexValues[Math.floor(codes / 256)]!, hexValues[codes % 256]!]
-    return high > 15 || low > 15 ? 256 : 16 * high + low
-  })
-  return byteValues
+  if (byteValues) return byteValues
+  const values = new Uint16Array(65_536).fill(256)
+  const digits = [...hexValues.keys()].filter((code) => hexValues[code]! < 16)
+  for (const high of digits)
+    for (const low of digits) values[256 * high + low] = 16 * hexValues[high]! + hexValues[low]!
+  byteValues = values
+  return values
 }
 
 /** More than the fields of an entry take beside its name: closer to the end than that, the other parser does the work. */
