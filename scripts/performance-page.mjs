@@ -16,7 +16,7 @@ const topics = {
     'Opening reads the index, checks it and makes the list of tensors. The peers check less; `JSON.parse` checks nothing.',
   'Over HTTP': 'A server on the same machine counts what it is asked for. Nothing is in the cache.',
   'Verifying and hashing':
-    '`b3sum` hashes each byte once. An AERO file with tensor hashes has two hashes over each byte, with page hashes three. "In memory" compares the digests that run where no native package is there.',
+    '`b3sum` hashes each byte once. An AERO file with tensor hashes has two hashes over each byte, with page hashes three; there b3sum is also given the file two and three times. "In memory" compares the digests that run where no native package is there.',
   Statistics:
     'Minimum, maximum, mean, median, deviation, special values and histogram. `memcpy` copies the same bytes once.',
   'Decoding and encoding': 'One thread, in memory. `memcpy` copies as many f32 values as are decoded or encoded.',
