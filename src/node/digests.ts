@@ -58,11 +58,40 @@ const blake3: DigestProvider = {
   get cost() {
     return loadBlake() ? 0.26 : subtreeCost
   },
-  create(): Hasher {
-    const package_ = loadBlake()
-    if (!package_) return new Blake3Hasher(blake3Kernel())
-    return new NativeBlake3(idle.pop() ?? new package_.Blake3Hasher())
-  },
+  create: () => new Blake3(),
+}
+
+/** Up to so many bytes our own kernel is done before the native package is reached. */
+const fewBytes = 8192
+const noBytes = new Uint8Array(0)
+
+/** All there is to hash often comes at once and is short: a model can have a million such tensors. */
+class Blake3 implements Hasher {
+  #few: Uint8Array | undefined
+  #long: Hasher | undefined
+  #result: Uint8Array | undefined
+
+  update(bytes: Uint8Array): void {
+    if (this.#result) throw new Error('this digest was taken already')
+    if (!this.#long && !this.#few && bytes.byteLength <= fewBytes) {
+      this.#few = bytes.slice()
+      return
+    }
+    this.#long ??= longBlake3()
+    if (this.#few) this.#long.update(this.#few)
+    this.#few = undefined
+    this.#long.update(bytes)
+  }
+
+  digest(): Uint8Array {
+    this.#result ??= this.#long ? this.#long.digest() : blake3Kernel().subtree(this.#few ?? noBytes, 0, true)
+    return this.#result
+  }
+}
+
+function longBlake3(): Hasher {
+  const package_ = loadBlake()
+  return package_ ? new NativeBlake3(idle.pop() ?? new package_.Blake3Hasher()) : new Blake3Hasher(blake3Kernel())
 }
 
 /**
@@ -73,29 +102,21 @@ const idle: NativeHasher[] = []
 const mostIdle = 64
 
 class NativeBlake3 implements Hasher {
-  #hasher: NativeHasher | undefined
-  #result: Uint8Array | undefined
+  readonly #hasher: NativeHasher
 
   constructor(hasher: NativeHasher) {
     this.#hasher = hasher
   }
 
   update(bytes: Uint8Array): void {
-    if (!this.#hasher) throw new Error('this digest was taken already')
     this.#hasher.update(bytes)
   }
 
+  /** To be called once. As text, since a Buffer from the package waits for the event loop, too. */
   digest(): Uint8Array {
-    this.#result ??= this.#finish(this.#hasher!)
-    return this.#result
-  }
-
-  /** As text, since a Buffer from the package waits for the event loop, too. */
-  #finish(hasher: NativeHasher): Uint8Array {
-    const result = plainBytes(Buffer.from(hasher.digest('hex'), 'hex'))
-    this.#hasher = undefined
-    hasher.reset()
-    if (idle.length < mostIdle) idle.push(hasher)
+    const result = plainBytes(Buffer.from(this.#hasher.digest('hex'), 'hex'))
+    this.#hasher.reset()
+    if (idle.length < mostIdle) idle.push(this.#hasher)
     return result
   }
 }
