@@ -63,19 +63,30 @@ export function rangePayload(source: ByteSource, offset: number, length: number)
   return new RangePayload(source, offset, length)
 }
 
-export function bytesPayload(bytes: Uint8Array): Payload {
-  return {
-    byteLength: bytes.byteLength,
-    async read(at, count) {
-      checkRange({ name: 'memory', size: bytes.byteLength }, at, count)
-      return bytes.subarray(at, at + count)
-    },
-    async *chunks(window) {
-      for (let at = 0; at < bytes.byteLength; at += window)
-        yield bytes.subarray(at, Math.min(at + window, bytes.byteLength))
-    },
+/** Bytes in memory. A class for the same reason. */
+class BytesPayload implements Payload {
+  private readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  get byteLength(): number {
+    return this.bytes.byteLength
+  }
+
+  async read(at: number, count: number): Promise<Uint8Array> {
+    checkRange({ name: 'memory', size: this.byteLength }, at, count)
+    return this.bytes.subarray(at, at + count)
+  }
+
+  async *chunks(window: number): AsyncGenerator<Uint8Array, void, void> {
+    for (let at = 0; at < this.byteLength; at += window)
+      yield this.bytes.subarray(at, Math.min(at + window, this.byteLength))
   }
 }
+
+export const bytesPayload = (bytes: Uint8Array): Payload => new BytesPayload(bytes)
 
 /** All bytes of a payload in one buffer of their own. For small things only: parts, previews, tests. */
 export async function readPayload(payload: Payload, signal?: AbortSignal): Promise<Uint8Array> {
