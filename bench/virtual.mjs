@@ -56,7 +56,7 @@ export class RecordingSink {
   /** `slots` as the layout of the file has them. */
   constructor(slots) {
     let at = 0
-    this.#holes = slots.flatMap(({ payload, bytes, length }) => {
+    this.#holes = [...slots].flatMap(({ payload, bytes, length }) => {
       const hole = { at, length: payload?.byteLength ?? bytes?.byteLength ?? length }
       at += hole.length
       return payload && hole.length % period === 0 ? [hole] : []

@@ -2,7 +2,7 @@
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
-import { type Layout, type Model, type Payload, type Tensor, totalSize } from '../model/index.js'
+import { type Layout, type Model, type Payload, type Slot, slotLength, type Tensor, totalSize } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
@@ -46,22 +46,28 @@ export function estimateMemory(planned: Planned): number {
 function indexSize(source: Model): number {
   const known = new Map<unknown, Set<number>>()
   let size = totalSize(source)
-  for (const { data } of [...source.tensors, ...source.parts]) {
-    const origin = data?.origin
-    if (!origin) continue
-    const offsets = known.get(origin.source) ?? new Set<number>()
-    known.set(origin.source, offsets)
-    if (offsets.has(origin.offset)) continue // shared bytes count once
-    offsets.add(origin.offset)
-    size -= origin.length
+  for (const list of [source.tensors, source.parts]) {
+    for (const { data } of list) {
+      const origin = data?.origin
+      if (!origin) continue
+      const offsets = known.get(origin.source) ?? new Set<number>()
+      known.set(origin.source, offsets)
+      if (offsets.has(origin.offset)) continue // shared bytes count once
+      offsets.add(origin.offset)
+      size -= origin.length
+    }
   }
   return Math.max(0, size)
 }
 
+function* slotsOf({ files }: Layout): Generator<Slot, void, void> {
+  for (const { slots } of files) yield* slots
+}
+
 function headerMemory(layout: Layout): number {
   let memory = 0
-  for (const slot of layout.files.flatMap(({ slots }) => slots)) {
-    if (slot.kind === 'bytes') memory += perBytesSlot + perHeaderByte * slot.bytes.byteLength
+  for (const slot of slotsOf(layout)) {
+    if (slot.kind === 'bytes') memory += perBytesSlot + perHeaderByte * slotLength(slot)
     else if (slot.kind === 'digest') memory += perDigestSlot
   }
   return memory
@@ -79,7 +85,7 @@ function threadMemory({ source, tensors, storedFrom: names, actions, layout, poo
   let digested = 0
   for (const [i, { data }] of tensors.entries()) if (isRecoded.has(names[i]!)) recoded += data?.byteLength ?? 0
   for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
-  for (const slot of layout.files.flatMap(({ slots }) => slots)) {
+  for (const slot of slotsOf(layout)) {
     // Checksums are so cheap that they are computed where the bytes are.
     if (slot.kind !== 'digest' || slot.algorithm === 'crc32') continue
     for (const [start, end] of slot.covers) digested += end - start

@@ -7,19 +7,22 @@ import type { Payload } from './payload.js'
 const longPayload = 1 << 26
 
 interface Begun {
-  readonly payload: Payload
+  /** The number of its slot. */
+  readonly place: number
   readonly chunks: AsyncIterator<Uint8Array>
   readonly first: Promise<IteratorResult<Uint8Array, unknown>>
 }
 
 export class EarlyStart {
-  readonly #slots: readonly Slot[]
+  /** Goes through the slots ahead of the writer. */
+  readonly #ahead: Iterator<Slot>
+  #next = 0
   readonly #window: number
   readonly #signal: AbortSignal | undefined
   #begun: Begun | undefined
 
-  constructor(slots: readonly Slot[], window: number, signal: AbortSignal | undefined) {
-    this.#slots = slots
+  constructor(slots: Iterable<Slot>, window: number, signal: AbortSignal | undefined) {
+    this.#ahead = slots[Symbol.iterator]()
     this.#window = window
     this.#signal = signal
   }
@@ -31,7 +34,7 @@ export class EarlyStart {
 
   /** Such a payload, begun before or now; the next one is begun. */
   async *#made(place: number, payload: Payload): AsyncGenerator<Uint8Array, void, void> {
-    const { chunks, first } = this.#begun?.payload === payload ? this.#begun : this.#begin(payload)
+    const { chunks, first } = this.#begun?.place === place ? this.#begun : this.#begin(place, payload)
     try {
       this.#begun = this.#beginAfter(place)
       for (let next = await first; !next.done; next = await chunks.next()) yield next.value
@@ -40,19 +43,19 @@ export class EarlyStart {
     }
   }
 
-  #begin(payload: Payload): Begun {
+  #begin(place: number, payload: Payload): Begun {
     const chunks = payload.chunks(this.#window, this.#signal)[Symbol.asyncIterator]()
     const first = chunks.next()
     first.catch(() => {}) // it is looked at when its turn comes
-    return { payload, chunks, first }
+    return { place, chunks, first }
   }
 
   #beginAfter(place: number): Begun | undefined {
-    for (let i = place + 1; i < this.#slots.length; i++) {
-      const slot = this.#slots[i]!
-      if (slot.kind !== 'payload') continue
+    for (let { done, value: slot } = this.#ahead.next(); !done; { done, value: slot } = this.#ahead.next()) {
+      const at = this.#next++
+      if (at <= place || slot.kind !== 'payload') continue
       const { payload } = slot
-      return payload.isMadeElsewhere && payload.byteLength <= longPayload ? this.#begin(payload) : undefined
+      return payload.isMadeElsewhere && payload.byteLength <= longPayload ? this.#begin(at, payload) : undefined
     }
     return undefined
   }

@@ -11,6 +11,8 @@ interface SlotBase {
 export interface BytesSlot extends SlotBase {
   readonly kind: 'bytes'
   readonly bytes: Uint8Array
+  /** How many there are, where `bytes` makes them only when it is asked. */
+  readonly length?: number
 }
 
 export interface PayloadSlot extends SlotBase {
@@ -45,7 +47,11 @@ export type Slot = BytesSlot | PayloadSlot | ZerosSlot | DigestSlot
 export interface FileLayout {
   /** A plain file name. */
   readonly name: string
-  readonly slots: readonly Slot[]
+  /**
+   * In the order of the file, and the same whenever somebody goes through them. A model can have a million tensors, so formats make the
+   * slots of tensors on the way: nobody has them all at once.
+   */
+  readonly slots: Iterable<Slot>
 }
 
 /** The first file is the one that stands for the model; it appears last, when all others are complete. */
@@ -53,10 +59,24 @@ export interface Layout {
   readonly files: readonly FileLayout[]
 }
 
+/** Slots that are made anew each time. */
+export const slotsMadeBy = (make: () => Iterator<Slot>): Iterable<Slot> => ({ [Symbol.iterator]: make })
+
 export function slotLength(slot: Slot): number {
-  if (slot.kind === 'bytes') return slot.bytes.byteLength
+  if (slot.kind === 'bytes') return slot.length ?? slot.bytes.byteLength
   return slot.kind === 'payload' ? slot.payload.byteLength : slot.length
 }
 
-export const fileLength = (file: FileLayout): number => file.slots.reduce((sum, slot) => sum + slotLength(slot), 0)
+const lengths = new WeakMap<FileLayout, number>()
+
+export function fileLength(file: FileLayout): number {
+  let length = lengths.get(file)
+  if (length === undefined) {
+    length = 0
+    for (const slot of file.slots) length += slotLength(slot)
+    lengths.set(file, length)
+  }
+  return length
+}
+
 export const layoutSize = (layout: Layout): number => layout.files.reduce((sum, file) => sum + fileLength(file), 0)

@@ -106,13 +106,15 @@ async function writeSlots(
     failWith(ioCodes['needs-seek'], { file: sink.name, message: 'the format puts checksums before the data' })
   const early = new EarlyStart(file.slots, window, options.signal)
   try {
-    for (const [i, slot] of file.slots.entries()) {
+    let place = 0
+    for (const slot of file.slots) {
       if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
       else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
       else if (slot.kind === 'digest')
         await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
-      else await putPayload(slot, early.chunks(i, slot.payload), put, sink.name)
+      else await putPayload(slot, early.chunks(place, slot.payload), put, sink.name)
       for (const patch of digests.takeReady()) await sink.patch(patch.offset, patch.bytes)
+      place++
     }
   } finally {
     await early.end()

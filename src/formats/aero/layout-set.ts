@@ -97,8 +97,9 @@ class HashedFile {
     this.name = file.name
     this.size = fileLength(file)
     const whole: Track = { algorithm: 'sha256', starts: Float64Array.of(0), ends: Float64Array.of(this.size) }
-    this.#sequence = new HashedSequence(file.slots.map(payloadOf), [whole], pool)
-    const slots = file.slots.map(({ path }, i): Slot => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
+    const own = [...file.slots]
+    this.#sequence = new HashedSequence(own.map(payloadOf), [whole], pool)
+    const slots = own.map(({ path }, i): Slot => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
     this.layout = { name: file.name, slots }
   }
 

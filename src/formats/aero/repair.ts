@@ -146,7 +146,7 @@ async function withFoundChunks(
   const content: OutChunk[] = []
   for (const chunk of found.chunks) content.push(await rehashed(chunk, source, quiet))
   const file = await buildFile(content, { name: options.name, uuid: found.uuid, controlHash: true, hashFirst: false })
-  const hash = file.slots.find((slot) => slot.path === 'control.integrity')
+  const hash = [...file.slots].find((slot) => slot.path === 'control.integrity')
   const isProven = hash?.kind === 'bytes' && sameBytes(hash.bytes, found.controlHash)
   const mended = [`the table of contents was made anew from ${found.chunks.length} chunks that were found (defect D4)`]
   if (isProven) mended.push('the control hash of the file confirms the new table')

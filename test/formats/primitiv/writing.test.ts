@@ -238,7 +238,9 @@ describe('shapes', () => {
     const { model } = await open(bytes)
     const { files } = await primitiv.layout!(model, { name: 'out', extra: { 'keep-batch': true } })
     const parts = await Promise.all(
-      files[0]!.slots.map((slot) => (slot.kind === 'payload' ? readPayload(slot.payload) : (slot as BytesSlot).bytes)),
+      [...files[0]!.slots].map((slot) =>
+        slot.kind === 'payload' ? readPayload(slot.payload) : (slot as BytesSlot).bytes,
+      ),
     )
     expect(toHex(join(...parts))).toBe(toHex(bytes))
     const { tensor: judge } = primitiv.capabilities.writeFor!(model, { 'keep-batch': true })
