@@ -10,12 +10,15 @@ import { blake3Kernel, subtreeCost } from '../digest/subtree.js'
 
 const load = createRequire(import.meta.url)
 
+/** Asking for a module again takes longer than hashing a small tensor does. */
+const modules: { crypto?: typeof import('node:crypto'); zlib?: typeof import('node:zlib') } = {}
+
 const sha256: DigestProvider = {
   name: 'node:crypto',
   cost: 0.67,
   create() {
-    const { createHash } = load('node:crypto') as typeof import('node:crypto')
-    const hash: Hash = createHash('sha256')
+    modules.crypto ??= load('node:crypto') as typeof import('node:crypto')
+    const hash: Hash = modules.crypto.createHash('sha256')
     return { update: (bytes) => void hash.update(bytes), digest: () => plainBytes(hash.digest()) }
   },
 }
@@ -24,7 +27,8 @@ const crc32: DigestProvider = {
   name: 'node:zlib',
   cost: 0.25,
   create() {
-    return crc32Hasher((load('node:zlib') as typeof import('node:zlib')).crc32)
+    modules.zlib ??= load('node:zlib') as typeof import('node:zlib')
+    return crc32Hasher(modules.zlib.crc32)
   },
 }
 
