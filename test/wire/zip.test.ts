@@ -5,7 +5,7 @@ import { collectingReport, type Finding, strictReport, TareError } from '../../s
 import { readPayload } from '../../src/model/index.js'
 import { checkMember, memberPayload } from '../../src/model/zip-payload.js'
 import { readMemberHead, readZip, type ZipMember } from '../../src/wire/zip.js'
-import { layOutZip, type ZipPiece } from '../../src/wire/zip-write.js'
+import { layOutZip, type NewMembers, type ZipPiece } from '../../src/wire/zip-write.js'
 import { type CraftMember, type CraftOptions, craftZip, u64 } from './craft-zip.js'
 
 const bytes = (length: number, seed = 1): Uint8Array =>
@@ -30,6 +30,12 @@ async function examine(
   for (const finding of findings) expect(finding.offset, finding.code).toBeTypeOf('number')
   return { members, codes: findings.map(({ code }) => code), findings }
 }
+
+const listed = (members: readonly { readonly name: string; readonly size: number }[]): NewMembers => ({
+  count: members.length,
+  nameAt: (i) => members[i]!.name,
+  sizeAt: (i) => members[i]!.size,
+})
 
 const one: CraftMember = { name: 'a', content: bytes(100) }
 
@@ -242,7 +248,7 @@ describe('writing', () => {
   it('aligns members, and uses 64 bits where 32 do not do', async () => {
     const sizes = [100, 5 * 2 ** 30, 7, 0xffffffff, 0]
     const members = sizes.map((size, i) => ({ name: `ü${'x'.repeat(i * 7)}`, size }))
-    const { heads, tail } = layOutZip(members, 64)
+    const { head, tail } = layOutZip(listed(members), 64)
     const pieces: { at: number; bytes: Uint8Array }[] = []
     let at = 0
     const put = (piece: ZipPiece): void => {
@@ -250,23 +256,25 @@ describe('writing', () => {
       pieces.push({ at, bytes: content })
       at += content.length
     }
-    for (const [i, head] of heads.entries()) {
-      for (const piece of head) {
+    for (const i of members.keys()) {
+      for (const piece of head(i)) {
         if (piece.kind === 'crc32') expect(piece.covers[1] - piece.covers[0]).toBe(sizes[i])
         put(piece)
       }
       expect(at % 64).toBe(0)
       at += sizes[i]!
     }
-    for (const piece of tail) put(piece)
+    for (const piece of tail()) put(piece)
     const archive = await readZip(new SparseSource(pieces, at), { report: strictReport(''), mostDirectory })
     expect(archive.members.map(({ name, size }) => ({ name, size }))).toEqual(members)
   })
 
   it('lists more members than 16 bits count', async () => {
     const members = Array.from({ length: 65_536 }, (_, i) => ({ name: String(i), size: 0 }))
-    const { heads, tail } = layOutZip(members, 1)
-    const all = [...heads.flat(), ...tail].map((piece) => (piece.kind === 'bytes' ? piece.bytes : new Uint8Array(4)))
+    const { head, tail } = layOutZip(listed(members), 1)
+    const all = [...members.flatMap((_, i) => head(i)), ...tail()].map((piece) =>
+      piece.kind === 'bytes' ? piece.bytes : new Uint8Array(4),
+    )
     const source = new MemorySource(Buffer.concat(all))
     const archive = await readZip(source, { report: strictReport(''), mostDirectory })
     expect(archive.members.length).toBe(members.length)

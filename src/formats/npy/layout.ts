@@ -5,15 +5,15 @@ import { failWith, usageCodes } from '../../errors/index.js'
 import {
   type Layout,
   type Model,
-  type Payload,
   type Slot,
+  slotsMadeBy,
   stowageKey,
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
 import { npyDescription, npyHeaderOf } from '../../wire/npy-header.js'
 import { mostComment } from '../../wire/zip.js'
-import { layOutZip, type ZipPiece } from '../../wire/zip-write.js'
+import { layOutZip, type NewMembers, type ZipPiece } from '../../wire/zip-write.js'
 import { arrayCodes } from './codes.js'
 import { extension, foreignDescr, memberKind } from './names.js'
 import { stowageFile } from './npz-read.js'
@@ -24,7 +24,7 @@ export async function layoutFile(model: Model, options: WriteOptions): Promise<L
     const message = `there are ${model.tensors.length} tensors, an NPY file holds one; choose it with --only, or write .npz`
     failWith(arrayCodes['one-array'], { file: options.name, path: 'tensors', message })
   }
-  return { files: [{ name: options.name, slots: arraySlots(tensor, '', tensor.data!) }] }
+  return { files: [{ name: options.name, slots: arraySlots(tensor, '', new KnownHeaders()) }] }
 }
 
 function headerOf(tensor: Tensor): Uint8Array {
@@ -33,10 +33,28 @@ function headerOf(tensor: Tensor): Uint8Array {
   return npyHeaderOf(npyDescription(dtype.id) ?? foreignDescr(tensor)!, shape, order === 'column' && shape.length > 1)
 }
 
-function arraySlots(tensor: Tensor, prefix: string, payload: Payload): Slot[] {
+/** Headers by what they say: a model has few types and shapes, however many tensors it has. */
+class KnownHeaders {
+  readonly #known = new Map<string, Uint8Array>()
+
+  of(tensor: Tensor): Uint8Array {
+    const { dtype, shape, order } = tensor
+    const key = `${dtype.id} ${foreignDescr(tensor)} ${order} ${shape.join()}`
+    const known = this.#known.get(key)
+    if (known) return known
+    const header = headerOf(tensor)
+    if (this.#known.size >= mostKnown) this.#known.clear()
+    this.#known.set(key, header)
+    return header
+  }
+}
+
+const mostKnown = 1024
+
+function arraySlots(tensor: Tensor, prefix: string, headers: KnownHeaders): Slot[] {
   return [
-    { kind: 'bytes', path: `${prefix}header`, bytes: headerOf(tensor) },
-    { kind: 'payload', path: `${prefix}data`, payload },
+    { kind: 'bytes', path: `${prefix}header`, bytes: headers.of(tensor) },
+    { kind: 'payload', path: `${prefix}data`, payload: tensor.data! },
   ]
 }
 
@@ -55,19 +73,30 @@ export async function layoutArchive(model: Model, options: WriteOptions): Promis
     const message = `the alignment ${alignment} is not from 1 to ${mostAlignment}`
     failWith(usageCodes.option, { file: options.name, path: '--align', message })
   }
+  const { tensors } = model
   const { comment, member } = stowageOf(model)
-  const contents = [...model.tensors.map(arrayContent), ...otherMembers(model), ...(member ? [member] : [])]
-  const { heads, tail } = layOutZip(contents, alignment, comment)
-  const slots = contents.flatMap((content, i) => [...heads[i]!.map(slotOf), ...content.slots])
-  return { files: [{ name: options.name, slots: [...slots, ...tail.map(slotOf)] }] }
+  const others = [...otherMembers(model), ...(member ? [member] : [])]
+  const headers = new KnownHeaders()
+  const otherAt = (i: number): Content => others[i - tensors.length]!
+  const members: NewMembers = {
+    count: tensors.length + others.length,
+    nameAt: (i) => (i < tensors.length ? tensors[i]!.name + extension : otherAt(i).name),
+    sizeAt: (i) => (i < tensors.length ? arraySize(tensors[i]!, headers) : otherAt(i).size),
+  }
+  const archive = layOutZip(members, alignment, comment)
+  const slots = slotsMadeBy(function* () {
+    for (let i = 0; i < members.count; i++) {
+      for (const piece of archive.head(i)) yield slotOf(piece)
+      if (i >= tensors.length) yield* otherAt(i).slots
+      else yield* arraySlots(tensors[i]!, `members[${JSON.stringify(members.nameAt(i))}].`, headers)
+    }
+    for (const piece of archive.tail()) yield slotOf(piece)
+  })
+  return { files: [{ name: options.name, slots }] }
 }
 
-function arrayContent(tensor: Tensor): Content {
-  const name = tensor.name + extension
-  const payload = tensor.data!
-  const slots = arraySlots(tensor, `members[${JSON.stringify(name)}].`, payload)
-  return { name, size: headerOf(tensor).byteLength + payload.byteLength, slots }
-}
+const arraySize = (tensor: Tensor, headers: KnownHeaders): number =>
+  headers.of(tensor).byteLength + tensor.data!.byteLength
 
 /** What has no other place lies in the comment of the archive, which NumPy does not look at, or in a member when it is too long for that. */
 function stowageOf({ metadata }: Model): { readonly comment?: Uint8Array; readonly member?: Content } {
@@ -91,12 +120,7 @@ function otherMembers({ parts }: Model): Content[] {
 function slotOf(piece: ZipPiece): Slot {
   if (piece.kind === 'bytes') return piece
   const { path, covers } = piece
-  return {
-    kind: 'digest',
-    path,
-    algorithm: 'crc32',
-    length: 4,
-    covers: [covers],
-    encode: (digest) => digest.toReversed(),
-  }
+  return { kind: 'digest', path, algorithm: 'crc32', length: 4, covers: [covers], encode: reversed }
 }
+
+const reversed = (digest: Uint8Array): Uint8Array => digest.toReversed()
