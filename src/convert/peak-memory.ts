@@ -2,7 +2,7 @@
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
-import { type Layout, type Model, type Payload, type Slot, slotLength, type Tensor, totalSize } from '../model/index.js'
+import { countSlots, type Layout, type Model, type Payload, type Tensor, totalSize } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
@@ -60,16 +60,10 @@ function indexSize(source: Model): number {
   return Math.max(0, size)
 }
 
-function* slotsOf({ files }: Layout): Generator<Slot, void, void> {
-  for (const { slots } of files) yield* slots
-}
-
-function headerMemory(layout: Layout): number {
+function headerMemory({ files }: Layout): number {
   let memory = 0
-  for (const slot of slotsOf(layout)) {
-    if (slot.kind === 'bytes') memory += perBytesSlot + perHeaderByte * slotLength(slot)
-    else if (slot.kind === 'digest') memory += perDigestSlot
-  }
+  for (const { bytesSlots, headerBytes, digestSlots } of files.map(countSlots))
+    memory += perBytesSlot * bytesSlots + perHeaderByte * headerBytes + perDigestSlot * digestSlots
   return memory
 }
 
@@ -85,10 +79,12 @@ function threadMemory({ source, tensors, storedFrom: names, actions, layout, poo
   let digested = 0
   for (const [i, { data }] of tensors.entries()) if (isRecoded.has(names[i]!)) recoded += data?.byteLength ?? 0
   for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
-  for (const slot of slotsOf(layout)) {
-    // Checksums are so cheap that they are computed where the bytes are.
-    if (slot.kind !== 'digest' || slot.algorithm === 'crc32') continue
-    for (const [start, end] of slot.covers) digested += end - start
+  for (const { slots } of layout.files.filter((file) => countSlots(file).digestSlots > 0)) {
+    for (const slot of slots) {
+      // Checksums are so cheap that they are computed where the bytes are.
+      if (slot.kind !== 'digest' || slot.algorithm === 'crc32') continue
+      for (const [start, end] of slot.covers) digested += end - start
+    }
   }
   const isStarted = 4 * (recoded + digested) >= pool.startCost
   return isStarted ? (pool.threads + (digested > 0 ? 1 : 0)) * perThread : 0

@@ -3,7 +3,7 @@
 import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
 import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../pool/index.js'
 import { type DigestJob, type DigestJobs, digestJobsOf, jobFor } from './digest-jobs.js'
-import { type DigestSlot, type FileLayout, fileLength } from './layout.js'
+import { countSlots, type DigestSlot, type FileLayout, fileLength } from './layout.js'
 
 /** A digest whose bytes are going by. */
 interface Live {
@@ -47,7 +47,7 @@ export class DigestPass {
   private constructor(file: FileLayout, whole: readonly Algorithm[], pool: WorkerPool | undefined) {
     this.#file = file
     this.#pool = pool
-    this.#asked = digestJobsOf(file.slots)
+    this.#asked = digestJobsOf(countSlots(file).digestSlots > 0 ? file.slots : [])
     const { jobs, hasLate } = this.#asked
     // Digests of a whole file are only right when nothing is patched afterwards.
     const end = fileLength(file)

@@ -67,16 +67,33 @@ export function slotLength(slot: Slot): number {
   return slot.kind === 'payload' ? slot.payload.byteLength : slot.length
 }
 
-const lengths = new WeakMap<FileLayout, number>()
-
-export function fileLength(file: FileLayout): number {
-  let length = lengths.get(file)
-  if (length === undefined) {
-    length = 0
-    for (const slot of file.slots) length += slotLength(slot)
-    lengths.set(file, length)
-  }
-  return length
+/** What a file consists of, in numbers. */
+export interface SlotCounts {
+  readonly length: number
+  readonly bytesSlots: number
+  /** How many bytes are in those. */
+  readonly headerBytes: number
+  readonly digestSlots: number
 }
 
+const counted = new WeakMap<FileLayout, SlotCounts>()
+
+/** Goes through the slots once, however often it is asked. */
+export function countSlots(file: FileLayout): SlotCounts {
+  const known = counted.get(file)
+  if (known) return known
+  const counts = { length: 0, bytesSlots: 0, headerBytes: 0, digestSlots: 0 }
+  for (const slot of file.slots) {
+    const length = slotLength(slot)
+    counts.length += length
+    if (slot.kind === 'digest') counts.digestSlots++
+    if (slot.kind !== 'bytes') continue
+    counts.bytesSlots++
+    counts.headerBytes += length
+  }
+  counted.set(file, counts)
+  return counts
+}
+
+export const fileLength = (file: FileLayout): number => countSlots(file).length
 export const layoutSize = (layout: Layout): number => layout.files.reduce((sum, file) => sum + fileLength(file), 0)
