@@ -4,6 +4,7 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { conflicts, type Key, sortedByKey } from './names.js'
+import { type WriteKeys, writeKeys } from './write-keys.js'
 
 export type SplitNames = 'auto' | 'always' | 'never'
 
@@ -19,54 +20,70 @@ export interface Entry {
   readonly stats: readonly Statistic[]
 }
 
-/** Sorted as the format wants it. Fails where two keys cannot be in one model, or a statistic has no parameter. */
-export function planEntries(tensors: readonly Tensor[], split: SplitNames, file: string): readonly Entry[] {
+export interface Entries {
+  /** The parameters, sorted as the format wants it. */
+  readonly tensors: readonly Tensor[]
+  of(tensor: Tensor): Entry
+}
+
+/** Fails where two keys cannot be in one model, or a statistic has no parameter. */
+export function planEntries(tensors: readonly Tensor[], split: SplitNames, file: string): Entries {
   const weights = tensors.filter((tensor) => tensor.role === 'weight')
-  const keys = keysOf(weights, split)
-  const owners = new Map<string, Entry & { stats: Statistic[] }>()
-  const entries = weights.map((tensor, i) => {
-    const entry = { key: keys[i]!, tensor, stats: [] as Statistic[] }
-    owners.set(ownId(tensor), entry)
-    return entry
-  })
+  const stats = collectStats(tensors, weights, file)
+  const { keys, sorted } = sortWeights(weights, split)
+  checkConflicts(sorted, keys, file)
+  if (stats.size > 0) {
+    for (const tensor of sorted) {
+      const own = stats.get(tensor)
+      if (own) stats.set(tensor, orderStats(own, tensor.name, file))
+    }
+  }
+  return { tensors: sorted, of: (tensor) => ({ key: keys.of(tensor), tensor, stats: stats.get(tensor) ?? [] }) }
+}
+
+/** The statistics of each parameter that has any. */
+function collectStats(
+  tensors: readonly Tensor[],
+  weights: readonly Tensor[],
+  file: string,
+): Map<Tensor, readonly Statistic[]> {
+  const stats = new Map<Tensor, Statistic[]>()
+  if (weights.length === tensors.length) return stats
+  const owners = new Map(weights.map((tensor) => [ownId(tensor), tensor]))
   for (const tensor of tensors) {
     if (tensor.role !== 'state') continue
     const owner = owners.get(ownerId(tensor))
     if (!owner) refuse(file, tensor.name, 'it is a statistic, but its parameter is not among the tensors')
-    owner.stats.push({ name: statName(tensor), tensor })
+    const others = stats.get(owner)
+    const statistic = { name: statName(tensor), tensor }
+    if (others) others.push(statistic)
+    else stats.set(owner, [statistic])
   }
-  const sorted = sortedByKey(entries, (entry) => entry.key)
-  checkConflicts(sorted, file)
-  return sorted.map((entry) => ({ ...entry, stats: orderStats(entry.stats, entry.tensor.name, file) }))
+  return stats
 }
 
-function keysOf(weights: readonly Tensor[], split: SplitNames): Key[] {
-  const keyOf = (tensor: Tensor, isSplit: boolean): Key => {
-    if (tensor.path) return { names: tensor.path, raw: tensor.rawName }
-    if (tensor.rawName) return { names: [tensor.name], raw: tensor.rawName }
-    return { names: isSplit ? tensor.name.split('.') : [tensor.name] }
+function sortWeights(
+  weights: readonly Tensor[],
+  split: SplitNames,
+): { readonly keys: WriteKeys; readonly sorted: readonly Tensor[] } {
+  const keys = writeKeys(split !== 'never')
+  const sorted = keys.sorted(weights)
+  if (split !== 'auto') return { keys, sorted }
+  for (const { kind } of keys.conflicts(sorted)) {
+    if (kind === 'clash') return sortWeights(weights, 'never')
   }
-  const keys = weights.map((tensor) => keyOf(tensor, split !== 'never'))
-  if (split !== 'auto') return keys
-  for (const { kind } of conflicts(
-    sortedByKey(keys, (key) => key),
-    (key) => key,
-  )) {
-    if (kind === 'clash') return weights.map((tensor) => keyOf(tensor, false))
-  }
-  return keys
+  return { keys, sorted }
 }
 
-function checkConflicts(sorted: readonly Entry[], file: string): void {
-  for (const { kind, first, second } of conflicts(sorted, (entry) => entry.key)) {
-    const text = JSON.stringify(first.key.names)
+function checkConflicts(sorted: readonly Tensor[], keys: WriteKeys, file: string): void {
+  for (const { kind, first, second } of keys.conflicts(sorted)) {
+    const text = JSON.stringify(keys.of(first).names)
     if (kind === 'clash') {
-      const message = `${text} is a parameter, so ${JSON.stringify(second.key.names)} cannot be inside it; rename one, or keep names whole with --split-names never`
-      refuse(file, second.tensor.name, message)
+      const message = `${text} is a parameter, so ${JSON.stringify(keys.of(second).names)} cannot be inside it; rename one, or keep names whole with --split-names never`
+      refuse(file, second.name, message)
     }
     // A file that was read may have one key several times; it is written as it was.
-    if (first.tensor.extra?.repeat === undefined)
-      refuse(file, second.tensor.name, `two parameters have the key ${text}`)
+    if (first.extra?.repeat === undefined) refuse(file, second.name, `two parameters have the key ${text}`)
   }
 }
 

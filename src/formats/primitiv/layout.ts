@@ -1,11 +1,21 @@
 // Writing, with the same bytes as the reference: numbers in their fixed forms, lengths in the shortest, parameters sorted by key. The
 // reference writes statistics and settings in the order of a hash table; here they keep the order in which they were read.
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { FileLayout, Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type FileLayout,
+  fileLength,
+  type Layout,
+  type Model,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { MsgpackWriter } from '../../wire/msgpack.js'
 import { storedShape, type WriteChoices } from './capabilities.js'
 import { type FileType, titleOf, typeNumber } from './header.js'
-import { type Entry, planEntries, type SplitNames, type Statistic } from './keys.js'
+import { type Entries, type Entry, planEntries, type SplitNames, type Statistic } from './keys.js'
+import { joinNames } from './names.js'
 import { type Configs, configsOf, findOptimizer } from './optimizer.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
@@ -20,7 +30,8 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   }
   const choices: WriteChoices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
   const entries = planEntries(model.tensors, (extra['split-names'] as SplitNames | undefined) ?? 'auto', name)
-  const file = new FileWriter(name, type, choices).finish(entries)
+  const file = { name, slots: slotsMadeBy(() => new FileWriter(name, type, choices).slots(entries)) }
+  fileLength(file) // goes through all slots, so that what cannot be written is refused here
   // Weights and settings are two files, as programs that use the library keep them.
   return { files: configs ? [file, optimizerFile(settingsName(name), configs)] : [file] }
 }
@@ -48,6 +59,7 @@ class FileWriter {
   readonly #type: FileType
   readonly #choices: WriteChoices
   readonly #writer = new MsgpackWriter()
+  /** Those of the parameter that is being written. */
   readonly #slots: Slot[] = []
 
   constructor(name: string, type: FileType, choices: WriteChoices) {
@@ -57,14 +69,19 @@ class FileWriter {
     writeHeader(this.#writer, type)
   }
 
-  finish(entries: readonly Entry[]): FileLayout {
+  *slots({ tensors, of }: Entries): Generator<Slot, void, void> {
     if (this.#type === 'model') {
-      this.#writer.u32(entries.length)
+      this.#writer.u32(tensors.length)
       this.#flush('header')
-      for (const entry of entries) this.#parameter(entry, `params[${JSON.stringify(entry.key.names.join('.'))}].`)
-    } else this.#single(entries)
+      for (const tensor of tensors) {
+        const entry = of(tensor)
+        this.#parameter(entry, `params[${JSON.stringify(joinNames(entry.key.names))}].`)
+        yield* this.#slots
+        this.#slots.length = 0
+      }
+    } else this.#single(tensors.map(of))
     this.#flush('header')
-    return { name: this.#name, slots: this.#slots }
+    yield* this.#slots
   }
 
   #single(entries: readonly Entry[]): void {

@@ -55,11 +55,17 @@ export function isPrefix(a: Key, b: Key): boolean {
   return true
 }
 
-/** In the order of the file format. Equal keys stay as they were; a list that is sorted already is only looked through. */
-export function sortedByKey<T>(items: readonly T[], keyOf: (item: T) => Key): readonly T[] {
+/**
+ * In the order of the file format. Equal keys stay as they were; a list that is sorted already is only looked through. `compare` is for
+ * callers who can tell without the keys.
+ */
+export function sortedByKey<T>(
+  items: readonly T[],
+  keyOf: (item: T) => Key,
+  compare = (a: T, b: T): number => compareKeys(keyOf(a), keyOf(b)),
+): readonly T[] {
   for (let i = 1; i < items.length; i++) {
-    if (compareKeys(keyOf(items[i - 1]!), keyOf(items[i]!)) > 0)
-      return items.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)))
+    if (compare(items[i - 1]!, items[i]!) > 0) return items.toSorted(compare)
   }
   return items
 }
@@ -71,11 +77,15 @@ interface Conflict<T> {
 }
 
 /** Pairs of a sorted list that have the same key, or of which one would have to be parameter and submodel at once. */
-export function* conflicts<T>(sorted: readonly T[], keyOf: (item: T) => Key): Generator<Conflict<T>, void, void> {
+export function* conflicts<T>(
+  sorted: readonly T[],
+  keyOf: (item: T) => Key,
+  begins = (a: T, b: T): boolean => isPrefix(keyOf(a), keyOf(b)),
+): Generator<Conflict<T>, void, void> {
   for (let i = 1; i < sorted.length; i++) {
     const first = sorted[i - 1]!
     const second = sorted[i]!
-    if (!isPrefix(keyOf(first), keyOf(second))) continue
+    if (!begins(first, second)) continue
     const kind = keyOf(first).names.length === keyOf(second).names.length ? 'same' : 'clash'
     yield { kind, first, second }
   }
