@@ -3,7 +3,16 @@
 import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
-import type { DigestSlot, FileLayout, Metadata, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type DigestSlot,
+  type FileLayout,
+  type Metadata,
+  type Model,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { crc32 } from './crc.js'
@@ -52,16 +61,17 @@ export async function layoutSectioned(model: Model, options: WriteOptions): Prom
   })
   const crc = checksums ? await crc32(header.subarray(0, structs.checkedHeader)) : 0
   new DataView(header.buffer).setUint32(structs.checkedHeader, crc, true)
-  const slots: Slot[] = [
-    { kind: 'bytes', path: 'header', bytes: header },
-    { kind: 'bytes', path: 'metadata', bytes: metadata },
-    { kind: 'bytes', path: 'vocab', bytes: vocab },
-    { kind: 'bytes', path: 'tensors', bytes: index },
-    { kind: 'zeros', path: 'padding', length: dataOffset - indexOffset - index.byteLength },
-    ...dataSlots(tensors, offsets),
-    ...footerSlots(checksums, dataOffset, footerOffset),
-  ]
-  return { name: file, slots: slots.filter((slot) => slot.kind !== 'zeros' || slot.length > 0) }
+  const padding = dataOffset - indexOffset - index.byteLength
+  const slots = slotsMadeBy(function* () {
+    yield { kind: 'bytes', path: 'header', bytes: header }
+    yield { kind: 'bytes', path: 'metadata', bytes: metadata }
+    yield { kind: 'bytes', path: 'vocab', bytes: vocab }
+    yield { kind: 'bytes', path: 'tensors', bytes: index }
+    if (padding > 0) yield { kind: 'zeros', path: 'padding', length: padding }
+    yield* dataSlots(tensors, offsets)
+    yield* footerSlots(checksums, dataOffset, footerOffset)
+  })
+  return { name: file, slots }
 }
 
 function refuse(code: 'write-limit' | Code, file: string, path: string, message: string): never {
@@ -134,21 +144,23 @@ function specialBytes(special: SpecialIds): Uint8Array | undefined {
   return structs.specialBlock.write({ padId: pad, unkId: unk, clsId: cls, sepId: sep, maskId: mask })
 }
 
-function placeTensors(tensors: readonly Tensor[], align: number): { offsets: number[]; size: number } {
-  const offsets: number[] = []
+function placeTensors(tensors: readonly Tensor[], align: number): { offsets: Float64Array; size: number } {
+  const offsets = new Float64Array(tensors.length)
   let size = 0
-  for (const { data } of tensors) {
+  for (const [i, { data }] of tensors.entries()) {
     const offset = alignUp(size, align)
-    offsets.push(offset)
+    offsets[i] = offset
     size = offset + (data?.byteLength ?? 0)
   }
   return { offsets, size }
 }
 
-function indexSection(tensors: readonly Tensor[], offsets: readonly number[], file: string): Uint8Array {
-  const names = tensors.map(({ name }) => encodeUtf8(name))
-  const descriptors = new Uint8Array(tensors.length * structs.descriptor.size)
-  const view = new DataView(descriptors.buffer)
+function indexSection(tensors: readonly Tensor[], offsets: Float64Array, file: string): Uint8Array {
+  const namesAt = tensors.length * structs.descriptor.size
+  // UTF-8 takes at most three bytes for each unit of a string.
+  const bytes = new Uint8Array(tensors.reduce((sum, { name }) => sum + 3 * name.length, namesAt))
+  const view = new DataView(bytes.buffer)
+  let end = namesAt
   for (const [i, { name, dtype, shape, data }] of tensors.entries()) {
     const path = `tensors[${JSON.stringify(name)}]`
     const code = structs.dtypeCode.get(dtype.id)
@@ -156,7 +168,8 @@ function indexSection(tensors: readonly Tensor[], offsets: readonly number[], fi
       const message = data ? `there is no type for ${dtype.id}` : 'the tensor has no data'
       refuse(writeCodes['dtype-unsupported'], file, path, message)
     }
-    const nameLength = names[i]!.byteLength
+    const encoded = encodeUtf8(name)
+    const nameLength = encoded.byteLength
     if (nameLength < 1 || nameLength > 0xffff) {
       refuse(writeCodes['name-unsupported'], file, path, `a name of ${nameLength} bytes; 1 to 65535 are possible`)
     }
@@ -165,7 +178,7 @@ function indexSection(tensors: readonly Tensor[], offsets: readonly number[], fi
     }
     const [shape0 = 0, shape1 = 0, shape2 = 0, shape3 = 0] = shape
     structs.descriptor.writeInto(view, i * structs.descriptor.size, {
-      nameHash: fnv1a32(names[i]!),
+      nameHash: fnv1a32(encoded),
       dtype: code,
       ndim: shape.length,
       nameLength,
@@ -175,19 +188,20 @@ function indexSection(tensors: readonly Tensor[], offsets: readonly number[], fi
       shape3,
       dataOffset: BigInt(offsets[i]!),
     })
+    bytes.set(encoded, end)
+    end += nameLength
   }
-  return joinBytes([descriptors, ...names])
+  return bytes.subarray(0, end)
 }
 
-function dataSlots(tensors: readonly Tensor[], offsets: readonly number[]): Slot[] {
-  const slots: Slot[] = []
+function* dataSlots(tensors: readonly Tensor[], offsets: Float64Array): Generator<Slot, void, void> {
   let reached = 0
   for (const [i, { name, data }] of tensors.entries()) {
-    slots.push({ kind: 'zeros', path: 'data.padding', length: offsets[i]! - reached })
-    slots.push({ kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data! })
+    const padding = offsets[i]! - reached
+    if (padding > 0) yield { kind: 'zeros', path: 'data.padding', length: padding }
+    yield { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data! }
     reached = offsets[i]! + data!.byteLength
   }
-  return slots
 }
 
 /** Both checksums cover what comes before them, so the file can be written in one go. */

@@ -1,7 +1,15 @@
 // Writing the stream layout, with the same bytes as the reference converter.
 import { encodeUtf8, joinBytes } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { FileLayout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type FileLayout,
+  fileLength,
+  type Model,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
@@ -10,15 +18,6 @@ import { u32 } from './u32.js'
 
 export function layoutStream(model: Model, { name: file }: WriteOptions): FileLayout {
   const tensors = inFileOrder(model)
-  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: joinBytes([magic, u32(1), u32(tensors.length)]) }]
-  for (const tensor of tensors) {
-    const { name, shape, data } = checkTensor(tensor, file)
-    const text = encodeUtf8(name)
-    checkLength(text.byteLength, file, name)
-    const record = joinBytes([u32(text.byteLength), text, u32(shape.length), ...shape.map(u32)])
-    slots.push({ kind: 'bytes', path: `tensors[${JSON.stringify(name)}]`, bytes: record })
-    slots.push({ kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data })
-  }
   const tokens = vocabularyOf(model.parts)?.tokens ?? []
   if (tokens.length > maxTokenCount) {
     const message = `${tokens.length} tokens, but readers of stream files take at most ${maxTokenCount}`
@@ -26,8 +25,26 @@ export function layoutStream(model: Model, { name: file }: WriteOptions): FileLa
   }
   for (const [id, token] of tokens.entries()) checkLength(token.byteLength, file, `vocab.tokens[${id}]`)
   const records = tokens.flatMap((token) => [u32(token.byteLength), token])
-  slots.push({ kind: 'bytes', path: 'vocab', bytes: joinBytes([u32(tokens.length), ...records]) })
-  return { name: file, slots }
+  const vocab = joinBytes([u32(tokens.length), ...records])
+  const slots = slotsMadeBy(function* () {
+    yield { kind: 'bytes', path: 'header', bytes: joinBytes([magic, u32(1), u32(tensors.length)]) }
+    for (const tensor of tensors) yield* tensorSlots(tensor, file)
+    yield { kind: 'bytes', path: 'vocab', bytes: vocab }
+  })
+  const layout = { name: file, slots }
+  fileLength(layout) // goes through all slots, so that what cannot be written is refused here
+  return layout
+}
+
+function tensorSlots(tensor: Tensor, file: string): Slot[] {
+  const { name, shape, data } = checkTensor(tensor, file)
+  const text = encodeUtf8(name)
+  checkLength(text.byteLength, file, name)
+  const record = joinBytes([u32(text.byteLength), text, u32(shape.length), ...shape.map(u32)])
+  return [
+    { kind: 'bytes', path: `tensors[${JSON.stringify(name)}]`, bytes: record },
+    { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data },
+  ]
 }
 
 function checkTensor(

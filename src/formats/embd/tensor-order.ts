@@ -26,6 +26,7 @@ const layerRank = new Map(perLayer.map((name, rank) => [name, rank]))
 
 export function inFileOrder(model: Model): readonly Tensor[] {
   if (fileOf(model)) return model.tensors
+  if (!model.tensors.some(({ name }) => Number.isFinite(rankOf(name)))) return model.tensors
   const ranked = model.tensors.map((tensor) => ({ tensor, rank: rankOf(tensor.name) }))
   return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ tensor }) => tensor)
 }

@@ -2,7 +2,17 @@
 // gguf-py comes out as it went in.
 import { alignUp, isPowerOfTwo } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import type { FileLayout, Layout, Metadata, MetaValue, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type FileLayout,
+  type Layout,
+  type Metadata,
+  type MetaValue,
+  type Model,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
 import { quantizationVersionKey } from './fit.js'
 import { nameOfShard, parseShardName } from './shard-name.js'
@@ -82,22 +92,27 @@ function splitShards(tensors: readonly Tensor[], limit: number, alignment: numbe
 
 function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[], alignment: number): FileLayout {
   let offset = 0
-  const offsets: number[] = []
-  const data: Slot[] = []
-  for (const tensor of tensors) {
-    offsets.push(offset)
-    const size = tensor.data!.byteLength
-    const padding = alignUp(size, alignment) - size
-    data.push({ kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data! })
-    if (padding > 0) data.push({ kind: 'zeros', path: 'padding', length: padding })
-    offset += size + padding
+  const offsets = new Float64Array(tensors.length)
+  for (const [i, { data }] of tensors.entries()) {
+    offsets[i] = offset
+    offset += alignUp(data!.byteLength, alignment)
   }
   const header = encodeHeader(metadata, tensors, offsets)
-  return { name, slots: [...headerSlots(header, alignUp(header.byteLength, alignment)), ...data] }
+  const head = headerSlots(header, alignUp(header.byteLength, alignment))
+  const slots = slotsMadeBy(function* () {
+    yield* head
+    for (const { name: tensor, data } of tensors) {
+      const size = data!.byteLength
+      const padding = alignUp(size, alignment) - size
+      yield { kind: 'payload', path: `data[${JSON.stringify(tensor)}]`, payload: data! }
+      if (padding > 0) yield { kind: 'zeros', path: 'padding', length: padding }
+    }
+  })
+  return { name, slots }
 }
 
 /** The index, up to where it ends. Offsets count from the start of the data. */
-export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
+export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: ArrayLike<number>): Uint8Array {
   const writer = new ByteWriter()
   writer.raw(preamble.write({ magic, version: 3 }))
   writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))

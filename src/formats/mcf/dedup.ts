@@ -3,10 +3,10 @@ import type { ByteSource } from '../../bytes/index.js'
 import type { Payload, Tensor } from '../../model/index.js'
 
 /** For each tensor the position of the first one with the same bytes, which can be its own. */
-export function groupShared(tensors: readonly Tensor[]): number[] {
+export function groupShared(tensors: readonly Tensor[]): Uint32Array {
   const payloads = new Map<Payload, number>()
   const sources = new Map<ByteSource, Map<number, number[]>>()
-  return tensors.map(({ data }, i) => {
+  return Uint32Array.from(tensors, ({ data }, i) => {
     const known = payloads.get(data!)
     if (known !== undefined) return known
     const first = sameRange(data!, i) ?? i

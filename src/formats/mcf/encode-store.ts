@@ -6,7 +6,7 @@ import type { Tensor } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
 import { flagSorted, flagUtf8, indexEntry, indexHeader, quantHeader, quantRecord } from './structs.js'
 
-export function encodeTensorIndex(tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
+export function encodeTensorIndex(tensors: readonly Tensor[], offsets: ArrayLike<number>): Uint8Array {
   const { strings, lengths } = encodeNames(tensors)
   const dimsCount = tensors.reduce((sum, { shape }) => sum + shape.length, 0)
   const entriesOff = indexHeader.size

@@ -2,12 +2,20 @@
 // everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
 import { alignUp } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import type { Layout, Model, Payload, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type Layout,
+  type Model,
+  type Payload,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { groupShared } from './dedup.js'
 import { collectSections } from './encode-sections.js'
 import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
 import { notesOf } from './notes.js'
-import { blockAlignment, isAlignment, maxAlignment, placeTensors } from './place.js'
+import { blockAlignment, type Item, isAlignment, maxAlignment, placeTensors } from './place.js'
 import { type Section, sectionName, sectionTypes } from './sections.js'
 import { byName } from './store.js'
 import { flagAligned64, header, magic, sectionRecord } from './structs.js'
@@ -15,7 +23,7 @@ import { needsAlignment } from './tensors.js'
 
 /** Sections that are being written one after another. */
 class Writer {
-  readonly slots: Slot[] = []
+  readonly slots: Iterable<Slot>[] = []
   readonly sections: Section[] = []
   #end = header.size
 
@@ -24,13 +32,19 @@ class Writer {
   }
 
   pad(to: number, path = 'padding'): void {
-    if (to > this.#end) this.slots.push({ kind: 'zeros', path, length: to - this.#end })
+    if (to > this.#end) this.slots.push([{ kind: 'zeros', path, length: to - this.#end }])
     this.#end = to
   }
 
   put(slot: Slot, length: number): void {
-    if (length > 0) this.slots.push(slot)
+    if (length > 0) this.slots.push([slot])
     this.#end += length
+  }
+
+  /** Many slots that are made on the way, up to the given end. */
+  fill(slots: Iterable<Slot>, end: number): void {
+    this.slots.push(slots)
+    this.#end = end
   }
 
   piece(path: string, data: Payload | Uint8Array): void {
@@ -80,36 +94,42 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files: [{ name: options.name, slots: finish(writer, notes?.minor ?? 1, flags) }] }
 }
 
-function writeTensorData(
-  writer: Writer,
-  tensors: readonly Tensor[],
-  align: number,
-  version: number,
-): readonly number[] {
+function writeTensorData(writer: Writer, tensors: readonly Tensor[], align: number, version: number): Float64Array {
   if (!isAlignment(align)) {
     const message = `${align} is neither 0 nor a power of two up to ${maxAlignment}`
     failWith(usageCodes.option, { file: '--align', message })
   }
   const alignment = Math.max(align, 1)
   const owners = groupShared(tensors)
-  const needed = tensors.map(({ dtype }) => (needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment))
+  const needed = Float64Array.from(tensors, ({ dtype }) =>
+    needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment,
+  )
   for (const [i, owner] of owners.entries()) needed[owner] = Math.max(needed[owner]!, needed[i]!)
-  const items = tensors.map(({ data }, i) => ({ size: data!.byteLength, alignment: needed[i]!, bytesOf: owners[i]! }))
-  const { offsets, end } = placeTensors(items, alignUp(writer.end, 8))
-  writer.section(sectionTypes.tensorData, version, () => {
+  const itemAt = (i: number): Item => ({
+    size: tensors[i]!.data!.byteLength,
+    alignment: needed[i]!,
+    bytesOf: owners[i]!,
+  })
+  const start = alignUp(writer.end, 8)
+  const { offsets, end } = placeTensors(tensors.length, itemAt, start)
+  const slots = slotsMadeBy(function* () {
+    let reached = start
+    const path = 'tensor_data.padding'
     for (const [i, { name, data }] of tensors.entries()) {
       if (owners[i] !== i) continue
-      writer.pad(offsets[i]!, 'tensor_data.padding')
-      const path = `data[${JSON.stringify(name)}]`
-      writer.put({ kind: 'payload', path, payload: data! }, data!.byteLength)
+      const offset = offsets[i]!
+      if (offset > reached) yield { kind: 'zeros', path, length: offset - reached }
+      if (data!.byteLength > 0) yield { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data! }
+      reached = offset + data!.byteLength
     }
-    writer.pad(end, 'tensor_data.padding')
+    if (end > reached) yield { kind: 'zeros', path, length: end - reached }
   })
+  writer.section(sectionTypes.tensorData, version, () => writer.fill(slots, end))
   return offsets
 }
 
 /** Directory entries ascend by type, whatever the order in the file. */
-function finish(writer: Writer, minor: number, flags: bigint): Slot[] {
+function finish(writer: Writer, minor: number, flags: bigint): Iterable<Slot> {
   const sections = writer.sections.toSorted((a, b) => a.type - b.type || a.index - b.index)
   writer.pad(alignUp(writer.end, 8))
   const sectionDirOffset = BigInt(writer.end)
@@ -130,5 +150,8 @@ function finish(writer: Writer, minor: number, flags: bigint): Slot[] {
     fileSize: BigInt(writer.end),
     flags,
   })
-  return [{ kind: 'bytes', path: 'header', bytes: head }, ...writer.slots]
+  return slotsMadeBy(function* () {
+    yield { kind: 'bytes', path: 'header', bytes: head }
+    for (const slots of writer.slots) yield* slots
+  })
 }

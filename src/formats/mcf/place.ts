@@ -11,16 +11,17 @@ export interface Item {
 }
 
 export interface Places {
-  readonly offsets: readonly number[]
+  readonly offsets: Float64Array
   readonly end: number
 }
 
-export function placeTensors(items: readonly Item[], start: number): Places {
-  const offsets: number[] = []
+export function placeTensors(count: number, itemAt: (index: number) => Item, start: number): Places {
+  const offsets = new Float64Array(count)
   let end = start
-  for (const [i, { size, alignment, bytesOf }] of items.entries()) {
+  for (let i = 0; i < count; i++) {
+    const { size, alignment, bytesOf } = itemAt(i)
     end = alignUp(end, alignment)
-    offsets.push(bytesOf < i ? offsets[bytesOf]! : end)
+    offsets[i] = bytesOf < i ? offsets[bytesOf]! : end
     if (bytesOf === i) end += size
   }
   return { offsets, end }

@@ -4,7 +4,15 @@
 import { alignUp, compareUtf8, isPowerOfTwo } from '../../bytes/index.js'
 import { u8 } from '../../dtypes/index.js'
 import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
-import type { Layout, Model, OptionValues, Slot, WriteOptions } from '../../model/index.js'
+import {
+  type Layout,
+  type Model,
+  type OptionValues,
+  type Slot,
+  slotLength,
+  slotsMadeBy,
+  type WriteOptions,
+} from '../../model/index.js'
 import { storedName } from './capabilities.js'
 import { escapeKey, escapeName, quantKey } from './names.js'
 import { whyQuantUnfit, writeQuant } from './quant.js'
@@ -14,11 +22,11 @@ import { dataSize, tagByDType } from './types.js'
 import { writeValue } from './values.js'
 import {
   type MetadataEntry,
+  type Places,
   placeSections,
   type SizevarEntry,
   type Tables,
   type TensorEntry,
-  type TensorPlace,
   writeIndex,
 } from './write-index.js'
 
@@ -111,34 +119,46 @@ function listTensors({ tensors }: Model, file: string): TensorEntry[] {
 }
 
 /** Gives every value its place and lists the slots in the order of the file. */
-function place(version: 1 | 2, tables: Tables, { name: file, align = alignment }: WriteOptions): Slot[] {
+function place(version: 1 | 2, tables: Tables, { name: file, align = alignment }: WriteOptions): Iterable<Slot> {
   if (!isPowerOfTwo(align) || align < alignment)
     failWith(usageCodes.option, { file, message: `OINF aligns to 8 or a higher power of two, not to ${align}` })
   const sections = placeSections(version, tables)
-  const slots: Slot[] = []
-  let end = sections.data
-  const pad = (to: number): void => {
-    if (to > end) slots.push({ kind: 'zeros', path: 'padding', length: to - end })
-    end = to
-  }
-  /** An empty value takes no room, but has an offset. */
-  const put = (length: number, slot: Slot, to = alignment): number => {
-    pad(alignUp(end, to))
-    if (length > 0) slots.push(slot)
-    end += length
+  const places = placeValues(version, tables, sections.data, align)
+  const index = writeIndex(version, tables, sections, places)
+  return slotsMadeBy(function* () {
+    yield { kind: 'bytes', path: 'index', bytes: index }
+    let reached = sections.data
+    const padded = function* (offset: number, slot: Slot): Generator<Slot, void, void> {
+      if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
+      const length = slotLength(slot)
+      if (length > 0) yield slot
+      reached = offset + length
+    }
+    for (const [i, { value }] of tables.metadata.entries())
+      yield* padded(places.values[i]!, { kind: 'bytes', path: `metadata[${i}].value`, bytes: value.bytes })
+    for (const [i, { payload, quant }] of tables.tensors.entries()) {
+      const data = places.data[i]!
+      const quantAt = places.quant.get(i)
+      if (payload) yield* padded(data, { kind: 'payload', path: `tensors[${i}].data`, payload })
+      if (quantAt !== undefined) yield* padded(quantAt, { kind: 'bytes', path: `tensors[${i}].quant`, bytes: quant! })
+    }
+    if (places.end > reached) yield { kind: 'zeros', path: 'padding', length: places.end - reached }
+  })
+}
+
+/** Where each value begins. An empty value takes no room, but has an offset. */
+function placeValues(version: 1 | 2, tables: Tables, start: number, align: number): Places {
+  let end = start
+  const put = (length: number, to = alignment): number => {
+    end = alignUp(end, to) + length
     return end - length
   }
-  const values = tables.metadata.map(({ value: { bytes } }, i) =>
-    put(bytes.byteLength, { kind: 'bytes', path: `metadata[${i}].value`, bytes }),
-  )
-  const ranges = tables.tensors.map(({ payload, quant }, i): TensorPlace => {
-    const data = payload
-      ? put(payload.byteLength, { kind: 'payload', path: `tensors[${i}].data`, payload }, align)
-      : undefined
-    if (!quant || version === 1) return { data }
-    return { data, quant: put(quant.byteLength, { kind: 'bytes', path: `tensors[${i}].quant`, bytes: quant }) }
-  })
-  pad(aligned(end))
-  const index = writeIndex(version, tables, sections, { values, ranges, end })
-  return [{ kind: 'bytes', path: 'index', bytes: index }, ...slots]
+  const values = tables.metadata.map(({ value }) => put(value.bytes.byteLength))
+  const data = new Float64Array(tables.tensors.length)
+  const quantAt = new Map<number, number>()
+  for (const [i, { payload, quant }] of tables.tensors.entries()) {
+    if (payload) data[i] = put(payload.byteLength, align)
+    if (quant && version === 2) quantAt.set(i, put(quant.byteLength))
+  }
+  return { values, data, quant: quantAt, end: aligned(end) }
 }

@@ -49,15 +49,13 @@ export interface Sections {
   readonly data: number
 }
 
-/** Offsets of a tensor's values; absent for what it has not. */
-export interface TensorPlace {
-  readonly data: number | undefined
-  readonly quant?: number
-}
-
+/** Offsets, by the position in the table. */
 export interface Places {
   readonly values: readonly number[]
-  readonly ranges: readonly TensorPlace[]
+  /** 0 for tensors without data. */
+  readonly data: Float64Array
+  /** Of tensors that have quantization. */
+  readonly quant: ReadonlyMap<number, number>
   readonly end: number
 }
 
@@ -109,12 +107,12 @@ export function writeIndex(version: 1 | 2, tables: Tables, sections: Sections, p
     )
   }
   for (const [i, { name, tag, shape, payload, quant }] of tables.tensors.entries()) {
-    const { data: dataAt, quant: quantAt } = places.ranges[i]!
+    const quantAt = places.quant.get(i)
     put(writeString(name))
-    const flags = (dataAt === undefined ? 0 : hasData) + (quantAt === undefined ? 0 : hasQuant)
+    const flags = (payload ? hasData : 0) + (quantAt === undefined ? 0 : hasQuant)
     put(tensorFields.write({ dtype: tag, ndim: shape.length, flags }))
     for (const dim of shape) put(sizevarFields.write({ value: BigInt(dim) }))
-    put(dataFields.write({ dataNbytes: BigInt(payload?.byteLength ?? 0), dataOffset: BigInt(dataAt ?? 0) }))
+    put(dataFields.write({ dataNbytes: BigInt(payload?.byteLength ?? 0), dataOffset: BigInt(places.data[i]!) }))
     if (version === 1) continue
     const quantSize = quantAt === undefined ? 0 : quant!.byteLength
     put(quantFields.write({ quantNbytes: BigInt(quantSize), quantOffset: BigInt(quantAt ?? 0) }))

@@ -1,7 +1,6 @@
 // The header's length counts the spaces behind its JSON, so a header that is no longer than the old one leaves the data where it is.
-import { encodeUtf8 } from '../../bytes/index.js'
 import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
-import { headerSlots, headerText } from './layout.js'
+import { headerPieces, headerSlots, totalLength } from './layout.js'
 
 const prefixSize = 8
 
@@ -18,8 +17,8 @@ export async function editInPlace(
   const length = Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true))
   const dataStart = prefixSize + length
   const inFileOrder = edited.tensors.toSorted((a, b) => places.get(a)!.offset - places.get(b)!.offset)
-  const json = encodeUtf8(headerText(inFileOrder, edited, (tensor) => places.get(tensor)!.offset - dataStart))
-  if (json.byteLength > length) return undefined
+  const json = headerPieces(inFileOrder, edited, (tensor) => places.get(tensor)!.offset - dataStart)
+  if (totalLength(json) > length) return undefined
   const data = rangePayload(source, dataStart, source.size - dataStart)
   return { name, slots: [...headerSlots(json, length), { kind: 'payload', path: 'data', payload: data }] }
 }

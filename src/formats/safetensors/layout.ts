@@ -3,7 +3,16 @@
 import { alignUp, compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { fileKind } from '../../model/companions.js'
-import type { FileLayout, JsonValue, Layout, Model, Slot, Tensor, WriteOptions } from '../../model/index.js'
+import {
+  type FileLayout,
+  type JsonValue,
+  type Layout,
+  type Model,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { tagByDType } from './dtypes.js'
 import { inFileOrder } from './file-order.js'
 import { entryPath } from './header.js'
@@ -59,33 +68,70 @@ function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
 }
 
 function layoutFile(name: string, tensors: readonly Tensor[], model: Model, options: WriteOptions): FileLayout {
-  const json = encodeUtf8(headerText(tensors, model))
+  const json = headerPieces(tensors, model)
   const slack = Number(options.extra?.[slackOption] ?? 0)
-  const length = alignUp(prefix.size + json.byteLength + slack, options.align ?? 8) - prefix.size
+  const length = alignUp(prefix.size + totalLength(json) + slack, options.align ?? 8) - prefix.size
   if (length > maxHeaderLength) {
     const message = `the header would take ${length} bytes, readers refuse more than ${maxHeaderLength}; write shards`
     failWith(writeCodes['name-unsupported'], { file: name, path: 'header', message })
   }
-  const slots = headerSlots(json, length)
-  for (const tensor of tensors) {
-    if (tensor.data) slots.push({ kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data })
-  }
+  const head = headerSlots(json, length)
+  const slots = slotsMadeBy(function* () {
+    yield* head
+    for (const tensor of tensors) {
+      if (tensor.data) yield { kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data }
+    }
+  })
   return { name, slots }
 }
 
 /** The length, and the header filled up to it. */
-export function headerSlots(json: Uint8Array, length: number): Slot[] {
-  const header = new Uint8Array(length).fill(0x20)
-  header.set(json)
+export function headerSlots(json: readonly Uint8Array[], length: number): Slot[] {
+  const header = new Uint8Array(length)
+  let at = 0
+  for (const piece of json) {
+    header.set(piece, at)
+    at += piece.byteLength
+  }
+  header.fill(0x20, at)
   return [
     { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
     { kind: 'bytes', path: 'header', bytes: header },
   ]
 }
 
-/** One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins. */
-export function headerText(tensors: readonly Tensor[], model: Model, offsetOf?: (tensor: Tensor) => number): string {
-  const members: string[] = []
+export const totalLength = (pieces: readonly Uint8Array[]): number =>
+  pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
+
+/** So many members become bytes together: as texts, those of a whole header would take several times its size. */
+const membersTogether = 4096
+
+/**
+ * The JSON, in pieces. One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins.
+ */
+export function headerPieces(
+  tensors: readonly Tensor[],
+  model: Model,
+  offsetOf?: (tensor: Tensor) => number,
+): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  let members: string[] = []
+  for (const member of headerMembers(tensors, model, offsetOf)) {
+    if (members.length === membersTogether) {
+      pieces.push(encodeUtf8(`${pieces.length === 0 ? '{' : ''}${members.join(',')},`))
+      members = []
+    }
+    members.push(member)
+  }
+  pieces.push(encodeUtf8(`${pieces.length === 0 ? '{' : ''}${members.join(',')}}`))
+  return pieces
+}
+
+function* headerMembers(
+  tensors: readonly Tensor[],
+  model: Model,
+  offsetOf: ((tensor: Tensor) => number) | undefined,
+): Generator<string, void, void> {
   const metadata = [...model.metadata].toSorted(([a], [b]) => compareUtf8(a, b))
   if (metadata.length > 0) {
     const pairs = metadata.map(([key, value]) => {
@@ -93,7 +139,7 @@ export function headerText(tensors: readonly Tensor[], model: Model, offsetOf?: 
         failWith(writeCodes['name-unsupported'], { file: '', path: key, message: 'metadata must be strings' })
       return `${JSON.stringify(key)}:${JSON.stringify(value.value)}`
     })
-    members.push(`${JSON.stringify(metadataKey)}:{${pairs.join(',')}}`)
+    yield `${JSON.stringify(metadataKey)}:{${pairs.join(',')}}`
   }
   let offset = 0
   for (const tensor of tensors) {
@@ -107,10 +153,9 @@ export function headerText(tensors: readonly Tensor[], model: Model, offsetOf?: 
     }
     if (offsetOf) offset = offsetOf(tensor)
     const range = `"data_offsets":[${offset},${offset + size}]`
-    members.push(`${JSON.stringify(tensor.name)}:{"dtype":"${tag.tag}","shape":[${tensor.shape.join(',')}],${range}}`)
+    yield `${JSON.stringify(tensor.name)}:{"dtype":"${tag.tag}","shape":[${tensor.shape.join(',')}],${range}}`
     offset += size
   }
-  return `{${members.join(',')}}`
 }
 
 function layoutIndex(
