@@ -6,7 +6,7 @@
 import { alignUp, encodeUtf8 } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import { bytesPayload, type FileLayout, type Payload, type Slot } from '../../model/index.js'
+import { bytesPayload, type FileLayout, type Payload, type Slot, slotsMadeBy } from '../../model/index.js'
 import { controlHashSize, digestControl, encodeControlHash } from './ihsh.js'
 import type { OutChunk } from './out-chunk.js'
 import {
@@ -56,13 +56,15 @@ export async function buildFile(content: readonly OutChunk[], options: BuildOpti
   const plan = planFile(options.controlHash ? [controlHash, ...content] : content, options.name)
   const isLazy = options.hashFirst || options.uuid === undefined
   const control = isLazy ? lazyControl(plan, options) : await patchedControl(plan, options)
-  const slots: Slot[] = [...control.slots]
-  let reached = plan.controlEnd
-  for (const { chunk, offset } of inFileOrder(plan.placed)) {
-    if (offset > reached) slots.push({ kind: 'zeros', path: 'padding', length: offset - reached })
-    for (const slot of chunk === controlHash ? [control.hashSlot] : chunk.slots) slots.push(slot)
-    reached = offset + chunk.length
-  }
+  const slots = slotsMadeBy(function* () {
+    yield* control.slots
+    let reached = plan.controlEnd
+    for (const { chunk, offset } of inFileOrder(plan.placed)) {
+      if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
+      yield* chunk === controlHash ? [control.hashSlot] : chunk.slots
+      reached = offset + chunk.length
+    }
+  })
   return { name: options.name, slots }
 }
 

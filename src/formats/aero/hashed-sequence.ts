@@ -5,7 +5,9 @@ import type { Payload } from '../../model/index.js'
 import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../pool/index.js'
 
 export class HashedSequence {
-  readonly #items: readonly Payload[]
+  readonly #items: Iterable<Payload>
+  readonly #count: number
+  readonly #length: number
   readonly #tracks: readonly Track[]
   readonly #pool: WorkerPool | undefined
   #running: StreamDigests | undefined
@@ -14,20 +16,31 @@ export class HashedSequence {
   /** Those who ask at the same time share one reading. */
   #reading: Promise<void> | undefined
 
-  /** Tracks count from the beginning of the first item. */
-  constructor(items: readonly Payload[], tracks: readonly Track[], pool?: WorkerPool) {
+  /** Tracks count from the beginning of the first item. Whoever goes through the items again gets the same bytes. */
+  constructor(items: Iterable<Payload>, tracks: readonly Track[], pool?: WorkerPool) {
     this.#items = items
+    let [count, length] = [0, 0]
+    for (const { byteLength } of items) {
+      count++
+      length += byteLength
+    }
+    this.#count = count
+    this.#length = length
     this.#tracks = tracks
     this.#pool = pool
   }
 
   /** Item i, observed. */
-  payload(i: number): Payload {
-    const { byteLength } = this.#items[i]!
-    return { byteLength, chunks: (window, signal) => this.#chunks(i, window, signal) }
+  payload(i: number, item: Payload): Payload {
+    return { byteLength: item.byteLength, chunks: (window, signal) => this.#chunks(i, item, window, signal) }
   }
 
-  async *#chunks(i: number, window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  async *#chunks(
+    i: number,
+    item: Payload,
+    window: number,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, void> {
     if (i === 0 && !this.#result) {
       this.#running?.abort()
       this.#running = this.#start()
@@ -35,25 +48,24 @@ export class HashedSequence {
     }
     const digests = this.#next === i ? this.#running : undefined
     if (!digests) {
-      yield* this.#items[i]!.chunks(window, signal)
+      yield* item.chunks(window, signal)
       return
     }
     this.#running = undefined // until this item is complete
     let isComplete = false
     try {
-      yield* observed(this.#items[i]!, digests, window, signal)
+      yield* observed(item, digests, window, signal)
       isComplete = true
     } finally {
       if (!isComplete) digests.abort()
     }
     this.#running = digests
     this.#next = i + 1
-    if (this.#next === this.#items.length) this.#finish(digests)
+    if (this.#next === this.#count) this.#finish(digests)
   }
 
   #start(): StreamDigests {
-    const length = this.#items.reduce((sum, item) => sum + item.byteLength, 0)
-    return digestStream(this.#tracks, { pool: this.#pool, length, file: 'weights' })
+    return digestStream(this.#tracks, { pool: this.#pool, length: this.#length, file: 'weights' })
   }
 
   #finish(digests: StreamDigests): void {
@@ -64,7 +76,7 @@ export class HashedSequence {
 
   /** The digests of each track. */
   async result(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
-    if (this.#items.length === 0 && !this.#result) this.#finish(this.#start())
+    if (this.#count === 0 && !this.#result) this.#finish(this.#start())
     if (!this.#result) {
       this.#reading ??= this.#readThrough(signal).finally(() => {
         this.#reading = undefined
@@ -75,9 +87,8 @@ export class HashedSequence {
   }
 
   async #readThrough(signal?: AbortSignal): Promise<void> {
-    for (let i = 0; i < this.#items.length; i++) {
-      for await (const _ of this.#chunks(i, 1 << 20, signal));
-    }
+    let i = 0
+    for (const item of this.#items) for await (const _ of this.#chunks(i++, item, 1 << 20, signal));
   }
 }
 

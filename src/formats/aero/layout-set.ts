@@ -97,9 +97,15 @@ class HashedFile {
     this.name = file.name
     this.size = fileLength(file)
     const whole: Track = { algorithm: 'sha256', starts: Float64Array.of(0), ends: Float64Array.of(this.size) }
-    const own = [...file.slots]
-    this.#sequence = new HashedSequence(own.map(payloadOf), [whole], pool)
-    const slots = own.map(({ path }, i): Slot => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
+    const own = Array.from(file.slots, (slot) => ({ path: slot.path, payload: payloadOf(slot) }))
+    this.#sequence = new HashedSequence(
+      own.map(({ payload }) => payload),
+      [whole],
+      pool,
+    )
+    const slots = own.map(
+      ({ path, payload }, i): Slot => ({ kind: 'payload', path, payload: this.#sequence.payload(i, payload) }),
+    )
     this.layout = { name: file.name, slots }
   }
 

@@ -2,7 +2,7 @@
 
 import type { ByteSource } from '../../bytes/index.js'
 import { createHasher, digestOf } from '../../digest/index.js'
-import { bytesPayload, type Payload, rangePayload, type Slot } from '../../model/index.js'
+import { bytesPayload, type Payload, rangePayload, type Slot, slotsMadeBy } from '../../model/index.js'
 import { encodeZstd } from '../../wire/zstd.js'
 import type { Chunk } from './chunk.js'
 import { encodePageTable, pageCount, pageTableSize } from './phsh.js'
@@ -16,7 +16,7 @@ export interface OutChunk {
   /** Stored and unfolded sizes. */
   readonly length: number
   readonly ulen: number
-  readonly slots: readonly Slot[]
+  readonly slots: Iterable<Slot>
   /** Undefined: it is stored plainly, and the hash is that of its bytes. */
   readonly hash: Uint8Array | undefined
   /** The hash comes out while the chunk is written. */
@@ -81,7 +81,7 @@ export function shardChunk(shard: ShardContent, alignment: number): OutChunk {
     length: size,
     ulen: size,
     hash: undefined,
-    slots: shard.slots(),
+    slots: slotsMadeBy(() => shard.slots()),
     isHashedInPassing: true,
     stage: 'weights',
     alignment,

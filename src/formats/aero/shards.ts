@@ -94,8 +94,8 @@ function remember(placement: Placement, { payloads, ranges }: Known): void {
 }
 
 export interface ShardHashes {
-  /** By position among the stored tensors. */
-  readonly tensors: readonly Uint8Array[]
+  /** One behind the other, by position among the stored tensors; nothing where they are not wanted. */
+  readonly tensors: Uint8Array
   readonly pages: readonly Uint8Array[]
   readonly whole: Uint8Array
 }
@@ -110,44 +110,58 @@ export interface HashWishes {
 export class ShardContent {
   readonly plan: ShardPlan
   readonly #wishes: HashWishes
-  readonly #items: { readonly payload: Payload; readonly path: string }[] = []
   readonly #sequence: HashedSequence
 
   constructor(plan: ShardPlan, wishes: HashWishes, pool?: WorkerPool) {
     this.plan = plan
     this.#wishes = wishes
-    let reached = 0
-    for (const { tensor, offset, length } of plan.stored) {
-      if (offset > reached) this.#items.push({ payload: zeros(offset - reached), path: `${this.name}.filler` })
-      const payload = tensor.data ?? zeros(0)
-      this.#items.push({ payload, path: `data[${JSON.stringify(tensor.name)}]` })
-      reached = offset + length
-    }
-    this.#sequence = new HashedSequence(
-      this.#items.map((item) => item.payload),
-      tracksOf(plan, wishes),
-      pool,
-    )
+    this.#sequence = new HashedSequence(payloadsOf(plan), tracksOf(plan, wishes), pool)
   }
 
   get name(): string {
     return shardName(this.plan.id)
   }
 
-  slots(): Slot[] {
-    return this.#items.map(({ path }, i) => ({ kind: 'payload', path, payload: this.#sequence.payload(i) }))
+  *slots(): Generator<Slot, void, void> {
+    let i = 0
+    for (const { payload, tensor } of itemsOf(this.plan)) {
+      const path = tensor ? `data[${JSON.stringify(tensor.name)}]` : `${this.name}.filler`
+      yield { kind: 'payload', path, payload: this.#sequence.payload(i++, payload) }
+    }
   }
 
   async hashes(signal?: AbortSignal): Promise<ShardHashes> {
     const { tensors, pageSize } = this.#wishes
-    const found = (await this.#sequence.result(signal)).map(digestsIn)
+    const found = [...(await this.#sequence.result(signal))]
     return {
-      tensors: tensors ? found.shift()! : this.plan.stored.map(() => noDigest),
-      pages: pageSize === undefined ? [] : found.shift()!,
-      whole: found.shift()![0]!,
+      tensors: tensors ? found.shift()! : noDigest,
+      pages: pageSize === undefined ? [] : digestsIn(found.shift()!),
+      whole: digestAt(found.shift()!, 0),
     }
   }
 }
+
+interface Item {
+  readonly payload: Payload
+  /** Undefined: it is filler between tensors. */
+  readonly tensor?: Tensor
+}
+
+/** What a shard consists of. There can be a million items, so they are made when somebody goes through them. */
+function* itemsOf({ stored }: ShardPlan): Generator<Item, void, void> {
+  let reached = 0
+  for (const { tensor, offset, length } of stored) {
+    if (offset > reached) yield { payload: zeros(offset - reached) }
+    yield { payload: tensor.data ?? zeros(0), tensor }
+    reached = offset + length
+  }
+}
+
+const payloadsOf = (plan: ShardPlan): Iterable<Payload> => ({
+  *[Symbol.iterator]() {
+    for (const { payload } of itemsOf(plan)) yield payload
+  },
+})
 
 /** In the order in which `hashes` takes them. */
 function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize }: HashWishes): Track[] {
@@ -164,11 +178,11 @@ function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize }: HashWishes
   return [...tracks, track(1, () => [0, size])]
 }
 
-function digestsIn(slots: Uint8Array): Uint8Array[] {
-  return Array.from({ length: slots.byteLength / digestSlot }, (_, i) =>
-    slots.subarray(i * digestSlot, (i + 1) * digestSlot),
-  )
-}
+export const digestAt = (digests: Uint8Array, i: number): Uint8Array =>
+  digests.subarray(i * digestSlot, (i + 1) * digestSlot)
+
+const digestsIn = (digests: Uint8Array): Uint8Array[] =>
+  Array.from({ length: digests.byteLength / digestSlot }, (_, i) => digestAt(digests, i))
 
 function zeros(length: number): Payload {
   return lazyPayload(length, async function* () {

@@ -9,7 +9,7 @@ import { MsgpackWriter } from '../../wire/msgpack.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
 import { ownExtras } from './file.js'
 import { isObject, type JsonObject } from './manifest.js'
-import type { Placement, ShardContent } from './shards.js'
+import { digestAt, type Placement, type ShardContent } from './shards.js'
 import { digestSize } from './structs.js'
 import { encodeTagged, writeTagged } from './tagged.js'
 
@@ -64,9 +64,9 @@ export function indexPayload(plan: IndexPlan): Payload {
   let size = 0
   for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
   return lazyPayload(size, async function* (signal) {
-    const hashes = new Map<number, readonly Uint8Array[]>()
+    const hashes = new Map<number, Uint8Array>()
     for (const shard of plan.shards) hashes.set(shard.plan.id, (await shard.hashes(signal)).tensors)
-    yield* indexPieces(plan, ({ shard, stored }) => hashes.get(shard)![stored]!)
+    yield* indexPieces(plan, ({ shard, stored }) => digestAt(hashes.get(shard)!, stored))
   })
 }
 
