@@ -83,8 +83,7 @@ export async function planConversion(source: Model, target: string, options: Con
   const stower = options.stow === false ? undefined : Stower.for(restored, target, write)
   const { tensors, storedFrom, names, oldNames } = planTensors(recoded, write, options, actions, stower)
   checkUniqueNames(oldNames, names, options.name)
-  const storedNames = tensors.map(({ name }) => name)
-  checkUniqueNames(storedFrom, storedNames, options.name)
+  checkStoredNames(tensors, storedFrom, names, options.name)
   checkCount(tensors, write, format.title, options.name)
   if (options.quantize) checkQuantized(actions, format.title, options.name)
   const { metadata, keys } = planMetadata(oriented.metadata, write, options, actions, stower)
@@ -230,6 +229,18 @@ function checkQuantized(actions: readonly PlanAction[], title: string, file: str
       failWith(writeCodes['dtype-unsupported'], { file, path: name, message })
     }
   }
+}
+
+/** Tensors can be stored under other names than they have; where none is, all of them have been looked at. */
+function checkStoredNames(
+  tensors: readonly Tensor[],
+  storedFrom: readonly string[],
+  names: readonly string[],
+  file: string,
+): void {
+  if (tensors.every(({ name }, i) => name === names[i])) return
+  const stored = tensors.map(({ name }) => name)
+  checkUniqueNames(storedFrom, stored, file)
 }
 
 function checkCount(tensors: readonly Tensor[], write: WriteCapabilities, title: string, file: string): void {
