@@ -65,14 +65,12 @@ export function rangePayload(source: ByteSource, offset: number, length: number)
 
 /** Bytes in memory. A class for the same reason. */
 class BytesPayload implements Payload {
+  readonly byteLength: number
   private readonly bytes: Uint8Array
 
   constructor(bytes: Uint8Array) {
+    this.byteLength = bytes.byteLength
     this.bytes = bytes
-  }
-
-  get byteLength(): number {
-    return this.bytes.byteLength
   }
 
   async read(at: number, count: number): Promise<Uint8Array> {
