@@ -21,21 +21,25 @@ export interface Planned {
 
 /** Windows of source and sink, and what the engine lets lie before it collects it. */
 const always = 24 * defaultWindow
-/** A tensor in both models, its actions, its slots, and what encoding its entry leaves behind. */
-const perTensor = 5 << 10
+/** A tensor in both models, and its actions. */
+const perTensor = 1 << 10
+/** What encoding its entry leaves behind, until the engine collects it. */
+const garbagePerTensor = 4 << 10
+const mostGarbage = 40 << 20
 /** The input's index is in memory as bytes, as text and as what it says. */
 const perIndexByte = 4
 /** Headers are put together as text first. */
 const perHeaderByte = 2
 const perBytesSlot = 128
-const perDigestSlot = 1 << 10
+const perDigestSlot = 1 << 9
 /** An engine and a program of its own, and the windows that it shares with the others. */
 const perThread = 48 * defaultWindow
 
 export function estimateMemory(planned: Planned): number {
   const { source, tensors, layout } = planned
   const count = Math.max(source.tensors.length, tensors.length)
-  const indexes = perTensor * count + perIndexByte * indexSize(source) + headerMemory(layout)
+  const garbage = Math.min(garbagePerTensor * count, mostGarbage)
+  const indexes = garbage + perTensor * count + perIndexByte * indexSize(source) + headerMemory(layout)
   const threads = threadMemory(planned)
   // Where threads make the tensors, the next is begun before the last one is written.
   const streams = largestStream(planned) * (threads > 0 ? 2 : 1)
