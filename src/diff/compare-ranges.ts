@@ -1,7 +1,7 @@
 // The stored bytes of many tensors, compared by several threads: where a pair first differs is known before its numbers are looked at.
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
-import { type Job, type JobHandler, runShared, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../pool/index.js'
 import { firstDifferentByte, isSameRange, type Watch } from './compare-bytes.js'
 
 export type PayloadPair = readonly [Payload, Payload]
@@ -43,7 +43,7 @@ export async function firstDifferences(
   forEachShared(pairs, (_, [a]) => {
     total += a.byteLength
   })
-  if (total * byteCost < 2 * pool.startCost) return found
+  if (!isWorthComputing(pool, total * byteCost)) return found
   const tasks = tasksFor(pairs)
   const { signal, advance } = watch(2 * total)
   const results = await runShared(pool, {
