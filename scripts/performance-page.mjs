@@ -66,7 +66,7 @@ function pageOf({ date, machine, load, quick, took, rows, errors }) {
     `Each row is measured against a yardstick in the same run, turn by turn, and the best of several rounds counts. The **ratio** is the time of the
 yardstick over that of tare: above 1 tare is faster. Times move with the machine; ratios hold better. **Peak** is the most resident memory of the
 process that did the work, before the yardstick ran in it; Node itself (about 40 MB) and the data of the benchmark are part of it. It has a limit
-of 300 MB unless the row says less.`,
+of 300 MB unless the row says otherwise.`,
     summaryOf(rows, errors, quick),
     `To repeat it, on a machine that does nothing else:
 
