@@ -46,6 +46,8 @@ class Placer implements IndexVisitor {
   readonly #source: ByteSource
   readonly #shards: Map<string, Chunk>
   readonly #byId = new Map<number, Chunk | undefined>()
+  #lastId: number | undefined
+  #lastShard: Chunk | undefined
   #names = new NameSet(0)
   readonly #isFromGguf: boolean
   readonly #descriptors: Descriptors
@@ -117,16 +119,19 @@ class Placer implements IndexVisitor {
     this.#report.report(code, { offset: entry.at, path: `tensors[${entry.index}].${field}`, message })
   }
 
+  /** Neighbours mostly lie in the same shard. */
   #shardOf(id: number): Chunk | undefined {
-    if (this.#byId.has(id)) return this.#byId.get(id)
-    const shard = this.#shards.get(shardName(id))
-    this.#byId.set(id, shard)
-    return shard
+    if (id === this.#lastId) return this.#lastShard
+    if (!this.#byId.has(id)) this.#byId.set(id, this.#shards.get(shardName(id)))
+    this.#lastId = id
+    this.#lastShard = this.#byId.get(id)
+    return this.#lastShard
   }
 
   #add(entry: IndexEntry, shard: Chunk | undefined, start: number, end: number, stored: Payload | null): void {
     const { name, shape } = entry
-    let dtype = dtypeOfNumber(entry.dtype)
+    const known = dtypeOfNumber(entry.dtype)
+    let dtype = known
     let { extra } = entry
     if (!dtype) {
       this.#complain(entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
@@ -135,7 +140,7 @@ class Placer implements IndexVisitor {
     }
     const isPacked = entry.dtype === packedNumber
     if (isPacked) extra = this.#withParams(extra)
-    const type = isPacked ? ggmlTypeIn(extra)?.dtype : dtypeOfNumber(entry.dtype)
+    const type = isPacked ? ggmlTypeIn(extra)?.dtype : known
     if (isPacked && type && this.#isFromGguf) this.#noteDims(entry)
     const length = Number(entry.dataLen)
     const needed = type && this.#neededBytes(type, shape)
