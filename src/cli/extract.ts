@@ -40,10 +40,10 @@ export default async function extract(
   if (output === '-' && context.json) throw new UsageError('--json and -o - both want standard output')
   if ((name === undefined) === (part === undefined)) throw new UsageError('name one tensor, or a part with --part NAME')
   return forEachModel(context, [given], async (opened, input, source) => {
-    if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
-    // Where the file has hashes for parts of it, exactly what is read is compared with them.
     await assertNotInput(output, source)
+    if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
     refuseContainer(input, name!, output)
+    // Where the file has hashes for parts of it, exactly what is read is compared with them.
     const { model, proof } = await withVerifiedReads(opened, { only: name })
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
     const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
@@ -111,7 +111,6 @@ async function write(
   output: string,
   { overwrite }: ExtractFlags,
 ): Promise<number> {
-  await assertNotInput(output, source)
   const [written] = await markOutputErrors(model, () =>
     writeLayout({ files: [file] }, () => openGuarded(output, source, { overwrite }), {
       signal,

@@ -4,6 +4,7 @@ import { compareBytes, defaultWindow } from '../bytes/index.js'
 import { firstDifference } from '../kernels/equal-bytes.js'
 import type { Part, Payload, Tensor } from '../model/index.js'
 import { sameJson } from '../model/same-meta.js'
+import { isSameRange } from '../model/same-range.js'
 import { type Vocabulary, vocabularyKind } from '../model/vocabulary.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { sideBySide } from '../transforms/side-by-side.js'
@@ -39,8 +40,4 @@ async function isSamePayload(a: Payload, b: Payload, signal?: AbortSignal): Prom
   for await (const pair of sideBySide(a, b, defaultWindow, signal))
     if (firstDifference(pair.a, pair.b) >= 0) return false
   return true
-}
-
-function isSameRange({ origin: a }: Payload, { origin: b }: Payload): boolean {
-  return a !== undefined && a.source === b?.source && a.offset === b.offset && a.length === b.length
 }

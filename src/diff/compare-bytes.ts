@@ -2,6 +2,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import { firstDifference } from '../kernels/equal-bytes.js'
 import type { Payload } from '../model/index.js'
+import { isSameRange } from '../model/same-range.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 
 export interface Watch {
@@ -19,9 +20,4 @@ export async function firstDifferentByte(a: Payload, b: Payload, watch: Watch = 
     if (found >= 0) return pair.offset + found
   }
   return -1
-}
-
-/** The same bytes of the same file. */
-export function isSameRange({ origin: a }: Payload, { origin: b }: Payload): boolean {
-  return a !== undefined && a.source === b?.source && a.offset === b.offset && a.length === b.length
 }

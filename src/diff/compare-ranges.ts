@@ -1,8 +1,9 @@
 // The stored bytes of many tensors, compared by several threads: where a pair first differs is known before its numbers are looked at.
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
+import { isSameRange } from '../model/same-range.js'
 import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../pool/index.js'
-import { firstDifferentByte, isSameRange, type Watch } from './compare-bytes.js'
+import { firstDifferentByte, type Watch } from './compare-bytes.js'
 
 export type PayloadPair = readonly [Payload, Payload]
 

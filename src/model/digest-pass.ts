@@ -1,6 +1,7 @@
 // Computes the digests that a layout asks for while its bytes go by. Only those are looked at whose bytes are passing right now, and what is
 // kept of the others is a few numbers each: a layout can ask for a million.
 import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
+import { digestLengths } from '../digest/lengths.js'
 import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../pool/index.js'
 import { type DigestJob, type DigestJobs, digestJobsOf, jobFor } from './digest-jobs.js'
 import { countSlots, type DigestSlot, type FileLayout, fileLength } from './layout.js'
@@ -171,8 +172,6 @@ export class DigestPass {
   }
 }
 
-const digestSizes: Readonly<Record<Algorithm, number>> = { crc32: 4, sha256: 32, blake3: 32 }
-
 /** Digests that are there, in one piece of memory: as arrays of their own they would take several times as much. */
 class DigestStore {
   readonly #slot: number
@@ -180,7 +179,7 @@ class DigestStore {
   readonly #isThere: Uint8Array
 
   constructor(jobs: readonly DigestJob[]) {
-    this.#slot = jobs.reduce((most, { algorithm }) => Math.max(most, digestSizes[algorithm]), 0)
+    this.#slot = jobs.reduce((most, { algorithm }) => Math.max(most, digestLengths[algorithm]), 0)
     this.#bytes = new Uint8Array(jobs.length * this.#slot)
     this.#isThere = new Uint8Array(jobs.length)
   }
@@ -192,7 +191,7 @@ class DigestStore {
 
   get({ index, algorithm }: DigestJob): Uint8Array | undefined {
     const at = index * this.#slot
-    return this.#isThere[index] === 1 ? this.#bytes.slice(at, at + digestSizes[algorithm]) : undefined
+    return this.#isThere[index] === 1 ? this.#bytes.slice(at, at + digestLengths[algorithm]) : undefined
   }
 }
 

@@ -1,12 +1,9 @@
 // The engine for embeddings in Node. It is an optional package of some size, so it is loaded only when somebody computes.
-import { open, unlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defaultWindow } from '../bytes/index.js'
 import { type EmbedEngine, embedCodes, type OnnxRuntime, onnxEngine, type WithModel } from '../embed/index.js'
 import { failWith, TareError } from '../errors/index.js'
 import { type Payload, readPayload } from '../model/index.js'
-import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { openTemp, type TempFile } from './temp-file.js'
 
 export interface NodeOnnxOptions {
   /** How many threads compute; default: one per core. */
@@ -47,34 +44,27 @@ const smallModel = 4 << 20
  * once the session is made nobody reads it again.
  */
 const withModel: WithModel = async (onnx, use, signal) => {
-  const path = onnx.byteLength > smallModel ? await writeTemp(onnx, signal) : undefined
-  if (path === undefined) return use(await readPayload(onnx, signal))
+  const file = onnx.byteLength > smallModel ? await writeTemp(onnx, signal) : undefined
+  if (!file) return use(await readPayload(onnx, signal))
   try {
-    return await use(path)
+    return await use(file.path)
   } finally {
-    await removeTemp(path)
+    await file.remove()
   }
 }
 
-/** The path of a file with this content, or undefined where there is no room or no right to make one. */
-async function writeTemp(content: Payload, signal: AbortSignal | undefined): Promise<string | undefined> {
-  const path = tempNameFor(join(tmpdir(), 'encoder.onnx'))
-  const handle = await open(path, 'wx', 0o600).catch(() => undefined)
-  if (!handle) return undefined
-  trackTemp(path)
+/** A file with this content, or undefined where there is no room or no right to make one. */
+async function writeTemp(content: Payload, signal: AbortSignal | undefined): Promise<TempFile | undefined> {
+  const file = await openTemp('encoder.onnx').catch(() => undefined)
+  if (!file) return undefined
   try {
-    for await (const chunk of content.chunks(defaultWindow, signal)) await handle.writeFile(chunk)
-    await handle.close()
-    return path
+    for await (const chunk of content.chunks(defaultWindow, signal)) await file.handle.writeFile(chunk)
+    await file.handle.close()
+    return file
   } catch (error) {
-    await handle.close().catch(() => {})
-    await removeTemp(path)
+    await file.handle.close().catch(() => {})
+    await file.remove()
     if (error instanceof TareError) throw error // the model could not be read
     return undefined
   }
-}
-
-async function removeTemp(path: string): Promise<void> {
-  await unlink(path).catch(() => {})
-  forgetTemp(path)
 }

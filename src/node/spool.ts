@@ -1,12 +1,9 @@
 // Models are read out of order, and a pipe cannot be. What comes through one is kept: in memory as long as it is small, in a nameless
 // temporary file beyond that.
-import { type FileHandle, open, unlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type ByteSource, checkAborted, joinBytes, MemorySource } from '../bytes/index.js'
 import { FileSource } from './file-source.js'
-import { ioError, withIoErrors } from './io-error.js'
-import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { ioError } from './io-error.js'
+import { openTemp, type TempFile } from './temp-file.js'
 
 /** What is kept in memory before a temporary file is opened. */
 const spoolMemory = 4 << 20
@@ -26,7 +23,7 @@ export async function spool(
   name: string,
   options: SpoolOptions = {},
 ): Promise<ByteSource> {
-  const { signal, memory = spoolMemory, directory = tmpdir() } = options
+  const { signal, memory = spoolMemory, directory } = options
   const kept: Uint8Array[] = []
   let size = 0 // of what is kept
   let file: TempFile | undefined
@@ -36,7 +33,7 @@ export async function spool(
       kept.push(chunk)
       size += chunk.byteLength
       if (size <= (file ? gatherBytes : memory)) continue
-      file ??= await openTemp(directory)
+      file ??= await openNameless(directory)
       await file.handle.writeFile(joinBytes(kept.splice(0)))
       size = 0
     }
@@ -51,23 +48,11 @@ export async function spool(
   }
 }
 
-interface TempFile {
-  readonly handle: FileHandle
-  readonly path: string
-  remove(): Promise<void>
-}
-
 /** A file that has lost its name already where the system allows that, so that nothing can leave it behind. */
-async function openTemp(directory: string): Promise<TempFile> {
-  const path = tempNameFor(join(directory, 'input'))
-  const handle = await withIoErrors(path, () => open(path, 'wx+', 0o600))
-  trackTemp(path)
-  const remove = async (): Promise<void> => {
-    await unlink(path).catch(() => {})
-    forgetTemp(path)
-  }
-  if (process.platform !== 'win32') await remove()
-  return { handle, path, remove }
+async function openNameless(directory: string | undefined): Promise<TempFile> {
+  const file = await openTemp('input', directory)
+  if (process.platform !== 'win32') await file.remove()
+  return file
 }
 
 /** What came through a pipe has no neighbours. */

@@ -3,6 +3,7 @@
 import type { ByteSource } from '../bytes/index.js'
 import { digestCost } from '../digest/hasher.js'
 import type { Algorithm } from '../digest/index.js'
+import { digestLengths } from '../digest/lengths.js'
 import { joinSubtreeValues, subtreeCost } from '../digest/subtree.js'
 import { type Costs, type DigestTask, planDigests, subtreeSize } from './digest-plan.js'
 import type { WorkerPool } from './job.js'
@@ -26,8 +27,6 @@ export interface WantedDigest {
   readonly algorithm?: Algorithm | undefined
 }
 
-const digestLength: Readonly<Record<Algorithm, number>> = { blake3: 32, sha256: 32, crc32: 4 }
-
 /** Gives the digest of range number i. Ranges that are the same are hashed once. */
 export async function digestRanges(
   source: ByteSource,
@@ -41,7 +40,7 @@ export async function digestRanges(
     : await streamDigests(source, ranges, options.onRead ?? (() => {}), options.signal)
   return (i) => {
     const at = places[i]! * digestSlot
-    return digests.subarray(at, at + digestLength[wanted[i]!.algorithm ?? 'blake3'])
+    return digests.subarray(at, at + digestLengths[wanted[i]!.algorithm ?? 'blake3'])
   }
 }
 

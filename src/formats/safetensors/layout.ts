@@ -1,6 +1,6 @@
 // Writing, with the same bytes as the reference library: tensors by falling rank of their type and then by name, metadata first and
 // sorted, compact JSON, the header padded with spaces so that the data starts on a multiple of eight.
-import { alignUp, compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
+import { alignUp, compareUtf8, encodeUtf8, joinBytes, struct, u64 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { fileKind } from '../../model/companions.js'
 import {
@@ -87,13 +87,7 @@ function layoutFile(name: string, tensors: readonly Tensor[], model: Model, opti
 
 /** The length, and the header filled up to it. */
 export function headerSlots(json: readonly Uint8Array[], length: number): Slot[] {
-  const header = new Uint8Array(length)
-  let at = 0
-  for (const piece of json) {
-    header.set(piece, at)
-    at += piece.byteLength
-  }
-  header.fill(0x20, at)
+  const header = joinBytes([...json, new Uint8Array(length - totalLength(json)).fill(0x20)])
   return [
     { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
     { kind: 'bytes', path: 'header', bytes: header },
