@@ -51,6 +51,7 @@ async function run(pool) {
 }
 
 const pool = openPool({ threads: 2 })
+pool.prepare()
 const best = { one: Number.POSITIVE_INFINITY, two: Number.POSITIVE_INFINITY }
 for (let round = 0; round < 5; round++) {
   for (const [threads, own] of Object.entries({ one: undefined, two: pool })) {

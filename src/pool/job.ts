@@ -21,8 +21,10 @@ export interface RunOptions {
 /** Threads that take jobs in the order in which they are given. A job's error arrives as it was thrown; a worker that dies is one too. */
 export interface WorkerPool {
   readonly threads: number
-  /** How long a thread takes to start, in nanoseconds, about: less work than that is done sooner without one. */
+  /** How long it takes until threads work, in nanoseconds, about: less work than that is done sooner without them. Little, once they are there. */
   readonly startCost: number
+  /** The same for a thread beside the others. */
+  readonly apartCost: number
   /** Starts threads while their work is still being found out; all but one, since the caller works, too. */
   prepare(): void
   run(job: Job, options?: RunOptions): Promise<unknown>

@@ -31,7 +31,7 @@ const digestCost = 0.5
 
 /** Whether a stream of this length is worth a thread. */
 export function isWorthStream(pool: WorkerPool | undefined, length: number): pool is WorkerPool {
-  return pool !== undefined && length > 0 && length * digestCost >= 3 * pool.startCost && StreamWriter.isPossible()
+  return pool !== undefined && length > 0 && length * digestCost >= 3 * pool.apartCost && StreamWriter.isPossible()
 }
 
 export function digestStream(tracks: readonly Track[], options: StreamOptions): StreamDigests {

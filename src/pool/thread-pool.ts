@@ -41,11 +41,16 @@ interface Seat {
   /** Beside the others. */
   readonly isApart: boolean
   task: Task | undefined
+  /** It has started. */
+  isReady: boolean
 }
+
+/** What is left of the cost of a start when the thread is there: the way of a job to it, and what another kind of work has to load. */
+const readyPart = 1 / 20
 
 export class ThreadPool implements WorkerPool {
   readonly threads: number
-  readonly startCost: number
+  readonly #startCost: number
   readonly #start: StartThread
   readonly #queue: Task[] = []
   readonly #seats = new Set<Seat>()
@@ -54,8 +59,22 @@ export class ThreadPool implements WorkerPool {
 
   constructor(threads: number, startCost: number, start: StartThread) {
     this.threads = threads
-    this.startCost = startCost
+    this.#startCost = startCost
     this.#start = start
+  }
+
+  get startCost(): number {
+    return this.#costOf(false, this.threads - 1)
+  }
+
+  get apartCost(): number {
+    return this.#costOf(true, 1)
+  }
+
+  /** A program that keeps its pool uses it for smaller work, too, once so many threads are there. */
+  #costOf(isApart: boolean, count: number): number {
+    const there = [...this.#seats].filter((seat) => seat.isReady && seat.isApart === isApart)
+    return there.length >= count ? this.#startCost * readyPart : this.#startCost
   }
 
   prepare(): void {
@@ -159,6 +178,7 @@ export class ThreadPool implements WorkerPool {
   #open(isApart: boolean): Seat {
     const seat: Seat = {
       task: undefined,
+      isReady: false,
       isApart,
       thread: this.#start({
         answer: (answer) => this.#answer(seat, answer),
@@ -171,6 +191,7 @@ export class ThreadPool implements WorkerPool {
 
   #answer(seat: Seat, answer: Answer): void {
     const { task } = seat
+    if (answer.type === 'ready') seat.isReady = true
     if (!task || answer.type === 'ready') return
     if (answer.type === 'advance') {
       task.options.onAdvance?.(answer.bytes)

@@ -17,11 +17,15 @@ export function openHandle(handle: SourceHandle): BlobSource {
   return new BlobSource(handle.blob, handle.name)
 }
 
-export function fakePool(threads: number, kinds: Readonly<Record<string, JobHandler>> = jobKinds): FakePool {
+export function fakePool(
+  threads: number,
+  kinds: Readonly<Record<string, JobHandler>> = jobKinds,
+  startCost = 0,
+): FakePool {
   const deaths: ((why: string) => void)[] = []
   const busy = new Set<object>()
   let ended = 0
-  const pool = new ThreadPool(threads, 0, (events) => {
+  const pool = new ThreadPool(threads, startCost, (events) => {
     let take: (request: Request) => void = () => {}
     let isAlive = true
     serveJobs(

@@ -267,6 +267,20 @@ describe('threads that are started ahead of their work', () => {
     expect(pool.started()).toBe(2)
   })
 
+  it('cost little once they are there, each kind by itself', async () => {
+    const pool = fakePool(3, kinds, 40e6)
+    pool.prepare()
+    expect(pool.startCost).toBe(40e6)
+    await sleep(1)
+    expect(pool.startCost).toBeLessThan(4e6)
+    expect(pool.apartCost).toBe(40e6)
+    await pool.runApart(job('slow', 1))
+    expect(pool.apartCost).toBeLessThan(4e6)
+    pool.kill('crash')
+    expect(pool.startCost).toBe(40e6)
+    await pool.close()
+  })
+
   it('cannot be had: whoever has work hears of it', async () => {
     const pool = new ThreadPool(2, 0, () => {
       throw new Error('too many')
