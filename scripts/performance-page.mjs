@@ -27,7 +27,7 @@ const topics = {
   Comparing: 'One value in one tensor differs.',
   Embedding: 'An encoder with 6 layers of 384 values, 90 MB, on one core.',
   'Two threads against one':
-    '"Once it runs" leaves out the start of the command and of the threads. `quantize` writes a seventh of its input, `convert` to nowhere, so that no disk is in the way.',
+    '"Once it runs" leaves out the start of the command and of the threads. "Reading alone" copies the file out of the memory of the system: work that takes little longer than that cannot gain more from a second thread. `quantize` writes a seventh of its input, `convert` to nowhere, so that no disk is in the way.',
   'Growth: bytes':
     'The same work at growing sizes, on one thread: the ratio compares the cost per byte (or per file, where size should not matter) with that at the size before; 1 is flat. Virtual files are made of arithmetic and take no disk.',
   'Growth: tensors':

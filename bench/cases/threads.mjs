@@ -14,6 +14,10 @@ export default async function* threads({ file, pick, rounds }) {
   const size = sizeText(bytes)
   await tare(['convert', from, '-o', aero, '--shard-size', '128MiB'])
   await tare(['convert', from, '-o', other])
+  yield row(`reading alone, ${size}, once it runs`, isolated('read-threads.mjs', [from]), {
+    against: '1 thread',
+    bytes,
+  })
   for (const [name, args] of [
     ['verify, AERO with 8 shards', ['verify', aero]],
     ['hash, blake3', ['hash', from, 'blake3']],
