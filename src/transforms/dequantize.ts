@@ -33,7 +33,11 @@ export function dequantizeLoss(tensor: Tensor, to: DType): 'none' | 'precision' 
   const [stored, target] = [typeOf(tensor).values, to.values]
   if (!stored || !target || stored.step < 0) return 'precision'
   const zeros = tensor.quant.zeroPoints ?? [0]
-  const farthest = Math.max(...zeros.map((zero) => Math.max(Math.abs(stored.lowest - zero), stored.highest - zero)))
+  // Rows of a vocabulary can have a zero point each: more than a call takes arguments.
+  const farthest = zeros.reduce(
+    (most, zero) => Math.max(most, Math.abs(stored.lowest - zero), stored.highest - zero),
+    Number.NEGATIVE_INFINITY,
+  )
   const bits = Math.ceil(Math.log2(farthest + 1))
   const isExact = tensor.quant.scales.every((scale) => {
     const [mantissa, exponent] = splitFloat(scale)

@@ -92,6 +92,17 @@ describe('codes with scales beside them', () => {
     expect([half, tenth].map((each) => dequantizeLoss(each, f32))).toEqual(['none', 'precision'])
     expect(dequantizeLoss(codes([1], [1], { scheme: 'symmetric', scales: [2 ** 12] }), f16)).toBe('precision')
   })
+
+  it('are judged also where every row of a large vocabulary has its own', () => {
+    const rows = 200_000
+    const quant: QuantParams = {
+      scheme: 'asymmetric',
+      axis: 0,
+      scales: Array.from({ length: rows }, () => 0.5),
+      zeroPoints: Array.from({ length: rows }, () => 3),
+    }
+    expect(dequantizeLoss(codes([], [rows, 1], quant), f32)).toBe('none')
+  })
 })
 
 describe('blocks', () => {

@@ -89,7 +89,8 @@ async function place(
   ]
   const pieces = [...made].map(([chunk, { bytes }]) => ({ path: chunk.name, offset: offsets.get(chunk)!, bytes }))
   if (ihsh) {
-    const end = Math.min(...now.filter(({ length }) => length > 0).map(({ offset }) => offset))
+    const starts = now.map(({ offset, length }) => (length > 0 ? offset : Number.POSITIVE_INFINITY))
+    const end = starts.reduce((least, start) => Math.min(least, start), Number.POSITIVE_INFINITY)
     if (tocOffset + tocLength > end || stringsOffset + stringsLength > end || end > mostControl) return undefined
     const bytes = encodeControlHash(end, await digestBlank(source, end, fixed, freed, tocOffset, now.length, signal))
     pieces.find(({ offset }) => offset === offsets.get(ihsh))!.bytes = bytes

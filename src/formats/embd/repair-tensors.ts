@@ -32,15 +32,15 @@ export async function rewriteSectioned(damaged: Damaged, options: WriteOptions):
   const isMendable = (code: string): boolean =>
     unreadable.has(code) || laidOut.has(code) || checksums.has(code) || (isCut && cut.has(code))
   if (![...errors].every(isMendable) || model.tensors.length === 0) return undefined
-  const lost = findings
+  const unread = findings
     .filter(({ code }) => unreadable.has(bare(code)))
     .map(({ path, message }) => `a tensor that no reader takes (${path}: ${message})`)
-  if (isCut) lost.push(...(await namesCutOff(header, damaged)))
+  // Spread into a list, not into a call: there can be more of them than a call takes arguments.
+  const lost = [...unread, ...(isCut ? await namesCutOff(header, damaged) : []), ...describeProof(damaged)]
   const mended = [`the file was laid out anew with the ${model.tensors.length} tensors that are whole`]
   if (errors.has('alignment')) mended.push(`tensors begin at multiples of ${structs.alignment}, as the flag says`)
   if (errors.has('name-hash')) mended.push('hashes of names were computed anew')
   const whole = errors.has('special-id') ? withIdsByText(model, mended) : model
-  lost.push(...describeProof(damaged))
   return { layout: { files: [await layoutSectioned(whole, { ...options, extra: {} })] }, mended, lost }
 }
 
