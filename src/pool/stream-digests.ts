@@ -71,32 +71,32 @@ async function streamSpan(
   const start = ranges[places[0]!]!.start
   let running: Running[] = []
   let next = 0
-  const begin = async (until: number): Promise<void> => {
+  let at = start
+  /** Takes in what these bytes have of a range; false when that was the last of it. */
+  const take = ({ place, range, hasher }: Running, bytes: Uint8Array): boolean => {
+    const from = Math.max(range.start, at) - at
+    const to = Math.min(range.end - at, bytes.byteLength)
+    if (from < to) hasher.update(bytes.subarray(from, to))
+    if (range.end > at + bytes.byteLength) return true
+    digests.set(hasher.digest(), place * digestSlot)
+    return false
+  }
+  // Of ranges that end where they begin, in the same window, there can be a million: those are done at once, one after another.
+  const begin = async (bytes: Uint8Array, until: number): Promise<void> => {
     for (; next < places.length && ranges[places[next]!]!.start < until; next++) {
       const range = ranges[places[next]!]!
-      running.push({ place: places[next]!, range, hasher: await hasherFor(range) })
+      const each = { place: places[next]!, range, hasher: await hasherFor(range) }
+      if (take(each, bytes)) running.push(each)
     }
   }
-  const finish = ({ place, hasher }: Running): void => digests.set(hasher.digest(), place * digestSlot)
-  let at = start
   for await (const bytes of streamRange({ source, offset: start, length: end - start }, window, signal)) {
     const until = at + bytes.byteLength
-    await begin(until)
-    let isAnyDone = false
-    for (const each of running) {
-      const from = Math.max(each.range.start, at) - at
-      const to = Math.min(each.range.end, until) - at
-      if (from < to) each.hasher.update(bytes.subarray(from, to))
-      if (each.range.end > until) continue
-      finish(each)
-      isAnyDone = true
-    }
-    if (isAnyDone) running = running.filter(({ range }) => range.end > until)
+    running = running.filter((each) => take(each, bytes))
+    await begin(bytes, until)
     at = until
     read(bytes.byteLength)
   }
-  await begin(Number.POSITIVE_INFINITY) // empty ranges at the very end
-  for (const each of running) finish(each)
+  await begin(new Uint8Array(0), Number.POSITIVE_INFINITY) // empty ranges at the very end
 }
 
 function hasherFor({ algorithm, chunk }: DigestRange): Hasher | Promise<Hasher> {

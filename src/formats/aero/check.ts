@@ -8,6 +8,7 @@ import { type HashJob, runHashJobs } from './hash-jobs.js'
 import { checkControlHash } from './ihsh.js'
 import { type PageTable, parsePageTable } from './phsh.js'
 import { gapsOf, regionsOf } from './regions.js'
+import { mostPasses, WorkBudget } from './work-budget.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
   const file = fileOf(model)
@@ -41,9 +42,10 @@ async function checkContent(file: AeroFile, context: CheckContext, more: readonl
   for (const chunk of control.chunks) {
     if (done.has(chunk)) continue
     if (!isCompressed(chunk)) jobs.addChunk(chunk)
-    else if (jobs.spend(chunk.offset, Math.max(chunk.length, chunk.ulen))) await readChunks(source, [chunk], context)
+    else if (jobs.canUnfold(chunk)) await readChunks(source, [chunk], context)
   }
   for (const [shard, table] of tables) {
+    if (!jobs.canUnfold(table)) break
     const [content] = await readChunks(source, [table], context)
     const pages = content && parsePageTable(content, shard, context.report)
     if (pages) jobs.addPages(shard, table, pages)
@@ -80,9 +82,6 @@ function reportOrphans(file: AeroFile, { report }: CheckContext): void {
   }
 }
 
-/** How often the bytes of a file may be hashed. Honest files need three passes: chunk, page and tensor; ties add a few. */
-const mostPasses = 16
-const smallFile = 64 * 2 ** 20
 /** Looking for the tensors of a page goes over all of them; after so many damaged pages nobody reads the names. */
 const mostNamed = 100
 
@@ -90,13 +89,14 @@ class JobList {
   readonly jobs: HashJob[] = []
   readonly #file: AeroFile
   readonly #context: CheckContext
-  #budget: number
+  readonly #budget: WorkBudget
+  #isSpent = false
   #named = 0
 
   constructor(file: AeroFile, context: CheckContext) {
     this.#file = file
     this.#context = context
-    this.#budget = Math.max(smallFile, mostPasses * file.source.size)
+    this.#budget = new WorkBudget(file.source)
   }
 
   addChunk(chunk: Chunk): void {
@@ -141,20 +141,22 @@ class JobList {
   }
 
   #add(start: number, end: number, done: (digest: Uint8Array) => void): void {
-    if (this.spend(start, end - start)) this.jobs.push({ start, end, done })
+    if (this.#budget.affordsDigest(end - start)) this.jobs.push({ start, end, done })
+    else this.#giveUp(start, end - start)
   }
 
-  /** Whether so much work can still be afforded; complains once when it cannot. */
-  spend(start: number, length: number): boolean {
-    const before = this.#budget
-    this.#budget -= length
-    if (this.#budget >= 0) return true
-    if (before >= 0) {
-      const message = `chunks, pages and tensors cover the file more than ${mostPasses} times over; the rest was not checked`
-      this.#context.report.report(codes['chunk-overlap-work'], { offset: start, length, path: 'toc', message })
-    }
-    this.#budget = -1
-    return false
+  /** Whether a chunk that is read by itself can be. */
+  canUnfold({ offset, length, ulen }: Chunk): boolean {
+    const isAffordable = this.#budget.affords(Math.max(length, ulen))
+    if (!isAffordable) this.#giveUp(offset, length)
+    return isAffordable
+  }
+
+  #giveUp(offset: number, length: number): void {
+    if (this.#isSpent) return
+    this.#isSpent = true
+    const message = `chunks, pages and tensors take more than ${mostPasses} times the work that the file is worth; the rest was not checked`
+    this.#context.report.report(codes['chunk-overlap-work'], { offset, length, path: 'toc', message })
   }
 
   /** Names what a damaged page holds. */

@@ -23,7 +23,9 @@ export const codes = defineCodes('aero', {
   'chunk-overlaps-control': error('A chunk lies over the header, the table of contents or the string table.'),
   'control-overlap': warning('Header, table of contents and string table share bytes.'),
   'chunk-overlap': warning('Two chunks share bytes.'),
-  'chunk-overlap-work': error('Chunks or tensors lie over each other so often that checking them all was given up.'),
+  'chunk-overlap-work': error(
+    'Chunks, pages or tensors lie over each other so often, or are so many, that checking them all was given up.',
+  ),
   'chunk-misaligned': warning('A chunk does not start at a multiple of 16, so it cannot be mapped directly.'),
   'chunk-ulen-vs-length': warning('A chunk that is stored plainly states different stored and unfolded sizes.'),
   'chunk-duplicate-name': warning('Two chunks have the same type and name; readers take the first.'),

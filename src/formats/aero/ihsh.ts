@@ -4,7 +4,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { createHasher, digestOf } from '../../digest/index.js'
 import { type Report, TareError } from '../../errors/index.js'
-import type { CheckContext } from '../../model/index.js'
+import type { ReadContext } from '../../model/index.js'
 import { decodeMsgpack, type MsgpackNode, MsgpackWriter } from '../../wire/msgpack.js'
 import { type ChunkContent, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
@@ -44,7 +44,7 @@ export async function checkControlHash(
   content: ChunkContent,
   control: Control,
   source: ByteSource,
-  context: CheckContext,
+  context: ReadContext,
 ): Promise<void> {
   const { report } = context
   const stated = parseControlHash(content, source, report)
@@ -151,7 +151,7 @@ async function digestRanges(
   source: ByteSource,
   ranges: readonly Range[],
   control: Control,
-  { signal }: CheckContext,
+  { signal }: ReadContext,
 ): Promise<Uint8Array> {
   const hasher = await createHasher('blake3')
   for (const [start, end] of ranges) {

@@ -41,7 +41,13 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   if (sameTensors && isUntouched(model, file)) return { files: [copyOf(file, options.name)] }
   const choices = chooseOptions(options, file && (await traitsOf(file, options)))
   if (sameTensors) return { files: [await withNewMetadata(model, file, choices, options)] }
-  return { files: [await layoutAnew(model, choices, options)] }
+  return layoutAnew(model, choices, options)
+}
+
+/** Nothing travels as it is stored, also where nothing changed: for files that are wrong as a whole. */
+export async function layoutAgain(model: Model, options: WriteOptions): Promise<Layout> {
+  const file = fileOf(model)
+  return layoutAnew(model, chooseOptions(options, file && (await traitsOf(file, options))), options)
 }
 
 const areSame = (a: readonly Tensor[], b: readonly Tensor[]): boolean =>
@@ -143,17 +149,14 @@ function shardRows(chunks: readonly (Chunk | undefined)[], lead: number, { table
   })
 }
 
-async function layoutAnew(model: Model, choices: Choices, options: WriteOptions): Promise<FileLayout> {
+async function layoutAnew(model: Model, choices: Choices, options: WriteOptions): Promise<Layout> {
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = weights.shards.map((plan) => new ShardContent(plan, wishes, options.pool))
   const { placements } = weights
   const kept = keptChunks(model.parts)
-  return layoutContent(
-    model,
-    { name: options.name, placements, shards, weights: shards, kept, hashFirst: false },
-    choices,
-  )
+  const plan = { name: options.name, placements, shards, weights: shards, kept, hashFirst: false }
+  return { files: [await layoutContent(model, plan, choices)] }
 }
 
 export interface ContentPlan {

@@ -55,7 +55,8 @@ async function scan(
   while (chunks.length < count && at < source.size) {
     const bytes = await source.read(at, Math.min(source.size - at, mostMetadata), { signal })
     const found = await identify(bytes)
-    if (!found) break
+    // A second one of a kind would have the name of the first, which the writer refuses; weights can look like anything.
+    if (!found || chunks.some(({ fourcc }) => fourcc === found.fourcc)) break
     const chunk = makeChunk(chunks.length, found, at)
     chunks.push(chunk)
     if (found.fourcc === 'TIDX') shards ??= shardSizes(chunk, found.content)

@@ -6,15 +6,16 @@ import { collectingReport, type Finding, TareError } from '../../errors/index.js
 import type { Model, ReadContext, Repair, WriteOptions } from '../../model/index.js'
 import { rangePayload } from '../../model/index.js'
 import { buildFile } from './build-file.js'
-import { type Chunk, describeChunk, isBlank, isCompressed, readChunks, sameBytes } from './chunk.js'
+import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, controlHashOf, fileOf, pageTablesOf } from './file.js'
-import { runHashJobs } from './hash-jobs.js'
-import { layout, remakeManifest } from './layout.js'
+import { type HashJob, runHashJobs } from './hash-jobs.js'
+import { checkControlHash } from './ihsh.js'
+import { layoutAgain, remakeManifest } from './layout.js'
 import { type OutChunk, payloadChunk, storedChunk } from './out-chunk.js'
-import { parsePageTable } from './phsh.js'
 import { readFile } from './read.js'
 import { recoverToc } from './recover-toc.js'
+import { WorkBudget } from './work-budget.js'
 
 export async function repair(
   source: ByteSource,
@@ -38,14 +39,17 @@ export async function repair(
   for (const { code, message } of findings) {
     if (code === codes['defect-empty-last-shard'].code) mended.push(`${message}: the file now reaches there`)
   }
-  const empty = await emptyPageTables(file, quiet)
+  const empty = emptyPageTables(file)
   for (const table of empty) mended.push(`${describeChunk(table)} was left out: its shard is empty (defect D5)`)
   const content: OutChunk[] = []
+  const budget = new WorkBudget(source)
   const ihsh = controlHashOf(file)
+  const sayHashed = (chunk: Chunk): void => void mended.push(`${describeChunk(chunk)} has a hash now (defect D1)`)
+  if (ihsh && isBlank(ihsh.hash)) sayHashed(ihsh)
   const chunks = file.control.chunks.filter((chunk) => chunk !== ihsh && !empty.has(chunk))
   for (const chunk of chunks) {
-    const isUnhashed = isBlank(chunk.hash)
-    if (isUnhashed) mended.push(`${describeChunk(chunk)} has a hash now (defect D1)`)
+    const hashed = isBlank(chunk.hash) ? await rehashed(chunk, source, quiet, budget) : undefined
+    if (hashed) sayHashed(chunk)
     // Without a page table the later chunks have other places in the table, which the manifest repeats.
     if (chunk === file.manifest && empty.size > 0) {
       content.push(
@@ -55,56 +59,75 @@ export async function repair(
           zstdLevel: undefined,
         }),
       )
-    } else content.push(isUnhashed ? await rehashed(chunk, source, quiet) : storedChunk(chunk, source))
+    } else content.push(hashed ?? storedChunk(chunk, source))
   }
   if (mended.length === 0) return undefined
+  const lost = [...remaining(findings), ...(await controlDoubts(file, ihsh, quiet))]
   const build = { name: options.name, uuid: file.control.uuid, controlHash: ihsh !== undefined, hashFirst: false }
-  return { layout: { files: [await buildFile(content, build)] }, mended, lost: remaining(findings) }
+  return { layout: { files: [await buildFile(content, build)] }, mended, lost }
 }
 
 const mendable: ReadonlySet<string> = new Set(
   (['defect-zero-hash', 'defect-empty-pages', 'defect-empty-last-shard'] as const).map((key) => codes[key].code),
 )
 
-/** Errors that have nothing to do with the defects stay what they are. */
+/** Errors that have nothing to do with the defects stay what they are; one chunk may have been read twice. */
 function remaining(findings: readonly Finding[]): string[] {
-  return findings
+  const messages = findings
     .filter(({ code, severity }) => severity === 'error' && !mendable.has(code))
     .map(({ message }) => `not mended: ${message}`)
+  return [...new Set(messages)]
 }
 
-async function emptyPageTables(file: AeroFile, quiet: ReadContext): Promise<Set<Chunk>> {
-  const empty = new Set<Chunk>()
-  for (const [shard, table] of pageTablesOf(file)) {
-    if (shard.length > 0) continue
-    const [content] = await readChunks(file.source, [table], quiet)
-    if (content && !parsePageTable(content, shard, quiet.report)) empty.add(table)
-  }
-  return empty
+/** The new control hash fits what was found. Where the old one did not, it must not look as if it had. */
+async function controlDoubts({ source, control }: AeroFile, ihsh: Chunk | undefined, quiet: ReadContext) {
+  if (!ihsh) return []
+  const findings: Finding[] = []
+  const context = { ...quiet, report: collectingReport(source.name, findings) }
+  const [content] = await readChunks(source, [ihsh], context)
+  if (content) await checkControlHash(content, control, source, context)
+  return findings
+    .filter(({ code, severity }) => severity === 'error' && !mendable.has(code))
+    .map(({ message }) => `the old control hash: ${message}; the new one vouches for what was found`)
 }
 
-async function rehashed(chunk: Chunk, source: ByteSource, quiet: ReadContext): Promise<OutChunk> {
+/** No page table is right for an empty shard, whatever it says. */
+function emptyPageTables(file: AeroFile): ReadonlySet<Chunk> {
+  return new Set([...pageTablesOf(file)].filter(([shard]) => shard.length === 0).map(([, table]) => table))
+}
+
+/** The chunk with a hash of its content; undefined when that cannot be had, which is reported. */
+async function rehashed(
+  chunk: Chunk,
+  source: ByteSource,
+  quiet: ReadContext,
+  budget: WorkBudget,
+): Promise<OutChunk | undefined> {
   if (!isCompressed(chunk))
     return { ...payloadChunk(chunk, rangePayload(source, chunk.offset, chunk.length)), ulen: chunk.ulen }
+  if (!budget.affords(Math.max(chunk.length, chunk.ulen))) {
+    const message = `${describeChunk(chunk)} and those before it unfold to more than the file is worth`
+    quiet.report.report(codes['chunk-overlap-work'], { offset: chunk.offset, path: entryPath(chunk.index), message })
+    return undefined
+  }
   const [content] = await readChunks(source, [chunk], quiet)
-  const stored = storedChunk(chunk, source)
-  if (!content) return stored
+  if (!content) return undefined
   const hash = await digestOf('blake3', content.bytes)
-  return { ...stored, hash, computeHash: async () => hash }
+  return { ...storedChunk(chunk, source), hash, computeHash: async () => hash }
 }
 
 /** The index lies over the weights: what is under it is lost, everything else is written into a file of its own. */
 async function withoutOverwritten(model: Model, file: AeroFile, options: WriteOptions): Promise<Repair> {
   const { table, control } = file
-  const others = control.chunks.filter((chunk) => chunk.fourcc !== 'WTSH' && chunk.length > 0)
+  const coverOf = findCovers(control.chunks.filter((chunk) => chunk.fourcc !== 'WTSH' && chunk.length > 0))
   const lost: string[] = []
   const wrong = await wrongTensors(file, options.signal)
   const kept = table.tensors.filter((tensor, i) => {
     const start = table.starts[i]!
     const end = table.ends[i]!
-    const over = others.find((chunk) => chunk.offset < end && chunk.offset + chunk.length > start)
-    if (!over || start === end) {
-      if (wrong.has(i)) lost.push(`${JSON.stringify(tensor.name)}: its bytes do not have the hash in the index`)
+    const over = start < end ? coverOf(start, end) : undefined
+    if (!over) {
+      if (wrong.has(i)) lost.push(`${JSON.stringify(tensor.name)}: ${wrong.get(i)}`)
       return !wrong.has(i)
     }
     const bytes = Math.min(end, over.offset + over.length) - Math.max(start, over.offset)
@@ -113,24 +136,52 @@ async function withoutOverwritten(model: Model, file: AeroFile, options: WriteOp
     )
     return false
   })
-  const layoutOf = await layout({ ...model, tensors: kept }, options)
+  const layoutOf = await layoutAgain({ ...model, tensors: kept }, options)
   const mended = [
     `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,
   ]
   return { layout: layoutOf, mended, lost }
 }
 
-/** Tensors whose bytes are damaged elsewhere; a new file must not vouch for them. */
-async function wrongTensors({ table, source }: AeroFile, signal: AbortSignal | undefined): Promise<Set<number>> {
-  const wrong = new Set<number>()
-  const jobs = table.tensors.flatMap((_, i) => {
-    const expected = table.hashOf(i)
-    if (!expected) return []
-    const done = (digest: Uint8Array): void => {
-      if (!sameBytes(digest, expected)) wrong.add(i)
+/** Finds which of the chunks lies over a stretch; there can be many of both. */
+function findCovers(chunks: readonly Chunk[]): (start: number, end: number) => Chunk | undefined {
+  const endOf = ({ offset, length }: Chunk): number => offset + length
+  const ordered = chunks.toSorted((a, b) => a.offset - b.offset)
+  // Each with the one that reaches furthest up to there.
+  const furthest: Chunk[] = []
+  for (const chunk of ordered) {
+    const before = furthest.at(-1)
+    furthest.push(before && endOf(before) >= endOf(chunk) ? before : chunk)
+  }
+  return (start, end) => {
+    let [low, high] = [0, ordered.length]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (ordered[middle]!.offset < end) low = middle + 1
+      else high = middle
     }
-    return [{ start: table.starts[i]!, end: table.ends[i]!, done }]
-  })
+    const over = furthest[low - 1]
+    return over && endOf(over) > start ? over : undefined
+  }
+}
+
+/** Tensors whose bytes are damaged elsewhere; a new file must not vouch for them, nor for those that nobody can compare in time. */
+async function wrongTensors(
+  { table, source }: AeroFile,
+  signal: AbortSignal | undefined,
+): Promise<Map<number, string>> {
+  const wrong = new Map<number, string>()
+  const budget = new WorkBudget(source)
+  const jobs: HashJob[] = []
+  for (let i = 0; i < table.count; i++) {
+    const expected = table.hashOf(i)
+    const [start, end] = [table.starts[i]!, table.ends[i]!]
+    const done = (digest: Uint8Array): void => {
+      if (!sameBytes(digest, expected!)) wrong.set(i, 'its bytes do not have the hash in the index')
+    }
+    if (expected && budget.affordsDigest(end - start)) jobs.push({ start, end, done })
+    else if (expected) wrong.set(i, 'its hash was not compared: tensors share bytes too often')
+  }
   await runHashJobs(source, jobs, { signal })
   return wrong
 }
@@ -144,7 +195,9 @@ async function withFoundChunks(
   const found = await recoverToc(source, quiet)
   if (!found) return undefined
   const content: OutChunk[] = []
-  for (const chunk of found.chunks) content.push(await rehashed(chunk, source, quiet))
+  const budget = new WorkBudget(source)
+  for (const chunk of found.chunks)
+    content.push((await rehashed(chunk, source, quiet, budget)) ?? storedChunk(chunk, source))
   const file = await buildFile(content, { name: options.name, uuid: found.uuid, controlHash: true, hashFirst: false })
   const hash = [...file.slots].find((slot) => slot.path === 'control.integrity')
   const isProven = hash?.kind === 'bytes' && sameBytes(hash.bytes, found.controlHash)

@@ -11,6 +11,7 @@ import {
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+import { aeroBytes, codesOf, entry, index, verifyBytes, weights } from './build.js'
 
 async function mend(bytes: Uint8Array) {
   const planned = await planRepair(new MemorySource(bytes, 'x.aero'), { name: 'out.aero' })
@@ -58,6 +59,41 @@ describe('repair', () => {
     const { bytes, mended } = await mend(blank)
     expect(mended).toContain('the control hash of the file confirms the new table')
     expect(Buffer.compare(bytes, whole)).toBe(0)
+  })
+
+  it('lays out anew what shares bytes with the index, also where no tensor lies under it', async () => {
+    const list = { ...index(entry('a', { data_off: 200 })), offset: 304 }
+    const before = await aeroBytes([{ ...weights(210), offset: 320 }, list])
+    expect(codesOf(await verifyBytes(before))).toContain('aero/defect-overwritten-weights')
+    const { bytes, lost } = await mend(before)
+    expect(codesOf(await verifyBytes(bytes))).toEqual([])
+    expect((await openModel(new MemorySource(bytes))).tensors.length).toBe(1)
+    expect(lost).toEqual([])
+  })
+
+  it('adds the hash of the control hash as it adds others', async () => {
+    const whole = fixtureBytes('aero', 'valid/ihsh.aero')
+    const before = whole.slice().fill(0, 112 + 48, 112 + 80)
+    const { bytes, mended, lost } = await mend(before)
+    expect(mended).toEqual(['IHSH "control.integrity" has a hash now (defect D1)'])
+    expect(lost).toEqual([])
+    expect(Buffer.compare(bytes, whole)).toBe(0)
+  })
+
+  it('says where the control hash did not fit, which the new one hides', async () => {
+    const before = fixtureBytes('aero', 'invalid/ihsh-header-changed.aero').slice()
+    before.fill(0, 112 + 80 + 48, 112 + 160)
+    const { bytes, lost } = await mend(before)
+    expect(codesOf(await verifyBytes(bytes))).toEqual([])
+    expect(lost).toEqual([expect.stringMatching(/^the old control hash: bytes 0 to \d+ do not have the digest/)])
+  })
+
+  it('claims no hash for what cannot be unfolded', async () => {
+    const broken = { fourcc: 'MMSG', name: 'manifest', flags: 1, bytes: new Uint8Array(20), hash: new Uint8Array(32) }
+    const json = { fourcc: 'MJSN', name: 'meta.json', bytes: new TextEncoder().encode('{}'), hash: new Uint8Array(32) }
+    const { mended, lost } = await mend(await aeroBytes([json, broken, index(entry('a')), weights()]))
+    expect(mended).toEqual(['MJSN "meta.json" has a hash now (defect D1)'])
+    expect(lost).toEqual(['not mended: MMSG "manifest": this is no zstd frame'])
   })
 
   it('leaves alone what it cannot judge', async () => {
