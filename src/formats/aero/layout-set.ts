@@ -22,7 +22,7 @@ import { isObject, modelNames } from './manifest.js'
 import { asksForLayout, type Choices, chooseOptions } from './options.js'
 import { type AeroSet, setExtraKind, setOf } from './read-set.js'
 import { openSetFile } from './set-files.js'
-import { planShards, ShardContent, type WeightPlan } from './shards.js'
+import { planShards, type ShardContent, shardContents, type WeightPlan } from './shards.js'
 import { randomUuid } from './uuid.js'
 
 const suffix = /\.aeroset\.json$/i
@@ -33,7 +33,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   const choices = chooseOptions(options)
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
-  const shards = weights.shards.map((plan) => new ShardContent(plan, wishes, options.pool))
+  const shards = shardContents(weights, wishes, options)
   const prefix = prefixOf(options.name)
   // A uuid that was asked for is that of the whole set; otherwise every file has its own.
   const isShared = options.extra?.uuid !== undefined || options.deterministic === true

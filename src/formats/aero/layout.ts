@@ -31,7 +31,7 @@ import {
   storedChunk,
 } from './out-chunk.js'
 import { parsePageTable } from './phsh.js'
-import { planShards, ShardContent } from './shards.js'
+import { planShards, type ShardContent, shardContents } from './shards.js'
 import { flags } from './structs.js'
 import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable } from './write-tidx.js'
 
@@ -152,7 +152,7 @@ function shardRows(chunks: readonly (Chunk | undefined)[], lead: number, { table
 async function layoutAnew(model: Model, choices: Choices, options: WriteOptions): Promise<Layout> {
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
-  const shards = weights.shards.map((plan) => new ShardContent(plan, wishes, options.pool))
+  const shards = shardContents(weights, wishes, options)
   const { placements } = weights
   const kept = keptChunks(model.parts)
   const plan = { name: options.name, placements, shards, weights: shards, kept, hashFirst: false }

@@ -2,9 +2,11 @@
 // beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that have the same payload, or are the same bytes of
 // the same file, are stored once.
 import { alignUp, type ByteSource } from '../../bytes/index.js'
-import { lazyPayload, type Payload, type Slot, type Tensor } from '../../model/index.js'
+import { failWith, usageCodes } from '../../errors/index.js'
+import { lazyPayload, type Payload, type Slot, type Tensor, type WriteOptions } from '../../model/index.js'
 import { digestSlot, type Track, type WorkerPool } from '../../pool/index.js'
 import { HashedSequence } from './hashed-sequence.js'
+import { pageCount } from './phsh.js'
 import { shardName } from './structs.js'
 
 export const defaultShardSize = 2 ** 31
@@ -106,6 +108,25 @@ export interface HashWishes {
   readonly pageSize: number | undefined
 }
 
+/** A page takes memory while it is written and while it is read, however short it is: 2 GiB in pages of 2 KiB. */
+const mostPages = 2 ** 20
+
+/** The shards of a plan with their hashes to come. */
+export function shardContents(
+  { shards }: WeightPlan,
+  wishes: HashWishes,
+  { name, pool }: WriteOptions,
+): ShardContent[] {
+  return shards.map((plan) => {
+    const pages = wishes.pageSize === undefined ? 0 : pageCount(plan.size, wishes.pageSize)
+    if (pages > mostPages) {
+      const message = `--page-hashes: ${shardName(plan.id)} would have ${pages} pages of ${wishes.pageSize} bytes, ${mostPages} are the most; larger pages or smaller shards are needed`
+      failWith(usageCodes.option, { file: name, message })
+    }
+    return new ShardContent(plan, wishes, pool)
+  })
+}
+
 /** The content of a shard on its way to a file. */
 export class ShardContent {
   readonly plan: ShardPlan
@@ -173,7 +194,7 @@ function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize }: HashWishes
   const tracks: Track[] = []
   if (tensors) tracks.push(track(stored.length, (i) => [stored[i]!.offset, stored[i]!.offset + stored[i]!.length]))
   if (pageSize !== undefined) {
-    tracks.push(track(Math.ceil(size / pageSize), (i) => [i * pageSize, Math.min((i + 1) * pageSize, size)]))
+    tracks.push(track(pageCount(size, pageSize), (i) => [i * pageSize, Math.min((i + 1) * pageSize, size)]))
   }
   return [...tracks, track(1, () => [0, size])]
 }

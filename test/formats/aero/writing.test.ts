@@ -8,6 +8,7 @@ import {
   MemorySource,
   type MetaValue,
   openModel,
+  planConversion,
   type Tensor,
   toHex,
   verifySource,
@@ -243,6 +244,16 @@ describe('any model', () => {
       ),
       { numRuns: 60 },
     )
+  })
+
+  it.each(['aero', 'aeroset'])('refuses pages so short that nobody can hold their hashes: %s', async (target) => {
+    const [small] = sampleModel([sampleTensor('w', 'u8', [4])]).tensors
+    const data = { byteLength: 6e9, chunks: () => expect.unreachable() }
+    const large = sampleModel([{ ...small!, shape: [6e9], data }])
+    await expect(planConversion(large, target, { name: 'm', extra: { 'page-hashes': 1 } })).rejects.toMatchObject({
+      code: 'usage/option',
+      message: expect.stringContaining('6000000000 pages of 1 bytes'),
+    })
   })
 
   it('says what has no place', async () => {
