@@ -21,6 +21,7 @@ import { orientFor } from '../transforms/orientation.js'
 import { isRecoded, pooled } from '../transforms/pooled.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { attachState, dropState } from '../transforms/state.js'
+import { canStayStored, isCopy } from './as-stored.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
 import { estimateMemory } from './peak-memory.js'
 import { type MetadataOptions, planMetadata } from './plan-metadata.js'
@@ -68,6 +69,14 @@ export interface Conversion {
 }
 
 export async function planConversion(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
+  if (canStayStored(source, target, options)) {
+    const conversion = await planChange(source, target, { ...options, stow: false })
+    if (isCopy(conversion.plan)) return conversion
+  }
+  return planChange(source, target, options)
+}
+
+async function planChange(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
   const actions: PlanAction[] = [...(options.before ?? [])]
   const restored = options.stow === false ? source : await restore(source, actions)

@@ -53,6 +53,16 @@ describe('unchanged files', () => {
     expect(Buffer.compare(bytesOf(await convertToFiles(model, 'aero')), bytes)).toBe(0)
   })
 
+  it('comes out as it went in, also where it carries what it has no place for', async () => {
+    const odd = sampleModel([sampleTensor('f8', 'f8_e4m3', [4]), sampleTensor('x'.repeat(5000), 'f32', [2])])
+    const once = await convertToFiles(odd, 'aero', { extra: { 'control-hash': true } })
+    const twice = await convertToFiles(await openModel(sourceOf(once)), 'aero')
+    expect(Buffer.compare(bytesOf(twice), bytesOf(once))).toBe(0)
+    // A wish goes by the names and types that things have by themselves.
+    const less = await convertToFiles(await openModel(sourceOf(once)), 'aero', { exclude: ['xx*'] })
+    expect((await openModel(sourceOf(less))).tensors.map(({ name }) => name)).toEqual(['f8'])
+  })
+
   it('keeps index and weights as they are stored when only metadata changes', async () => {
     for (const file of [
       'valid/ihsh-phsh-multi-shard.aero',
