@@ -31,7 +31,7 @@ export class Damage {
   }
 
   /** Findings about the bytes of a tensor; for those whose bytes are made on the fly, findings about something of that name. */
-  concerning({ name, data }: Tensor): Finding[] {
+  concerning({ name, data }: Pick<Tensor, 'name' | 'data'>): Finding[] {
     const origin = data?.origin
     if (!origin) {
       const quoted = JSON.stringify(name).slice(0, -1)

@@ -59,10 +59,13 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   const isWrong = errors.length > 0 && (!format.repair || isShort)
   if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be mended')
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
-  const parts = model.parts.filter(({ kind, name, data }) => {
-    const isWhole = !data || isInside(data)
-    if (!isWhole) lost.push({ subject: 'part', name: name ?? kind, length: data.byteLength, reason: outside })
-    return isWhole
+  const anyDamage = new Damage(errors.filter((each) => !isExpected(each)))
+  const parts = model.parts.filter(({ kind, name = kind, data }) => {
+    if (!data?.origin) return true
+    // Its bytes would be wrong in the new file as well, or have a new checksum that hides it.
+    const reason = isInside(data) ? anyDamage.concerning({ name, data })[0]?.message : outside
+    if (reason !== undefined) lost.push({ subject: 'part', name, length: data.byteLength, reason })
+    return reason === undefined
   })
   const target = targetFor(format, options.name)
   const { name, deterministic, shardSize, align, extra, signal } = options

@@ -8,7 +8,7 @@ import { rangePayload } from '../../model/index.js'
 import { buildFile } from './build-file.js'
 import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
-import { type AeroFile, controlHashOf, fileOf, pageTablesOf } from './file.js'
+import { type AeroFile, chunkKind, controlHashOf, fileOf, pageTablesOf } from './file.js'
 import { type HashJob, runHashJobs } from './hash-jobs.js'
 import { checkControlHash } from './ihsh.js'
 import { layoutAgain, remakeManifest } from './layout.js'
@@ -33,7 +33,7 @@ export async function repair(
   }
   const file = fileOf(model)!
   if (findings.some(({ code }) => code === codes['defect-overwritten-weights'].code)) {
-    return withoutOverwritten(model, file, options)
+    return withoutOverwritten(model, file, findings, options)
   }
   const mended: string[] = []
   for (const { code, message } of findings) {
@@ -117,8 +117,14 @@ async function rehashed(
 }
 
 /** The index lies over the weights: what is under it is lost, everything else is written into a file of its own. */
-async function withoutOverwritten(model: Model, file: AeroFile, options: WriteOptions): Promise<Repair> {
+async function withoutOverwritten(
+  model: Model,
+  file: AeroFile,
+  findings: readonly Finding[],
+  options: WriteOptions,
+): Promise<Repair | undefined> {
   const { table, control } = file
+  if (table.count === 0) return undefined
   const coverOf = findCovers(control.chunks.filter((chunk) => chunk.fourcc !== 'WTSH' && chunk.length > 0))
   const lost: string[] = []
   const wrong = await wrongTensors(file, options.signal)
@@ -136,16 +142,34 @@ async function withoutOverwritten(model: Model, file: AeroFile, options: WriteOp
     )
     return false
   })
-  const layoutOf = await layoutAgain({ ...model, tensors: kept }, options)
+  const broken = findBroken(findings)
+  const parts = model.parts.filter(({ kind, content }) => {
+    const why = kind === chunkKind ? broken(content as Chunk) : undefined
+    if (why) lost.push(why.message)
+    return !why
+  })
+  const layoutOf = await layoutAgain({ ...model, tensors: kept, parts }, options)
   const mended = [
     `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,
   ]
   return { layout: layoutOf, mended, lost }
 }
 
+/** How many of these numbers, which are in order, are below a limit. */
+function countBelow(count: number, numberAt: (i: number) => number, limit: number): number {
+  let [low, high] = [0, count]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (numberAt(middle) < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const endOf = ({ offset, length }: Chunk): number => offset + length
+
 /** Finds which of the chunks lies over a stretch; there can be many of both. */
 function findCovers(chunks: readonly Chunk[]): (start: number, end: number) => Chunk | undefined {
-  const endOf = ({ offset, length }: Chunk): number => offset + length
   const ordered = chunks.toSorted((a, b) => a.offset - b.offset)
   // Each with the one that reaches furthest up to there.
   const furthest: Chunk[] = []
@@ -154,14 +178,18 @@ function findCovers(chunks: readonly Chunk[]): (start: number, end: number) => C
     furthest.push(before && endOf(before) >= endOf(chunk) ? before : chunk)
   }
   return (start, end) => {
-    let [low, high] = [0, ordered.length]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      if (ordered[middle]!.offset < end) low = middle + 1
-      else high = middle
-    }
-    const over = furthest[low - 1]
+    const over = furthest[countBelow(ordered.length, (i) => ordered[i]!.offset, end) - 1]
     return over && endOf(over) > start ? over : undefined
+  }
+}
+
+/** Finds the error in a chunk that was not understood when the file was read; it would be wrong in a new file as well. */
+function findBroken(findings: readonly Finding[]): (chunk: Chunk) => Finding | undefined {
+  const placed = findings.filter(({ severity, offset }) => severity === 'error' && offset !== undefined)
+  const ordered = placed.sort((a, b) => a.offset! - b.offset!)
+  return (chunk) => {
+    const next = ordered[countBelow(ordered.length, (i) => ordered[i]!.offset!, chunk.offset)]
+    return next && next.offset! < endOf(chunk) ? next : undefined
   }
 }
 

@@ -71,6 +71,26 @@ describe('repair', () => {
     expect(lost).toEqual([])
   })
 
+  it('does not take along metadata that nobody understands', async () => {
+    const options = { extra: { 'control-hash': true } }
+    const whole = [
+      ...(await convertToFiles(sampleModel([sampleTensor('a', 'f32', [9])]), 'aero', options)).values(),
+    ][0]!
+    const isMarked = whole.slice()
+    isMarked[112 + 80 + 4]! += 1 // MJSN is marked as compressed
+    const isLarge = fixtureBytes('aero', 'defects/tensor-hash-overwrite.aero').slice()
+    isLarge[112 + 80 + 24 + 3]! = 0xff // MMSG would unfold to 4 GB
+    for (const [before, chunk] of [
+      [isMarked, 'meta.json'],
+      [isLarge, 'manifest'],
+    ] as const) {
+      const { bytes, lost } = await mend(before)
+      expect(codesOf(await verifyBytes(bytes))).toEqual([])
+      expect(lost.some((line) => line.includes(`"${chunk}"`))).toBe(true)
+      expect((await openModel(new MemorySource(bytes))).tensors.length).toBe(1)
+    }
+  })
+
   it('adds the hash of the control hash as it adds others', async () => {
     const whole = fixtureBytes('aero', 'valid/ihsh.aero')
     const before = whole.slice().fill(0, 112 + 48, 112 + 80)
