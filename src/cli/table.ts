@@ -18,6 +18,9 @@ export interface RowSource {
 const measuredRows = 2048
 const pieceSize = 8192
 
+/** A wider cell stands out of its column: one name of a megabyte must not make a megabyte of spaces of every other row. */
+const widestColumn = 256
+
 /**
  * Columns as wide as their widest cell, two spaces apart; titles only when there are rows. The last column is not padded. Rows of a source
  * are not kept, and come several lines at a time: a table can have a million of them.
@@ -89,7 +92,7 @@ class ColumnLayout {
   #take(i: number, cell: string): void {
     this.#cells[i] = cell
     this.#own[i] = widthOf(cell)
-    if (this.#own[i]! > this.#widths[i]!) this.#widths[i] = this.#own[i]!
+    if (this.#own[i]! > this.#widths[i]! && this.#own[i]! <= widestColumn) this.#widths[i] = this.#own[i]!
     this.#padded[i] = ''
   }
 
@@ -112,7 +115,7 @@ class ColumnLayout {
   #shown(i: number, cell: string, paint: Paint | undefined, isOpen: boolean): string {
     const use = paint ?? this.#paints[i]
     const shown = use && cell !== '' ? use(cell) : cell
-    const width = isOpen ? 0 : shown.length + this.#widths[i]! - this.#own[i]!
+    const width = isOpen ? 0 : shown.length + Math.max(0, this.#widths[i]! - this.#own[i]!)
     return (i === 0 ? this.#indent : '  ') + (this.#isRight[i] ? shown.padStart(width) : shown.padEnd(width))
   }
 }

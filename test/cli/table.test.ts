@@ -16,6 +16,15 @@ test('columns are as wide as their widest cell', () => {
   ])
 })
 
+test('a cell of a megabyte does not widen the rows around it', () => {
+  const long = 'z'.repeat(1 << 20)
+  const rows = [
+    ['a', '1 B', 'x'],
+    [long, '1 B', 'x'],
+  ]
+  expect([...formatTable(columns, rows)]).toEqual(['  a  1 B  x', `  ${long}  1 B  x`])
+})
+
 test('colour does not count as width', () => {
   const painted = [{ title: '', paint: (text: string) => `<${text}>` }, { title: '' }]
   expect([
