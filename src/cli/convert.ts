@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ByteSource,
@@ -30,6 +29,7 @@ import { quantizeSettings } from './quantize-flags.js'
 import { checkReceiptPlace, writeReceipt } from './receipt.js'
 import { forEachModel, inputOptions, openOptions } from './run-inputs.js'
 import { showPlan, worstLoss } from './show-plan.js'
+import { readSideFile } from './side-file.js'
 import { type Status, UsageError } from './status.js'
 
 export default async function convert(
@@ -145,10 +145,7 @@ async function nameMapOf(file: string): Promise<Map<string, string>> {
 }
 
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {
-  const bytes = await readFile(file).catch((error: Error) => {
-    throw new UsageError(`--vocab ${file}: ${error.message}`)
-  })
-  const { part, warnings } = parseVocabularyText(bytes)
+  const { part, warnings } = parseVocabularyText(await readSideFile(file))
   for (const warning of warnings) console.remark(`warning: ${escapeName(file)}: ${escapeText(warning)}`)
   return part
 }

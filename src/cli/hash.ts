@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { type Algorithm, failWith, type HashResult, hashModel, usageCodes } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
@@ -6,6 +5,7 @@ import { plural } from './format-values.js'
 import { type Difference, differences, type HashRecord, parseHashes, recordFor } from './hash-check.js'
 import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
+import { readSideFile } from './side-file.js'
 import { type Status, UsageError } from './status.js'
 
 interface HashFlags {
@@ -17,6 +17,7 @@ interface HashFlags {
 export default async function hash(context: Context, inputs: readonly string[], flags: HashFlags): Promise<Status> {
   const { console, signal } = context
   const pool = poolOf(context)
+  if (flags.check === '-' && inputs.includes('-')) throw new UsageError('standard input can be read only once')
   const records = flags.check === undefined ? undefined : await readRecords(flags.check)
   return forEachModel(context, inputs, async (model, input) => {
     const record = records && recordFor(records, input, flags)
@@ -39,13 +40,7 @@ export default async function hash(context: Context, inputs: readonly string[], 
 }
 
 async function readRecords(file: string): Promise<HashRecord[]> {
-  let text: string
-  try {
-    text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
-  }
-  const records = parseHashes(text)
+  const records = parseHashes((await readSideFile(file)).toString())
   if (records.length === 0) throw new UsageError(`${file} does not look like the output of \`tare hash\``)
   return records
 }

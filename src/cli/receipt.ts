@@ -1,5 +1,5 @@
 // Receipts of conversions, as files.
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
@@ -22,6 +22,7 @@ import type { Context } from './context.js'
 import { assertNotInput, OutputError } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { inputOptions, openOptions } from './run-inputs.js'
+import { readSideFile } from './side-file.js'
 import { UsageError } from './status.js'
 
 export interface Written {
@@ -76,9 +77,7 @@ export async function writeReceipt(context: Context, file: string, written: Writ
 }
 
 export async function readReceipt(file: string): Promise<Receipt> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`--receipt ${file}: ${error.message}`)
-  })
+  const text = (await readSideFile(file)).toString()
   try {
     return parseReceipt(text, file)
   } catch (error) {

@@ -1,16 +1,15 @@
 // What the verbs for texts share: where the texts come from, and which vocabulary cuts them.
-import { readFile, stat } from 'node:fs/promises'
-import { text as readAll } from 'node:stream/consumers'
 import { findVocabulary, type Model, type Vocabulary, vocabularyFromText } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
+import { readSideFile } from './side-file.js'
 import { UsageError } from './status.js'
 import { shorten } from './table.js'
 
 /** The texts on the command line, then the lines of the file. */
 export async function readTexts(model: string, words: readonly string[], file: string | undefined): Promise<string[]> {
   if (file === '-' && model === '-') throw new UsageError('standard input can be read only once')
-  const texts = [...words, ...(file === undefined ? [] : linesOf(await readText(file)))]
+  const texts = [...words, ...(file === undefined ? [] : linesOf((await readSideFile(file)).toString()))]
   if (texts.length === 0) throw new UsageError('give texts, or a file of texts with --file')
   return texts
 }
@@ -22,14 +21,6 @@ function linesOf(text: string): string[] {
   return lines
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return file === '-' ? await readAll(process.stdin) : await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
 const largestVocabulary = 1 << 27
 
 /** The vocabulary of the given file, or the model's own. Whatever is odd about it is remarked on. */
@@ -38,22 +29,16 @@ export async function chooseVocabulary(
   model: Model,
   path: string | undefined,
 ): Promise<Vocabulary> {
-  const found = path === undefined ? await findVocabulary(model) : vocabularyFromText(await readVocabulary(path), path)
+  const found =
+    path === undefined
+      ? await findVocabulary(model)
+      : vocabularyFromText(await readSideFile(path, largestVocabulary), path)
   if (!json) {
     if (path === undefined && found.file !== undefined)
       console.remark(`the vocabulary is taken from ${escapeName(found.file)}, beside the model`)
     for (const warning of found.warnings) console.remark(`${escapeName(found.file ?? '')}: ${warning}`)
   }
   return found.vocabulary
-}
-
-async function readVocabulary(path: string): Promise<Uint8Array> {
-  try {
-    if ((await stat(path)).size > largestVocabulary) throw new Error('it is too large for a vocabulary')
-    return await readFile(path)
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
-  }
 }
 
 /** A text as a heading: on one line, and no longer than half of it. */

@@ -39,6 +39,13 @@ test('an input that does not open ends it with status 1', () => {
   expect(tare('verify', 'there-is-no-such-file')).toMatchObject({ status: 1, stdout: '' })
 })
 
+test('digests to compare with come from standard input, too', () => {
+  const model = join(import.meta.dirname, '../../examples/tiny-mlp.safetensors')
+  const args = [compiled('cli/main.js'), 'hash', '--check', '-', model]
+  const ran = spawnSync(process.execPath, args, { encoding: 'utf8', input: tare('hash', model).stdout })
+  expect(ran).toMatchObject({ status: 0, stderr: '' })
+})
+
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
