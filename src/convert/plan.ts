@@ -4,6 +4,7 @@ import type { DType } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
+  bytesPayload,
   type Format,
   fileLength,
   type Layout,
@@ -19,6 +20,7 @@ import { isWorthComputing, type WorkerPool } from '../pool/index.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
 import { isRecoded, pooled } from '../transforms/pooled.js'
+import { nearestBlocks } from '../transforms/quantize-method.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { attachState, dropState } from '../transforms/state.js'
 import { canStayStored, isCopy } from './as-stored.js'
@@ -94,7 +96,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   checkUniqueNames(oldNames, names, options.name)
   checkStoredNames(tensors, storedFrom, names, options.name)
   checkCount(tensors, write, format.title, options.name)
-  if (options.quantize) checkQuantized(actions, format.title, options.name)
+  if (options.quantize) checkQuantized(actions, write, format.title, options.name)
   const { metadata, keys } = planMetadata(oriented.metadata, write, options, actions, stower)
   const isOwner = (part: Part): boolean => (part.owner ?? source.format) === target
   const { name, shardSize, align, extra, signal } = options
@@ -228,16 +230,28 @@ function turnWeights(model: Model, write: WriteCapabilities, actions: PlanAction
 }
 
 /** Codes that the target turns into values again would cost precision and save nothing. */
-function checkQuantized(actions: readonly PlanAction[], title: string, file: string): void {
+function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities, title: string, file: string): void {
   const methods = new Map<string, string | undefined>()
   for (const { subject, name, action, to, reason } of actions) {
     if (subject === 'tensor' && action === 'quantize') methods.set(name, to)
     else if (subject === 'tensor' && action === 'dequantize' && methods.has(name)) {
       const why = reason ?? `${title} has no type for it`
-      const message = `it cannot be quantized to ${methods.get(name)} here: ${why}; choose another method or format`
+      const instead = insteadFor(methods.get(name)!, write)
+      const message = `it cannot be quantized to ${methods.get(name)} here: ${why}; choose ${instead ?? 'another format'}`
       failWith(writeCodes['dtype-unsupported'], { file, path: name, message })
     }
   }
+}
+
+/** The method next to this one whose blocks the target takes as they are. */
+function insteadFor(methodId: string, write: WriteCapabilities): string | undefined {
+  const found = nearestBlocks(methodId)
+  if (!found) return undefined
+  const { name, dtype } = found
+  const shape = [1, 256]
+  const data = bytesPayload(new Uint8Array(dtype.byteLength(shape)!))
+  const matrix: Tensor = { name: 'w', dtype, shape, order: 'row', role: 'weight', data }
+  return write.tensor(matrix).fits ? `the method ${name}` : undefined
 }
 
 /** Tensors can be stored under other names than they have; where none is, all of them have been looked at. */

@@ -7,8 +7,10 @@ import { isWorthComputing, runMixed, type WorkerPool } from '../pool/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
 import { rangeJob } from '../transforms/jobs.js'
-import { type Clip, type CodeSet, type Mode, quantizeTensor, requireMethod, scanRange } from '../transforms/quantize.js'
+import { type Clip, type CodeSet, type Mode, quantizeTensor, scanRange } from '../transforms/quantize.js'
+import { requireMethod } from '../transforms/quantize-method.js'
 import { domainOf, type MethodChoice, type MethodOptions, planMethods } from '../transforms/quantize-plan.js'
+import { rowMajor } from '../transforms/reorder.js'
 import { selector } from '../transforms/select.js'
 import type { ActionKind, PlanAction } from './plan-types.js'
 
@@ -138,7 +140,7 @@ function quantize(
   pool: WorkerPool | undefined,
 ): Tensor {
   const quantized = quantizeTensor(values, method, { mode, codes, clip, domain, range, pool })
-  if (quantized.extra?.quantInfo !== undefined) return quantized
+  if (quantized.extra?.quantInfo !== undefined || requireMethod(method).family === 'ggml') return quantized
   return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }
 }
 
@@ -174,7 +176,13 @@ function castFloat(tensor: Tensor, cast: DType, changes: Changes): Tensor {
   if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor
   // A row that is no whole number of blocks cannot have a block type; such tensors stay as they are.
   if (cast.byteLength(tensor.shape) === undefined) return tensor
-  return changed(castTensor(tensor, cast), change('cast', castLoss(tensor.dtype, cast), tensor.dtype, cast.id), changes)
+  // Blocks are made of rows, and cannot be put into another order later.
+  const inOrder = cast.kind === 'block' ? rowMajor(tensor) : tensor
+  return changed(
+    castTensor(inOrder, cast),
+    change('cast', castLoss(tensor.dtype, cast), tensor.dtype, cast.id),
+    changes,
+  )
 }
 
 const change = (action: ActionKind, loss: PlanAction['loss'], from: DType, to: string): TensorChange => ({

@@ -1,18 +1,19 @@
 // What other threads do with tensors: the kinds of jobs of this room, and how they are done.
 import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
+import { methodOf } from '../dtypes/mcf/types.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
 import type { Job, JobHandler } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import { makeStretch } from './pooled.js'
-import { floatsOf, requireMethod, scanRange } from './quantize.js'
+import { floatsOf, scanRange } from './quantize.js'
 import type { BandData } from './quantize-bands.js'
 import { quantizeMatrix } from './quantize-blocks.js'
 import { rebuildTensor } from './rebuild.js'
 
 const quantize: JobHandler = async (data, _, { open, signal, advance }) => {
   const { method: id, manner, clip, firstRow, rows, want, head, ...given } = data as BandData
-  const method = requireMethod(id)
+  const method = methodOf(id)!
   const tensor = rebuildTensor(given.tensor, open)
   const columns = tensor.shape[1]!
   const row = columns * 4

@@ -1,9 +1,9 @@
 // Which method each tensor of a model takes. Large matrices of floats are quantized; what is small, or known to suffer, stays as it is.
 import { countElements } from '../bytes/index.js'
 import { bf16, f16, f32, f64 } from '../dtypes/index.js'
-import type { Domain, Method } from '../dtypes/mcf/layout.js'
+import type { Domain } from '../dtypes/mcf/layout.js'
 import type { Model, Tensor } from '../model/index.js'
-import { quantizedSize, requireMethod } from './quantize.js'
+import { quantizedSize, requireMethod, shapeWanted } from './quantize-method.js'
 import { globMatcher } from './select.js'
 
 export interface MethodOptions {
@@ -24,6 +24,8 @@ export interface MethodChoice {
   readonly sizeBefore: number
   readonly sizeAfter: number
 }
+
+type Method = ReturnType<typeof requireMethod>
 
 const keepWord = 'keep'
 const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
@@ -79,7 +81,7 @@ function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): 
   const type = tensor.encoding ?? tensor.dtype
   if (!tensor.data) return 'it has no data'
   if (!floatIds.has(type.id) || (options.everyMatrix && type === f64)) return `${type.id} is not quantized`
-  if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined) return 'not a matrix'
+  if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined) return `not ${shapeWanted(method)}`
   return undefined
 }
 

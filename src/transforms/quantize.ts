@@ -1,17 +1,19 @@
-// A tensor in one of MCF's quantized types. Nothing is computed before somebody reads the payload.
+// A tensor in one of MCF's quantized types, or in ggml's. Nothing is computed before somebody reads the payload.
 import { countElements, defaultWindow } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../dtypes/mcf/layout.js'
-import { methodOf, methods, type QuantInfo } from '../dtypes/mcf/types.js'
+import type { QuantInfo } from '../dtypes/mcf/types.js'
 import { viewOf } from '../dtypes/views.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { blockKernels, blockValues, type CodeSet, tileBlocks } from '../kernels/mcf.js'
 import type { Payload, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
+import { castTensor } from './cast.js'
 import { decodedPayload } from './decode.js'
 import { fileOf } from './map-elements.js'
 import { bandPayload } from './quantize-bands.js'
 import { type BlockLimits, blockPayload, type Manner, type Mode } from './quantize-blocks.js'
+import { type BlockMethod, quantizedSize, requireMethod, shapeWanted } from './quantize-method.js'
 import { rawPayload, refuseElement } from './quantize-raw.js'
 import type { Clip, Matrix } from './quantize-tiles.js'
 import { rowMajor } from './reorder.js'
@@ -38,28 +40,12 @@ export interface QuantizeOptions {
   readonly pool?: WorkerPool | undefined
 }
 
-/** `k4`, or `mcf.k4`. */
-export function requireMethod(name: string): Method {
-  const method = methodOf(name.includes('.') ? name : `mcf.${name}`)
-  if (method) return method
-  const known = methods.map(({ id }) => id.replace(/^.*\./, '')).join(', ')
-  return failWith(usageCodes.option, { file: '--method', message: `there is no method "${name}"; there are ${known}` })
-}
-
-/** Bytes that a tensor takes when it is quantized; undefined when its shape does not allow it. */
-export function quantizedSize(
-  method: Method,
-  shape: readonly number[],
-  domain: Domain = 'weights',
-): number | undefined {
-  return (method.family === 'int' ? rawLayout(method, shape, domain) : blockLayout(method, shape))?.byteLength
-}
-
 export function quantizeTensor(tensor: Tensor, methodName: string, options: QuantizeOptions = {}): Tensor {
   const method = requireMethod(methodName)
   const { clip, range, domain = 'weights', mode, codes } = options
   const refuse = (message: string): never =>
     failWith(usageCodes.option, { file: fileOf(tensor.data), path: tensor.name, message })
+  if (method.family === 'ggml') return inBlocks(tensor, method, options, refuse)
   if (method.family !== 'int' && domain !== 'weights') refuse(`${method.id} is for weights only`)
   if (codes === 'all' && mode === 'reference') refuse('the reference never uses all codes')
   if (clip && !(clip[0] <= clip[1])) refuse(`the range from ${clip[0]} to ${clip[1]} is empty`)
@@ -71,6 +57,22 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
   const quantized: Tensor = { ...tensor, dtype, encoding: undefined, quant: undefined, order: 'row', extra }
   if (!tensor.data) return quantized
   return { ...quantized, data: payloadOf(method, tensor, floatsOf(tensor), options) }
+}
+
+/** There is one way to write a type of ggml, and it has no records. */
+function inBlocks(
+  tensor: Tensor,
+  method: BlockMethod,
+  options: QuantizeOptions,
+  refuse: (why: string) => never,
+): Tensor {
+  const { clip, domain = 'weights', mode = 'search', codes = 'symmetric' } = options
+  const isPlain = !clip && domain === 'weights' && mode === 'search' && codes === 'symmetric'
+  if (!isPlain)
+    refuse(`clipping, activations, the reference's bytes and all codes are for MCF's methods, not ${method.id}`)
+  if (quantizedSize(method, tensor.shape) === undefined)
+    refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes ${shapeWanted(method)}`)
+  return { ...castTensor(rowMajor(tensor), method.dtype), quant: undefined, extra: withoutQuantInfo(tensor) }
 }
 
 function payloadOf(method: Method, tensor: Tensor, values: Payload, options: QuantizeOptions): Payload {

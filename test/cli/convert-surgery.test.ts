@@ -92,11 +92,36 @@ describe('--dequantize and --quantize', () => {
     ])
   })
 
+  it("quantize to ggml's types, the same from rows and from columns", async () => {
+    await convert(sample, '-o', at('columns.model'), '--allow-loss')
+    for (const [input, output] of [
+      [sample, at('a.gguf')],
+      [at('columns.model'), at('b.gguf')],
+    ] as const) {
+      const ran = await convert(input, '-o', output, '--quantize', 'Q8_0', '--tensor-method', '*.1.*=q4_0')
+      expect([ran.status, ran.stderr]).toEqual([0, expect.stringContaining('quantize')])
+      expect(new Map(await tensorsOf(output))).toEqual(
+        new Map([
+          ['layers.0.weight', 'ggml.q8_0'],
+          ['layers.0.bias', 'f32'],
+          ['layers.1.weight', 'ggml.q4_0'],
+          ['layers.1.bias', 'f32'],
+        ]),
+      )
+    }
+    expect(await isEqual(at('a.gguf'), at('b.gguf'), '--tensors', '*')).toBe(true)
+    await convert(at('columns.model'), '-o', at('c.gguf'), '--cast', 'q8_0')
+    expect(await isEqual(at('a.gguf'), at('c.gguf'), '--tensors', 'layers.0.weight')).toBe(true)
+  })
+
   it.each([
     [['--quantize', 'k5'], 2, 'there is no method'],
     [['--clip', '0,1'], 2, '--clip goes with --quantize METHOD'],
     [['--tensor-method', '*=q8'], 2, '--tensor-method goes with --quantize METHOD'],
-    [['--quantize', 'k4', '--to', 'safetensors'], 1, 'write/dtype-unsupported'],
+    [['--quantize', 'k4', '--to', 'safetensors'], 1, 'choose another format (write/dtype-unsupported)'],
+    [['--quantize', 'q8', '--to', 'gguf'], 1, 'choose the method q8_0 (write/dtype-unsupported)'],
+    [['--quantize', 'k4', '--to', 'aero'], 1, 'choose the method q4_k (write/dtype-unsupported)'],
+    [['--quantize', 'q8_0', '--clip', '0,1', '--to', 'gguf'], 2, "for MCF's methods, not ggml.q8_0"],
   ])('%s is refused', async (flags, status, words) => {
     const ran = await convert(sample, '-o', at('x.mcf'), ...flags)
     expect([ran.status, ran.stderr]).toEqual([status, expect.stringContaining(words)])

@@ -26,7 +26,8 @@ export const convert: Verb = {
     },
     {
       flags: '--quantize <method>',
-      description: 'quantize large matrices of floats: q8, q4, k6, k4, k3, k2, int8 or int4',
+      description:
+        "quantize large matrices of floats: q8, q4, k6, k4, k3, k2, int8 or int4 for MCF, ggml's q8_0, q4_k and so on for GGUF and AERO",
     },
     ...quantizeOptions,
     ...selectTensors,

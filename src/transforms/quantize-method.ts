@@ -1,0 +1,64 @@
+// What tensors can be quantized to: MCF's methods, and the block types of ggml that can be encoded. The latter are plain casts, but of the
+// tensors that stand it and no others.
+import { type DType, dtypeById, dtypes } from '../dtypes/index.js'
+import { blockLayout, type Domain, type Method, rawLayout } from '../dtypes/mcf/layout.js'
+import { methodOf, methods } from '../dtypes/mcf/types.js'
+import { failWith, usageCodes } from '../errors/index.js'
+
+export interface BlockMethod {
+  readonly id: string
+  readonly family: 'ggml'
+  readonly dtype: DType
+}
+
+const prefix = 'ggml.'
+
+const blockMethods: ReadonlyMap<string, BlockMethod> = new Map(
+  [...dtypes.values()]
+    .filter(({ id, codec }) => id.startsWith(prefix) && codec?.fromF32)
+    .map((dtype) => [dtype.id, { id: dtype.id, family: 'ggml', dtype }]),
+)
+
+/** The type of ggml that comes next to a method of MCF, in bits for each weight. */
+const nearest: Readonly<Record<string, string>> = {
+  'mcf.int8': 'q8_0',
+  'mcf.int4': 'q4_0',
+  'mcf.q8': 'q8_0',
+  'mcf.q4': 'q4_0',
+  'mcf.k6': 'q6_k',
+  'mcf.k4': 'q4_k',
+  'mcf.k3': 'q3_k',
+  'mcf.k2': 'q2_k',
+}
+
+export function nearestBlocks(methodId: string): { readonly name: string; readonly dtype: DType } | undefined {
+  const name = nearest[methodId]
+  return name === undefined ? undefined : { name, dtype: dtypeById(`${prefix}${name}`)! }
+}
+
+/** `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
+export function requireMethod(name: string): Method | BlockMethod {
+  const id = name.toLowerCase()
+  const known = (family: string): string => (id.includes('.') ? id : `${family}${id}`)
+  const method = methodOf(known('mcf.')) ?? blockMethods.get(known(prefix))
+  if (method) return method
+  const names = [...methods.map((each) => each.id), ...blockMethods.keys()].map((each) => each.replace(/^.*\./, ''))
+  return failWith(usageCodes.option, {
+    file: 'quantize',
+    message: `there is no method "${name}"; there are ${names.join(', ')}`,
+  })
+}
+
+/** Bytes that a tensor takes when it is quantized; undefined when its shape does not allow it. */
+export function quantizedSize(
+  method: Method | BlockMethod,
+  shape: readonly number[],
+  domain: Domain = 'weights',
+): number | undefined {
+  if (method.family === 'ggml') return method.dtype.byteLength(shape)
+  return (method.family === 'int' ? rawLayout(method, shape, domain) : blockLayout(method, shape))?.byteLength
+}
+
+/** Why a shape has no such size. */
+export const shapeWanted = (method: Method | BlockMethod): string =>
+  method.family === 'ggml' ? `rows of whole blocks of ${method.dtype.group.elements} values` : 'a matrix'
