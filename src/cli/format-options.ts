@@ -10,16 +10,15 @@ export type OptionStage = 'write' | 'check'
 const leftOut = ''
 
 export function formatOptionRows(stage: OptionStage): OptionRow[] {
-  const rows = new Map<string, OptionRow>()
+  const rows = new Map<string, { option: FormatOption; titles: Map<string, string[]> }>()
   for (const { option, title } of declared(stage)) {
-    const known = rows.get(option.name)
-    const description = `${title}: ${option.description}`
-    rows.set(
-      option.name,
-      known ? { ...known, description: `${known.description}; ${description}` } : toRow(option, description),
-    )
+    const row = rows.get(option.name) ?? { option, titles: new Map() }
+    row.titles.set(option.description, [...(row.titles.get(option.description) ?? []), title])
+    rows.set(option.name, row)
   }
-  return [...rows.values()]
+  return [...rows.values()].map(({ option, titles }) =>
+    toRow(option, [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')),
+  )
 }
 
 /** The values that were given, under the names that formats know them by. */

@@ -22,6 +22,8 @@ describe('help', () => {
     const { status, stdout } = await tare(name, '--help')
     expect(status).toBe(0)
     for (const { flags } of options) expect(stdout).toContain(flags)
+    const [words] = stdout.split('\nExamples:')
+    expect(Math.max(...words!.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(examples.length).toBeGreaterThan(0)
     for (const [line] of examples) {
       expect(line).toMatch(new RegExp(`^tare ${name} `))

@@ -30,9 +30,9 @@ export const primitiv: Format = {
     write: [
       {
         name: 'file-type',
-        argument: fileTypes.join('|'),
+        argument: 'TYPE',
         choices: fileTypes,
-        description: 'type of the file; without this, what is in the model decides',
+        description: `type of the file: ${fileTypes.join(', ')}; without this, what is in the model decides`,
       },
       {
         name: 'split-names',
