@@ -37,7 +37,7 @@ export default async function tokenize(
       }
       const { ids, count, cut } = encoding
       const tokens = ids.slice(0, count).map((id) => tokenizer.token(id) ?? null)
-      const { profile } = tokenizer
+      const profile = tokenizer.profile === 'reference' ? 'reference' : 'original'
       await context.console.json({ file: input, format: model.format, text, profile, ids, tokens, count, cut })
     }
     return 0

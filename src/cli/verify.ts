@@ -1,4 +1,4 @@
-import { closeModel, type Finding, type VerifyResult, verifySource } from '../node.js'
+import { closeModel, type Finding, type FormatOption, formats, type VerifyResult, verifySource } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatFindingLine } from './finding-line.js'
@@ -11,7 +11,6 @@ import { type Status, UsageError } from './status.js'
 
 interface VerifyFlags {
   readonly quick?: boolean
-  /** A depth that some formats offer: all hashes of the index, none of the weights. */
   readonly control?: boolean
   readonly strict?: boolean
   readonly profile?: string
@@ -62,11 +61,15 @@ function verdictOf({ verdict, findings }: VerifyResult): string {
   return [errors > 0 && plural(errors, 'error'), warnings > 0 && plural(warnings, 'warning')].filter(Boolean).join(', ')
 }
 
+/** The depth that some formats offer: all hashes of the index, none of the weights. */
+const isControl = ({ name }: FormatOption): boolean => name === 'control'
+
 /** A verdict is worth what it rests on, so this is said in every case. */
 function checkedOf(
   { format, variant, checked }: VerifyResult,
   { quick, control, receipt, source }: VerifyFlags,
 ): string {
   const { bytes, tensors } = checked
-  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick || control ? ', weights not read' : ''}${receipt === undefined ? '' : `, against the receipt${source === undefined ? '' : ' and its source'}`}`
+  const isControlled = control && formats.find(({ id }) => id === format)?.options?.check?.some(isControl)
+  return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick || isControlled ? ', weights not read' : ''}${receipt === undefined ? '' : `, against the receipt${source === undefined ? '' : ' and its source'}`}`
 }

@@ -47,8 +47,9 @@ export interface VerifyResult {
 /** A file of this size takes longer to hash than threads take to start. */
 const largeFile = 256 << 20
 
-const isLong = ({ format }: Recognised, { size }: ByteSource, { quick }: VerifyOptions): boolean =>
-  quick !== true && format.capabilities.checksums === 'all' && size >= largeFile
+/** `control` is how formats call a depth that leaves the weights unread; where it means nothing, threads just start later. */
+const isLong = ({ format }: Recognised, { size }: ByteSource, { quick, extra }: VerifyOptions): boolean =>
+  quick !== true && extra?.control !== true && format.capabilities.checksums === 'all' && size >= largeFile
 
 export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {
   const profile = options.profile === undefined ? undefined : requireProfile(options.profile)

@@ -45,6 +45,14 @@ describe('tokenize', () => {
     ])
   })
 
+  test.each([[], ['--profile', 'original'], ['--profile', 'bert']])(
+    'calls the profile as embed does (%s %s)',
+    async (...flags) => {
+      const { stdout } = await tare('tokenize', '--json', ...flags, stream, 'fox')
+      expect(records(stdout)).toMatchObject([{ profile: 'original' }])
+    },
+  )
+
   test('says what was cut, and fits lines to the width', async () => {
     const { stdout } = await tare('tokenize', '--max-length', '4', stream, 'the foxes run')
     expect(stdout).toContain('4 tokens, 2 cut off')

@@ -62,6 +62,12 @@ describe('verify', () => {
     expect(stdout).toMatch(/good\.safetensors: ok — safetensors, 3 tensors, .* checked\n$/)
   })
 
+  test('weights count as unread only where the format leaves them so', async () => {
+    for (const name of ['m.aero', 'm.npz']) await tare('convert', good(), '-o', at(name))
+    const { stdout } = await tare('verify', '--control', at('m.aero'), at('m.npz'))
+    expect(stdout).toMatch(/m\.aero: ok — .* checked, weights not read\n.*m\.npz: ok — .* checked\n$/)
+  })
+
   test('a finding has its code, place and path; the run goes on', async () => {
     truncateSync(good(), 100)
     writeModel(at('b.safetensors'), { x: [1] })

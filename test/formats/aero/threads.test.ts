@@ -58,3 +58,14 @@ describe('the report is the same on one, two and three threads', () => {
     expect(await expectSame(() => openSet(files, main))).toBe(5)
   })
 })
+
+it('starts no threads for a large file whose weights are left unread', async () => {
+  const bytes = fixtureBytes('aero', loadCases('aero').find(({ file }) => !file.startsWith('invalid'))!.file)
+  const large = new Blob([bytes.slice(), ...Array(257).fill(new Blob([new Uint8Array(1 << 20)]))])
+  for (const options of [{ extra: { control: true } }, { quick: true }]) {
+    const pool = fakePool(2)
+    await verifySource(new BlobSource(large, 'm.aero'), { ...options, pool })
+    expect(pool.started()).toBe(0)
+    await pool.close()
+  }
+})
