@@ -22,13 +22,13 @@ export function checkedMultiply(a: number, b: number): number | undefined {
 
 /**
  * The number of elements of a shape, or undefined on overflow. Multiplies left to right without looking ahead for a zero, as the
- * safetensors library does: [2^63, 4, 0] overflows, [0, 2^53, 2^53] does not.
+ * safetensors library does: [2^52, 4, 0] overflows, [0, 2^52, 4] does not. A dimension that a number cannot hold exactly overflows anywhere.
  */
 export function countElements(shape: readonly number[]): number | undefined {
   let count = 1
   for (const dim of shape) {
     count *= dim
-    if (count > maxSafe) return undefined
+    if (count > maxSafe || dim > maxSafe) return undefined
   }
   return count
 }

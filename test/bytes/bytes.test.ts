@@ -40,6 +40,17 @@ describe('checked arithmetic', () => {
     )
   })
 
+  it('refuse a dimension that no number holds exactly, beside a zero, too', () => {
+    expect(
+      [
+        [0, 2 ** 53],
+        [2 ** 53, 0],
+        [0, Number.POSITIVE_INFINITY],
+      ].map(countElements),
+    ).toEqual([undefined, undefined, undefined])
+    expect([[0, 2 ** 52, 4], [2 ** 52, 4, 0], []].map(countElements)).toEqual([0, undefined, 1])
+  })
+
   it('aligns beyond 32 bits', () => {
     expect(alignUp(2 ** 40 + 1, 64)).toBe(2 ** 40 + 64)
     expect(alignUp(2 ** 40, 64)).toBe(2 ** 40)
