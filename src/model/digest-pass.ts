@@ -110,7 +110,9 @@ export class DigestPass {
     const { job, stream, hasher } = live
     this.#live.delete(live)
     if (stream) {
-      this.#streamed.set(job, firstDigest(stream))
+      const digest = firstDigest(stream)
+      digest.catch(() => {}) // whoever asks for it gets the error
+      this.#streamed.set(job, digest)
       return
     }
     const digest = hasher!.digest()

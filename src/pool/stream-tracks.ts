@@ -13,7 +13,7 @@ export interface StreamDigests {
    * saves a copy. Undefined where there is none to save.
    */
   stream?(range: ByteRange, window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> | undefined
-  /** The digests of each track, one slot for each of its ranges. To be called after the last byte. */
+  /** The digests of each track, one slot for each of its ranges. To be called after the last byte was given, whether it was taken yet or not. */
   finish(): Promise<readonly Uint8Array[]>
   /** Nobody wants them any more. */
   abort(): void
@@ -70,14 +70,22 @@ function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string)
   const gone = Promise.race(results)
   gone.catch(() => {})
   void Promise.allSettled(results).then(() => releaseSharedWindow(writer.ring))
+  let writing: Promise<void> | undefined
   return {
-    update: (bytes) => writer.write(bytes, gone),
+    update(bytes) {
+      writing = writer.write(bytes, gone)
+      return writing
+    },
     stream(range, window, signal) {
       const isLarge = window === streamWindow && range.length >= window
       return isLarge && range.source.readInto ? streamThrough(writer, gone, range, signal) : undefined
     },
-    finish() {
-      writer.end()
+    async finish() {
+      try {
+        await writing // for room, perhaps
+      } finally {
+        writer.end()
+      }
       return Promise.all(results)
     },
     abort: () => controller.abort(),

@@ -150,6 +150,11 @@ describe('a stream that other threads hash', () => {
         for (let at = 0; at < bytes.length; at += step) await stream.update(bytes.subarray(at, at + step))
         results.push((await stream.finish()).map((digests) => Buffer.from(digests).toString('base64')))
       }
+      // The end is told while bytes still wait for room.
+      const hasty = pools.digestStream(tracks, { pool, length: bytes.length, file: 'x' })
+      const waits = hasty.update(bytes)
+      results.push((await hasty.finish()).map((digests) => Buffer.from(digests).toString('base64')))
+      const hadToWait = waits instanceof Promise
       // Long stretches are read to where the threads look, short ones are copied there.
       const { writeFileSync } = await import('node:fs')
       writeFileSync(process.argv[2] + '/stream.bin', bytes)
@@ -177,10 +182,11 @@ describe('a stream that other threads hash', () => {
       given.abort()
       const aborted = await given.finish().catch((error) => error.finding.code)
       await pool.close()
-      console.log(JSON.stringify({ results, aborted, isSame }))
-    `) as { results: string[][]; aborted: string; isSame: boolean }
+      console.log(JSON.stringify({ results, aborted, isSame, hadToWait }))
+    `) as { results: string[][]; aborted: string; isSame: boolean; hadToWait: boolean }
     expect(result.results[0]!.length).toBe(3)
     expect(result.isSame).toBe(true)
+    expect(result.hadToWait).toBe(true)
     for (const other of result.results.slice(1)) expect(other).toEqual(result.results[0])
     expect(result.aborted).toBe('io/aborted')
   })
