@@ -36,7 +36,7 @@ export async function digestChunks(
   payload: Chunked,
   { pool, file, signal, onAdvance }: ChunkedOptions,
 ): Promise<Uint8Array> {
-  const ahead = pool.threads + 1
+  const ahead = Math.min(pool.threads + 1, Math.ceil(payload.byteLength / window))
   // One more than there are jobs under way: when it is filled again, the job that had it is done.
   const windows = Array.from({ length: ahead + 1 }, () => takeSharedWindow(window))
   let length = 0

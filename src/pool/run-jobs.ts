@@ -59,7 +59,7 @@ export async function runShared<R>(pool: WorkerPool, work: Shared<R>): Promise<R
   }
   const elsewhere = (place: number): Promise<R> => pool.run(work.job(place), { signal, onAdvance }) as Promise<R>
   const running = [
-    ...Array.from({ length: pool.threads - 1 }, () => takeTurns(elsewhere)),
+    ...Array.from({ length: Math.min(pool.threads, work.count) - 1 }, () => takeTurns(elsewhere)),
     takeTurns((place) => work.here(place, signal)),
   ]
   try {

@@ -48,6 +48,9 @@ interface Seat {
 /** What is left of the cost of a start when the thread is there: the way of a job to it, and what another kind of work has to load. */
 const readyPart = 1 / 20
 
+/** More than processors have cores; each thread, and what it works on, takes memory. */
+const mostThreads = 256
+
 export class ThreadPool implements WorkerPool {
   readonly threads: number
   readonly #startCost: number
@@ -58,7 +61,7 @@ export class ThreadPool implements WorkerPool {
   #isClosed = false
 
   constructor(threads: number, startCost: number, start: StartThread) {
-    this.threads = threads
+    this.threads = Math.min(threads, mostThreads)
     this.#startCost = startCost
     this.#start = start
   }

@@ -55,7 +55,7 @@ async function* makeStretches(
   pool: WorkerPool,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const ahead = pool.threads + 1
+  const ahead = Math.min(pool.threads + 1, Math.ceil(byteLength / step))
   const windows = Array.from({ length: ahead + 1 }, () => takeSharedWindow(step))
   const lengthAt = (place: number): number => Math.min(step, byteLength - place * step)
   // A window is taken again only when its stretch has been given out and used.

@@ -56,6 +56,15 @@ const failureOf = async (promise: Promise<unknown>): Promise<TareError> => {
   return error as TareError
 }
 
+it('has no more threads than a machine could use, whatever was asked for', async () => {
+  const pool = fakePool(99_999_999_999, kinds)
+  expect(pool.threads).toBeLessThanOrEqual(1024)
+  const work = { count: 3, job: (place: number) => job('slow', place), here: async (place: number) => place }
+  expect(await runShared(pool, work)).toEqual([0, 1, 2])
+  expect(pool.started()).toBeLessThan(3)
+  await pool.close()
+})
+
 describe('jobs', () => {
   it.each([1, 2, 3])('give their results in order on %i threads', async (threads) => {
     const pool = fakePool(threads, kinds)
