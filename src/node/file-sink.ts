@@ -1,8 +1,8 @@
 // Output appears whole or not at all. Bytes go to temporary names beside their targets; when the main file is closed everything is
 // flushed to the disk and renamed, the main file last, since it is the one that refers to the others.
 import { renameSync, type Stats, unlinkSync } from 'node:fs'
-import { type FileHandle, open, realpath, stat, unlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { type FileHandle, open, readlink, realpath, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type ByteSink, isPlainFileName } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { ioError, withIoErrors } from './io-error.js'
@@ -12,7 +12,7 @@ import { WriteBehind } from './write-behind.js'
 export interface FileSinkOptions {
   /** False: an output that is there already is an error. */
   readonly overwrite?: boolean
-  /** Called when all bytes are on the disk, before anything becomes visible; what it throws undoes the whole output. */
+  /** Called when all bytes are on the disk, before anything becomes visible; what it throws undoes the whole output, where that is possible. */
   readonly beforeCommit?: () => Promise<void>
 }
 
@@ -53,7 +53,7 @@ export class FileSink implements ByteSink {
   static async #create(name: string, transaction: Transaction): Promise<FileSink> {
     try {
       // A link keeps pointing where it points; the file behind it is replaced.
-      const target = await realpath(name).catch(() => name)
+      const target = await behindLinks(name)
       const replaced = await stat(target).catch(absent)
       if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
       if (replaced && !transaction.options.overwrite)
@@ -202,6 +202,14 @@ class Transaction {
     this.#ended = true
     for (const sink of this.sinks) await sink.discard()
   }
+}
+
+/** Where a path leads; a link may lead to what is not there yet. */
+async function behindLinks(path: string): Promise<string> {
+  const found = await realpath(path).catch(absent)
+  if (found !== undefined) return found
+  const link = await readlink(path).catch(() => undefined)
+  return link === undefined ? path : behindLinks(resolve(await realpath(dirname(path)), link))
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

@@ -2,6 +2,8 @@ import { type Code, findingOf, ioCodes, TareError } from '../errors/index.js'
 
 const known: Readonly<Record<string, readonly [Code, string]>> = {
   ENOENT: [ioCodes['not-found'], 'there is no such file or directory'],
+  ENAMETOOLONG: [ioCodes.failed, 'the name is too long'],
+  ELOOP: [ioCodes.failed, 'links lead in a circle'],
   ENOTDIR: [ioCodes['not-found'], 'a part of the path is not a directory'],
   EACCES: [ioCodes.denied, 'the system does not permit it'],
   EPERM: [ioCodes.denied, 'the system does not permit it'],

@@ -11,6 +11,8 @@ test.each([
   ['EISDIR', 'io/not-a-file'],
   ['ENOSPC', 'io/no-space'],
   ['EDQUOT', 'io/no-space'],
+  ['ENAMETOOLONG', 'io/failed'],
+  ['ELOOP', 'io/failed'],
   ['EIO', 'io/failed'],
 ])('%s is %s', (system, code) => {
   const cause = Object.assign(new Error('said the system'), { code: system })
