@@ -44,6 +44,8 @@ export interface ByteSource {
   readonly folder?: SourceFolder | undefined
   /** Absent where the bytes can be read in this thread only. */
   readonly handle?: SourceHandle | undefined
+  /** Throws when the bytes are no longer those that were there in the beginning, as far as the source can tell. */
+  assertUnchanged?(): Promise<void>
   close(): Promise<void>
 }
 

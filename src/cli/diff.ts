@@ -1,6 +1,16 @@
-import { type DiffOptions, diffModels, failWith, type Metric, type Model, TareError, usageCodes } from '../node.js'
+import {
+  type ByteSource,
+  type DiffOptions,
+  diffModels,
+  failWith,
+  type Metric,
+  type Model,
+  TareError,
+  usageCodes,
+} from '../node.js'
 import type { Context } from './context.js'
 import { describeDifference, listNames } from './diff-text.js'
+import { assertUnchanged } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
@@ -17,11 +27,15 @@ export default async function diff(context: Context, inputs: readonly string[], 
   const [first, second, ...more] = inputs
   if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
   if (first === '-' && second === '-') throw new UsageError('standard input can be read only once')
-  return forEachModel(context, [first], async (a) => {
+  return forEachModel(context, [first], async (a, _, sourceA) => {
     let failure: unknown
-    const status = await forEachModel(context, [second], async (b) => {
+    const status = await forEachModel(context, [second], async (b, _, sourceB) => {
       try {
-        return await compare(context, { model: a, input: first }, { model: b, input: second }, flags)
+        const sides = [
+          { model: a, input: first, source: sourceA },
+          { model: b, input: second, source: sourceB },
+        ] as const
+        return await compare(context, ...sides, flags)
       } catch (error) {
         if (!isAbout(a, error) || isAbout(b, error)) throw error
         failure = error
@@ -40,6 +54,7 @@ const isAbout = ({ files }: Model, error: unknown): boolean =>
 interface Side {
   readonly model: Model
   readonly input: string
+  readonly source: ByteSource
 }
 
 async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Promise<Status> {
@@ -51,6 +66,7 @@ async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Pr
     pool: poolOf(context),
     onProgress: console.progress.update,
   })
+  await assertUnchanged([a.source, b.source])
   // Nothing was compared, which is not the same as nothing being different.
   if (tensors && Object.values(found.summary.tensors).every((count) => count === 0))
     failWith(usageCodes.option, {

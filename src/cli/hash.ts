@@ -3,6 +3,7 @@ import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { plural } from './format-values.js'
 import { type Difference, differences, type HashRecord, parseHashes, recordFor } from './hash-check.js'
+import { assertUnchanged } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import { readSideFile } from './side-file.js'
@@ -19,13 +20,14 @@ export default async function hash(context: Context, inputs: readonly string[], 
   const pool = poolOf(context)
   if (flags.check === '-' && inputs.includes('-')) throw new UsageError('standard input can be read only once')
   const records = flags.check === undefined ? undefined : await readRecords(flags.check)
-  return forEachModel(context, inputs, async (model, input) => {
+  return forEachModel(context, inputs, async (model, input, source) => {
     const record = records && recordFor(records, input, flags)
     if (records && !record)
       failWith(usageCodes.option, { file: input, message: `${flags.check} has no digests for it` })
     const algorithm = record?.algorithm ?? flags.algorithm ?? 'blake3'
     const decoded = record?.decoded ?? flags.decoded
     const hashed = await hashModel(model, { algorithm, decoded, pool, signal, onProgress: console.progress.update })
+    await assertUnchanged([source])
     const result: HashResult = { ...hashed, file: input }
     if (!record) {
       await (context.json ? console.json(result) : console.print(describe(result)))

@@ -9,10 +9,10 @@ import type { Status } from './status.js'
 
 export default function inspect(context: Context, inputs: readonly string[], flags: InspectFlags): Promise<Status> {
   const { console } = context
-  return forEachModel(context, inputs, async (model, input) => {
+  return forEachModel(context, inputs, async (model, input, source) => {
     const { parts, ...head } = { ...inspectHead(model), file: input }
     const chosen = flags.metadata ? [] : sorted(chooseTensors(model, flags.tensors, console), model, flags)
-    const measured = flags.stats ? await measureTensors(context, chosen, {}) : undefined
+    const measured = flags.stats ? await measureTensors(context, source, chosen, {}) : undefined
     const rowOf = (tensor: Tensor, i: number): Row => {
       const row = inspectTensor(tensor, model.files[0]?.name ?? '')
       return measured ? { ...row, stats: measured[i]!.stats } : row

@@ -21,10 +21,12 @@ export function openGuarded(
   inputs: ByteSource | readonly ByteSource[],
   options: FileSinkOptions,
 ): Promise<ByteSink> {
-  const beforeCommit = async (): Promise<void> => {
-    for (const input of [inputs].flat()) if (input instanceof FileSource) await input.assertUnchanged()
-  }
-  return openOutput(output, { ...options, beforeCommit })
+  return openOutput(output, { ...options, beforeCommit: () => assertUnchanged([inputs].flat()) })
+}
+
+/** Throws when an input is not what it was when it was opened: what was found out then belongs to no state of it. */
+export async function assertUnchanged(inputs: readonly ByteSource[]): Promise<void> {
+  for (const input of inputs) await input.assertUnchanged?.()
 }
 
 /** A model is not written over itself: its old file, perhaps the only copy, would be gone as soon as the new one is there. */

@@ -3,7 +3,6 @@ import {
   type ByteSink,
   type Conversion,
   closeModel,
-  FileSource,
   type Format,
   formatById,
   formatForOutput,
@@ -19,7 +18,7 @@ import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
-import { assertNotInput, markOutputErrors } from './open-guarded.js'
+import { assertNotInput, assertUnchanged, markOutputErrors } from './open-guarded.js'
 import { summarizePlan } from './plan-table.js'
 import { onEarlyExit } from './process-events.js'
 import { checkFormatId, reportFailure, statusOf } from './run-inputs.js'
@@ -101,9 +100,7 @@ async function carryOut(
       model,
       plan.files.map(({ name }) => pathOf(name)),
     )
-  const beforeCommit = async (): Promise<void> => {
-    for (const file of model.files) if (file instanceof FileSource) await file.assertUnchanged()
-  }
+  const beforeCommit = (): Promise<void> => assertUnchanged(model.files)
   const openSink = (name: string): Promise<ByteSink> => openOutput(pathOf(name), { overwrite, beforeCommit })
   const files = await markOutputErrors(model, () =>
     runConversion(conversion, openSink, {

@@ -42,7 +42,8 @@ export function installLastResort(console: Console): void {
   process.stdout.on('error', (error) => {
     cleanUp()
     if (isClosedPipe(error)) process.exit(0)
-    console.complain(`standard output: ${error.message}`)
+    const code = (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'io/no-space' : 'io/failed'
+    console.complain(`standard output: ${error.message} (${code})`)
     process.exit(2)
   })
   process.stderr.on('error', () => {}) // nobody is there to be told

@@ -4,7 +4,6 @@ import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   closeModel,
-  FileSource,
   findingOf,
   ioCodes,
   type Model,
@@ -19,7 +18,7 @@ import {
   TareError,
 } from '../node.js'
 import type { Context } from './context.js'
-import { assertNotInput, OutputError } from './open-guarded.js'
+import { assertNotInput, assertUnchanged, OutputError } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { inputOptions, openOptions } from './run-inputs.js'
 import { readSideFile } from './side-file.js'
@@ -61,7 +60,7 @@ export async function writeReceipt(context: Context, file: string, written: Writ
     console.progress.start()
     const pool = poolOf(context)
     const receipt = await makeReceipt(plan, model, opened, { pool, signal, onProgress: console.progress.update })
-    if (source instanceof FileSource) await source.assertUnchanged()
+    await assertUnchanged([source])
     const sink = await openOutput(file)
     try {
       const encoder = new TextEncoder()

@@ -2,6 +2,7 @@ import { type Model, showModel } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
 import { escapeLines, escapeName } from './escape-name.js'
+import { assertUnchanged } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import type { Status } from './status.js'
@@ -13,15 +14,17 @@ interface ShowFlags {
 export default function show(context: Context, inputs: readonly string[], flags: ShowFlags): Promise<Status> {
   const { console, signal } = context
   const pool = poolOf(context)
-  return forEachModel(context, inputs, async (model, input) => {
+  return forEachModel(context, inputs, async (model, input, source) => {
     const chosen = { ...model, tensors: chooseTensors(model, flags.tensors, console) }
     if (context.json) {
       let text = ''
       for await (const piece of showModel(chosen, { signal, pool })) text += piece
+      await assertUnchanged([source])
       await console.json({ file: input, format: model.format, text })
     } else {
       const shown = withShownNames(chosen, console.isTerminal ? escapeName : escapeLines)
       for await (const piece of showModel(shown, { signal, pool })) await console.write(escapeLines(piece))
+      await assertUnchanged([source])
     }
     return 0
   })

@@ -1,8 +1,16 @@
-import { type HistogramBin, type NoStats, statsOfTensors, type Tensor, type TensorStats } from '../node.js'
+import {
+  type ByteSource,
+  type HistogramBin,
+  type NoStats,
+  statsOfTensors,
+  type Tensor,
+  type TensorStats,
+} from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatInteger, formatShape, formatValue } from './format-values.js'
+import { assertUnchanged } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
 import { forEachModel } from './run-inputs.js'
 import type { Status } from './status.js'
@@ -21,9 +29,9 @@ interface Measured {
 
 export default function stats(context: Context, inputs: readonly string[], flags: StatsFlags): Promise<Status> {
   const { console } = context
-  return forEachModel(context, inputs, async (model, input) => {
+  return forEachModel(context, inputs, async (model, input, source) => {
     const chosen = chooseTensors(model, flags.tensors, console)
-    const measured = await measureTensors(context, chosen, flags)
+    const measured = await measureTensors(context, source, chosen, flags)
     if (context.json) {
       const tensors = measured.map(({ tensor, stats: numbers }) => ({
         name: tensor.name,
@@ -43,6 +51,7 @@ export default function stats(context: Context, inputs: readonly string[], flags
 /** The statistics of all tensors, with one progress bar over all of them. */
 export async function measureTensors(
   context: Context,
+  source: ByteSource,
   tensors: readonly Tensor[],
   options: { bins?: number; exact?: boolean },
 ): Promise<Measured[]> {
@@ -52,6 +61,7 @@ export async function measureTensors(
   for await (const stats of statsOfTensors(tensors, { ...options, ...threads })) {
     measured.push({ tensor: tensors[measured.length]!, stats })
   }
+  await assertUnchanged([source])
   return measured
 }
 

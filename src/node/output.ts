@@ -7,7 +7,7 @@ import { StreamSink } from './stream-sink.js'
 
 /** Opens what a person typed after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
 export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
-  if (output === '-') return new StreamSink(process.stdout, '-', false)
+  if (output === '-') return new StreamSink(process.stdout, '-', false, options?.beforeCommit)
   const stats = await stat(output).catch(() => undefined)
   // Replacing a device by a file would take it away from everybody.
   if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
@@ -16,5 +16,5 @@ export async function openOutput(output: string, options?: FileSinkOptions): Pro
     stream.once('open', () => resolve())
     stream.once('error', (error) => reject(ioError(error, output)))
   })
-  return new StreamSink(stream, output, true)
+  return new StreamSink(stream, output, true, options?.beforeCommit)
 }

@@ -10,13 +10,15 @@ export class StreamSink implements ByteSink {
   readonly canPatch = false
   readonly #stream: Writable
   readonly #ends: boolean
+  readonly #beforeEnd: (() => Promise<void>) | undefined
   #position = 0
 
-  /** `ends`: closing the sink ends the stream, which standard output does not like. */
-  constructor(stream: Writable, name: string, ends: boolean) {
+  /** `ends`: closing the sink ends the stream, which standard output does not like. What `beforeEnd` throws can only be told. */
+  constructor(stream: Writable, name: string, ends: boolean, beforeEnd?: () => Promise<void>) {
     this.name = name
     this.#stream = stream
     this.#ends = ends
+    this.#beforeEnd = beforeEnd
     stream.on('error', ignore) // each write hears of its own failure
   }
 
@@ -42,6 +44,7 @@ export class StreamSink implements ByteSink {
   }
 
   async close(): Promise<void> {
+    await this.#beforeEnd?.()
     this.#stream.off('error', ignore)
     if (!this.#ends) return
     this.#stream.end()

@@ -74,6 +74,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
         findings.push(finding)
       bytes = totalSize(model)
     }
+    await source.assertUnchanged?.()
   } catch (error) {
     noteFailure(error, findings, report, options.signal)
   } finally {

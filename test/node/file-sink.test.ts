@@ -156,6 +156,26 @@ describe('one file', () => {
     expect(readdirSync(at('store'))).toEqual(['real'])
   })
 
+  test('a link stays a link where nothing is behind it yet', async () => {
+    mkdirSync(at('store'))
+    symlinkSync('store/next', at('link'))
+    symlinkSync('real', at('store/next'))
+    const sink = await FileSink.open(at('link'))
+    await sink.write(bytesOf('new'))
+    await sink.close()
+    expect(readlinkSync(at('link'))).toBe('store/next')
+    expect(readFileSync(at('store/real'), 'utf8')).toBe('new')
+    expect(readdirSync(at('store')).sort()).toEqual(['next', 'real'])
+  })
+
+  test('links that lead nowhere or in a circle are not replaced', async () => {
+    symlinkSync('nowhere/file', at('lost'))
+    symlinkSync('ring', at('ring'))
+    expect(await codeOf(FileSink.open(at('lost')))).toBe('io/not-found')
+    expect(await codeOf(FileSink.open(at('ring')))).toBe('io/failed')
+    expect(readdirSync(at()).sort()).toEqual(['lost', 'ring'])
+  })
+
   test('another hard link of the old file keeps the old bytes', async () => {
     writeFileSync(at('out'), 'old')
     linkSync(at('out'), at('copy'))
@@ -246,6 +266,15 @@ describe('temporary names', () => {
     await sink.close()
     expect(readdirSync(at())).toEqual([name])
   })
+})
+
+test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at the end of a stream, too', async () => {
+  const { openOutput } = await import('../../src/node/output.js')
+  const beforeCommit = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'x/y' }))
+  const sink = await openOutput('/dev/null', { beforeCommit })
+  await sink.write(bytesOf('x'))
+  expect(await codeOf(sink.close())).toBe('x/y')
+  await sink.abort()
 })
 
 test.skipIf(!existsSync('/dev/full'))('a full disk is called by its name', async () => {
