@@ -1,4 +1,4 @@
-import { type ByteRange, type ByteSource, checkAborted, checkRange } from './source.js'
+import { type ByteRange, checkAborted, checkRange } from './source.js'
 import { releaseWindow, takeWindow } from './window.js'
 
 /**
@@ -21,22 +21,28 @@ export async function* streamRange(
     }
     return
   }
-  yield* streamAhead(source as Required<ByteSource>, offset, length, window, signal)
+  const windows = [takeWindow(window), takeWindow(window)] as const
+  try {
+    yield* readAhead(range, window, signal, async (done) => {
+      const target = windows[(done / window) % 2 === 0 ? 0 : 1].subarray(0, Math.min(window, length - done))
+      await source.readInto!(offset + done, target, { signal, ahead: length - done - target.byteLength })
+      return target
+    })
+  } finally {
+    for (const each of windows) releaseWindow(each)
+  }
 }
 
-async function* streamAhead(
-  source: Pick<Required<ByteSource>, 'name' | 'readInto'>,
-  offset: number,
-  length: number,
+/**
+ * What `fill` gives for each window of a range, in order. It is asked for the next one as soon as the last one is there, while that is being
+ * used; when this ends, nothing is being filled any more.
+ */
+export async function* readAhead(
+  { source, length }: ByteRange,
   window: number,
   signal: AbortSignal | undefined,
+  fill: (done: number) => Promise<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const windows = [takeWindow(window), takeWindow(window)] as const
-  const fill = (done: number): Promise<Uint8Array> => {
-    const target = windows[(done / window) % 2 === 0 ? 0 : 1].subarray(0, Math.min(window, length - done))
-    const ahead = length - done - target.byteLength
-    return source.readInto(offset + done, target, { signal, ahead }).then(() => target)
-  }
   let next: Promise<Uint8Array> | undefined = fill(0)
   try {
     for (let done = 0; done < length; done += window) {
@@ -47,7 +53,6 @@ async function* streamAhead(
       yield chunk
     }
   } finally {
-    await next?.catch(() => {}) // the read-ahead still writes into its window
-    for (const each of windows) releaseWindow(each)
+    await next?.catch(() => {}) // it still writes into its window
   }
 }

@@ -1,5 +1,5 @@
 // Digests of a stream that this thread brings and others compute, where the stream is long enough for that.
-import { type ByteRange, checkAborted } from '../bytes/index.js'
+import { type ByteRange, checkAborted, readAhead } from '../bytes/index.js'
 import type { Job, JobHandler, WorkerPool } from './job.js'
 import { readStream, type StreamPort, StreamWriter, streamWindow } from './shared-stream.js'
 import { releaseSharedWindow } from './shared-window.js'
@@ -93,30 +93,19 @@ function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string)
 }
 
 /** Reads one window ahead, as long as no thread is that far behind. */
-async function* streamThrough(
+function streamThrough(
   writer: StreamWriter,
   gone: Promise<unknown>,
-  { source, offset, length }: ByteRange,
+  range: ByteRange,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const fill = async (done: number): Promise<Uint8Array> => {
+  const { source, offset, length } = range
+  return readAhead(range, streamWindow, signal, async (done) => {
     const target = await writer.reserve(length - done, gone)
-    checkAborted(signal, source.name)
     await source.readInto!(offset + done, target, { signal, ahead: length - done - target.byteLength })
+    writer.commit(target.byteLength)
     return target
-  }
-  let next: Promise<Uint8Array> | undefined = fill(0)
-  try {
-    for (let done = 0; done < length; done += streamWindow) {
-      const chunk: Uint8Array = await next!
-      writer.commit(chunk.byteLength)
-      next = done + streamWindow < length ? fill(done + streamWindow) : undefined
-      next?.catch(() => {}) // a consumer that stops early must not leave an unhandled rejection
-      yield chunk
-    }
-  } finally {
-    await next?.catch(() => {}) // it still writes into its window
-  }
+  })
 }
 
 /** The other side. */
