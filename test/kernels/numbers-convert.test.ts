@@ -8,7 +8,18 @@ import { whereBitsDiffer } from './bits.js'
 
 fc.configureGlobal({ seed: 5 })
 
-const decoded = ['f16', 'bf16', 'f8_e4m3', 'f8_e5m2', 'f8_e8m0', 'f8_e4m3fnuz', 'f8_e5m2fnuz', 'f6_e2m3', 'f4_e2m1']
+const decoded = [
+  'f16',
+  'bf16',
+  'f8_e4m3',
+  'f8_e5m2',
+  'f8_e8m0',
+  'f8_e4m3fnuz',
+  'f8_e5m2fnuz',
+  'f6_e2m3',
+  'f6_e3m2',
+  'f4_e2m1',
+]
 const packed = ['i4', 'u4', 'i2', 'u2', 't2', 'i1', 'u1', 't1', 'bool', 'bitset']
 const encoded = decoded.filter((id) => id !== 'f8_e8m0')
 
