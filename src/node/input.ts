@@ -1,5 +1,4 @@
 import type { Stats } from 'node:fs'
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
@@ -45,8 +44,11 @@ async function openFile(path: string, folder: SourceFolder | undefined): Promise
 }
 
 /** Pipes are read to their end. Devices are refused: some of them never end. */
-function openSpecial(input: string, stats: Stats, signal: AbortSignal | undefined): Promise<ByteSource> {
-  if (stats.isFIFO()) return spool(createReadStream(input), input, { signal })
+async function openSpecial(input: string, stats: Stats, signal: AbortSignal | undefined): Promise<ByteSource> {
+  if (stats.isFIFO()) {
+    const { readPipe } = await import('./named-pipe.js')
+    return spool(await withIoErrors(input, async () => readPipe(input)), input, { signal })
+  }
   failWith(ioCodes['not-a-file'], {
     file: input,
     message: `this is ${kindOf(stats)}, and a model is a file or a directory`,

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ByteSink } from '../bytes/index.js'
 import { FileSink, type FileSinkOptions } from './file-sink.js'
-import { ioError } from './io-error.js'
+import { ioError, withIoErrors } from './io-error.js'
 import { StreamSink } from './stream-sink.js'
 
 /** Opens what a person typed after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
@@ -11,6 +11,11 @@ export async function openOutput(output: string, options?: FileSinkOptions): Pro
   const stats = await stat(output).catch(() => undefined)
   // Replacing a device by a file would take it away from everybody.
   if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
+  if (stats.isFIFO()) {
+    const { writePipe } = await import('./named-pipe.js')
+    const pipe = await withIoErrors(output, () => writePipe(output))
+    return new StreamSink(pipe, output, true, options?.beforeCommit)
+  }
   const stream = createWriteStream(output)
   await new Promise<void>((resolve, reject) => {
     stream.once('open', () => resolve())
