@@ -170,7 +170,12 @@ async function readLines(
 ): Promise<void> {
   const read = (i: number): Promise<void> =>
     readPart(plan, offset + i * stride, stage.subarray(i * length, (i + 1) * length))
-  await Promise.all(Array.from({ length: count }, (_, i) => read(i)))
+  const reads = Array.from({ length: count }, (_, i) => read(i))
+  try {
+    await Promise.all(reads)
+  } finally {
+    await Promise.allSettled(reads) // where one fails, others still write into the stage
+  }
 }
 
 /** The same for stretches whose elements are `spacing` apart, as bands along a later axis have them. */

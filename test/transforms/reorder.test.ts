@@ -121,6 +121,22 @@ describe('rowMajor and columnMajor', () => {
     expect(() => rowMajor(tensor)).toThrow(expect.objectContaining({ code: 'transform/needs-random-access' }))
   })
 
+  it('end only when nobody writes into their memory any more, also where a read fails', async () => {
+    let reading = 0
+    const source = Object.assign(new MemorySource(counting(20_000 * 4 * 4)), {
+      async readInto(offset: number): Promise<void> {
+        reading++
+        await new Promise((resolve) => setTimeout(resolve, offset < 80_000 ? 1 : 30))
+        reading--
+        if (offset < 80_000) throw new Error('no such bytes')
+      },
+    })
+    const data = rangePayload(source, 0, source.size)
+    const row = rowMajor(tensorOf(f32, [20_000, 4], new Uint8Array(), { order: 'column', data }), { budget: 1600 })
+    await expect(bytesOf(row.data!)).rejects.toThrow('no such bytes')
+    expect(reading).toBe(0)
+  })
+
   it('stop when they are told to', async () => {
     const control = new AbortController()
     const content = counting(4000)
