@@ -51,6 +51,7 @@ const largeFile = 256 << 20
 const isLong = ({ format }: Recognised, { size }: ByteSource, { quick, extra }: VerifyOptions): boolean =>
   quick !== true && extra?.control !== true && format.capabilities.checksums === 'all' && size >= largeFile
 
+/** Closes the source when it is done, whatever it finds. */
 export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {
   const profile = options.profile === undefined ? undefined : requireProfile(options.profile)
   const findings: Finding[] = []
@@ -78,7 +79,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   } catch (error) {
     noteFailure(error, findings, report, options.signal)
   } finally {
-    if (model) await closeModel(model)
+    await (model ? closeModel(model) : source.close())
   }
   return {
     file: source.name,
