@@ -1,4 +1,4 @@
-// What the decoders share. Sixteen codes of a byte each become sixteen floats; the arithmetic is that of the plain decoders, each step
+// What the kernels share. Sixteen codes of a byte each become sixteen floats; the arithmetic is that of the plain decoders, each step
 // exact but the last.
 
 /** An f16 as f32. As bits of an f32 it is too small by 2^112, also where it is subnormal; infinities and NaN keep their exponent. */
@@ -7,6 +7,17 @@ export function halfAt(at: usize): f32 {
   const magnitude = reinterpret<f32>((code & 0x7fff) << 13) * reinterpret<f32>(0x77800000)
   const bits = (code & 0x7c00) === 0x7c00 ? 0x7f800000 | ((code & 0x3ff) << 13) : reinterpret<u32>(magnitude)
   return reinterpret<f32>(bits | ((code & 0x8000) << 16))
+}
+
+/** A finite f32 as f16, to nearest, ties to even; what is too large becomes infinity. */
+export function putHalf(at: usize, value: f32): void {
+  const bits = reinterpret<u32>(value)
+  const magnitude = bits & 0x7fffffff
+  let code: u32 = 0x7c00
+  // A half's subnormals are as far apart as f32 between 0.5 and 1, so adding 0.5 rounds to them.
+  if (magnitude < 0x38800000) code = reinterpret<u32>(reinterpret<f32>(magnitude) + 0.5) - 0x3f000000
+  else if (magnitude < 0x47800000) code = (magnitude - 0x37fff001 + ((magnitude >> 13) & 1)) >> 13
+  store<u16>(at, <u16>(code | ((bits >> 16) & 0x8000)))
 }
 
 /** Signed codes times a factor. */

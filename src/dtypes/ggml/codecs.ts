@@ -1,7 +1,7 @@
 // Which decoder and encoder go with which block.
 import type { Codec } from '../dtype.js'
 import { blockCodec, type EncodeBlocks } from './codec.js'
-import { compiled } from './compiled.js'
+import { compiled, compiledEncoder } from './compiled.js'
 import { decodeMXFP4, decodeNVFP4, decodeTQ1_0, decodeTQ2_0 } from './decode-fp4.js'
 import { decodeIQ2_S, decodeIQ2_XS, decodeIQ2_XXS, decodeIQ3_S, decodeIQ3_XXS } from './decode-iq.js'
 import { decodeIQ1_M, decodeIQ1_S, decodeIQ4_NL, decodeIQ4_XS } from './decode-iq-edge.js'
@@ -22,11 +22,11 @@ import { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './en
 import { type BlockName, layouts } from './layouts.js'
 
 const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> = {
-  q4_0: [compiled('decodeQ4_0', layouts.q4_0, decodeQ4_0), encodeQ4_0],
+  q4_0: [compiled('decodeQ4_0', layouts.q4_0, decodeQ4_0), compiledEncoder('encodeQ4_0', layouts.q4_0, encodeQ4_0)],
   q4_1: [decodeQ4_1, encodeQ4_1],
   q5_0: [decodeQ5_0, encodeQ5_0],
   q5_1: [decodeQ5_1, encodeQ5_1],
-  q8_0: [compiled('decodeQ8_0', layouts.q8_0, decodeQ8_0), encodeQ8_0],
+  q8_0: [compiled('decodeQ8_0', layouts.q8_0, decodeQ8_0), compiledEncoder('encodeQ8_0', layouts.q8_0, encodeQ8_0)],
   q8_1: [decodeQ8_1],
   q2_k: [decodeQ2_K, encodeQ2_K],
   q3_k: [decodeQ3_K, encodeQ3_K],

@@ -1,7 +1,8 @@
-// Compiled decoders for the types that most files consist of. They work in the arena that windows lie in: on windows where they are, on
-// anything else through a small tile. Where there is no WebAssembly the plain decoders do the work, with the same bits.
+// Compiled decoders for the types that most files consist of, and encoders for the simplest of them. They work in the arena that windows lie in: on windows where they are, on
+// anything else through a small tile. Where there is no WebAssembly the plain ones do the work, with the same bits.
 import { arenaMemory, takeWindow } from '../../bytes/index.js'
 import { instantiate } from '../../kernels/instantiate.js'
+import type { EncodeBlocks } from './codec.js'
 import type { DecodeBlocks } from './decode-legacy.js'
 import { type BlockLayout, blockBytes } from './layouts.js'
 import { wasmBase64 } from './wasm-bytes.js'
@@ -10,9 +11,10 @@ import { wasmBase64 } from './wasm-bytes.js'
 type Kernel = (source: number, target: number, blocks: number) => void
 
 export type CompiledName = 'decodeQ4_0' | 'decodeQ8_0' | 'decodeQ4_K' | 'decodeQ5_K' | 'decodeQ6_K'
+export type CompiledEncoder = 'encodeQ4_0' | 'encodeQ8_0'
 
 interface Module {
-  readonly run: Readonly<Record<CompiledName, Kernel>>
+  readonly run: Readonly<Record<CompiledName | CompiledEncoder, Kernel>>
   readonly buffer: ArrayBufferLike
   readonly codes: Uint8Array
   readonly values: Float32Array
@@ -40,7 +42,7 @@ function load(): Module | undefined {
   return { run, buffer: memory.buffer, codes: tile.subarray(0, tileSize), values }
 }
 
-/** Whether the compiled decoders can run here. */
+/** Whether the compiled kernels can run here. */
 export const hasCompiled = (): boolean => moduleOf() !== undefined
 
 export function compiled(name: CompiledName, layout: BlockLayout, plain: DecodeBlocks): DecodeBlocks {
@@ -70,5 +72,25 @@ function decodeTiles(
     codes.set(source.subarray(first * size, (first + count) * size))
     run(codes.byteOffset, isHere ? target.byteOffset + 4 * first * elements : values.byteOffset, count)
     if (!isHere) target.set(values.subarray(0, count * elements), first * elements)
+  }
+}
+
+/** The other way round. */
+export function compiledEncoder(name: CompiledEncoder, layout: BlockLayout, plain: EncodeBlocks): EncodeBlocks {
+  const size = blockBytes(layout)
+  const { elements } = layout
+  const step = tileValues / elements
+  return (source, target, blocks) => {
+    const module = blocks < fewestBlocks ? undefined : moduleOf()
+    if (!module) return plain(source, target, blocks)
+    const { buffer, codes, values, run } = module
+    const [isHere, isTargetHere] = [source.buffer === buffer, target.buffer === buffer]
+    for (let first = 0; first < blocks; first += step) {
+      const count = Math.min(step, blocks - first)
+      if (!isHere) values.set(source.subarray(first * elements, (first + count) * elements))
+      const from = isHere ? source.byteOffset + 4 * first * elements : values.byteOffset
+      run[name](from, isTargetHere ? target.byteOffset + first * size : codes.byteOffset, count)
+      if (!isTargetHere) target.set(codes.subarray(0, count * size), first * size)
+    }
   }
 }
