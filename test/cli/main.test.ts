@@ -1,9 +1,9 @@
-import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { useTempDir } from '../node/temp-dir.js'
 import { useCompiled } from './compiled.js'
 
@@ -58,6 +58,20 @@ test.each([
   await new Promise((resolve) => child.stdin.write(new Uint8Array(1 << 20), resolve))
   child.kill(signal)
   expect(await ended).toEqual([status, null])
+})
+
+test.skipIf(process.platform === 'win32')('a pipe through which nothing comes can be given up', async () => {
+  execFileSync('mkfifo', [at('pipe')])
+  const child = spawn(process.execPath, [compiled('cli/main.js'), 'inspect', at('pipe')], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  // A pipe opens for writing at once only when somebody reads it: then the program is up.
+  const isRead = () => openSync(at('pipe'), constants.O_WRONLY + constants.O_NONBLOCK)
+  const writer = await vi.waitFor(isRead, { timeout: 20_000 })
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  expect(await ended).toEqual([143, null])
+  clearTimeout(late)
+  closeSync(writer)
 })
 
 test('Ctrl-C leaves no directory behind that was made for the output', async () => {
