@@ -8,6 +8,7 @@ import {
   ioCodes,
   type Model,
   makeReceipt,
+  mergeModels,
   openInput,
   openModel,
   openOutput,
@@ -86,7 +87,20 @@ export async function readReceipt(file: string): Promise<Receipt> {
   }
 }
 
-/** The source that a receipt speaks of. Whoever opens it closes it. */
-export async function openReceiptSource(context: Context, input: string): Promise<Model> {
-  return openModel(await openInput(input, inputOptions(context)), { ...openOptions(context), from: undefined })
+/** The source that a receipt speaks of: of a merged model several, the one that counts where two differ first. Whoever opens it closes it. */
+export async function openReceiptSource(context: Context, inputs: readonly string[]): Promise<Model> {
+  const models: Model[] = []
+  try {
+    for (const input of inputs) {
+      const source = await openInput(input, inputOptions(context))
+      models.push(await openModel(source, { ...openOptions(context), from: undefined }))
+    }
+    const [first, ...others] = models as [Model, ...Model[]]
+    if (others.length === 0) return first
+    const { model } = await mergeModels([first, ...others], { prefer: 'first', signal: context.signal })
+    return model
+  } catch (error) {
+    for (const model of models) await closeModel(model)
+    throw error
+  }
 }

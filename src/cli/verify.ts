@@ -15,7 +15,7 @@ interface VerifyFlags {
   readonly strict?: boolean
   readonly profile?: string
   readonly receipt?: string
-  readonly source?: string
+  readonly source?: readonly string[]
 }
 
 export default async function verify(context: Context, inputs: readonly string[], flags: VerifyFlags): Promise<Status> {

@@ -15,7 +15,7 @@ export function parseSlice(notation: string, shape: readonly number[]): Cut[] {
   const wrong = (why: string): never =>
     failWith(usageCodes.option, { file: '--slice', message: `${JSON.stringify(notation)}: ${why}` })
   const parts = notation.trim() === '' ? [] : notation.split(',')
-  if (parts.length > shape.length) wrong(`the tensor has ${shape.length} dimensions`)
+  if (parts.length > shape.length) wrong(`there are ${parts.length} ranges, the shape is [${shape.join(', ')}]`)
   return shape.map((dim, axis) => {
     const part = (parts[axis] ?? ':').trim()
     const match = /^(?:(-?\d+)|(-?\d*):(-?\d*)(?::(\d*))?)$/.exec(part)

@@ -179,6 +179,21 @@ describe('--merge', () => {
     expect((await tare('verify', '--receipt', at('r.json'), at('m.mcf'))).status).toBe(0)
     const { source } = JSON.parse(readFileSync(at('r.json'), 'utf8'))
     expect(source.files.map(({ name }: { name: string }) => name)).toEqual(['a.safetensors', 'b.gguf'])
+    const against = (...inputs: string[]) =>
+      tare('verify', '--receipt', at('r.json'), ...inputs.flatMap((input) => ['--source', input]), at('m.mcf'))
+    expect((await against(at('a.safetensors'), at('b.gguf'))).status).toBe(0)
+    expect((await against(at('a.safetensors'))).stdout).toContain('receipt/missing')
+  })
+
+  it('has a receipt that is checked against the inputs, the one that counted first', async () => {
+    await convert(sample, '-o', at('half.safetensors'), '--cast', 'f16')
+    const flags = ['--merge', at('half.safetensors'), '--prefer', 'last', '--receipt', at('r.json')]
+    expect((await convert(sample, ...flags, '-o', at('m.mcf'))).status).toBe(0)
+    const statusOf = async (...inputs: string[]) =>
+      (await tare('verify', '--receipt', at('r.json'), '--source', inputs[0]!, '--source', inputs[1]!, at('m.mcf')))
+        .status
+    expect(await statusOf(at('half.safetensors'), sample)).toBe(0)
+    expect(await statusOf(sample, at('half.safetensors'))).toBe(1)
   })
 
   it.each([

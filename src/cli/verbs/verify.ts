@@ -18,7 +18,8 @@ export const verify: Verb = {
     {
       flags: '--source <input>',
       description:
-        'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name',
+        'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name; of a merged model all of them, in this order, or turned round after --prefer last',
+      repeat: true,
     },
     threads,
   ],
