@@ -2,17 +2,30 @@
 import { constants } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
+import { openInput } from '../node.js'
 import { UsageError } from './status.js'
 
 /** `-` is standard input. At most as many bytes as one text can have, unless told. */
 export async function readSideFile(file: string, mostBytes = constants.MAX_STRING_LENGTH): Promise<Buffer> {
   try {
-    if (file !== '-') refuseBeyond(mostBytes, (await stat(file)).size)
-    const bytes = file === '-' ? await buffer(process.stdin) : await readFile(file)
+    const bytes = file === '-' ? await buffer(process.stdin) : await readPath(file, mostBytes)
     refuseBeyond(mostBytes, bytes.length)
     return bytes
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${reasonOf(error as Error)}`)
+  }
+}
+
+async function readPath(file: string, mostBytes: number): Promise<Buffer> {
+  const stats = await stat(file)
+  refuseBeyond(mostBytes, stats.size)
+  if (!stats.isFIFO()) return readFile(file)
+  // What a shell makes of <(command). Nothing would end a plain read of a pipe through which nothing comes.
+  const pipe = await openInput(file)
+  try {
+    return Buffer.from(await pipe.read(0, pipe.size))
+  } finally {
+    await pipe.close()
   }
 }
 

@@ -60,19 +60,22 @@ test.each([
   expect(await ended).toEqual([status, null])
 })
 
-test.skipIf(process.platform === 'win32')('a pipe through which nothing comes can be given up', async () => {
-  execFileSync('mkfifo', [at('pipe')])
-  const child = spawn(process.execPath, [compiled('cli/main.js'), 'inspect', at('pipe')], { stdio: 'ignore' })
-  const ended = once(child, 'exit')
-  // A pipe opens for writing at once only when somebody reads it: then the program is up.
-  const isRead = () => openSync(at('pipe'), constants.O_WRONLY + constants.O_NONBLOCK)
-  const writer = await vi.waitFor(isRead, { timeout: 20_000 })
-  child.kill('SIGTERM')
-  const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
-  expect(await ended).toEqual([143, null])
-  clearTimeout(late)
-  closeSync(writer)
-})
+test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--check']])(
+  'a pipe through which nothing comes can be given up (%s)',
+  async (...args) => {
+    execFileSync('mkfifo', [at('pipe')])
+    const child = spawn(process.execPath, [compiled('cli/main.js'), ...args, at('pipe')], { stdio: 'ignore' })
+    const ended = once(child, 'exit')
+    // A pipe opens for writing at once only when somebody reads it: then the program is up.
+    const isRead = () => openSync(at('pipe'), constants.O_WRONLY + constants.O_NONBLOCK)
+    const writer = await vi.waitFor(isRead, { timeout: 20_000 })
+    child.kill('SIGTERM')
+    const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
+    expect(await ended).toEqual([143, null])
+    clearTimeout(late)
+    closeSync(writer)
+  },
+)
 
 test('Ctrl-C leaves no directory behind that was made for the output', async () => {
   const made = join(at('new'), 'deep')
