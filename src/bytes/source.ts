@@ -41,6 +41,8 @@ export interface ByteSource {
   sibling?(name: string, hint?: OpenHint): Promise<ByteSource>
   /** The same for a file in a folder below: plain names joined by `/`. */
   below?(path: string, hint?: OpenHint): Promise<ByteSource>
+  /** A file at another address of the same origin, asked with the same credentials. Undefined for every other address. */
+  sameOrigin?(address: string, hint?: OpenHint): Promise<ByteSource | undefined>
   readonly folder?: SourceFolder | undefined
   /** Absent where the bytes can be read in this thread only. */
   readonly handle?: SourceHandle | undefined

@@ -30,6 +30,12 @@ export function countingSource(source: ByteSource, count: ReadCount): ByteSource
   }
   if (source.sibling) wrapped.sibling = async (name, hint) => countingSource(await source.sibling!(name, hint), count)
   if (source.below) wrapped.below = async (path, hint) => countingSource(await source.below!(path, hint), count)
+  if (source.sameOrigin) {
+    wrapped.sameOrigin = async (address, hint) => {
+      const opened = await source.sameOrigin!(address, hint)
+      return opened && countingSource(opened, count)
+    }
+  }
   return wrapped
 }
 
@@ -52,6 +58,7 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
   if (source.readInto) wrapped.readInto = (offset, target, options) => source.readInto!(offset, target, options)
   if (source.sibling) wrapped.sibling = (name, hint) => source.sibling!(name, hint)
   if (source.below) wrapped.below = (path, hint) => source.below!(path, hint)
+  if (source.sameOrigin) wrapped.sameOrigin = (address, hint) => source.sameOrigin!(address, hint)
   return wrapped
 }
 

@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
+  closeModel,
   collectingReport,
   FileSource,
   type Finding,
@@ -51,7 +52,10 @@ export function forEachModel(
       ...openOptions(context),
       onFinding: (finding) => remarkOn(context, finding),
     })
-    return work(model, input, source)
+    const status = await work(model, input, source)
+    // Files of a set that lie elsewhere are not closed with its index.
+    await closeModel(model)
+    return status
   })
 }
 
@@ -76,21 +80,22 @@ export const openOptions = (context: Context) => ({
 async function openNamed(
   location: string,
   from: ByteSource,
-  { cache, signal, headers, lenient }: Context,
+  context: Context,
   hint: OpenHint | undefined,
 ): Promise<ByteSource> {
+  const { lenient } = context
+  const { headers: _, ...options } = inputOptions(context)
   const isAddress = /^https?:/i.test(location)
   if (!isAddress && !lenient) {
     const message = 'it lies outside the directory of the model that names it; --lenient follows it'
     throw new TareError(findingOf(ioCodes['unsafe-path'], { message, offset: 0, path: location }, location))
   }
   if (!isRemote(from.name)) {
-    if (isAddress) return openRemote(location, { cache, signal }, hint)
+    if (isAddress) return openRemote(location, options, hint)
     return FileSource.open(resolve(dirname(from.name), location))
   }
-  const url = new URL(location, from.name)
-  if (url.origin === new URL(from.name).origin) return openRemote(url.href, { cache, signal, headers }, hint)
-  return openNamedRemote(url.href, { cache, signal }, hint)
+  const { href } = new URL(location, from.name)
+  return (await from.sameOrigin?.(href, hint)) ?? openNamedRemote(href, options, hint)
 }
 
 /** Of one kind, so many are shown beside what the command is about. */

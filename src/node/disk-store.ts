@@ -22,7 +22,9 @@ export interface DiskStoreOptions {
 }
 
 export function defaultCacheDirectory(): string {
-  return process.env.TARE_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tare')
+  const { TARE_CACHE: own, XDG_CACHE_HOME: shared } = process.env
+  // Set but empty means not set: otherwise the blocks would lie about in the directory that one works in.
+  return own || join(shared || join(homedir(), '.cache'), 'tare')
 }
 
 /** Bytes, or with K, M or G behind the number. */

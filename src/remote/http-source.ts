@@ -119,6 +119,11 @@ export class HttpSource implements ByteSource {
     return HttpSource.open(url.href, this.#options, hint)
   }
 
+  async sameOrigin(address: string, hint?: OpenHint): Promise<ByteSource | undefined> {
+    if (!URL.canParse(address) || new URL(address).origin !== this.#url.origin) return undefined
+    return HttpSource.open(address, this.#options, hint)
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#cache.close()

@@ -1,6 +1,6 @@
 // One ranged GET, done carefully: redirects are followed by hand so that headers of the caller never reach another origin, failures that
 // may pass are tried again, and every answer is compared with what was asked.
-import { encodeUtf8 } from '../bytes/index.js'
+import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 
@@ -38,9 +38,16 @@ export function parseAddress(
   if (username === '' && password === '') return { url, headers }
   url.username = ''
   url.password = ''
-  const credentials = encodeUtf8(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
+  const credentials = encodeUtf8(`${decodePercent(username)}:${decodePercent(password)}`)
   return { url, headers: { Authorization: `Basic ${btoa(String.fromCharCode(...credentials))}`, ...headers } }
 }
+
+/** A percent sign that begins no code stands for itself, as in the address. */
+const decodePercent = (text: string): string =>
+  text.replace(/(%[0-9a-f]{2})+/gi, (codes) => {
+    const bytes = codes.match(/[^%]{2}/g)!.map((code) => Number.parseInt(code, 16))
+    return decodeUtf8(Uint8Array.from(bytes)) ?? codes
+  })
 
 const maxRedirects = 8
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])

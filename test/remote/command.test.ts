@@ -155,6 +155,23 @@ describe('addresses in an index', () => {
     expect(new Set(server.seen.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer secret']))
   })
 
+  it('of that origin get the name and password in the address too', async () => {
+    const files = await serve('aeroset', split, 'sub/')
+    server.files.set(main, based(server.url('sub/'))(files))
+    const { status } = await extract(server.url(main).replace('http://', 'http://me:100%@'))
+    expect(status).toBe(0)
+    const basic = `Basic ${Buffer.from('me:100%').toString('base64')}`
+    expect(server.seen.map(({ authorization }) => authorization)).toEqual([basic, basic, basic, basic])
+  })
+
+  it('of servers without ranges are downloaded with a word', async () => {
+    const files = await serve('aeroset', split, '', other)
+    writeFileSync(at(main), based(other.url(''))(files))
+    other.behave.noRanges = true
+    const { status, stderr } = await extract(at(main))
+    expect([status, stderr.split('remote/no-ranges').length - 1]).toEqual([0, 2])
+  })
+
   it('are asked without credentials when the index is a local file', async () => {
     const files = await serve('aeroset', split, '', other)
     writeFileSync(at(main), based(other.url(''))(files))
@@ -163,6 +180,14 @@ describe('addresses in an index', () => {
     expect(other.seen.every(({ authorization }) => authorization === undefined)).toBe(true)
   })
 })
+
+it.each(['Authorization: ☃', 'X: a\u0001', 'X: a\nY: b', 'No name: a', 'X'])(
+  'a header that no request can carry is refused: %j',
+  async (header) => {
+    expect((await tare('inspect', server.url('m.aero'), '--header', header)).status).toBe(2)
+    expect(server.seen).toEqual([])
+  },
+)
 
 describe('data files in a folder below', () => {
   it('show their own bytes in a map, on disk and on a server', async () => {
@@ -220,5 +245,9 @@ describe('paths in an index', () => {
     const refused = await tare('verify', at('set', main))
     expect([refused.status, refused.stdout.includes('aeroset/path')]).toEqual([1, true])
     expect((await tare('verify', '-q', '--lenient', at('set', main))).status).toBe(0)
+    mkdirSync(at('copy'))
+    expect((await tare('convert', '-q', at('set', main), '-o', at('copy', main))).status).toBe(1)
+    expect((await tare('convert', '-q', '--lenient', at('set', main), '-o', at('copy', main))).status).toBe(0)
+    expect((await tare('verify', '-q', at('copy', main))).status).toBe(0)
   })
 })

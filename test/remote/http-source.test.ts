@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { streamRange } from '../../src/bytes/index.js'
 import { type Format, formats, HttpSource, hashModel, openModel } from '../../src/index.js'
 import { guardedFetch } from '../../src/node/guarded-fetch.js'
@@ -14,6 +15,8 @@ import { useServer } from './server.js'
 const server = useServer()
 const at = useTempDir()
 const quick = { backoff: 1, idleTimeout: 300 }
+
+afterEach(() => vi.unstubAllEnvs())
 
 const pattern = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + (i >> 8)) % 256)
 const large = pattern(700_000)
@@ -202,6 +205,15 @@ describe('redirects', () => {
     expect(server.seen[0]!.authorization).toBe('Bearer secret')
     expect(other.seen.map((each) => each.authorization)).toEqual([undefined, undefined])
     expect(server.seen.length).toBe(1)
+  })
+
+  it.each([
+    ['me:100%', 'me:100%'],
+    ['m%c3%a9:%zz%20-%ff', 'mé:%zz -%ff'],
+  ])('a name and password may hold any character: %s', async (typed, meant) => {
+    server.files.set('m.bin', large)
+    await HttpSource.open(server.url('m.bin').replace('http://', `http://${typed}@`), quick)
+    expect(server.seen[0]!.authorization).toBe(`Basic ${Buffer.from(meant).toString('base64')}`)
   })
 
   it('take no name and password to another origin either', async () => {
@@ -419,15 +431,19 @@ describe('the disk store', () => {
   })
 
   it('takes its limit from the environment', () => {
-    const before = process.env.TARE_CACHE_LIMIT
-    try {
-      process.env.TARE_CACHE_LIMIT = '512M'
-      expect(new DiskStore().limit).toBe(512 * 2 ** 20)
-      process.env.TARE_CACHE_LIMIT = 'much'
-      expect(() => new DiskStore()).toThrow('is no size')
-    } finally {
-      if (before === undefined) delete process.env.TARE_CACHE_LIMIT
-      else process.env.TARE_CACHE_LIMIT = before
-    }
+    vi.stubEnv('TARE_CACHE_LIMIT', '512M')
+    expect(new DiskStore().limit).toBe(512 * 2 ** 20)
+    vi.stubEnv('TARE_CACHE_LIMIT', 'much')
+    expect(() => new DiskStore()).toThrow('is no size')
+  })
+
+  it('takes its place from the environment, where that says something', () => {
+    vi.stubEnv('TARE_CACHE', '/own')
+    vi.stubEnv('XDG_CACHE_HOME', '/shared')
+    expect(new DiskStore().directory).toBe('/own')
+    vi.stubEnv('TARE_CACHE', '')
+    expect(new DiskStore().directory).toBe(join('/shared', 'tare'))
+    vi.stubEnv('XDG_CACHE_HOME', '')
+    expect(new DiskStore().directory).toBe(join(homedir(), '.cache', 'tare'))
   })
 })
