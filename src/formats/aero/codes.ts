@@ -107,5 +107,4 @@ export const setCodes = defineCodes('aeroset', {
   'tensor-not-in-part': error('The part that should hold a tensor does not have it.'),
   'index-disagrees': error('The global index and the index of a part describe a tensor differently.'),
   'tensor-extra': warning('A part holds a tensor that the global index does not list; readers never see it.'),
-  'base-url-local': note('The set states a base_url; the files beside the index were used.'),
 })

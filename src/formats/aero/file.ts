@@ -30,6 +30,8 @@ export interface AeroFile {
   readonly checked: ReadonlySet<Chunk>
   /** Chunks that mean nothing to the model but travel with it. */
   readonly kept: readonly Chunk[]
+  /** What manifest and index hold beyond what tare writes there by itself. */
+  readonly extras: readonly Part[]
 }
 
 export const controlHashOf = ({ control }: AeroFile): Chunk | undefined =>

@@ -1,31 +1,26 @@
 // Writing a set: the index as JSON, the global tensor index, and parts with a few weight shards each. Shards are numbered over the whole
 // set, inside the parts too, so that a shard has one name wherever somebody looks for it.
-import { encodeUtf8, isPlainFileName, toHex } from '../../bytes/index.js'
-import { strictReport } from '../../errors/index.js'
+import { encodeUtf8, toHex } from '../../bytes/index.js'
 import {
   bytesPayload,
-  defaultLimits,
   type FileLayout,
   fileLength,
   type JsonValue,
   type Layout,
   type Model,
   type Payload,
-  rangePayload,
   type Slot,
   type WriteOptions,
 } from '../../model/index.js'
 import type { Track, WorkerPool } from '../../pool/index.js'
+import { copyOf, isUntouched, prefixOf } from './copy-set.js'
 import { HashedSequence } from './hashed-sequence.js'
-import { areSameEntries, keptChunks, layoutContent } from './layout.js'
+import { keptChunks, layoutContent } from './layout.js'
 import { isObject, modelNames } from './manifest.js'
-import { asksForLayout, type Choices, chooseOptions } from './options.js'
-import { type AeroSet, setExtraKind, setOf } from './read-set.js'
-import { openSetFile } from './set-files.js'
+import { type Choices, chooseOptions } from './options.js'
+import { setExtraKind, setOf } from './read-set.js'
 import { planShards, type ShardContent, shardContents, type WeightPlan } from './shards.js'
 import { randomUuid } from './uuid.js'
-
-const suffix = /\.aeroset\.json$/i
 
 export async function layoutSet(model: Model, options: WriteOptions): Promise<Layout> {
   const set = setOf(model)
@@ -64,12 +59,6 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   )
   const index = indexFile(options.name, model, parts, global)
   return { files: [index, ...parts.map(({ file }) => file.layout), global.layout] }
-}
-
-/** Sets under other names than `model` can share a directory. */
-function prefixOf(name: string): string {
-  const stem = name.replace(suffix, '')
-  return stem === 'model' || stem === '' ? '' : `${stem}.`
 }
 
 /** A part knows its own tensors only; what goes along with the model is in the global index. */
@@ -160,31 +149,4 @@ function encodeSet(
     ...extra,
   }
   return JSON.stringify(root, null, 2)
-}
-
-/** Only files that lie beside the index can be copied under the same names. */
-function isUntouched(model: Model, set: AeroSet, options: WriteOptions): boolean {
-  const { index } = set
-  const isLocal =
-    index.baseUrl === undefined && [...index.parts, index.global].every(({ path }) => isPlainFileName(path))
-  const sameTensors =
-    model.tensors.length === set.tensors.length && model.tensors.every((tensor, i) => tensor === set.tensors[i])
-  return isLocal && sameTensors && !asksForLayout(options) && areSameEntries(model.metadata, set.metadata)
-}
-
-async function copyOf(set: AeroSet, options: WriteOptions): Promise<Layout> {
-  const { index, source } = set
-  const context = { report: strictReport(source.name), limits: defaultLimits, lenient: false, signal: options.signal }
-  const files: FileLayout[] = [{ name: options.name, slots: [{ kind: 'bytes', path: 'index', bytes: set.bytes }] }]
-  const names = new Set<string>()
-  for (const file of [...index.parts, index.global]) {
-    if (names.has(file.path)) continue
-    names.add(file.path)
-    const opened = await openSetFile(file, index, source, context)
-    files.push({
-      name: file.path,
-      slots: [{ kind: 'payload', path: 'file', payload: rangePayload(opened, 0, opened.size) }],
-    })
-  }
-  return { files }
 }

@@ -37,7 +37,7 @@ import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable 
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const file = fileOf(model)
-  const sameTensors = file !== undefined && !asksForLayout(options) && areSame(model.tensors, file.table.tensors)
+  const sameTensors = file !== undefined && !asksForLayout(options) && isSameIndex(model, file)
   if (sameTensors && isUntouched(model, file)) return { files: [copyOf(file, options.name)] }
   const choices = chooseOptions(options, file && (await traitsOf(file, options)))
   if (sameTensors) return { files: [await withNewMetadata(model, file, choices, options)] }
@@ -50,6 +50,9 @@ export async function layoutAgain(model: Model, options: WriteOptions): Promise<
   return layoutAnew(model, chooseOptions(options, file && (await traitsOf(file, options))), options)
 }
 
+const isSameIndex = (model: Model, file: AeroFile): boolean =>
+  areSame(model.tensors, file.table.tensors) && extraOf(model.parts, indexKind) === extraOf(file.extras, indexKind)
+
 const areSame = (a: readonly Tensor[], b: readonly Tensor[]): boolean =>
   a.length === b.length && a.every((tensor, i) => tensor === b[i])
 
@@ -60,7 +63,8 @@ export function areSameEntries<K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>)
 function isUntouched(model: Model, file: AeroFile): boolean {
   const kept = model.parts.filter((part) => part.kind === chunkKind)
   const sameChunks = kept.length === file.kept.length && kept.every((part, i) => part.content === file.kept[i])
-  return sameChunks && areSameEntries(model.metadata, file.metadata)
+  const sameManifest = extraOf(model.parts, manifestKind) === extraOf(file.extras, manifestKind)
+  return sameChunks && sameManifest && areSameEntries(model.metadata, file.metadata)
 }
 
 const copyOf = ({ source }: AeroFile, name: string): FileLayout => ({

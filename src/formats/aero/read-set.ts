@@ -29,6 +29,7 @@ export interface AeroSet {
   /** The model as it was read. */
   readonly tensors: readonly Tensor[]
   readonly metadata: ReadonlyMap<string, MetaValue>
+  readonly kept: readonly Part[]
   /** Parts that could be read, when all were tried. */
   readonly opened: readonly (OpenPart | undefined)[] | undefined
   /** The part file that holds a tensor of the list, and the tensor's position in it; opens the part. */
@@ -53,13 +54,14 @@ export async function readSet(source: ByteSource, context: ReadContext): Promise
   const tensors = placeSetTensors(index, global, parts, opened, context)
   const metadata = mergeMetadata(index, global)
   const locate = locatorOf(index, global, parts, tensors, context)
-  const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, opened, locate }
+  const kept = keptParts(index, global)
+  const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, kept, opened, locate }
   return {
     format: 'aeroset',
     version: index.version,
     metadata,
     tensors,
-    parts: [containerPart(set), ...keptParts(set)],
+    parts: [containerPart(set), ...kept],
     files: [closingAll(source, parts), ...global.files, ...(opened ?? []).flatMap((part) => part?.model.files ?? [])],
   }
 }
@@ -159,7 +161,7 @@ function containerPart(set: AeroSet): Part {
 }
 
 /** Keys that tare does not write by itself, and what the global index carries beside its tensors. */
-function keptParts({ index, global }: AeroSet): Part[] {
+function keptParts(index: SetIndex, global: Model): Part[] {
   const extra = new Map([...index.root].filter(([key]) => !knownKeys.has(key)))
   const parts = global.parts.filter((part) => part.kind !== containerKind)
   if (extra.size === 0) return parts

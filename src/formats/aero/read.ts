@@ -51,6 +51,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
     index: indexContent?.chunk,
     checked: new Set(chosen),
     kept: control.chunks.filter((chunk) => isKept(chunk, consumed, used)),
+    extras: extraParts(manifest?.extra, extra),
   }
   recordRegions(file, context)
   return {
@@ -58,7 +59,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
     version: '0.1',
     metadata,
     tensors: table.tensors,
-    parts: [containerPart(file), ...keptParts(file), ...extraParts(manifest?.extra, extra)],
+    parts: [containerPart(file), ...keptParts(file), ...file.extras],
     files: [source],
   }
 }

@@ -7,6 +7,7 @@ import {
   formatById,
   hashModel,
   MemorySource,
+  type Model,
   openModel,
   type ReadCount,
   readPayload,
@@ -341,6 +342,34 @@ describe('writing', () => {
       name: 'x.aeroset.json',
     })
     expect([...files.keys()].sort()).toEqual(['x.aeroset.json', 'x.index.aero', 'x.part-000.aero'])
+  })
+
+  it('copies an unchanged set under another name without the names of the old one', async () => {
+    const named = async (model: Model, name: string) => convertToFiles(model, 'aeroset', { name })
+    const first = await openModel(fixtureSource('aeroset', `sets/v01/${main}`))
+    const second = await named(first, 'b.aeroset.json')
+    const third = await named(await openModel(sourceOf(second)), 'c.aeroset.json')
+    expect([...third.keys()].every((name) => name.startsWith('c.'))).toBe(true)
+    expect((await verifySource(sourceOf(third))).findings).toEqual([])
+    for (const name of ['index.aero', 'part-001.aero'])
+      expect(Buffer.compare(third.get(`c.${name}`)!, fixtureBytes('aeroset', `sets/v01/${name}`)), name).toBe(0)
+    const back = await named(await openModel(sourceOf(third)), main)
+    expect(JSON.parse(decoder.decode(back.get(main)))).toEqual(
+      JSON.parse(decoder.decode(fixtureBytes('aeroset', `sets/v01/${main}`))),
+    )
+  })
+
+  it('does not copy what was left out on request', async () => {
+    const index = (json: Json) => Object.assign(json, { notes: 'private' })
+    const model = await openModel(changed('sets/global-ids', index))
+    const without = { ...model, parts: model.parts.filter((part) => part.kind !== 'aeroset.extra') }
+    for (const [from, has] of [
+      [model, true],
+      [without, false],
+    ] as const) {
+      const files = await convertToFiles(from, 'aeroset', { name: main })
+      expect(decoder.decode(files.get(main)).includes('private')).toBe(has)
+    }
   })
 
   it('is one way of a sharded safetensors set, there and back', async () => {

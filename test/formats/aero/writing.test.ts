@@ -89,6 +89,17 @@ describe('unchanged files', () => {
   })
 })
 
+describe('what is left out on request', () => {
+  it.each(['aero.manifest', 'aero.index'])('is not copied along with the rest: %s', async (kind) => {
+    const model = await openModel(fixtureSource('aero', 'valid/extra-keys.aero'))
+    const kept = model.parts.filter((part) => part.kind !== kind)
+    const files = await convertToFiles({ ...model, parts: kept }, 'aero')
+    const text = new TextDecoder().decode(bytesOf(files))
+    expect([text.includes('someone'), text.includes('comment')]).toEqual([kind === 'aero.index', kind !== 'aero.index'])
+    expect((await verifySource(sourceOf(files))).verdict).toBe('ok')
+  })
+})
+
 describe('layout', () => {
   it('follows the reference: table at 96, names in order, chunks on multiples of 16', async () => {
     const files = await convertToFiles(small(), 'aero', {
