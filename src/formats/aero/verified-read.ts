@@ -1,6 +1,7 @@
 // Reading parts of a file with proof. Where the file has page hashes, a read fetches whole pages, compares exactly those, and hands out
 // the piece that was asked for. Where it has only a hash of the tensor, the tensor is compared as a whole. What no hash covers is handed
-// out as it is; the proof says how much of what was read was compared with what.
+// out as it is; the proof says how much of what was read was compared with what. A slice is read in many pieces; the page or tensor that
+// the last one lay in is kept, so that the next need not have it fetched and compared again.
 import { checkRange, streamRange } from '../../bytes/index.js'
 import { createHasher, digestOf } from '../../digest/index.js'
 import { failWith } from '../../errors/index.js'
@@ -28,6 +29,15 @@ interface Wanted extends Located {
   readonly length: number
   readonly signal: AbortSignal | undefined
 }
+
+/** The page or tensor that was compared last. One for all tensors of a model is enough, and bounds the memory. */
+interface Proven {
+  readonly file: AeroFile
+  readonly offset: number
+  readonly bytes: Uint8Array
+}
+
+const lastProven = new WeakMap<ReadProof, Proven>()
 
 type Pieces = AsyncGenerator<Uint8Array, void, void>
 
@@ -67,7 +77,8 @@ class Verified implements Payload {
     const wanted: Wanted | undefined = place && { ...place, offset, length, signal }
     const pages = wanted && (await this.#pagesFor(wanted))
     if (pages) yield* this.#fromPages(wanted, pages)
-    else if (wanted && this.#canTakeWhole(wanted)) yield* this.#fromTensor(wanted)
+    else if (wanted && this.#canTakeWhole(wanted))
+      yield* length < this.byteLength ? this.#fromKeptTensor(wanted) : this.#fromTensor(wanted)
     else yield* this.#unproven(offset, length, signal)
   }
 
@@ -97,40 +108,70 @@ class Verified implements Payload {
     let at = shard.offset + page * pageSize
     const last = Math.min(shard.offset + Math.ceil((end - shard.offset) / pageSize) * pageSize, endOf(shard))
     this.#note(`page hashes of ${shard.name}`)
+    const hand = (bytes: Uint8Array): Uint8Array => {
+      const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
+      this.#proof.pageBytes += piece.byteLength
+      at += bytes.byteLength
+      return piece
+    }
+    const known = this.#provenAt(file, at, Math.min(pageSize, endOf(shard) - at))
+    if (known) {
+      yield hand(known)
+      page++
+    }
+    if (at >= last) return
     const range = { source: file.source, offset: at, length: last - at }
     for await (const bytes of streamRange(range, pageSize * Math.max(1, Math.floor(window / pageSize)), signal)) {
       for (let from = 0; from < bytes.byteLength; from += pageSize, page++) {
         const own = bytes.subarray(from, from + pageSize)
         if (!sameBytes(await digestOf('blake3', own), digests[page]!)) failPage(file, shard, page, at + from, own)
         this.#proof.pages++
+        if (at + from + pageSize >= last && end < last)
+          lastProven.set(this.#proof, { file, offset: at + from, bytes: own.slice() })
       }
-      const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
-      this.#proof.pageBytes += piece.byteLength
-      yield piece
-      at += bytes.byteLength
+      yield hand(bytes)
     }
   }
 
-  async *#fromTensor({ file, position, offset, length, signal }: Wanted): Pieces {
+  async *#fromTensor({ file, position, signal }: Wanted): Pieces {
     const { table, source } = file
     const start = table.starts[position]!
-    const isSlice = length < this.byteLength
     const hasher = await createHasher('blake3')
-    const kept: Uint8Array[] = []
-    let at = 0
+    let held: Uint8Array | undefined
+    let left = this.byteLength
     const range = { source, offset: start, length: table.ends[position]! - start }
     for await (const bytes of streamRange(range, window, signal)) {
       hasher.update(bytes)
-      const piece = bytes.slice(Math.max(0, offset - at), Math.max(0, offset + length - at))
-      if (piece.byteLength > 0) kept.push(piece)
-      // A whole tensor can be long: it is handed on at once, and the last piece only when everything is right.
-      while (!isSlice && kept.length > 1) yield kept.shift()!
-      at += bytes.byteLength
+      const piece = bytes.slice(0, left)
+      left -= piece.byteLength
+      // A tensor can be long: it is handed on at once, and the last piece only when everything is right.
+      if (held && piece.byteLength > 0) yield held
+      if (piece.byteLength > 0) held = piece
     }
     if (!sameBytes(hasher.digest(), table.hashOf(position)!)) failTensor(file, position)
-    this.#note('hash_b3 of the tensor')
-    this.#proof.tensorBytes += length
-    yield* kept
+    this.#noteTensor(this.byteLength)
+    if (held) yield held
+  }
+
+  async *#fromKeptTensor({ file, position, offset, length, signal }: Wanted): Pieces {
+    const { table, source } = file
+    const start = table.starts[position]!
+    const stored = table.ends[position]! - start
+    let whole = this.#provenAt(file, start, stored)
+    if (!whole) {
+      whole = await source.read(start, stored, { signal })
+      if (!sameBytes(await digestOf('blake3', whole), table.hashOf(position)!)) failTensor(file, position)
+      lastProven.set(this.#proof, { file, offset: start, bytes: whole })
+    }
+    this.#noteTensor(length)
+    yield whole.subarray(offset, offset + length)
+  }
+
+  #provenAt(file: AeroFile, offset: number, length: number): Uint8Array | undefined {
+    const proven = lastProven.get(this.#proof)
+    return proven?.file === file && proven.offset === offset && proven.bytes.byteLength === length
+      ? proven.bytes
+      : undefined
   }
 
   async *#unproven(offset: number, length: number, signal?: AbortSignal): Pieces {
@@ -146,6 +187,11 @@ class Verified implements Payload {
       yield piece
       at += bytes.byteLength
     }
+  }
+
+  #noteTensor(length: number): void {
+    this.#note('hash_b3 of the tensor')
+    this.#proof.tensorBytes += length
   }
 
   #note(against: string): void {

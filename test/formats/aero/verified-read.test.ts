@@ -72,8 +72,35 @@ describe('verified reads', () => {
     await limited.model.tensors[1]!.data!.read!(40, 8)
     expect(limited.proof!.unprovenBytes).toBe(8)
     bytes[plain.tensors[1]!.data!.origin!.offset + 159_999]! ^= 1
-    await expect(model.tensors[1]!.data!.read!(40, 8)).rejects.toMatchObject({ code: 'aero/tensor-hash-b3' })
-    await expect(readPayload(model.tensors[1]!.data!)).rejects.toMatchObject({ code: 'aero/tensor-hash-b3' })
+    const [, damaged] = (await withVerifiedReads(plain)).model.tensors
+    await expect(damaged!.data!.read!(40, 8)).rejects.toMatchObject({ code: 'aero/tensor-hash-b3' })
+    await expect(readPayload(damaged!.data!)).rejects.toMatchObject({ code: 'aero/tensor-hash-b3' })
+  })
+
+  it.each([
+    ['pages', { 'page-hashes': 4096 }, 40],
+    ['the tensor', {}, 0],
+  ])('fetch %s once for a slice that is read in many pieces', async (_, extra, pages) => {
+    const bytes = [...(await write(extra)).values()][0]!
+    const count: ReadCount = { reads: 0, bytes: 0 }
+    const { model, proof } = await withVerifiedReads(await openModel(countingSource(new MemorySource(bytes), count)))
+    const whole = await truth(1)
+    const { data } = model.tensors[1]!
+    await data!.read!(0, 1)
+    const before = count.bytes
+    for (let at = 0; at < 160_000; at += 400) {
+      expect(Buffer.compare(await data!.read!(at, 4), whole.subarray(at, at + 4))).toBe(0)
+    }
+    expect(count.bytes - before).toBeLessThanOrEqual(160_000)
+    expect([proof!.pages, proof!.unprovenBytes]).toEqual([pages, 0])
+  })
+
+  it('fetch a page once for the tensors that it holds', async () => {
+    const bytes = [...(await write({ 'page-hashes': 1 << 20 })).values()][0]!
+    const { model, proof } = await withVerifiedReads(await openModel(new MemorySource(bytes)))
+    for (const [i, { data }] of model.tensors.entries())
+      expect(Buffer.compare(await readPayload(data!), await truth(i))).toBe(0)
+    expect(proof).toMatchObject({ pages: 1, pageBytes: 161_000 })
   })
 
   it('say what nothing vouches for', async () => {
