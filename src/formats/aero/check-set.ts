@@ -15,23 +15,29 @@ export async function checkSet(model: Model, context: CheckContext): Promise<voi
   if (!set) return
   // A small global index was compared while it was read.
   const isCompared = fileOf(set.global)!.source.size <= context.limits.indexBytes
-  const checks: Check[] = [(own) => checkMember(set.index.global, set.global, own, isCompared)]
-  for (const [i, part] of (set.opened ?? []).entries()) {
-    if (part) checks.push((own) => checkMember(set.index.parts[i]!, part.model, own, false))
+  const checks: Check[] = [(own) => checkMember([set.index.global], set.global, own, isCompared)]
+  for (const part of new Set(set.opened)) {
+    if (part) checks.push((own) => checkMember(part.stated, part.model, own, false))
   }
   await checkTogether(checks, context)
 }
 
-async function checkMember(stated: SetFile, member: Model, context: CheckContext, isCompared: boolean): Promise<void> {
+async function checkMember(
+  stated: readonly SetFile[],
+  member: Model,
+  context: CheckContext,
+  isCompared: boolean,
+): Promise<void> {
   const file = fileOf(member)!
   const more: HashJob[] = []
-  if (stated.sha256 === undefined) {
-    const message = `${JSON.stringify(stated.path)} has no sha256 in the set index`
-    context.report.report(setCodes['no-sha256'], { offset: 0, path: stated.where, message })
-  } else if (!isCompared) {
-    const { sha256 } = stated
+  for (const { path, where } of stated.filter((each) => each.sha256 === undefined)) {
+    const message = `${JSON.stringify(path)} has no sha256 in the set index`
+    context.report.report(setCodes['no-sha256'], { offset: 0, path: where, message })
+  }
+  const proven = stated.filter((each) => each.sha256 !== undefined)
+  if (proven.length > 0 && !isCompared) {
     const done = (digest: Uint8Array): void => {
-      if (toHex(digest) !== sha256) complainSha256(stated, context)
+      for (const each of proven) if (toHex(digest) !== each.sha256) complainSha256(each, context)
     }
     more.push({ start: 0, end: file.source.size, algorithm: 'sha256', done })
   }

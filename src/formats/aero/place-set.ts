@@ -20,7 +20,9 @@ export function placeSetTensors(
   const partOf = mapShards(index, context)
   const { table } = fileOf(global)!
   const tensors: Tensor[] = []
-  const seen = opened?.map(() => new Set<string>())
+  const seen = new Map<OpenPart | undefined, Set<string>>()
+  for (const part of opened ?? []) seen.set(part, new Set())
+  const used = new Set<number>()
   for (const [i, tensor] of global.tensors.entries()) {
     const at = { file: global.files[0]!.name, offset: 0, path: `tensors[${table.entries[i]}]` }
     const part = partOf.get(table.shardIds[i]!)
@@ -35,7 +37,8 @@ export function placeSetTensors(
       continue
     }
     const place = opened[part]?.byName.get(tensor.name)
-    seen![part]!.add(tensor.name)
+    seen.get(opened[part])!.add(tensor.name)
+    used.add(part)
     if (place !== undefined) compareEntries(table, i, fileOf(opened[part]!.model)!.table, place, context, at)
     else if (opened[part]) complainNotInPart(tensor, index.parts[part]!, context, at)
     if (place === undefined && context.onLost) {
@@ -45,7 +48,8 @@ export function placeSetTensors(
     }
     tensors.push(place === undefined ? tensor : opened[part]!.model.tensors[place]!)
   }
-  if (opened) reportExtra(index, opened, seen!, context)
+  reportExtra(seen, context)
+  reportRepeated(index, opened ?? [], used, context)
   return tensors
 }
 
@@ -88,18 +92,29 @@ function compareEntries(
   report.report(setCodes['index-disagrees'], { ...at, message })
 }
 
-function reportExtra(
+function reportExtra(seen: ReadonlyMap<OpenPart | undefined, ReadonlySet<string>>, { report }: ReadContext): void {
+  for (const [part, names] of seen) {
+    for (const { name } of part?.model.tensors ?? []) {
+      if (names.has(name)) continue
+      const { path, where } = part!.stated[0]!
+      const message = `${JSON.stringify(path)} holds ${JSON.stringify(name)}, which the global index does not place there`
+      report.report(setCodes['tensor-extra'], { offset: 0, path: where, message })
+    }
+  }
+}
+
+/** An entry that names a file again, and has no tensor of its own there. */
+function reportRepeated(
   index: SetIndex,
   opened: readonly (OpenPart | undefined)[],
-  seen: readonly ReadonlySet<string>[],
+  used: ReadonlySet<number>,
   { report }: ReadContext,
 ): void {
-  for (const [i, part] of opened.entries()) {
-    for (const tensor of part?.model.tensors ?? []) {
-      if (seen[i]!.has(tensor.name)) continue
-      const message = `${JSON.stringify(index.parts[i]!.path)} holds ${JSON.stringify(tensor.name)}, which the global index does not place there`
-      report.report(setCodes['tensor-extra'], { offset: 0, path: index.parts[i]!.where, message })
-    }
+  for (const [i, { path, where }] of index.parts.entries()) {
+    const first = opened[i]?.stated[0]
+    if (!first || first === index.parts[i] || used.has(i)) continue
+    const message = `${JSON.stringify(path)} is listed in ${first.where} already, and the global index places nothing here`
+    report.report(setCodes['tensor-extra'], { offset: 0, path: where, message })
   }
 }
 

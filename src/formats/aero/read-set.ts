@@ -56,13 +56,14 @@ export async function readSet(source: ByteSource, context: ReadContext): Promise
   const locate = locatorOf(index, global, parts, tensors, context)
   const kept = keptParts(index, global)
   const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, kept, opened, locate }
+  const partFiles = [...new Set(opened)].flatMap((part) => part?.model.files ?? [])
   return {
     format: 'aeroset',
     version: index.version,
     metadata,
     tensors,
     parts: [containerPart(set), ...kept],
-    files: [closingAll(source, parts), ...global.files, ...(opened ?? []).flatMap((part) => part?.model.files ?? [])],
+    files: [closingAll(source, parts), ...global.files, ...partFiles],
   }
 }
 

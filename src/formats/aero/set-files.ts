@@ -101,8 +101,10 @@ export function checkSize(stated: SetFile, file: ByteSource, { report }: ReadCon
   report.report(setCodes.size, { offset: 0, path: `${stated.where}.size_bytes`, message })
 }
 
-/** One part, read. */
+/** One part, read. Entries of the set index that name the same file have the same one. */
 export interface OpenPart {
+  /** What the set index says about it. */
+  readonly stated: readonly SetPart[]
   readonly model: Model
   /** Positions in the list of tensors. */
   readonly byName: ReadonlyMap<string, number>
@@ -114,27 +116,41 @@ export class SetParts {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #global: TensorTable
-  readonly #open = new Map<number, Promise<OpenPart>>()
+  /** What the set index says about each file. */
+  readonly #byPlace = new Map<string, SetPart[]>()
+  readonly #open = new Map<string, Promise<OpenPart>>()
 
   constructor(index: SetIndex, global: TensorTable, source: ByteSource, context: ReadContext) {
     this.#index = index
     this.#global = global
     this.#source = source
     this.#context = context
+    for (const part of index.parts) {
+      const place = this.#placeOf(part)
+      const known = this.#byPlace.get(place)
+      if (known) known.push(part)
+      else this.#byPlace.set(place, [part])
+    }
+  }
+
+  #placeOf(part: SetPart): string {
+    const { beside, elsewhere } = locate(part, this.#index, this.#source)
+    return beside ?? elsewhere!
   }
 
   /** Throws `aeroset/part-missing` when it cannot be opened, or what is wrong with it. */
   open(i: number): Promise<OpenPart> {
-    const known = this.#open.get(i)
+    const place = this.#placeOf(this.#index.parts[i]!)
+    const known = this.#open.get(place)
     if (known) return known
-    const opening = this.#read(i)
-    this.#open.set(i, opening)
-    opening.catch(() => this.#open.delete(i))
+    const opening = this.#read(this.#byPlace.get(place)!)
+    this.#open.set(place, opening)
+    opening.catch(() => this.#open.delete(place))
     return opening
   }
 
-  async #read(i: number): Promise<OpenPart> {
-    const part = this.#index.parts[i]!
+  async #read(stated: readonly SetPart[]): Promise<OpenPart> {
+    const part = stated[0]!
     const { report } = this.#context
     let source: ByteSource
     try {
@@ -145,12 +161,13 @@ export class SetParts {
       return report.fail(setCodes['part-missing'], { offset: 0, path: `${part.where}.path`, message })
     }
     try {
-      checkSize(part, source, this.#context)
-      const adoption = { global: this.#global, shards: part.shards }
+      for (const each of stated) checkSize(each, source, this.#context)
+      const shards = stated.flatMap((each) => each.shards)
+      const adoption = { global: this.#global, shards }
       const model = await readFile(source, { ...this.#context, report: report.forFile(source.name) }, adoption)
       // Whoever collects findings compares the indexes of all parts; whoever just reads must not be told something else than the part says.
-      if (report.strict) this.#assertAgreement(part, fileOf(model)!.table)
-      return { model, byName: new Map(model.tensors.map((tensor, position) => [tensor.name, position])) }
+      if (report.strict) this.#assertAgreement({ ...part, shards }, fileOf(model)!.table)
+      return { stated, model, byName: new Map(model.tensors.map((tensor, position) => [tensor.name, position])) }
     } catch (error) {
       await source.close()
       throw error

@@ -161,6 +161,28 @@ describe('reading', () => {
     expect(await verifyChanged(change)).toContain(code)
   })
 
+  it('reads and checks a file once, however often the index names it', async () => {
+    const count: ReadCount = { reads: 0, bytes: 0 }
+    const source = changed('sets/global-ids', (index) => {
+      const [first] = index.parts
+      index.parts[0] = { ...first, shards: first.shards.slice(0, 1) }
+      for (const path of ['part-000.aero', './part-000.aero'])
+        index.parts.push({ ...first, path, shards: first.shards.slice(1), sha256: '0'.repeat(64) })
+    })
+    const { findings } = await verifySource(countingSource(source, count))
+    expect(findings.map(({ code, path }) => [code, path])).toEqual([
+      ['aeroset/shard-twice', 'parts[3].shards'],
+      ['aeroset/tensor-extra', 'parts[3]'],
+      ['aeroset/sha256', 'parts[2].sha256'],
+      ['aeroset/sha256', 'parts[3].sha256'],
+    ])
+    const size = ['index.aero', 'part-000.aero', 'part-001.aero'].reduce(
+      (sum, name) => sum + fixtureBytes('aeroset', `sets/global-ids/${name}`).byteLength,
+      0,
+    )
+    expect(count.bytes).toBeLessThan(3 * size)
+  })
+
   it('sees indexes that disagree', async () => {
     const model = sampleModel([sampleTensor('a', 'f32', [4]), sampleTensor('b', 'f32', [4], 2)])
     const one = await convertToFiles(model, 'aeroset', { name: main })
