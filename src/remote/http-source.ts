@@ -14,7 +14,7 @@ import { failWith, ioCodes } from '../errors/index.js'
 import { BlockCache, largestRequest, type RangeStore } from './block-cache.js'
 import { type BodyOptions, downloadWhole, readBody } from './body.js'
 import { remoteCodes } from './codes.js'
-import { RangeStream } from './range-stream.js'
+import { RangeStream, type SentRange } from './range-stream.js'
 import { parseAddress, requestRange, StatusError } from './request.js'
 import { withRetries } from './retry.js'
 
@@ -129,22 +129,21 @@ export class HttpSource implements ByteSource {
     await this.#cache.close()
   }
 
-  /** The answer is exactly the range, from the same state of the file. */
-  async #ask(first: number, last: number, signal: AbortSignal): Promise<Response> {
+  /** The answer is the range or the beginning of it, from the same state of the file. */
+  async #ask(first: number, last: number, signal: AbortSignal): Promise<SentRange> {
     const { etag } = this.#version
     const conditions: Record<string, string> = etag === undefined || isWeak(etag) ? {} : { 'If-Match': etag }
     const { response, url } = await this.#find([first, last], conditions, signal)
     this.#nearest = url
     try {
-      this.#assertAnswer(response, first, last)
+      return { response, end: this.#endOfAnswer(response, first, last) }
     } catch (error) {
       await response.body?.cancel().catch(() => {})
       throw error
     }
-    return response
   }
 
-  #assertAnswer(response: Response, first: number, last: number): void {
+  #endOfAnswer(response: Response, first: number, last: number): number {
     const mismatch = (message: string): never =>
       failWith(remoteCodes['range-mismatch'], { file: this.name, offset: first, message })
     if (response.status !== 206) mismatch(`status ${response.status} instead of the range`)
@@ -154,6 +153,7 @@ export class HttpSource implements ByteSource {
     if (range.first !== first || range.last > last) {
       mismatch(`bytes ${first}-${last} were asked for, ${range.first}-${range.last} came`)
     }
+    return range.last + 1
   }
 
   /** Redirect targets are often signed and expire: when one says no, the way is found anew. */
@@ -233,7 +233,7 @@ const versionOf = (response: Response, size: number): Version => ({
 
 function contentRange(response: Response, url: URL, offset: number): { first: number; last: number; size: number } {
   const header = response.headers.get('content-range')
-  const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header ?? '')
+  const match = /^bytes (\d+)-(\d+)\/(\d+)$/i.exec(header ?? '')
   const [first, last, size] = match ? match.slice(1).map(Number) : []
   if (
     first === undefined ||

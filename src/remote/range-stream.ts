@@ -5,8 +5,14 @@ import { type BodyOptions, nextChunk } from './body.js'
 import { remoteCodes } from './codes.js'
 import { BrokenConnection, withRetries } from './retry.js'
 
-/** Asks for bytes `first` to `last`; the answer is that range and no other. */
-export type AskRange = (first: number, last: number, signal: AbortSignal) => Promise<Response>
+export interface SentRange {
+  readonly response: Response
+  /** Where the range of the answer ends, which may be sooner than was asked for. */
+  readonly end: number
+}
+
+/** Asks for bytes `first` to `last`; the answer is that range, or the beginning of it. */
+export type AskRange = (first: number, last: number, signal: AbortSignal) => Promise<SentRange>
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -18,6 +24,8 @@ export class RangeStream {
   readonly #options: BodyOptions
   readonly #end: number
   #reader: Reader | undefined
+  /** Where the answer that is being read says that it ends. */
+  #announced = 0
   /** What came but was not wanted yet. */
   #rest: Uint8Array = nothing
   /** The offset of the next byte. */
@@ -59,22 +67,29 @@ export class RangeStream {
   /** The next piece. An answer that ends early is followed by another for the rest, as long as something comes at all. */
   async #receive(signal: AbortSignal): Promise<Uint8Array> {
     for (let hasReader = this.#reader !== undefined; ; hasReader = false) {
-      this.#reader ??= (await this.#ask(this.position, this.#end - 1, signal)).body?.getReader() as Reader | undefined
+      if (!this.#reader) {
+        const { response, end } = await this.#ask(this.position, this.#end - 1, signal)
+        this.#reader = response.body?.getReader() as Reader | undefined
+        this.#announced = end
+      }
       const chunk = this.#reader && (await nextChunk(this.#reader, this.#options, signal))
+      if (chunk && chunk.byteLength > this.#announced - this.position) this.#failOver()
       if (chunk) return chunk
       this.#reader = undefined
       if (!hasReader) throw new BrokenConnection(`the connection ended ${this.#end - this.position} bytes early`)
     }
   }
 
-  /** What comes behind the range was not asked for, so that what came before it is not to be trusted either. */
   async #assertOver(): Promise<void> {
     const isMore =
-      this.#rest.byteLength > 0 ||
-      (this.#reader && (await nextChunk(this.#reader, this.#options, new AbortController().signal)) !== undefined)
+      this.#reader && (await nextChunk(this.#reader, this.#options, new AbortController().signal)) !== undefined
     this.#reader = undefined
-    if (!isMore) return
-    const message = 'more bytes came than were asked for'
+    if (isMore) this.#failOver()
+  }
+
+  /** What comes behind the range was not asked for, so that what came before it is not to be trusted either. */
+  #failOver(): never {
+    const message = 'more bytes came than the answer announced'
     failWith(remoteCodes['range-mismatch'], { file: this.#url.href, offset: this.position, message })
   }
 

@@ -150,10 +150,19 @@ describe('a server that misbehaves', () => {
     expect(Buffer.compare(await source.read(65_536, 60_000), large.subarray(65_536, 125_536))).toBe(0)
   })
 
-  it('that sends more than it was asked for is not believed', async () => {
+  it('that sends shorter ranges than it was asked for is asked for the rest', async () => {
+    server.behave.most = 30_000
+    const source = await opened()
+    expect(Buffer.compare(await source.read(20_000, 100_000), large.subarray(20_000, 120_000))).toBe(0)
+  })
+
+  it.each([undefined, 20_000])('that sends more than it announced is not believed (ranges up to %s)', async (most) => {
     const source = await opened()
     server.behave.overflow = true
+    if (most) server.behave.most = most
+    const { length } = server.seen
     await expect(source.read(100_000, 100)).rejects.toMatchObject({ code: 'remote/range-mismatch' })
+    expect(server.seen.length).toBe(length + 1)
   })
 
   it('that sends nothing is given up', async () => {

@@ -31,6 +31,8 @@ export interface Misbehaviour {
   overflow?: boolean
   /** Sends fewer bytes than the range, and says so only in Content-Length. */
   short?: number
+  /** Sends no longer ranges than this. */
+  most?: number
   /** Sends the body in pieces of this many bytes, with a pause before each. */
   slow?: number
   /** Compresses although it was asked not to. */
@@ -100,7 +102,7 @@ function answer({ files, seen, behave }: TestServer, request: IncomingMessage, r
   if (behave.gzip) return send(response, 200, { etag, 'content-encoding': 'gzip' }, gzipSync(bytes), behave)
   if (!asked || behave.noRanges) return send(response, 200, { etag }, bytes, behave)
   const first = Number(asked[1])
-  const last = Math.min(Number(asked[2]), bytes.byteLength - 1)
+  const last = Math.min(Number(asked[2]), bytes.byteLength - 1, first + (behave.most ?? bytes.byteLength) - 1)
   if (first >= bytes.byteLength) return refuse(416, { 'content-range': `bytes */${bytes.byteLength}` })
   const length = Math.min(last + 1 - first + (behave.overflow ? 10 : 0), behave.short ?? Number.POSITIVE_INFINITY)
   const body = bytes.subarray(first, first + length)

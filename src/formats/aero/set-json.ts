@@ -77,7 +77,9 @@ function parseFile(node: JsonNode, where: string, report: Report, fail: Fail): S
   if (!(node instanceof Map)) return fail(where, 'an object was expected')
   const path = node.get('path')
   if (typeof path !== 'string' || path === '') return fail(`${where}.path`, 'a file name was expected')
-  const size = node.get('size_bytes') ?? undefined
+  const given = node.get('size_bytes') ?? undefined
+  // No file is as large as numbers that need more than 53 bits, so that rounding them changes nothing.
+  const size = typeof given === 'bigint' ? Number(given) : given
   if (size !== undefined && (typeof size !== 'number' || !Number.isInteger(size) || size < 0)) {
     return fail(`${where}.size_bytes`, 'a number of bytes was expected')
   }

@@ -110,6 +110,12 @@ describe('reading', () => {
       },
     ],
     [
+      'aeroset/size',
+      (index: Json) => {
+        index.parts[1].size_bytes = 2 ** 60
+      },
+    ],
+    [
       'aeroset/sha256-form',
       (index: Json) => {
         index.parts[1].sha256 = 'abc'
