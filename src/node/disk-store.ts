@@ -1,11 +1,11 @@
-// Keeps fetched blocks on disk. Each block is stored with its digest in front and is checked when it is read again: what a disk or
-// another program has changed is fetched anew. Above the size limit the blocks that were not used for longest are removed.
+// Keeps fetched blocks on disk. Each block is stored with a digest of its place and its bytes in front and is checked when it is read again:
+// what a disk or another program has changed or exchanged is fetched anew. Above the size limit the blocks that were not used for longest are removed.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { compareBytes, encodeUtf8, toHex } from '../bytes/index.js'
-import { digestOf } from '../digest/index.js'
+import { createHasher, digestOf } from '../digest/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { RangeStore } from '../remote/index.js'
 
@@ -37,6 +37,13 @@ function defaultLimit(): number {
   return failWith(usageCodes.option, { file: 'TARE_CACHE_LIMIT', message })
 }
 
+async function digestOfBlock(key: string, block: number, bytes: Uint8Array): Promise<Uint8Array> {
+  const hasher = await createHasher('blake3')
+  hasher.update(encodeUtf8(`${key} ${block}\n`))
+  hasher.update(bytes)
+  return hasher.digest()
+}
+
 export class DiskStore implements RangeStore {
   readonly directory: string
   readonly limit: number
@@ -59,7 +66,7 @@ export class DiskStore implements RangeStore {
     const stored = await readFile(path).catch(() => undefined)
     if (!stored || stored.byteLength < digestLength) return undefined
     const bytes = new Uint8Array(stored.buffer, stored.byteOffset + digestLength, stored.byteLength - digestLength)
-    if (compareBytes(await digestOf('blake3', bytes), stored.subarray(0, digestLength)) !== 0) {
+    if (compareBytes(await digestOfBlock(key, block, bytes), stored.subarray(0, digestLength)) !== 0) {
       await unlink(path).catch(() => {})
       return undefined
     }
@@ -76,7 +83,7 @@ export class DiskStore implements RangeStore {
       // What was fetched with somebody's credentials is for nobody else to read.
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const temp = `${path}.${randomUUID()}.tmp`
-      await writeFile(temp, [await digestOf('blake3', bytes), bytes], { mode: 0o600 })
+      await writeFile(temp, [await digestOfBlock(key, block, bytes), bytes], { mode: 0o600 })
       await rename(temp, path)
       this.#grown += bytes.byteLength + digestLength
       if (this.#grown > this.limit / 16) await this.trim()

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -380,6 +380,25 @@ describe('the disk store', () => {
     const third = await opened('m.bin', large, { store })
     expect(Buffer.compare(await third.read(0, 700_000), large)).toBe(0)
     expect(server.seen.length).toBe(afterFirst + 3)
+  })
+
+  it('hands out no block under the name of another', async () => {
+    const store = new DiskStore({ directory: at('cache') })
+    await store.put('one', 1, large.subarray(0, 100))
+    await store.put('one', 2, large.subarray(100, 200))
+    await store.put('two', 2, large.subarray(200, 300))
+    const folders = readdirSync(at('cache')).map((name) => join(at('cache'), name))
+    const [one, two] = folders.sort((a, b) => readdirSync(b).length - readdirSync(a).length)
+    copyFileSync(join(two!, '2.block'), join(one!, '2.block'))
+    copyFileSync(join(one!, '1.block'), join(two!, '1.block'))
+    copyFileSync(join(one!, '1.block'), join(one!, '3.block'))
+    expect(await store.get('one', 1)).toEqual(large.subarray(0, 100))
+    for (const [key, block] of [
+      ['one', 2],
+      ['two', 1],
+      ['one', 3],
+    ] as const)
+      expect(await store.get(key, block)).toBeUndefined()
   })
 
   it('keeps versions apart and stays within its limit', async () => {
