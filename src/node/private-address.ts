@@ -4,7 +4,8 @@ import { BlockList, isIP } from 'node:net'
 import { findingOf, TareError } from '../errors/index.js'
 import { remoteCodes } from '../remote/index.js'
 
-const inside = new BlockList()
+// Two lists, since one with both kinds compares IPv4 addresses with IPv6 networks, too.
+const inside = { ipv4: new BlockList(), ipv6: new BlockList() }
 for (const [network, bits] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -20,32 +21,29 @@ for (const [network, bits] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const) {
-  inside.addSubnet(network, bits, 'ipv4')
+  inside.ipv4.addSubnet(network, bits, 'ipv4')
 }
 for (const [network, bits] of [
-  // Forms that hold an IPv4 address: with nothing before it, translated, and tunnelled.
-  ['::', 96],
-  ['::ffff:0:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['2001::', 32],
-  ['2002::', 16],
-  ['100::', 64],
+  // Of all addresses, 2000::/3 is the public network. Forms that hold an IPv4 address, local ones and groups lie outside it.
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
+  // Inside it there are those of protocols, one of them a tunnel, those of another tunnel, and those for documents.
+  ['2001::', 23],
   ['2001:db8::', 32],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
+  ['2002::', 16],
+  ['3fff::', 20],
 ] as const) {
-  inside.addSubnet(network, bits, 'ipv6')
+  inside.ipv6.addSubnet(network, bits, 'ipv6')
 }
 
 /** Whether an IP address is one that the public network does not know; names are not looked up. */
 export function isPrivateAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped) return isPrivateAddress(mapped)
-  const family = isIP(address)
-  return family !== 0 && inside.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  if (isIP(address) === 0) return false
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+  return inside[family].check(address, family)
 }
 
 /** Throws `remote/private-address` when the host of the address is, or resolves to, a private one. */

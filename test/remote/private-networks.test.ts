@@ -64,6 +64,10 @@ it.each([
   'http://[64:ff9b:1::7f00:1]/',
   'http://[2001::1]/',
   'http://[fec0::1]/',
+  'http://[fd12::1]/',
+  'http://[5f00::1]/',
+  'http://[3fff:1::1]/',
+  'http://[2001:2::1]/',
   'http://2130706433/',
   'http://0177.0.0.1/',
   'http://0x7f.1/',
@@ -76,7 +80,7 @@ it.each([
 })
 
 it('public addresses stay public', async () => {
-  for (const address of ['1.1.1.1', '2606:4700::1111', '2001:4860:4860::8888', '::ffff:1.1.1.1']) {
+  for (const address of ['1.1.1.1', '2606:4700::1111', '2001:4860:4860::8888', '2a00::1', '::ffff:1.1.1.1']) {
     expect(isPrivateAddress(address)).toBe(false)
   }
   expect(await findPrivate('public.example')).toBeUndefined()
