@@ -88,14 +88,27 @@ describe('a tensor out of a set', () => {
 })
 
 describe('a file', () => {
+  const vocabulary = new Map(model.metadata).set('tokens', { type: 'str', value: 'token '.repeat(50_000) })
   it.each([
-    ['with its index behind the weights', {}],
-    ['with its index in front', { deterministic: true }],
-  ])('%s is listed in two requests', async (_, options) => {
-    const [bytes] = (await convertToFiles(model, 'aero', { name: 'm.aero', ...options })).values()
+    ['with its index behind the weights', model, {}],
+    ['with its index in front', model, { deterministic: true }],
+    ['with much metadata, and its index behind the weights', { ...model, metadata: vocabulary }, {}],
+    ['with much metadata, and its index in front', { ...model, metadata: vocabulary }, { deterministic: true }],
+  ])('%s is listed in two requests', async (_, from, options) => {
+    const [bytes] = (await convertToFiles(from, 'aero', { name: 'm.aero', ...options })).values()
     server.files.set('m.aero', bytes!)
     const { stdout } = await tare('inspect', '--json', server.url('m.aero'))
     expect([JSON.parse(stdout).tensors.length, server.seen.length]).toEqual([604, 2])
+  })
+
+  it('whose sections follow one another gets them all with one request, beside those for its two ends', async () => {
+    const many = Array.from({ length: 3000 }, (_, i) =>
+      sampleTensor(`layer.${i}.norm.with.a.longer.name`, 'f32', [1], i),
+    )
+    const [bytes] = (await convertToFiles({ ...sampleModel(many), metadata: vocabulary }, 'embd')).values()
+    server.files.set('m.embd', bytes!)
+    const { stdout } = await tare('inspect', '--json', server.url('m.embd'))
+    expect([JSON.parse(stdout).tensors.length, server.seen.length]).toEqual([3000, 3])
   })
 
   it('says what a tensor and a slice of it were checked against', async () => {

@@ -207,15 +207,24 @@ export async function layoutContent(model: Model, plan: ContentPlan, choices: Ch
     weightChunks.push(pagesChunk(shard, choices.pageSize, isKnownFirst ? 'front' : 'weights'))
   }
   for (const chunk of kept) chunkRows.push({ role: roles[chunk.fourcc] ?? 'unknown', fourcc: chunk.fourcc })
-  const content = [
+  const tensors = await indexChunk(index, choices, isKnownFirst)
+  const metadata = [
     await metaChunk(model, quants),
     await manifestChunk(model, quants, chunkRows, manifestShards, choices),
-    await indexChunk(index, choices, isKnownFirst),
+  ]
+  const content = [
+    ...(tensors.stage === 'end' ? metadata.map(besideIndex) : metadata),
+    tensors,
     ...weightChunks,
     ...kept,
   ]
   return buildFile(content, buildOptions(choices, plan.name, plan.hashFirst))
 }
+
+/** What a reader over a network does not get with its first request it should get with the second, which is that for the index. */
+const firstRequest = 65_536
+const besideIndex = (chunk: OutChunk): OutChunk =>
+  chunk.length < firstRequest / 2 ? chunk : { ...chunk, stage: 'end' }
 
 const buildOptions = ({ uuid, controlHash }: Choices, name: string, hashFirst: boolean) => ({
   name,

@@ -139,6 +139,7 @@ async function readFooter(fields: Header, source: ByteSource, context: ReadConte
 /** The bytes of a section, if there are not too many. */
 async function fetch(
   source: ByteSource,
+  { tensorDataOffset: dataOffset }: Header,
   offset: number,
   length: number,
   path: string,
@@ -149,20 +150,22 @@ async function fetch(
     const message = `${length} bytes are over the limit of ${limits.indexBytes}`
     report.fail(codes['index-limit'], { offset, path, message })
   }
-  return source.read(offset, length, { signal })
+  // What comes between here and the data will be wanted next.
+  return source.read(offset, length, { signal, ahead: Math.max(0, dataOffset - offset - length) })
 }
 
 async function readMetadataSection(
-  { metadataOffset, metadataSize }: Header,
+  fields: Header,
   sections: SectionMap,
   source: ByteSource,
   context: ReadContext,
 ): Promise<{ metadata: Map<string, MetaValue>; parts: Part[] }> {
+  const { metadataOffset, metadataSize } = fields
   const at = header.offsetOf('metadataOffset')
   if (!sections.claim('metadata', 'metadata-range', metadataOffset, metadataSize, metadataHeader.size, at)) {
     return { metadata: new Map(), parts: [] }
   }
-  const bytes = await fetch(source, metadataOffset, metadataSize, 'metadata', context)
+  const bytes = await fetch(source, fields, metadataOffset, metadataSize, 'metadata', context)
   const { metadata, repeated } = readMetadata(bytes, metadataOffset, context)
   checkRequiredKeys(metadata, metadataOffset, context)
   return { metadata, parts: repeatedPart(repeated) }
@@ -185,16 +188,17 @@ async function readVocabSection(
     return undefined
   }
   if (!sections.claim('vocab', 'vocab-range', vocabOffset, vocabSize, vocabHeader.size, at)) return undefined
-  return readVocab(await fetch(source, vocabOffset, vocabSize, 'vocab', context), vocabOffset, context)
+  return readVocab(await fetch(source, fields, vocabOffset, vocabSize, 'vocab', context), vocabOffset, context)
 }
 
 async function readIndexSection(
-  { tensorIndexOffset: offset, tensorIndexCount: count }: Header,
+  fields: Header,
   sections: SectionMap,
   source: ByteSource,
   context: ReadContext,
 ): Promise<TensorIndex> {
   const { report, limits } = context
+  const { tensorIndexOffset: offset, tensorIndexCount: count } = fields
   const at = header.offsetOf('tensorIndexOffset')
   if (count === 0)
     report.report(codes['no-tensors'], { offset: at, path: 'header.tensor_index_count', message: 'no tensors' })
@@ -211,7 +215,7 @@ async function readIndexSection(
       message: `${count} tensors are over the limit`,
     })
   }
-  const descriptors = await fetch(source, offset, length, 'tensors', context)
+  const descriptors = await fetch(source, fields, offset, length, 'tensors', context)
   const announced = totalNameLength(descriptors)
   const available = Math.min(announced, room - length)
   if (announced > available) {
@@ -220,7 +224,7 @@ async function readIndexSection(
     sections.leaveOpen()
   }
   sections.claim('tensor_index', 'index-range', offset, length + (announced > available ? 0 : announced), 0, at)
-  const names = await fetch(source, offset + length, available, 'names', context)
+  const names = await fetch(source, fields, offset + length, available, 'names', context)
   return readTensorIndex(descriptors, names, offset, context)
 }
 
