@@ -21,10 +21,17 @@ export interface DiskStoreOptions {
   readonly limit?: number | undefined
 }
 
-export function defaultCacheDirectory(): string {
+/** Undefined for users without a home, such as those that a container runs as. */
+export function defaultCacheDirectory(): string | undefined {
   const { TARE_CACHE: own, XDG_CACHE_HOME: shared } = process.env
   // Set but empty means not set: otherwise the blocks would lie about in the directory that one works in.
-  return own || join(shared || join(homedir(), '.cache'), 'tare')
+  if (own) return own
+  if (shared) return join(shared, 'tare')
+  try {
+    return join(homedir(), '.cache', 'tare')
+  } catch {
+    return undefined
+  }
 }
 
 /** Bytes, or with K, M or G behind the number. */
@@ -52,7 +59,10 @@ export class DiskStore implements RangeStore {
   #grown = Number.POSITIVE_INFINITY
 
   constructor(options: DiskStoreOptions = {}) {
-    this.directory = options.directory ?? defaultCacheDirectory()
+    const directory = options.directory ?? defaultCacheDirectory()
+    if (directory === undefined)
+      failWith(usageCodes.option, { file: 'TARE_CACHE', message: 'say where to keep blocks' })
+    this.directory = directory
     this.limit = options.limit ?? defaultLimit()
   }
 

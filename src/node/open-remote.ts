@@ -1,6 +1,6 @@
 import type { ByteSource, OpenHint } from '../bytes/index.js'
 import { HttpSource } from '../remote/index.js'
-import { DiskStore } from './disk-store.js'
+import { DiskStore, defaultCacheDirectory } from './disk-store.js'
 import { guardedFetch } from './guarded-fetch.js'
 import { findPrivate, hostOf, refusePrivate } from './private-address.js'
 import type { RemoteOptions } from './remote-options.js'
@@ -31,5 +31,6 @@ export function openNamedRemote(address: string, options: RemoteOptions = {}, hi
 }
 
 function common({ cache, onFinding, signal }: RemoteOptions) {
-  return { onFinding, signal, store: cache === false ? undefined : new DiskStore() }
+  const isKept = cache !== false && defaultCacheDirectory() !== undefined
+  return { onFinding, signal, store: isKept ? new DiskStore() : undefined }
 }
