@@ -5,7 +5,6 @@ import {
   bytesPayload,
   type FileLayout,
   fileLength,
-  type JsonValue,
   type Layout,
   type Model,
   type Payload,
@@ -19,6 +18,7 @@ import { keptChunks, layoutContent } from './layout.js'
 import { isObject, modelNames } from './manifest.js'
 import { type Choices, chooseOptions } from './options.js'
 import { setExtraKind, setOf } from './read-set.js'
+import { knownKeys } from './set-json.js'
 import { planShards, type ShardContent, shardContents, type WeightPlan } from './shards.js'
 import { randomUuid } from './uuid.js'
 
@@ -138,11 +138,11 @@ function encodeSet(
   digestOf: (file: HashedFile) => string,
 ): string {
   const kept = model.parts.find((part) => part.kind === setExtraKind)?.value
-  // Where the old parts were says nothing about the new ones.
-  const { base_url: _, ...extra } = isObject(kept) ? kept : ({} as Record<string, JsonValue>)
+  // They may have come from anywhere, and must not take the place of what the set says about its own files.
+  const extra = Object.fromEntries(Object.entries(isObject(kept) ? kept : {}).filter(([key]) => !knownKeys.has(key)))
   const describe = (file: HashedFile) => ({ path: file.name, sha256: digestOf(file), size_bytes: file.size })
   const root = {
-    format: { name: 'AEROSET', version: [0, Object.keys(extra).includes('cache') ? 2 : 1] },
+    format: { name: 'AEROSET', version: [0, Object.hasOwn(extra, 'cache') ? 2 : 1] },
     model: modelNames(model.metadata),
     parts: parts.map(({ file, shards }) => ({ ...describe(file), shards: shards.map((shard) => shard.plan.id) })),
     global_tidx: describe(global),

@@ -156,7 +156,7 @@ function containerPart(set: AeroSet): Part {
   return {
     kind: setKind,
     sharing: 'derived',
-    value: { version: index.version, files: files.slice(0, 256) },
+    value: { version: index.version, base_url: index.baseUrl ?? null, files: files.slice(0, 256) },
     content: set,
   }
 }

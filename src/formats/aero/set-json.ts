@@ -26,8 +26,8 @@ export interface SetIndex {
   readonly root: ReadonlyMap<string, JsonNode>
 }
 
-/** Keys that the document defines; all others are carried along. */
-export const knownKeys: ReadonlySet<string> = new Set(['format', 'model', 'parts', 'global_tidx'])
+/** Keys that say what the model is and where its files are; all others are carried along. */
+export const knownKeys: ReadonlySet<string> = new Set(['format', 'model', 'parts', 'global_tidx', 'base_url'])
 
 export function parseSetIndex(bytes: Uint8Array, outer: Report): SetIndex {
   const report: Report = { ...outer, fail: (_code, details): never => outer.fail(setCodes.json, details) }

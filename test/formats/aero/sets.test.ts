@@ -387,6 +387,22 @@ describe('writing', () => {
     )
   })
 
+  it('carries other keys along, and none that says where files are', async () => {
+    const notes = { notes: { a: 1 }, cache: { max: 2 } }
+    const read = await openModel(
+      changed('sets/global-ids', (index) => Object.assign(index, { ...notes, base_url: 'http://x' })),
+    )
+    const part = read.parts.find(({ kind }) => kind === 'aeroset.extra')!
+    expect(part.value).toEqual(notes)
+    const forged = { ...notes, base_url: 'http://x', parts: [], global_tidx: {}, format: 1, model: 2 }
+    const model = { ...read, tensors: [sampleTensor('a', 'u8', [3])], parts: [{ ...part, value: forged }] }
+    const files = await convertToFiles(model, 'aeroset', { name: main })
+    const { format, model: names, parts, global_tidx: global, ...rest } = JSON.parse(decoder.decode(files.get(main)))
+    expect([format.version, names.name, parts.length, global.path]).toEqual([[0, 2], 'g', 1, 'index.aero'])
+    expect(rest).toEqual(notes)
+    expect((await verifySource(sourceOf(files))).findings).toEqual([])
+  })
+
   it('does not copy what was left out on request', async () => {
     const index = (json: Json) => Object.assign(json, { notes: 'private' })
     const model = await openModel(changed('sets/global-ids', index))
