@@ -3,14 +3,21 @@ import { toHex } from '../../bytes/index.js'
 import type { Part } from '../../model/index.js'
 import type { Chunk } from './chunk.js'
 import { chunkKind, indexKind, manifestKind } from './file.js'
+import { isObject } from './manifest.js'
 import { setExtraKind } from './read-set.js'
+import { knownKeys } from './set-json.js'
 
-const valueKinds: readonly string[] = [manifestKind, indexKind, setExtraKind]
+/** Keys that are written from the model. What a stranger's file carries must not take their place. */
+const writtenKeys: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  [manifestKind, new Set(['format', 'chunks', 'shards'])],
+  [indexKind, new Set(['tensors'])],
+  [setExtraKind, knownKeys],
+])
 
 export function restorePart(part: Part): Part | undefined {
   const { value } = part
-  if (valueKinds.includes(part.kind))
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? part : undefined
+  const written = writtenKeys.get(part.kind)
+  if (written) return isObject(value) && !Object.keys(value).some((key) => written.has(key)) ? part : undefined
   return part.kind === chunkKind && part.data && isChunk(part.content) ? part : undefined
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   dtypeById,
+  formatById,
   hashModel,
   inspectModel,
   type JsonValue,
@@ -97,6 +98,22 @@ describe('what is left out on request', () => {
     const text = new TextDecoder().decode(bytesOf(files))
     expect([text.includes('someone'), text.includes('comment')]).toEqual([kind === 'aero.index', kind !== 'aero.index'])
     expect((await verifySource(sourceOf(files))).verdict).toBe('ok')
+  })
+})
+
+describe('what another container has carried', () => {
+  it.each([
+    ['aero.index', { comment: 'fine' }, true],
+    ['aero.index', { comment: 'fine', tensors: [] }, false],
+    ['aero.index', 5, false],
+    ['aero.manifest', { author: 'fine', model: { size: 1 } }, true],
+    ['aero.manifest', { author: 'fine', chunks: [] }, false],
+    ['aero.manifest', { shards: [] }, false],
+    ['aeroset.extra', { notes: 'fine' }, true],
+    ['aeroset.extra', { notes: 'fine', base_url: 'http://x' }, false],
+  ])('comes back unless it would stand for what the file itself says: %s %j', async (kind, value, isRestored) => {
+    const part = { kind, sharing: 'private' as const, value }
+    expect(await formatById('aero')!.restorePart!(part)).toBe(isRestored ? part : undefined)
   })
 })
 
