@@ -49,7 +49,7 @@ interface Seat {
 const readyPart = 1 / 20
 
 /** More than processors have cores; each thread, and what it works on, takes memory. */
-const mostThreads = 256
+export const mostThreads = 256
 
 export class ThreadPool implements WorkerPool {
   readonly threads: number

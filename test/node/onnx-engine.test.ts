@@ -15,9 +15,9 @@ function useFolder(path: string): void {
 }
 afterEach(() => vi.unstubAllEnvs())
 
-async function engineWith(create: OnnxRuntime['InferenceSession']['create']) {
+async function engineWith(create: OnnxRuntime['InferenceSession']['create'], threads?: number) {
   const Tensor = class {} as OnnxRuntime['Tensor']
-  return nodeOnnxEngine({ load: async () => ({ InferenceSession: { create }, Tensor }) })
+  return nodeOnnxEngine({ threads, load: async () => ({ InferenceSession: { create }, Tensor }) })
 }
 
 const session = { run: async () => ({}) }
@@ -35,6 +35,17 @@ describe('the runtime gets', () => {
     await engine.load(bytesPayload(large))
     expect(path.startsWith(folder)).toBe(true)
     expect(existsSync(path)).toBe(false)
+  })
+
+  it.each([
+    [2, 2],
+    [99_999_999_999, 256],
+  ])('of %i threads no more than a machine could use', async (asked, given) => {
+    const engine = await engineWith(async (_, settings) => {
+      expect(settings).toMatchObject({ intraOpNumThreads: given })
+      return session
+    }, asked)
+    await engine.load(bytesPayload(large.subarray(0, 1000)))
   })
 
   it('a small one in memory', async () => {
