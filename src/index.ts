@@ -34,6 +34,7 @@ export {
 } from './convert/receipt.js'
 export * from './convert/repair.js'
 export * from './convert/run.js'
+export { usualMethod } from './convert/usual-method.js'
 export * from './diff/index.js'
 export * from './digest/index.js'
 export {

@@ -13,6 +13,7 @@ import {
   type Quantization,
   runConversion,
   type TensorQuality,
+  usualMethod,
 } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
@@ -47,7 +48,7 @@ export default async function quantize(context: Context, inputs: readonly string
   if (target === undefined) throw unknownOutput()
   const extra = formatOptionValues('write', { ...flags })
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = 'k4', only, exclude, files, without } = flags
+    const { method = usualMethod(target), only, exclude, files, without } = flags
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, flags, console.progress.update),
       ...{ name: basename(output), only, exclude, files, without, extra, signal, pool: poolOf(context) },

@@ -4,7 +4,6 @@ import type { DType } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
-  bytesPayload,
   type Format,
   fileLength,
   type Layout,
@@ -34,6 +33,7 @@ import { isWorse, type Loss, noter, type Plan, type PlanAction } from './plan-ty
 import { type RecodeOptions, recodeTensors } from './recode.js'
 import { checkRenameMap, checkUniqueNames } from './rename.js'
 import { sharePayloads } from './share.js'
+import { takesBlocks } from './usual-method.js'
 
 export * from './plan-types.js'
 export type { QuantizeSettings } from './recode.js'
@@ -246,12 +246,7 @@ function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities
 /** The method next to this one whose blocks the target takes as they are. */
 function insteadFor(methodId: string, write: WriteCapabilities): string | undefined {
   const found = nearestBlocks(methodId)
-  if (!found) return undefined
-  const { name, dtype } = found
-  const shape = [1, 256]
-  const data = bytesPayload(new Uint8Array(dtype.byteLength(shape)!))
-  const matrix: Tensor = { name: 'w', dtype, shape, order: 'row', role: 'weight', data }
-  return write.tensor(matrix).fits ? `the method ${name}` : undefined
+  return found && takesBlocks(write, found.dtype) ? `the method ${found.name}` : undefined
 }
 
 /** Tensors can be stored under other names than they have; where none is, all of them have been looked at. */

@@ -1,5 +1,5 @@
 // The verbs through the command line, across formats.
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { formats } from '../../src/index.js'
@@ -11,6 +11,9 @@ import { runCli as tare } from './run-cli.js'
 const at = useTempDir()
 const sample = join(import.meta.dirname, '..', '..', 'examples', 'tiny-mlp.safetensors')
 const json = async (...args: string[]) => JSON.parse((await tare(...args, '--json')).stdout)
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
 
 beforeEach(() => copyFileSync(sample, at('model.safetensors')))
 
@@ -115,6 +118,19 @@ test('verify --profile lists what a known model lacks', async () => {
   const missing = result.findings.filter((finding: { code: string }) => finding.code === 'profile/tensor-missing')
   expect([result.verdict, missing.length]).toEqual(['errors', 101])
   expect((await tare('verify', '--profile', 'nothing', at('model.safetensors'))).status).toBe(2)
+})
+
+test.each([
+  ['mcf', 'mcf.k4'],
+  ['gguf', 'ggml.q4_k'],
+  ['aero', 'ggml.q4_k'],
+])('quantize takes the usual method of %s when none is named', async (format, type) => {
+  const values = Float32Array.from({ length: 8 * 256 }, (_, i) => Math.sin(i))
+  const header = JSON.stringify({ w: { dtype: 'F32', shape: [8, 256], data_offsets: [0, values.byteLength] } })
+  const length = BigUint64Array.of(BigInt(header.length))
+  writeFileSync(at('wide.safetensors'), Buffer.concat([length, Buffer.from(header), values].map(bytesOf)))
+  const { choices } = await json('quantize', at('wide.safetensors'), '-o', at(`q.${format}`))
+  expect(choices[0].method).toBe(type)
 })
 
 test('quantize reports what it cost', async () => {

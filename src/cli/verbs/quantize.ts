@@ -10,7 +10,10 @@ export const quantize: Verb = {
   options: [
     { flags: '-o, --output <file>', description: 'the output, such as model.mcf' },
     to,
-    { flags: '--method <name>', description: 'the method for everything that is quantized (k4 when left out)' },
+    {
+      flags: '--method <name>',
+      description: 'the method for everything that is quantized (when left out, k4 for MCF and q4_k for others)',
+    },
     ...quantizeOptions,
     ...selectTensors,
     ...selectParts,
