@@ -9,7 +9,7 @@ import { type Costs, type DigestTask, planDigests, subtreeSize } from './digest-
 import type { WorkerPool } from './job.js'
 import { digestJob } from './kinds.js'
 import { runShared } from './run-jobs.js'
-import { coveredBytes, type DigestRange, digestSlot, streamDigests } from './stream-digests.js'
+import { coveredBytes, type DigestRange, digestSlot, placesInOrder, streamDigests } from './stream-digests.js'
 
 export interface DigestOptions {
   readonly pool?: WorkerPool | undefined
@@ -47,15 +47,17 @@ export async function digestRanges(
 function withoutRepeats(wanted: readonly WantedDigest[]): { ranges: DigestRange[]; places: Uint32Array } {
   const ranges: DigestRange[] = []
   const places = new Uint32Array(wanted.length)
-  const known = new Map<number, number[]>()
-  for (const [i, { start, end, algorithm = 'blake3' }] of wanted.entries()) {
-    const here = known.get(start)
-    const same = here?.find((place) => ranges[place]!.end === end && ranges[place]!.algorithm === algorithm)
-    places[i] = same ?? ranges.length
-    if (same !== undefined) continue
-    if (here) here.push(ranges.length)
-    else known.set(start, [ranges.length])
-    ranges.push({ start, end, algorithm })
+  for (const i of placesInOrder(wanted)) {
+    const { start, end, algorithm = 'blake3' } = wanted[i]!
+    // Those of the same bytes come one after another, at most one for each algorithm.
+    let same = ranges.length - 1
+    while (same >= 0 && ranges[same]!.start === start && ranges[same]!.end === end) {
+      if (ranges[same]!.algorithm === algorithm) break
+      same--
+    }
+    const isKnown = same >= 0 && ranges[same]!.start === start && ranges[same]!.end === end
+    places[i] = isKnown ? same : ranges.length
+    if (!isKnown) ranges.push({ start, end, algorithm })
   }
   return { ranges, places }
 }

@@ -3,10 +3,10 @@ import type { ByteSource } from '../bytes/index.js'
 import type { Receipt } from '../convert/receipt.js'
 import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
 import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
-import { fileKind } from '../model/companions.js'
 import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { checkNames } from './check-names.js'
+import { indexSize } from './index-size.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
 import { checkReceipt } from './receipt.js'
@@ -114,20 +114,6 @@ async function checkPayloads(
       options.onProgress?.({ done, total, path: model.files[0]?.name ?? '' })
     },
   })
-}
-
-/** Everything that is neither a tensor's data nor a file that merely comes along was read and parsed. */
-function indexSize(model: Model): number {
-  const ranges = new Set<string>()
-  let data = 0
-  const files = model.parts.filter(({ kind }) => kind === fileKind)
-  for (const { data: payload } of [...model.tensors, ...files]) {
-    if (!payload?.origin) continue
-    const key = `${payload.origin.source.name}:${payload.origin.offset}:${payload.origin.length}`
-    if (!ranges.has(key)) data += payload.byteLength
-    ranges.add(key)
-  }
-  return Math.max(0, totalSize(model) - data)
 }
 
 function noteFailure(error: unknown, findings: Finding[], report: Report, signal: AbortSignal | undefined): void {

@@ -120,28 +120,25 @@ class JobList {
 
   addTensors(): void {
     const { table } = this.#file
+    const complain = (i: number, why: string): void => {
+      const [start, end] = [table.starts[i]!, table.ends[i]!]
+      const message = `${JSON.stringify(table.tensors[i]!.name)} in ${JSON.stringify(table.shards[i]!.name)} ${why}`
+      const path = `tensors[${table.entries[i]}].hash_b3`
+      this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
+    }
+    // The same for all of them, since there can be a million.
+    const compare = (digest: Uint8Array, i: number): void => {
+      if (!sameBytes(digest, table.hashOf(i)!)) complain(i, 'does not have the hash in the index')
+    }
     for (let i = 0; i < table.count; i++) {
-      const shard = table.shards[i]
-      if (!shard) continue
-      const expected = table.hashOf(i)
-      const start = table.starts[i]!
-      const end = table.ends[i]!
-      const complain = (why: string): void => {
-        const message = `${JSON.stringify(table.tensors[i]!.name)} in ${JSON.stringify(shard.name)} ${why}`
-        const path = `tensors[${table.entries[i]}].hash_b3`
-        this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
-      }
-      if (table.hasMalformedHash(i)) complain('has a hash that is not 64 hexadecimal digits')
-      else if (expected) {
-        this.#add(start, end, (digest) => {
-          if (!sameBytes(digest, expected)) complain('does not have the hash in the index')
-        })
-      }
+      if (!table.shards[i]) continue
+      if (table.hasMalformedHash(i)) complain(i, 'has a hash that is not 64 hexadecimal digits')
+      else if (table.hashOf(i)) this.#add(table.starts[i]!, table.ends[i]!, compare, i)
     }
   }
 
-  #add(start: number, end: number, done: (digest: Uint8Array) => void): void {
-    if (this.#budget.affordsDigest(end - start)) this.jobs.push({ start, end, done })
+  #add(start: number, end: number, done: HashJob['done'], item = 0): void {
+    if (this.#budget.affordsDigest(end - start)) this.jobs.push({ start, end, done, item })
     else this.#giveUp(start, end - start)
   }
 

@@ -3,7 +3,9 @@ import type { ByteSource } from '../../bytes/index.js'
 import { type DigestOptions, digestRanges, type WantedDigest } from '../../pool/index.js'
 
 export interface HashJob extends WantedDigest {
-  done(digest: Uint8Array): void
+  /** Which of many things of a kind this is about. */
+  readonly item?: number
+  done(digest: Uint8Array, item: number): void
 }
 
 /** Runs all jobs. They are told in the order in which they end in the file, however the work was done. */
@@ -14,5 +16,8 @@ export async function runHashJobs(
 ): Promise<void> {
   const digest = await digestRanges(source, jobs, options)
   const order = Uint32Array.from(jobs, (_, i) => i).sort((a, b) => jobs[a]!.end - jobs[b]!.end || a - b)
-  for (const i of order) jobs[i]!.done(digest(i))
+  for (const i of order) {
+    const { done, item = 0 } = jobs[i]!
+    done(digest(i), item)
+  }
 }
