@@ -1,18 +1,10 @@
-// The compiled decoders and encoders and their plain twins give the same bits, wherever source and target lie.
+// The compiled decoders and their plain twins give the same bits, wherever source and target lie.
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
-import type { EncodeBlocks } from '../../../src/dtypes/ggml/codec.js'
-import {
-  type CompiledEncoder,
-  type CompiledName,
-  compiled,
-  compiledEncoder,
-  hasCompiled,
-} from '../../../src/dtypes/ggml/compiled.js'
+import { type CompiledName, compiled, hasCompiled } from '../../../src/dtypes/ggml/compiled.js'
 import { decodeQ4_K, decodeQ5_K, decodeQ6_K } from '../../../src/dtypes/ggml/decode-k.js'
 import { type DecodeBlocks, decodeQ4_0, decodeQ8_0 } from '../../../src/dtypes/ggml/decode-legacy.js'
-import { encodeQ4_0, encodeQ8_0 } from '../../../src/dtypes/ggml/encode-legacy.js'
 import { type BlockLayout, blockBytes, layouts } from '../../../src/dtypes/ggml/layouts.js'
 
 const rows: readonly (readonly [CompiledName, BlockLayout, DecodeBlocks])[] = [
@@ -90,88 +82,6 @@ describe.each(rows)('%s', (name, layout, plain) => {
     expect(() => decode(new Uint8Array(size), new Float32Array(layout.elements), 1)).toThrow('plain twin')
   })
 })
-
-const encoders: readonly (readonly [CompiledEncoder, BlockLayout, EncodeBlocks])[] = [
-  ['encodeQ4_0', layouts.q4_0, encodeQ4_0],
-  ['encodeQ8_0', layouts.q8_0, encodeQ8_0],
-]
-
-describe.each(encoders)('%s', (name, layout, plain) => {
-  const encode = compiledEncoder(name, layout, () => {
-    throw new Error('the plain twin was called')
-  })
-  const size = blockBytes(layout)
-
-  function expectTwins(values: Float32Array, shift = 0): void {
-    const blocks = values.length / 32
-    const wanted = new Uint8Array(blocks * size)
-    plain(values, wanted, blocks)
-    const found = new Uint8Array(wanted.length + shift + 1).fill(7)
-    encode(values, found.subarray(shift), blocks)
-    expect(Buffer.compare(found.subarray(shift, -1), wanted)).toBe(0)
-    expect(found.at(-1)).toBe(7)
-  }
-
-  it('agrees with its twin on any finite values', () => {
-    // Patterns of any exponent, those of one exponent, and whole and half numbers of steps, where rounding has ties.
-    const pattern = fc.nat(0xffffffff).map(floatOf)
-    const close = fc
-      .tuple(fc.nat(253), fc.array(fc.nat(0xffffff), { minLength: 32, maxLength: 32 }))
-      .map(([e, list]) => list.map((x) => floatOf((x & 0x7fffff) + e * 2 ** 23 + (x > 0x7fffff ? 2 ** 31 : 0))))
-    const ties = fc
-      .tuple(
-        fc.integer({ min: -149, max: 60 }),
-        fc.array(fc.integer({ min: -254, max: 254 }), { minLength: 32, maxLength: 32 }),
-      )
-      .map(([e, list]) => [...list.slice(1).map((x) => (x / 2) * 2 ** e), 127 * 2 ** e])
-    const few = fc.array(fc.constantFrom(0, -0, 1, -1, 0.5, 8, -8), { minLength: 32, maxLength: 32 })
-    const block = fc.oneof(fc.array(pattern, { minLength: 32, maxLength: 32 }), close, ties, few)
-    fc.assert(
-      fc.property(fc.array(block, { minLength: 4, maxLength: 12 }), fc.nat(3), (blocks, shift) =>
-        expectTwins(Float32Array.from(blocks.flat()), shift),
-      ),
-      { numRuns: 400, seed: 11 },
-    )
-  })
-
-  it('agrees on every size of the largest value, and over many tiles', () => {
-    const values = new Float32Array(32 * 65_280)
-    for (let i = 0; i < 65_280; i++) {
-      values.fill(floatOf((i % 32_640) * 65_536), 32 * i, 32 * i + 31)
-      values[32 * i + (i % 31)] = floatOf((i % 32_640) * 65_536 + (i > 32_640 ? 2 ** 31 : 0) + ((i * 40_503) % 65_536))
-    }
-    expectTwins(values)
-  })
-
-  it('works in windows without a copy', () => {
-    const blocks = 600
-    const [source, target] = [takeWindow(128 * blocks), takeWindow(blocks * size)]
-    const values = new Float32Array(source.buffer, source.byteOffset, 32 * blocks)
-    values.set(Float32Array.from({ length: values.length }, (_, i) => Math.sin(i * i)))
-    const wanted = new Uint8Array(blocks * size)
-    plain(values, wanted, blocks)
-    encode(values, target, blocks)
-    expect(Buffer.compare(target, wanted)).toBe(0)
-    const elsewhere = new Uint8Array(blocks * size)
-    encode(values, elsewhere, blocks)
-    expect(Buffer.compare(elsewhere, wanted)).toBe(0)
-    target.fill(0)
-    encode(values.slice(), target, blocks)
-    expect(Buffer.compare(target, wanted)).toBe(0)
-    releaseWindow(source)
-    releaseWindow(target)
-  })
-
-  it('leaves a few blocks to its twin', () => {
-    expect(() => encode(new Float32Array(32), new Uint8Array(size), 1)).toThrow('plain twin')
-  })
-})
-
-/** The number with this pattern; one that is not finite becomes a large one. */
-function floatOf(pattern: number): number {
-  const value = new Float32Array(Uint32Array.of(pattern).buffer)[0]!
-  return Number.isFinite(value) ? value : 3e38
-}
 
 const bytesOf = (words: Uint32Array): Uint8Array => new Uint8Array(words.buffer, words.byteOffset, words.byteLength)
 

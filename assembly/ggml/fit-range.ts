@@ -1,0 +1,193 @@
+// The search for a scale and a minimum of a sub-block, as in src/dtypes/ggml/fit.ts. Trials do not depend on each other, so four of them run
+// side by side; each adds up in the order of the plain code.
+import { both, factors, gains, toShifted, toWeight, triedOffsets, triedScales } from './room'
+import { toInt32 } from './whole'
+
+/** What was found. */
+export let scale: f64 = 0
+export let min: f64 = 0
+
+/** Of the sub-block: the ends of its range, which holds zero or lies above it; the sum of weights, and of weights times values. */
+let low: f64 = 0
+let high: f64 = 0
+let sumW: f64 = 0
+let sumX: f64 = 0
+/** Of a trial. */
+let sumL: f64 = 0
+let sumLL: f64 = 0
+let sumXL: f64 = 0
+let gain: f64 = 0
+let triedScale: f64 = 0
+let triedOffset: f64 = 0
+
+export function fitScaleAndMin(values: usize, count: usize, limit: f64, start: f64, last: i32): void {
+  findSums(values, count)
+  scale = 0
+  min = -low
+  if (!(high > low)) return
+  scale = (high - low) / limit
+  for (let at = values; at < values + (count << 3); at += 16) {
+    v128.store(at, f64x2.sub(v128.load(at), f64x2.splat(low)), toShifted)
+  }
+  for (let trial = 0; trial <= last; trial++) {
+    store<f64>(factors + ((<usize>trial) << 3), (limit + start + 0.1 * <f64>trial) / (high - low))
+  }
+  let bestGain: f64 = -Infinity
+  for (let trial: i32 = 0; trial < last; trial += 4) {
+    tryFour(values, count, limit, (<usize>trial) << 3)
+    for (let at: usize = 0; at < 32; at += 8) {
+      const found = load<f64>(gains + at)
+      if (found <= bestGain) continue
+      bestGain = found
+      scale = load<f64>(triedScales + at)
+      min = -load<f64>(triedOffsets + at)
+    }
+  }
+  if ((last & 3) === 0) {
+    tryOne(values, count, limit, load<f64>(factors + ((<usize>last) << 3)), low)
+    if (solve() && !(gain <= bestGain)) {
+      bestGain = gain
+      scale = triedScale
+      min = -triedOffset
+    }
+  }
+  // Better codes for the scale and minimum found, better scale and minimum for these, until nothing is gained.
+  for (let round = 0; round < 4; round++) {
+    const factor = 1 / scale
+    const top = factor * (high + min) + 0.5
+    const bottom = factor * (low + min) + 0.5
+    if (top < 2147483647 && bottom > -2147483648) tryOne(values, count, limit, factor, -min)
+    else tryFar(values, count, limit, factor, -min)
+    if (!solve() || gain <= bestGain + abs(bestGain) * 1e-9) return
+    bestGain = gain
+    scale = triedScale
+    min = -triedOffset
+  }
+}
+
+/** What does not depend on codes. */
+function findSums(values: usize, count: usize): void {
+  let lows = f64x2.splat(0)
+  let highs = v128.load64_splat(values)
+  let sums = lows
+  for (let at = values; at < values + (count << 3); at += 16) {
+    const value = v128.load(at)
+    const weight = v128.load(at, toWeight)
+    const product = f64x2.mul(weight, value)
+    lows = f64x2.pmin(lows, value)
+    highs = f64x2.pmax(highs, value)
+    sums = f64x2.add(sums, i64x2.shuffle(weight, product, 0, 2))
+    sums = f64x2.add(sums, i64x2.shuffle(weight, product, 1, 3))
+  }
+  low = f64x2.extract_lane(f64x2.pmin(lows, i64x2.shuffle(lows, lows, 1, 0)), 0)
+  high = f64x2.extract_lane(f64x2.pmax(highs, i64x2.shuffle(highs, highs, 1, 0)), 0)
+  sumW = f64x2.extract_lane(sums, 0)
+  sumX = f64x2.extract_lane(sums, 1)
+}
+
+/** Four trials. Nothing is below zero here, and nothing far above the limit. */
+function tryFour(values: usize, count: usize, limit: f64, trial: usize): void {
+  const top = both(limit)
+  const half = both(0.5)
+  const factorA = v128.load(factors + trial)
+  const factorB = v128.load(factors + trial, 16)
+  let lA = f64x2.splat(0)
+  let lB = lA
+  let llA = lA
+  let llB = lA
+  let xlA = lA
+  let xlB = lA
+  for (let at = values; at < values + (count << 3); at += 8) {
+    const above = v128.load64_splat(at, toShifted)
+    const codeA = f64x2.trunc(f64x2.pmin(f64x2.add(f64x2.mul(factorA, above), half), top))
+    const codeB = f64x2.trunc(f64x2.pmin(f64x2.add(f64x2.mul(factorB, above), half), top))
+    const weight = v128.load64_splat(at, toWeight)
+    const weightedA = f64x2.mul(weight, codeA)
+    const weightedB = f64x2.mul(weight, codeB)
+    const value = v128.load64_splat(at)
+    lA = f64x2.add(lA, weightedA)
+    lB = f64x2.add(lB, weightedB)
+    llA = f64x2.add(llA, f64x2.mul(weightedA, codeA))
+    llB = f64x2.add(llB, f64x2.mul(weightedB, codeB))
+    xlA = f64x2.add(xlA, f64x2.mul(weightedA, value))
+    xlB = f64x2.add(xlB, f64x2.mul(weightedB, value))
+  }
+  solveTwo(lA, llA, xlA, 0)
+  solveTwo(lB, llB, xlB, 16)
+}
+
+/** The sums of one trial. Codes come in pairs, and are added one after the other. */
+function tryOne(values: usize, count: usize, limit: f64, factor: f64, low: f64): void {
+  const top = both(limit)
+  const half = both(0.5)
+  const zero = both(0)
+  const times = both(factor)
+  const less = both(low)
+  let l = zero
+  let xl = zero
+  for (let at = values; at < values + (count << 3); at += 16) {
+    const value = v128.load(at)
+    const place = f64x2.add(f64x2.mul(times, f64x2.sub(value, less)), half)
+    const code = f64x2.trunc(f64x2.pmin(f64x2.pmax(place, zero), top))
+    const weighted = f64x2.mul(v128.load(at, toWeight), code)
+    const squared = f64x2.mul(weighted, code)
+    const product = f64x2.mul(weighted, value)
+    l = f64x2.add(l, i64x2.shuffle(weighted, squared, 0, 2))
+    l = f64x2.add(l, i64x2.shuffle(weighted, squared, 1, 3))
+    xl = f64x2.add(xl, product)
+    xl = f64x2.add(xl, i64x2.shuffle(product, product, 1, 0))
+  }
+  sumL = f64x2.extract_lane(l, 0)
+  sumLL = f64x2.extract_lane(l, 1)
+  sumXL = f64x2.extract_lane(xl, 0)
+}
+
+/** The same where a scale is so small that codes leave 32 bits: there they wrap around. */
+function tryFar(values: usize, count: usize, limit: f64, factor: f64, low: f64): void {
+  sumL = 0
+  sumLL = 0
+  sumXL = 0
+  for (let at = values; at < values + (count << 3); at += 8) {
+    const value = load<f64>(at)
+    const whole = <f64>toInt32(factor * (value - low) + 0.5)
+    const code = whole < 0 ? 0 : whole > limit ? limit : whole
+    const weighted = load<f64>(at, toWeight) * code
+    sumL += weighted
+    sumLL += weighted * code
+    sumXL += weighted * value
+  }
+}
+
+/** The best scale and offset for the codes of a trial. False when these do not determine them. */
+function solve(): bool {
+  const determinant = sumW * sumLL - sumL * sumL
+  if (!(determinant > 0)) return false
+  triedScale = (sumW * sumXL - sumX * sumL) / determinant
+  triedOffset = (sumLL * sumX - sumL * sumXL) / determinant
+  if (triedOffset > 0) {
+    triedOffset = 0
+    triedScale = sumXL / sumLL
+  }
+  gain = triedScale * sumXL + triedOffset * sumX
+  return triedScale > 0
+}
+
+/** The same for two trials side by side; the gain of one that fails is less than any other. */
+function solveTwo(l: v128, ll: v128, xl: v128, at: usize): void {
+  const w = f64x2.splat(sumW)
+  const x = f64x2.splat(sumX)
+  const zero = f64x2.splat(0)
+  const determinant = f64x2.sub(f64x2.mul(w, ll), f64x2.mul(l, l))
+  let steps = f64x2.div(f64x2.sub(f64x2.mul(w, xl), f64x2.mul(x, l)), determinant)
+  let offset = f64x2.div(f64x2.sub(f64x2.mul(ll, x), f64x2.mul(l, xl)), determinant)
+  const isAbove = f64x2.gt(offset, zero)
+  if (v128.any_true(isAbove)) {
+    offset = v128.andnot(offset, isAbove)
+    steps = v128.bitselect(f64x2.div(xl, ll), steps, isAbove)
+  }
+  const isGood = v128.and(f64x2.gt(determinant, zero), f64x2.gt(steps, zero))
+  const found = f64x2.add(f64x2.mul(steps, xl), f64x2.mul(offset, x))
+  v128.store(triedScales + at, steps)
+  v128.store(triedOffsets + at, offset)
+  v128.store(gains + at, v128.bitselect(found, f64x2.splat(-Infinity), isGood))
+}

@@ -1,0 +1,124 @@
+// Scales and minimums as whole steps of a number that the block stores as f16.
+import { halfAt, putHalf } from './lanes'
+import { both, errors, minSteps, mins, scaleSteps, scales, toWeight } from './room'
+import { roundUp, toInt32 } from './whole'
+
+/** Writes the f16 step; returns it as a reader will see it. The smallest f16 are coarse, and round away from zero. */
+export function putStep(at: usize, value: f64): f64 {
+  const isCoarse = value !== 0 && abs(value) < 0.00006103515625
+  putHalf(at, <f32>(isCoarse ? copysign(ceil(abs(value) * 16777216) / 16777216, value) : value))
+  return <f64>halfAt(at)
+}
+
+export function largestOf(list: usize, count: usize): f64 {
+  let largest: f64 = 0
+  for (let at = list; at < list + (count << 3); at += 8) if (load<f64>(at) > largest) largest = load<f64>(at)
+  return largest
+}
+
+function stepsOf(value: f64, step: f64, limit: i32): i32 {
+  if (!(step > 0 && value > 0)) return 0
+  const steps = roundUp(value / step)
+  return steps < <f64>limit ? <i32>steps : limit
+}
+
+/** The steps near the nearest that do the least harm. */
+export function chooseSteps(
+  values: usize,
+  count: usize,
+  sub: usize,
+  d: f64,
+  dmin: f64,
+  stepLimit: i32,
+  codeLimit: i32,
+): void {
+  const scale = stepsOf(load<f64>(scales + (sub << 3)), d, stepLimit)
+  const min = stepsOf(load<f64>(mins + (sub << 3)), dmin, stepLimit)
+  store<u8>(scaleSteps + sub, scale)
+  store<u8>(minSteps + sub, min)
+  if (d === 0) return
+  const largest = largestMagnitude(values, count)
+  const lowest = max(0, min - 1)
+  const highest = dmin === 0 ? 0 : min + 1 < stepLimit ? min + 1 : stepLimit
+  for (let b = lowest; b <= highest; b++) {
+    findErrors(values, count, d, scale - 1, dmin * <f64>b, codeLimit, largest, errors + ((<usize>(b - lowest)) << 5))
+  }
+  let least: f64 = Infinity
+  for (let a = 0; a < 4; a++) {
+    const steps = scale - 1 + a
+    if (steps < 0 || steps > stepLimit) continue
+    for (let b = lowest; b <= highest; b++) {
+      const error = load<f64>(errors + ((<usize>(b - lowest)) << 5) + ((<usize>a) << 3))
+      if (error >= least) continue
+      least = error
+      store<u8>(scaleSteps + sub, steps)
+      store<u8>(minSteps + sub, b)
+    }
+  }
+}
+
+function largestMagnitude(list: usize, count: usize): f64 {
+  let most = f64x2.splat(0)
+  for (let at = list; at < list + (count << 3); at += 16) most = f64x2.pmax(most, f64x2.abs(v128.load(at)))
+  return f64x2.extract_lane(f64x2.pmax(most, i64x2.shuffle(most, most, 1, 0)), 0)
+}
+
+/** The weighted squares of what rounding loses under each of four scales. */
+function findErrors(
+  values: usize,
+  count: usize,
+  d: f64,
+  steps: i32,
+  min: f64,
+  limit: i32,
+  largest: f64,
+  found: usize,
+): void {
+  for (let a = 0; a < 4; a++) store<f64>(found + ((<usize>a) << 3), d * <f64>max(0, steps + a))
+  // The smallest scale that is not zero gives the largest codes.
+  if (!((largest + min) / d < 2147483000)) {
+    for (let a = 0; a < 4; a++) {
+      const at = found + ((<usize>a) << 3)
+      store<f64>(at, farError(values, count, load<f64>(at), min, limit))
+    }
+    return
+  }
+  const top = both(<f64>limit)
+  const half = both(0.5)
+  const zero = both(0)
+  const shift = both(min)
+  const scaleA = v128.load(found)
+  const scaleB = v128.load(found, 16)
+  const one = both(1)
+  const factorA = v128.and(f64x2.div(one, scaleA), f64x2.ne(scaleA, zero))
+  const factorB = v128.and(f64x2.div(one, scaleB), f64x2.ne(scaleB, zero))
+  let errorA = zero
+  let errorB = zero
+  for (let at = values; at < values + (count << 3); at += 8) {
+    const value = f64x2.add(v128.load64_splat(at), shift)
+    const weight = v128.load64_splat(at, toWeight)
+    const placeA = f64x2.add(f64x2.mul(value, factorA), half)
+    const placeB = f64x2.add(f64x2.mul(value, factorB), half)
+    const codeA = f64x2.trunc(f64x2.pmin(f64x2.pmax(placeA, zero), top))
+    const codeB = f64x2.trunc(f64x2.pmin(f64x2.pmax(placeB, zero), top))
+    const restA = f64x2.sub(value, f64x2.mul(scaleA, codeA))
+    const restB = f64x2.sub(value, f64x2.mul(scaleB, codeB))
+    errorA = f64x2.add(errorA, f64x2.mul(f64x2.mul(weight, restA), restA))
+    errorB = f64x2.add(errorB, f64x2.mul(f64x2.mul(weight, restB), restB))
+  }
+  v128.store(found, errorA)
+  v128.store(found, errorB, 16)
+}
+
+/** The same where codes leave 32 bits: there they wrap around. */
+function farError(values: usize, count: usize, scale: f64, min: f64, limit: i32): f64 {
+  const factor = scale === 0 ? 0 : 1 / scale
+  let error: f64 = 0
+  for (let at = values; at < values + (count << 3); at += 8) {
+    const value = load<f64>(at) + min
+    const code = toInt32(value * factor + 0.5)
+    const rest = value - scale * <f64>(code < 0 ? 0 : code > limit ? limit : code)
+    error += load<f64>(at, toWeight) * rest * rest
+  }
+  return error
+}
