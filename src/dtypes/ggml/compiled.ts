@@ -11,7 +11,7 @@ import { wasmBase64 } from './wasm-bytes.js'
 type Kernel = (source: number, target: number, blocks: number) => void
 
 export type CompiledName = 'decodeQ4_0' | 'decodeQ8_0' | 'decodeQ4_K' | 'decodeQ5_K' | 'decodeQ6_K'
-export type CompiledEncoder = 'encodeQ4_0' | 'encodeQ8_0' | 'encodeQ4_K' | 'encodeQ5_K'
+export type CompiledEncoder = `encode${'Q4_0' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 
 interface Module {
   readonly run: Readonly<Record<CompiledName | CompiledEncoder, Kernel>>

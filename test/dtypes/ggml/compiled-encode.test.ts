@@ -4,15 +4,18 @@ import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import type { EncodeBlocks } from '../../../src/dtypes/ggml/codec.js'
 import { type CompiledEncoder, compiledEncoder } from '../../../src/dtypes/ggml/compiled.js'
-import { encodeQ4_K, encodeQ5_K } from '../../../src/dtypes/ggml/encode-k.js'
+import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../../src/dtypes/ggml/encode-k.js'
 import { encodeQ4_0, encodeQ8_0 } from '../../../src/dtypes/ggml/encode-legacy.js'
 import { type BlockLayout, blockBytes, layouts } from '../../../src/dtypes/ggml/layouts.js'
 
 const encoders: readonly (readonly [CompiledEncoder, BlockLayout, EncodeBlocks])[] = [
   ['encodeQ4_0', layouts.q4_0, encodeQ4_0],
   ['encodeQ8_0', layouts.q8_0, encodeQ8_0],
+  ['encodeQ2_K', layouts.q2_k, encodeQ2_K],
+  ['encodeQ3_K', layouts.q3_k, encodeQ3_K],
   ['encodeQ4_K', layouts.q4_k, encodeQ4_K],
   ['encodeQ5_K', layouts.q5_k, encodeQ5_K],
+  ['encodeQ6_K', layouts.q6_k, encodeQ6_K],
 ]
 
 const list = <T>(each: fc.Arbitrary<T>) => fc.array(each, { minLength: 32, maxLength: 32 })
