@@ -1,4 +1,5 @@
 // Encoders for blocks of 32 with one scale in front. Values are finite, and every step rounds to f32, as in the plain encoders.
+import { cutAt, putFifthBits, putLowBits } from './cut'
 import { putHalf } from './lanes'
 
 export function encodeQ8_0(source: usize, target: usize, blocks: i32): void {
@@ -19,11 +20,23 @@ export function encodeQ8_0(source: usize, target: usize, blocks: i32): void {
 export function encodeQ4_0(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
     const scale = extremeOf(source) / -8
-    const factor = f32x4.splat(scale === 0 ? 0 : 1 / scale)
     putHalf(target, scale)
-    v128.store(target, v128.or(cutAt(source, factor), i8x16.shl(cutAt(source + 64, factor), 4)), 2)
+    putLowBits(target + 2, cutAt(source, 0, scale, 8.5, 15), cutAt(source + 64, 0, scale, 8.5, 15))
     source += 128
     target += 18
+  }
+}
+
+export function encodeQ5_0(source: usize, target: usize, blocks: i32): void {
+  for (; blocks > 0; blocks--) {
+    const scale = extremeOf(source) / -16
+    putHalf(target, scale)
+    const first = cutAt(source, 0, scale, 16.5, 31)
+    const second = cutAt(source + 64, 0, scale, 16.5, 31)
+    putFifthBits(target + 2, first, second)
+    putLowBits(target + 6, first, second)
+    source += 128
+    target += 22
   }
 }
 
@@ -67,17 +80,4 @@ function rounded(values: v128, factor: v128): v128 {
   const code = i32x4.sub(i32x4.trunc_sat_f32x4_s(whole), up)
   const sign = i32x4.shr_s(values, 31)
   return i32x4.sub(v128.xor(code, sign), sign)
-}
-
-/** Sixteen values times a factor, moved up by 8.5 and cut to codes from 0 to 15. */
-function cutAt(values: usize, factor: v128): v128 {
-  const low = i16x8.narrow_i32x4_s(cut(v128.load(values), factor), cut(v128.load(values, 16), factor))
-  const high = i16x8.narrow_i32x4_s(cut(v128.load(values, 32), factor), cut(v128.load(values, 48), factor))
-  return i8x16.narrow_i16x8_s(low, high)
-}
-
-/** What is no number, as zero times an infinite factor, becomes 0. */
-function cut(values: v128, factor: v128): v128 {
-  const codes = i32x4.trunc_sat_f32x4_s(f32x4.add(f32x4.mul(values, factor), f32x4.splat(8.5)))
-  return i32x4.min_s(i32x4.max_s(codes, i32x4.splat(0)), i32x4.splat(15))
 }

@@ -1,6 +1,7 @@
-export { encodeQ4_0, encodeQ8_0 } from './encode'
+export { encodeQ4_0, encodeQ5_0, encodeQ8_0 } from './encode'
 export { encodeQ4_K, encodeQ5_K } from './encode-nested'
 export { encodeQ2_K, encodeQ3_K, encodeQ6_K } from './encode-planes'
+export { encodeQ4_1, encodeQ5_1 } from './encode-range'
 export { decodeQ4_0, decodeQ8_0 } from './legacy'
 export { decodeQ4_K, decodeQ5_K } from './nested'
 export { decodeQ6_K } from './six-bits'

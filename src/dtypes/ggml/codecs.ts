@@ -23,9 +23,9 @@ import { type BlockName, layouts } from './layouts.js'
 
 const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> = {
   q4_0: [compiled('decodeQ4_0', layouts.q4_0, decodeQ4_0), compiledEncoder('encodeQ4_0', layouts.q4_0, encodeQ4_0)],
-  q4_1: [decodeQ4_1, encodeQ4_1],
-  q5_0: [decodeQ5_0, encodeQ5_0],
-  q5_1: [decodeQ5_1, encodeQ5_1],
+  q4_1: [decodeQ4_1, compiledEncoder('encodeQ4_1', layouts.q4_1, encodeQ4_1)],
+  q5_0: [decodeQ5_0, compiledEncoder('encodeQ5_0', layouts.q5_0, encodeQ5_0)],
+  q5_1: [decodeQ5_1, compiledEncoder('encodeQ5_1', layouts.q5_1, encodeQ5_1)],
   q8_0: [compiled('decodeQ8_0', layouts.q8_0, decodeQ8_0), compiledEncoder('encodeQ8_0', layouts.q8_0, encodeQ8_0)],
   q8_1: [decodeQ8_1],
   q2_k: [decodeQ2_K, compiledEncoder('encodeQ2_K', layouts.q2_k, encodeQ2_K)],

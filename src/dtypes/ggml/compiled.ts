@@ -1,4 +1,4 @@
-// Compiled decoders for the types that most files consist of, and encoders for the simplest of them. They work in the arena that windows lie in: on windows where they are, on
+// Compiled decoders for the types that most files consist of, and encoders. They work in the arena that windows lie in: on windows where they are, on
 // anything else through a small tile. Where there is no WebAssembly the plain ones do the work, with the same bits.
 import { arenaMemory, takeWindow } from '../../bytes/index.js'
 import { instantiate } from '../../kernels/instantiate.js'
@@ -11,7 +11,8 @@ import { wasmBase64 } from './wasm-bytes.js'
 type Kernel = (source: number, target: number, blocks: number) => void
 
 export type CompiledName = 'decodeQ4_0' | 'decodeQ8_0' | 'decodeQ4_K' | 'decodeQ5_K' | 'decodeQ6_K'
-export type CompiledEncoder = `encode${'Q4_0' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
+export type CompiledEncoder =
+  `encode${'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 
 interface Module {
   readonly run: Readonly<Record<CompiledName | CompiledEncoder, Kernel>>

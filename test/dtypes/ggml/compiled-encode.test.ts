@@ -5,11 +5,14 @@ import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import type { EncodeBlocks } from '../../../src/dtypes/ggml/codec.js'
 import { type CompiledEncoder, compiledEncoder } from '../../../src/dtypes/ggml/compiled.js'
 import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../../src/dtypes/ggml/encode-k.js'
-import { encodeQ4_0, encodeQ8_0 } from '../../../src/dtypes/ggml/encode-legacy.js'
+import { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from '../../../src/dtypes/ggml/encode-legacy.js'
 import { type BlockLayout, blockBytes, layouts } from '../../../src/dtypes/ggml/layouts.js'
 
 const encoders: readonly (readonly [CompiledEncoder, BlockLayout, EncodeBlocks])[] = [
   ['encodeQ4_0', layouts.q4_0, encodeQ4_0],
+  ['encodeQ4_1', layouts.q4_1, encodeQ4_1],
+  ['encodeQ5_0', layouts.q5_0, encodeQ5_0],
+  ['encodeQ5_1', layouts.q5_1, encodeQ5_1],
   ['encodeQ8_0', layouts.q8_0, encodeQ8_0],
   ['encodeQ2_K', layouts.q2_k, encodeQ2_K],
   ['encodeQ3_K', layouts.q3_k, encodeQ3_K],
