@@ -18,7 +18,7 @@ import {
 import { isWorthComputing, type WorkerPool } from '../pool/index.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
-import { isRecoded, pooled } from '../transforms/pooled.js'
+import { blockStretch, isRecoded, pooled } from '../transforms/pooled.js'
 import { nearestBlocks } from '../transforms/quantize-method.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { attachState, dropState } from '../transforms/state.js'
@@ -146,7 +146,8 @@ function sharedOut(tensors: readonly Tensor[], pool: WorkerPool | undefined): re
   const made = new Map<Payload, Payload>()
   return tensors.map((tensor) => {
     if (!tensor.data) return tensor
-    const data = made.get(tensor.data) ?? pooled(tensor.data, pool)
+    const size = tensor.dtype.kind === 'block' ? blockStretch : undefined
+    const data = made.get(tensor.data) ?? pooled(tensor.data, pool, size)
     made.set(tensor.data, data)
     return { ...tensor, data }
   })

@@ -14,8 +14,12 @@ import {
 import { fileOf } from './map-elements.js'
 import { rebuildPayload } from './rebuild.js'
 
-/** About so much is made by one job: long enough that handing it over costs nothing, short enough that all threads have one. */
+/**
+ * About so much is made by one job: long enough that handing it over costs nothing, short enough that all threads have one. Blocks are small
+ * and take a search.
+ */
 const stretchSize = 4 * defaultWindow
+export const blockStretch = stretchSize / 16
 /** So much at a time, to be copied while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4
 
