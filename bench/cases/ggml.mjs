@@ -2,7 +2,8 @@ import { isolated } from '../harness.mjs'
 import { row } from '../rows.mjs'
 
 export const topic = 'Decoding and encoding'
-export const about = "decoding ggml's blocks against memcpy of the f32 values; the error of encoding against ggml's own"
+export const about =
+  "decoding and encoding ggml's blocks against memcpy of the f32 values; the error of encoding against ggml's own"
 
 const decodeGoals = {
   q4_0: 0.08,
@@ -19,6 +20,10 @@ export default async function* ggml({ pick }) {
   for (const [type, goal] of Object.entries(decodeGoals).slice(0, pick(undefined, 3))) {
     const { bytes, ...times } = isolated('ggml-decode.mjs', [type, pick(1 << 24, 1 << 21)])
     yield row(`decode ggml ${type}`, times, { against: 'memcpy', goal, bytes })
+  }
+  for (const type of encoded.slice(0, pick(undefined, 3))) {
+    const { bytes, ...times } = isolated('ggml-encode.mjs', [type, pick(1 << 22, 1 << 20)])
+    yield row(`encode ggml ${type}`, times, { against: 'memcpy', bytes })
   }
   for (const type of encoded.slice(0, pick(undefined, 3))) {
     const goal = { text: '≤ 1.01 × ggml' }
