@@ -29,14 +29,14 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
   for (let sub: usize = 0; sub < 8; sub++) {
     const at = values + (sub << 8)
     weigh(at)
-    fitScaleAndMin(at, 32, <f64>limit, start, last)
+    fitScaleAndMin(at, at + 256, <f64>limit, start, last)
     store<f64>(scales + (sub << 3), scale)
     store<f64>(mins + (sub << 3), min)
   }
   const d = putStep(target, largestOf(scales, 8) / 63)
   const dmin = putStep(target + 2, largestOf(mins, 8) / 63)
   for (let sub: usize = 0; sub < 8; sub++) {
-    chooseSteps(values + (sub << 8), 32, sub, d, dmin, 63, limit)
+    chooseSteps(values + (sub << 8), values + (sub << 8) + 256, sub, d, dmin, 63, limit)
     const subScale = d * <f64>load<u8>(scaleSteps + sub)
     roundCodes(values, sub << 5, 32, subScale, dmin * <f64>load<u8>(minSteps + sub), <f64>limit)
   }

@@ -11,14 +11,14 @@ export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
     // The weight of a value is its magnitude.
     for (let at = values; at < values + 2048; at += 16) v128.store(at, f64x2.abs(v128.load(at)), toWeight)
     for (let sub: usize = 0; sub < 16; sub++) {
-      fitScaleAndMin(values + (sub << 7), 16, 3, -0.5, 15)
+      fitScaleAndMin(values + (sub << 7), values + (sub << 7) + 128, 3, -0.5, 15)
       store<f64>(scales + (sub << 3), scale)
       store<f64>(mins + (sub << 3), min)
     }
     const d = putStep(target + 80, largestOf(scales, 16) / 15)
     const dmin = putStep(target + 82, largestOf(mins, 16) / 15)
     for (let sub: usize = 0; sub < 16; sub++) {
-      chooseSteps(values + (sub << 7), 16, sub, d, dmin, 15, 3)
+      chooseSteps(values + (sub << 7), values + (sub << 7) + 128, sub, d, dmin, 15, 3)
       const subScale = d * <f64>load<u8>(scaleSteps + sub)
       roundCodes(values, sub << 4, 16, subScale, dmin * <f64>load<u8>(minSteps + sub), 3)
     }

@@ -20,13 +20,13 @@ let gain: f64 = 0
 let triedScale: f64 = 0
 let triedOffset: f64 = 0
 
-export function fitScaleAndMin(values: usize, count: usize, limit: f64, start: f64, last: i32): void {
-  findSums(values, count)
+export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64, last: i32): void {
+  findSums(values, end)
   scale = 0
   min = -low
   if (!(high > low)) return
   scale = (high - low) / limit
-  for (let at = values; at < values + (count << 3); at += 16) {
+  for (let at = values; at < end; at += 16) {
     v128.store(at, f64x2.sub(v128.load(at), f64x2.splat(low)), toShifted)
   }
   for (let trial = 0; trial <= last; trial++) {
@@ -34,7 +34,7 @@ export function fitScaleAndMin(values: usize, count: usize, limit: f64, start: f
   }
   let bestGain: f64 = -Infinity
   for (let trial: i32 = 0; trial < last; trial += 4) {
-    tryFour(values, count, limit, (<usize>trial) << 3)
+    tryFour(values, end, limit, (<usize>trial) << 3)
     for (let at: usize = 0; at < 32; at += 8) {
       const found = load<f64>(gains + at)
       if (found <= bestGain) continue
@@ -44,7 +44,7 @@ export function fitScaleAndMin(values: usize, count: usize, limit: f64, start: f
     }
   }
   if ((last & 3) === 0) {
-    tryOne(values, count, limit, load<f64>(factors + ((<usize>last) << 3)), low)
+    tryOne(values, end, limit, load<f64>(factors + ((<usize>last) << 3)), low)
     if (solve() && !(gain <= bestGain)) {
       bestGain = gain
       scale = triedScale
@@ -56,8 +56,8 @@ export function fitScaleAndMin(values: usize, count: usize, limit: f64, start: f
     const factor = 1 / scale
     const top = factor * (high + min) + 0.5
     const bottom = factor * (low + min) + 0.5
-    if (top < 2147483647 && bottom > -2147483648) tryOne(values, count, limit, factor, -min)
-    else tryFar(values, count, limit, factor, -min)
+    if (top < 2147483647 && bottom > -2147483648) tryOne(values, end, limit, factor, -min)
+    else tryFar(values, end, limit, factor, -min)
     if (!solve() || gain <= bestGain + abs(bestGain) * 1e-9) return
     bestGain = gain
     scale = triedScale
@@ -66,11 +66,11 @@ export function fitScaleAndMin(values: usize, count: usize, limit: f64, start: f
 }
 
 /** What does not depend on codes. */
-function findSums(values: usize, count: usize): void {
+function findSums(values: usize, end: usize): void {
   let lows = f64x2.splat(0)
   let highs = v128.load64_splat(values)
   let sums = lows
-  for (let at = values; at < values + (count << 3); at += 16) {
+  for (let at = values; at < end; at += 16) {
     const value = v128.load(at)
     const weight = v128.load(at, toWeight)
     const product = f64x2.mul(weight, value)
@@ -86,7 +86,7 @@ function findSums(values: usize, count: usize): void {
 }
 
 /** Four trials. Nothing is below zero here, and nothing far above the limit. */
-function tryFour(values: usize, count: usize, limit: f64, trial: usize): void {
+function tryFour(values: usize, end: usize, limit: f64, trial: usize): void {
   const top = both(limit)
   const half = both(0.5)
   const factorA = v128.load(factors + trial)
@@ -97,7 +97,7 @@ function tryFour(values: usize, count: usize, limit: f64, trial: usize): void {
   let llB = lA
   let xlA = lA
   let xlB = lA
-  for (let at = values; at < values + (count << 3); at += 8) {
+  for (let at = values; at < end; at += 8) {
     const above = v128.load64_splat(at, toShifted)
     const codeA = f64x2.trunc(f64x2.pmin(f64x2.add(f64x2.mul(factorA, above), half), top))
     const codeB = f64x2.trunc(f64x2.pmin(f64x2.add(f64x2.mul(factorB, above), half), top))
@@ -117,15 +117,15 @@ function tryFour(values: usize, count: usize, limit: f64, trial: usize): void {
 }
 
 /** The sums of one trial. Codes come in pairs, and are added one after the other. */
-function tryOne(values: usize, count: usize, limit: f64, factor: f64, low: f64): void {
+function tryOne(values: usize, end: usize, limit: f64, factor: f64, low: f64): void {
   const top = both(limit)
   const half = both(0.5)
   const zero = both(0)
-  const times = both(factor)
-  const less = both(low)
+  const times = f64x2.splat(factor)
+  const less = f64x2.splat(low)
   let l = zero
   let xl = zero
-  for (let at = values; at < values + (count << 3); at += 16) {
+  for (let at = values; at < end; at += 16) {
     const value = v128.load(at)
     const place = f64x2.add(f64x2.mul(times, f64x2.sub(value, less)), half)
     const code = f64x2.trunc(f64x2.pmin(f64x2.pmax(place, zero), top))
@@ -143,11 +143,11 @@ function tryOne(values: usize, count: usize, limit: f64, factor: f64, low: f64):
 }
 
 /** The same where a scale is so small that codes leave 32 bits: there they wrap around. */
-function tryFar(values: usize, count: usize, limit: f64, factor: f64, low: f64): void {
+function tryFar(values: usize, end: usize, limit: f64, factor: f64, low: f64): void {
   sumL = 0
   sumLL = 0
   sumXL = 0
-  for (let at = values; at < values + (count << 3); at += 8) {
+  for (let at = values; at < end; at += 8) {
     const value = load<f64>(at)
     const whole = <f64>toInt32(factor * (value - low) + 0.5)
     const code = whole < 0 ? 0 : whole > limit ? limit : whole

@@ -25,7 +25,7 @@ function stepsOf(value: f64, step: f64, limit: i32): i32 {
 /** The steps near the nearest that do the least harm. */
 export function chooseSteps(
   values: usize,
-  count: usize,
+  end: usize,
   sub: usize,
   d: f64,
   dmin: f64,
@@ -37,64 +37,61 @@ export function chooseSteps(
   store<u8>(scaleSteps + sub, scale)
   store<u8>(minSteps + sub, min)
   if (d === 0) return
-  const largest = largestMagnitude(values, count)
   const lowest = max(0, min - 1)
   const highest = dmin === 0 ? 0 : min + 1 < stepLimit ? min + 1 : stepLimit
-  for (let b = lowest; b <= highest; b++) {
-    findErrors(values, count, d, scale - 1, dmin * <f64>b, codeLimit, largest, errors + ((<usize>(b - lowest)) << 5))
+  // The smallest scale that is not zero gives the largest codes.
+  const isFar = !((largestMagnitude(values, end) + dmin * <f64>highest) / d < 2147483000)
+  const scaleA = f64x2.mul(f64x2.splat(d), f64x2.replace_lane(f64x2.splat(<f64>scale), 0, <f64>max(0, scale - 1)))
+  const scaleB = f64x2.mul(f64x2.splat(d), f64x2.replace_lane(f64x2.splat(<f64>(scale + 2)), 0, <f64>(scale + 1)))
+  const factorA = inverse(scaleA)
+  const factorB = inverse(scaleB)
+  let found = errors
+  for (let b = lowest; b <= highest; b++, found += 32) {
+    const shift = dmin * <f64>b
+    if (isFar) findFarErrors(values, end, scaleA, scaleB, shift, codeLimit, found)
+    else findErrors(values, end, scaleA, scaleB, factorA, factorB, f64x2.splat(shift), <f64>codeLimit, found)
   }
   let least: f64 = Infinity
-  for (let a = 0; a < 4; a++) {
-    const steps = scale - 1 + a
-    if (steps < 0 || steps > stepLimit) continue
+  for (let a = scale === 0 ? 1 : 0; a < 4 && scale - 1 + a <= stepLimit; a++) {
     for (let b = lowest; b <= highest; b++) {
       const error = load<f64>(errors + ((<usize>(b - lowest)) << 5) + ((<usize>a) << 3))
       if (error >= least) continue
       least = error
-      store<u8>(scaleSteps + sub, steps)
+      store<u8>(scaleSteps + sub, scale - 1 + a)
       store<u8>(minSteps + sub, b)
     }
   }
 }
 
-function largestMagnitude(list: usize, count: usize): f64 {
+function largestMagnitude(values: usize, end: usize): f64 {
   let most = f64x2.splat(0)
-  for (let at = list; at < list + (count << 3); at += 16) most = f64x2.pmax(most, f64x2.abs(v128.load(at)))
+  for (let at = values; at < end; at += 16) most = f64x2.pmax(most, f64x2.abs(v128.load(at)))
   return f64x2.extract_lane(f64x2.pmax(most, i64x2.shuffle(most, most, 1, 0)), 0)
+}
+
+/** Zero where there is no scale. */
+function inverse(scale: v128): v128 {
+  return v128.and(f64x2.div(f64x2.splat(1), scale), f64x2.ne(scale, f64x2.splat(0)))
 }
 
 /** The weighted squares of what rounding loses under each of four scales. */
 function findErrors(
   values: usize,
-  count: usize,
-  d: f64,
-  steps: i32,
-  min: f64,
-  limit: i32,
-  largest: f64,
+  end: usize,
+  scaleA: v128,
+  scaleB: v128,
+  factorA: v128,
+  factorB: v128,
+  shift: v128,
+  limit: f64,
   found: usize,
 ): void {
-  for (let a = 0; a < 4; a++) store<f64>(found + ((<usize>a) << 3), d * <f64>max(0, steps + a))
-  // The smallest scale that is not zero gives the largest codes.
-  if (!((largest + min) / d < 2147483000)) {
-    for (let a = 0; a < 4; a++) {
-      const at = found + ((<usize>a) << 3)
-      store<f64>(at, farError(values, count, load<f64>(at), min, limit))
-    }
-    return
-  }
-  const top = both(<f64>limit)
+  const top = both(limit)
   const half = both(0.5)
-  const zero = both(0)
-  const shift = both(min)
-  const scaleA = v128.load(found)
-  const scaleB = v128.load(found, 16)
-  const one = both(1)
-  const factorA = v128.and(f64x2.div(one, scaleA), f64x2.ne(scaleA, zero))
-  const factorB = v128.and(f64x2.div(one, scaleB), f64x2.ne(scaleB, zero))
+  const zero = f64x2.splat(0)
   let errorA = zero
   let errorB = zero
-  for (let at = values; at < values + (count << 3); at += 8) {
+  for (let at = values; at < end; at += 8) {
     const value = f64x2.add(v128.load64_splat(at), shift)
     const weight = v128.load64_splat(at, toWeight)
     const placeA = f64x2.add(f64x2.mul(value, factorA), half)
@@ -111,10 +108,24 @@ function findErrors(
 }
 
 /** The same where codes leave 32 bits: there they wrap around. */
-function farError(values: usize, count: usize, scale: f64, min: f64, limit: i32): f64 {
+function findFarErrors(
+  values: usize,
+  end: usize,
+  scaleA: v128,
+  scaleB: v128,
+  min: f64,
+  limit: i32,
+  found: usize,
+): void {
+  v128.store(found, scaleA)
+  v128.store(found, scaleB, 16)
+  for (let at = found; at < found + 32; at += 8) store<f64>(at, farError(values, end, load<f64>(at), min, limit))
+}
+
+function farError(values: usize, end: usize, scale: f64, min: f64, limit: i32): f64 {
   const factor = scale === 0 ? 0 : 1 / scale
   let error: f64 = 0
-  for (let at = values; at < values + (count << 3); at += 8) {
+  for (let at = values; at < end; at += 8) {
     const value = load<f64>(at) + min
     const code = toInt32(value * factor + 0.5)
     const rest = value - scale * <f64>(code < 0 ? 0 : code > limit ? limit : code)
