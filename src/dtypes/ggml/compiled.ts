@@ -10,7 +10,7 @@ import { wasmBase64 } from './wasm-bytes.js'
 /** Source and target are addresses in the arena. */
 type Kernel = (source: number, target: number, blocks: number) => void
 
-export type CompiledName = 'decodeQ4_0' | 'decodeQ8_0' | 'decodeQ4_K' | 'decodeQ5_K' | 'decodeQ6_K'
+export type CompiledName = `decode${'Q4_0' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 export type CompiledEncoder =
   `encode${'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 

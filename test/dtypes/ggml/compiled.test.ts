@@ -3,13 +3,15 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import { type CompiledName, compiled, hasCompiled } from '../../../src/dtypes/ggml/compiled.js'
-import { decodeQ4_K, decodeQ5_K, decodeQ6_K } from '../../../src/dtypes/ggml/decode-k.js'
+import { decodeQ2_K, decodeQ3_K, decodeQ4_K, decodeQ5_K, decodeQ6_K } from '../../../src/dtypes/ggml/decode-k.js'
 import { type DecodeBlocks, decodeQ4_0, decodeQ8_0 } from '../../../src/dtypes/ggml/decode-legacy.js'
 import { type BlockLayout, blockBytes, layouts } from '../../../src/dtypes/ggml/layouts.js'
 
 const rows: readonly (readonly [CompiledName, BlockLayout, DecodeBlocks])[] = [
   ['decodeQ4_0', layouts.q4_0, decodeQ4_0],
   ['decodeQ8_0', layouts.q8_0, decodeQ8_0],
+  ['decodeQ2_K', layouts.q2_k, decodeQ2_K],
+  ['decodeQ3_K', layouts.q3_k, decodeQ3_K],
   ['decodeQ4_K', layouts.q4_k, decodeQ4_K],
   ['decodeQ5_K', layouts.q5_k, decodeQ5_K],
   ['decodeQ6_K', layouts.q6_k, decodeQ6_K],
