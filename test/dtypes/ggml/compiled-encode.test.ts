@@ -89,6 +89,15 @@ describe.each(encoders)('%s', (name, layout, plain) => {
     expectTwins(values)
   })
 
+  it('agrees where one part has the least scale, and another a minimum many codes away', () => {
+    const count = 64
+    const values = Float32Array.from({ length: elements * count }, (_, i) => {
+      const [block, part] = [Math.floor(i / elements), Math.floor((i % elements) / 32)]
+      return part === 0 ? (i % 16) * 1e-9 : -1000 * 1.14 ** block * (1 + part / 8)
+    })
+    expectTwins(values)
+  })
+
   it('works in windows without a copy', () => {
     const blocks = 19_200 / elements
     const [source, target] = [takeWindow(4 * elements * blocks), takeWindow(blocks * size)]
