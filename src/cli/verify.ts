@@ -1,4 +1,4 @@
-import { closeModel, type Finding, type FormatOption, formats, type VerifyResult, verifySource } from '../node.js'
+import { closeModel, type Finding, type FormatOption, formatById, type VerifyResult, verifySource } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatFindingLine } from './finding-line.js'
@@ -70,6 +70,6 @@ function checkedOf(
   { quick, control, receipt, source }: VerifyFlags,
 ): string {
   const { bytes, tensors } = checked
-  const isControlled = control && formats.find(({ id }) => id === format)?.options?.check?.some(isControl)
+  const isControlled = control && formatById(format ?? '')?.options?.check?.some(isControl)
   return `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}, ${plural(tensors, 'tensor')}, ${formatBytes(bytes)} checked${quick || isControlled ? ', weights not read' : ''}${receipt === undefined ? '' : `, against the receipt${source === undefined ? '' : ' and its source'}`}`
 }

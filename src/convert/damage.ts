@@ -1,5 +1,6 @@
 // Findings by the bytes that they are about. A model can have a million tensors and thousands of damaged places, so looking for those that
 // concern a tensor must not go over all of them.
+import { firstFrom } from '../bytes/first-from.js'
 import type { Finding } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
 
@@ -39,7 +40,7 @@ export class Damage {
     }
     const found: Finding[] = []
     const places = this.#byFile.get(origin.source.name) ?? []
-    for (let i = firstFrom(places, origin.offset + origin.length) - 1; i >= 0; i--) {
+    for (let i = firstFrom(places.length, (i) => places[i]!.start, origin.offset + origin.length) - 1; i >= 0; i--) {
       const { end, reach, finding } = places[i]!
       if (reach <= origin.offset) break
       if (end > origin.offset) found.push(finding)
@@ -50,16 +51,4 @@ export class Damage {
 
 function rangeOf({ offset, length }: Finding): { start: number; end: number } {
   return { start: offset!, end: offset! + Math.max(length ?? 1, 1) }
-}
-
-/** The position of the first place that begins at an offset or behind it. */
-function firstFrom(places: readonly Place[], offset: number): number {
-  let low = 0
-  let high = places.length
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if (places[middle]!.start < offset) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -2,7 +2,8 @@
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
-import { countSlots, type Layout, type Model, type Payload, type Tensor, totalSize } from '../model/index.js'
+import { countSlots, type Layout, type Model, type Payload, type Tensor } from '../model/index.js'
+import { indexSize } from '../model/index-size.js'
 import type { WorkerPool } from '../pool/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
@@ -39,29 +40,11 @@ export function estimateMemory(planned: Planned): number {
   const { source, tensors, layout } = planned
   const count = Math.max(source.tensors.length, tensors.length)
   const garbage = Math.min(garbagePerTensor * count, mostGarbage)
-  const indexes = garbage + perTensor * count + perIndexByte * indexSize(source) + headerMemory(layout)
+  const indexes = garbage + perTensor * count + perIndexByte * indexSize(source, source.parts) + headerMemory(layout)
   const threads = threadMemory(planned)
   // Where threads make the tensors, the next is begun before the last one is written.
   const streams = largestStream(planned) * (threads > 0 ? 2 : 1)
   return always + indexes + streams + threads
-}
-
-/** The bytes of the input's files that are neither weights nor files of their own. */
-function indexSize(source: Model): number {
-  const known = new Map<unknown, Set<number>>()
-  let size = totalSize(source)
-  for (const list of [source.tensors, source.parts]) {
-    for (const { data } of list) {
-      const origin = data?.origin
-      if (!origin) continue
-      const offsets = known.get(origin.source) ?? new Set<number>()
-      known.set(origin.source, offsets)
-      if (offsets.has(origin.offset)) continue // shared bytes count once
-      offsets.add(origin.offset)
-      size -= origin.length
-    }
-  }
-  return Math.max(0, size)
 }
 
 function headerMemory({ files }: Layout): number {

@@ -14,6 +14,7 @@ import {
   type VerifiedPayload,
   type WriteOptions,
 } from '../model/index.js'
+import { WorkBudget } from '../model/work-budget.js'
 import { Damage } from './damage.js'
 import { type Conversion, planConversion } from './plan.js'
 
@@ -120,15 +121,6 @@ async function findDamaged(
   return found.filter(({ severity }) => severity === 'error')
 }
 
-/** Tensors may lie over each other as they like; honest ones do so a few times. */
-const mostPasses = 16
-const smallModel = 4 << 20
-
-/** Bytes that may still be compared with hashes. */
-interface Work {
-  left: number
-}
-
 interface Doubts {
   /** Places that fail a check. */
   readonly damage: Damage
@@ -143,14 +135,14 @@ async function chooseTensors(
 ): Promise<Tensor[]> {
   const names = new Set<string>()
   const chosen: Tensor[] = []
-  const work: Work = { left: mostPasses * Math.max(smallModel, totalSize(model)) }
+  const budget = new WorkBudget({ size: totalSize(model) })
   for (const tensor of model.tensors) {
     const { name, data } = tensor
     const reason = overlapping.has(tensor)
       ? 'it shares some of its bytes with another'
       : names.has(name)
         ? 'another tensor before it has the same name'
-        : await reasonAgainst(tensor, recognised, model, damage, work)
+        : await reasonAgainst(tensor, recognised, model, damage, budget)
     if (reason !== undefined) lost.push({ subject: 'tensor', name, length: data?.byteLength, reason })
     else {
       names.add(name)
@@ -165,7 +157,7 @@ async function reasonAgainst(
   { format, context }: Recognised,
   model: Model,
   damage: Damage,
-  work: Work,
+  budget: WorkBudget,
 ): Promise<string | undefined> {
   const { data } = tensor
   if (!data) return undefined
@@ -175,8 +167,8 @@ async function reasonAgainst(
   const [wide] = doubts
   if (own || !wide || !format.verifiedPayload) return (own ?? wide)?.message
   // Something around the tensor is damaged. It may have a hash of its own that says that it is not.
-  work.left -= data.byteLength
-  if (work.left < 0) return `${wide.message}; tensors share bytes so often that not all of them were compared`
+  if (!budget.affords(data.byteLength))
+    return `${wide.message}; tensors share bytes so often that not all of them were compared`
   return (await isProven(await format.verifiedPayload(), model, tensor, context.signal)) ? undefined : wide.message
 }
 

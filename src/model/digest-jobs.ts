@@ -1,5 +1,6 @@
 // Which digests a layout asks for. That can be two for each of a million members of an archive, so only what tells a digest from others is
 // kept of its slots, and slots that want the same one share it.
+import { firstFrom } from '../bytes/first-from.js'
 import type { Algorithm } from '../digest/index.js'
 import { type DigestSlot, type Slot, slotLength } from './layout.js'
 
@@ -70,21 +71,10 @@ interface LateSlots {
 function refuseCircles({ offsets, ends, jobs }: LateSlots): void {
   for (const { covers, start, end, masked } of new Set(jobs)) {
     for (const [from, to] of covers ?? [[start, end]]) {
-      for (let i = firstAbove(ends, from); i < offsets.length && offsets[i]! < to; i++) {
+      for (let i = firstFrom(ends.length, (k) => ends[k]!, from + 1); i < offsets.length && offsets[i]! < to; i++) {
         const isMasked = (masked ?? []).some(([low, high]) => low < ends[i]! && high > offsets[i]!)
         if (!isMasked) throw new Error('a late digest covers another late digest')
       }
     }
   }
-}
-
-/** The index of the first of the ascending numbers that is above `limit`. */
-function firstAbove(numbers: readonly number[], limit: number): number {
-  let [low, high] = [0, numbers.length]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if (numbers[middle]! > limit) high = middle
-    else low = middle + 1
-  }
-  return low
 }

@@ -31,6 +31,6 @@ export function openNamedRemote(address: string, options: RemoteOptions = {}, hi
 }
 
 function common({ cache, onFinding, signal }: RemoteOptions) {
-  const isKept = cache !== false && defaultCacheDirectory() !== undefined
-  return { onFinding, signal, store: isKept ? new DiskStore() : undefined }
+  const directory = cache === false ? undefined : defaultCacheDirectory()
+  return { onFinding, signal, store: directory === undefined ? undefined : new DiskStore({ directory }) }
 }

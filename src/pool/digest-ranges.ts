@@ -51,16 +51,16 @@ function withoutRepeats(wanted: readonly WantedDigest[]): { ranges: DigestRange[
     const { start, end, algorithm = 'blake3' } = wanted[i]!
     // Those of the same bytes come one after another, at most one for each algorithm.
     let same = ranges.length - 1
-    while (same >= 0 && ranges[same]!.start === start && ranges[same]!.end === end) {
-      if (ranges[same]!.algorithm === algorithm) break
-      same--
-    }
-    const isKnown = same >= 0 && ranges[same]!.start === start && ranges[same]!.end === end
+    while (isOver(ranges[same], start, end) && ranges[same]!.algorithm !== algorithm) same--
+    const isKnown = isOver(ranges[same], start, end)
     places[i] = isKnown ? same : ranges.length
     if (!isKnown) ranges.push({ start, end, algorithm })
   }
   return { ranges, places }
 }
+
+const isOver = (range: DigestRange | undefined, start: number, end: number): boolean =>
+  range?.start === start && range.end === end
 
 /** For a byte of a file that the system has in memory. */
 const readCost = 0.11

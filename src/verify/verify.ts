@@ -3,10 +3,11 @@ import type { ByteSource } from '../bytes/index.js'
 import type { Receipt } from '../convert/receipt.js'
 import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
 import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
+import { fileKind } from '../model/companions.js'
 import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
+import { indexSize } from '../model/index-size.js'
 import type { WorkerPool } from '../pool/index.js'
 import { checkNames } from './check-names.js'
-import { indexSize } from './index-size.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
 import { checkReceipt } from './receipt.js'
@@ -63,7 +64,11 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     recognised = await recognise(source, { ...options, report })
     if (isLong(recognised, source, options)) options.pool?.prepare()
     model = await recognised.read()
-    bytes = indexSize(model)
+    // What merely comes along was not read; everything else beside the weights was parsed.
+    bytes = indexSize(
+      model,
+      model.parts.filter(({ kind }) => kind === fileKind),
+    )
     checkNames(model, report)
     if (profile) findings.push(...checkProfile(model, profile))
     await checkPayloads(recognised, model, options, (count) => {

@@ -1,6 +1,7 @@
 // Full verification: every chunk against its hash, every page against its page table, every tensor against its own hash, the control
 // region against the control hash, and zeros between the chunks. The weights are read once for all of it.
 import type { CheckContext, Model } from '../../model/index.js'
+import { mostPasses, WorkBudget } from '../../model/work-budget.js'
 import { type Chunk, describeChunk, isCompressed, readChunks, reportHash, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, controlHashOf, fileOf, pageTablesOf } from './file.js'
@@ -8,7 +9,6 @@ import { type HashJob, runHashJobs } from './hash-jobs.js'
 import { checkControlHash } from './ihsh.js'
 import { type PageTable, parsePageTable } from './phsh.js'
 import { gapsOf, regionsOf } from './regions.js'
-import { mostPasses, WorkBudget } from './work-budget.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
   const file = fileOf(model)

@@ -3,7 +3,7 @@ import { encodeUtf8, isPlainFileName } from '../../bytes/index.js'
 import { type FileLayout, type Layout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
 import type { JsonNode } from '../../wire/index.js'
 import { fileOf } from './file.js'
-import { areSameEntries } from './layout.js'
+import { areSame, areSameEntries } from './layout.js'
 import { toPlain } from './meta-json.js'
 import { asksForLayout } from './options.js'
 import type { AeroSet } from './read-set.js'
@@ -22,8 +22,7 @@ export function isUntouched(model: Model, set: AeroSet, options: WriteOptions): 
   const { index } = set
   const isLocal =
     index.baseUrl === undefined && [...index.parts, index.global].every(({ path }) => isPlainFileName(path))
-  const sameTensors =
-    model.tensors.length === set.tensors.length && model.tensors.every((tensor, i) => tensor === set.tensors[i])
+  const sameTensors = areSame(model.tensors, set.tensors)
   const sameParts = set.kept.every(({ kind, value }) =>
     model.parts.some((part) => part.kind === kind && part.value === value),
   )

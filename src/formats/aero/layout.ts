@@ -53,7 +53,7 @@ export async function layoutAgain(model: Model, options: WriteOptions): Promise<
 const isSameIndex = (model: Model, file: AeroFile): boolean =>
   areSame(model.tensors, file.table.tensors) && extraOf(model.parts, indexKind) === extraOf(file.extras, indexKind)
 
-const areSame = (a: readonly Tensor[], b: readonly Tensor[]): boolean =>
+export const areSame = (a: readonly Tensor[], b: readonly Tensor[]): boolean =>
   a.length === b.length && a.every((tensor, i) => tensor === b[i])
 
 export function areSameEntries<K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>): boolean {

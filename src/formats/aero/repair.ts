@@ -1,10 +1,12 @@
 // Mends files with the known defects of the reference's writers. Chunks are kept as they are stored and put into a file whose table,
 // offsets and hashes are right; tensors whose bytes were overwritten are gone, and named.
+import { firstFrom } from '../../bytes/first-from.js'
 import type { ByteSource } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { collectingReport, type Finding, TareError } from '../../errors/index.js'
 import type { Model, ReadContext, Repair, WriteOptions } from '../../model/index.js'
 import { rangePayload } from '../../model/index.js'
+import { WorkBudget } from '../../model/work-budget.js'
 import { buildFile } from './build-file.js'
 import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
@@ -15,7 +17,6 @@ import { layoutAgain, remakeManifest } from './layout.js'
 import { type OutChunk, payloadChunk, storedChunk } from './out-chunk.js'
 import { readFile } from './read.js'
 import { recoverToc } from './recover-toc.js'
-import { WorkBudget } from './work-budget.js'
 
 export async function repair(
   source: ByteSource,
@@ -71,11 +72,12 @@ const mendable: ReadonlySet<string> = new Set(
   (['defect-zero-hash', 'defect-empty-pages', 'defect-empty-last-shard'] as const).map((key) => codes[key].code),
 )
 
-/** Errors that have nothing to do with the defects stay what they are; one chunk may have been read twice. */
+/** Errors that have nothing to do with the defects stay what they are. */
+const isLasting = ({ code, severity }: Finding): boolean => severity === 'error' && !mendable.has(code)
+
+/** One chunk may have been read twice. */
 function remaining(findings: readonly Finding[]): string[] {
-  const messages = findings
-    .filter(({ code, severity }) => severity === 'error' && !mendable.has(code))
-    .map(({ message }) => `not mended: ${message}`)
+  const messages = findings.filter(isLasting).map(({ message }) => `not mended: ${message}`)
   return [...new Set(messages)]
 }
 
@@ -87,7 +89,7 @@ async function controlDoubts({ source, control }: AeroFile, ihsh: Chunk | undefi
   const [content] = await readChunks(source, [ihsh], context)
   if (content) await checkControlHash(content, control, source, context)
   return findings
-    .filter(({ code, severity }) => severity === 'error' && !mendable.has(code))
+    .filter(isLasting)
     .map(({ message }) => `the old control hash: ${message}; the new one vouches for what was found`)
 }
 
@@ -155,17 +157,6 @@ async function withoutOverwritten(
   return { layout: layoutOf, mended, lost }
 }
 
-/** How many of these numbers, which are in order, are below a limit. */
-function countBelow(count: number, numberAt: (i: number) => number, limit: number): number {
-  let [low, high] = [0, count]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if (numberAt(middle) < limit) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 const endOf = ({ offset, length }: Chunk): number => offset + length
 
 /** Finds which of the chunks lies over a stretch; there can be many of both. */
@@ -178,7 +169,7 @@ function findCovers(chunks: readonly Chunk[]): (start: number, end: number) => C
     furthest.push(before && endOf(before) >= endOf(chunk) ? before : chunk)
   }
   return (start, end) => {
-    const over = furthest[countBelow(ordered.length, (i) => ordered[i]!.offset, end) - 1]
+    const over = furthest[firstFrom(ordered.length, (i) => ordered[i]!.offset, end) - 1]
     return over && endOf(over) > start ? over : undefined
   }
 }
@@ -188,7 +179,7 @@ function findBroken(findings: readonly Finding[]): (chunk: Chunk) => Finding | u
   const placed = findings.filter(({ severity, offset }) => severity === 'error' && offset !== undefined)
   const ordered = placed.sort((a, b) => a.offset! - b.offset!)
   return (chunk) => {
-    const next = ordered[countBelow(ordered.length, (i) => ordered[i]!.offset!, chunk.offset)]
+    const next = ordered[firstFrom(ordered.length, (i) => ordered[i]!.offset!, chunk.offset)]
     return next && next.offset! < endOf(chunk) ? next : undefined
   }
 }
@@ -201,14 +192,14 @@ async function wrongTensors(
   const wrong = new Map<number, string>()
   const budget = new WorkBudget(source)
   const jobs: HashJob[] = []
+  const done = (digest: Uint8Array, i: number): void => {
+    if (!sameBytes(digest, table.hashOf(i)!)) wrong.set(i, 'its bytes do not have the hash in the index')
+  }
   for (let i = 0; i < table.count; i++) {
-    const expected = table.hashOf(i)
+    if (!table.hashOf(i)) continue
     const [start, end] = [table.starts[i]!, table.ends[i]!]
-    const done = (digest: Uint8Array): void => {
-      if (!sameBytes(digest, expected!)) wrong.set(i, 'its bytes do not have the hash in the index')
-    }
-    if (expected && budget.affordsDigest(end - start)) jobs.push({ start, end, done })
-    else if (expected) wrong.set(i, 'its hash was not compared: tensors share bytes too often')
+    if (budget.affordsDigest(end - start)) jobs.push({ start, end, done, item: i })
+    else wrong.set(i, 'its hash was not compared: tensors share bytes too often')
   }
   await runHashJobs(source, jobs, { signal })
   return wrong

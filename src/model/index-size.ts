@@ -1,18 +1,16 @@
-// Everything that is neither a tensor's data nor a file that merely comes along was read and parsed when the model was opened.
-import { fileKind } from '../model/companions.js'
-import { type Model, totalSize } from '../model/index.js'
+// How much of a model's files is index. Sizes alone tell it: what is neither a tensor's data nor a part with bytes of its own.
 import { coveredBytes } from '../pool/index.js'
+import { type Model, type Part, totalSize } from './model.js'
 
 interface Stretch {
   readonly start: number
   readonly end: number
 }
 
-/** Bytes that several tensors share count once. */
-export function indexSize(model: Model): number {
+/** `apart` are the parts that do not count. Bytes that several tensors share count once. */
+export function indexSize(model: Model, apart: readonly Part[]): number {
   const byFile = new Map<string, Stretch[]>()
-  const files = model.parts.filter(({ kind }) => kind === fileKind)
-  for (const list of [model.tensors, files]) {
+  for (const list of [model.tensors, apart]) {
     for (const { data } of list) {
       if (!data?.origin) continue
       const { source, offset, length } = data.origin

@@ -1,5 +1,5 @@
-// How much of a file may be hashed. Chunks, pages and tensors may lie over each other as they like, and a table of a few kilobytes can
-// stand for more digests than anybody waits for; so whoever computes them asks here first.
+// How much of a file may be hashed. What has hashes (tensors, chunks, pages) may lie over each other as it likes, and a table of a few
+// kilobytes can stand for more digests than anybody waits for; so whoever computes them asks here first.
 
 /** How often the bytes of a file may be hashed. Honest files need three passes: chunk, page and tensor; ties add a few. */
 export const mostPasses = 16
