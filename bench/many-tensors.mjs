@@ -1,6 +1,8 @@
 // Many small tensors: `write FORMAT COUNT FILE` plans and writes them, `open FILE COUNT` opens and lists a file, `json COUNT` parses the
 // header that a safetensors file of them would have. Once each: with a million tensors what an earlier round left behind costs as much
 // as the work.
+
+import { LazyTensors } from '../dist/model/lazy-tensors.js'
 import {
   bytesPayload,
   dtypeById,
@@ -18,17 +20,29 @@ import { nameOf } from './tensor-names.mjs'
 
 const each = 64
 
-const [work, ...args] = process.argv.slice(2)
-answer(await { write, open, json }[work](...args))
+/** A model whose tensors are made when they are asked for, so that it takes no memory itself. */
+class Made extends LazyTensors {
+  #data = bytesPayload(new Uint8Array(each).fill(63))
+  #dtype = dtypeById('f32')
 
-function modelOf(count) {
-  const bytes = new Uint8Array(each).fill(63)
-  const [dtype, shape] = [dtypeById('f32'), [each / 4]]
-  const tensors = Array.from({ length: count }, (_, i) => {
-    return { name: nameOf(i), dtype, shape, order: 'row', role: 'weight', data: bytesPayload(bytes) }
-  })
-  return { format: 'bench', metadata: new Map(), tensors, parts: [], files: [] }
+  constructor(count) {
+    super()
+    this.length = count
+  }
+
+  make(i) {
+    const [dtype, data] = [this.#dtype, this.#data]
+    return { name: nameOf(i), dtype, shape: [each / 4], order: 'row', role: 'weight', data }
+  }
 }
+
+const modelOf = (count) => ({
+  format: 'bench',
+  metadata: new Map(),
+  tensors: new Made(count),
+  parts: [],
+  files: [],
+})
 
 /** Loads what reads and writes the format. */
 async function warmUp(format) {
@@ -77,3 +91,6 @@ async function json(countText) {
   if (listed !== count) throw new Error('tensors are missing')
   return { seconds: taken }
 }
+
+const [work, ...args] = process.argv.slice(2)
+answer(await { write, open, json }[work](...args))

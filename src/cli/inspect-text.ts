@@ -7,6 +7,7 @@ import {
   type Model,
   type NoStats,
   type Tensor,
+  type TensorList,
   type TensorStats,
 } from '../node.js'
 import type { Console } from './console.js'
@@ -42,7 +43,7 @@ const rowsOnTerminal = 100
 export function* describeModel(
   model: Model,
   inspection: Omit<Inspection, 'tensors'>,
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   rowOf: (tensor: Tensor, i: number) => Row,
   flags: InspectFlags,
   console: Console,
@@ -64,7 +65,7 @@ export function* describeModel(
 }
 
 function tensorRows(
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   limit: number,
   rowOf: (tensor: Tensor, i: number) => Row,
   withStats: boolean,
@@ -77,7 +78,7 @@ function tensorRows(
   return {
     count: Math.min(tensors.length, limit),
     row(i) {
-      const row = rowOf(tensors[i]!, i)
+      const row = rowOf(tensors.at(i)!, i)
       if (row.shape !== shape) shapeText = formatShape(row.shape)
       if (row.bytes !== bytes) size = row.bytes === null ? 'no data' : formatSize(row.bytes)
       shape = row.shape

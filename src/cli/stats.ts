@@ -4,6 +4,7 @@ import {
   type NoStats,
   statsOfTensors,
   type Tensor,
+  type TensorList,
   type TensorStats,
 } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
@@ -52,14 +53,14 @@ export default function stats(context: Context, inputs: readonly string[], flags
 export async function measureTensors(
   context: Context,
   source: ByteSource,
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   options: { bins?: number; exact?: boolean },
 ): Promise<Measured[]> {
   const { console, signal } = context
   const threads = { signal, pool: poolOf(context), onProgress: console.progress.update }
   const measured: Measured[] = []
   for await (const stats of statsOfTensors(tensors, { ...options, ...threads })) {
-    measured.push({ tensor: tensors[measured.length]!, stats })
+    measured.push({ tensor: tensors.at(measured.length)!, stats })
   }
   await assertUnchanged([source])
   return measured

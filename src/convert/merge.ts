@@ -1,6 +1,6 @@
 // Several models become one, before anything is planned: an index that points into all their files. What two of them have under one name
 // must be the same, or the caller says whose counts; so nothing is lost that is not named.
-import type { MetaValue, Model, Part, Tensor } from '../model/index.js'
+import type { MetaValue, Model, Part, Tensor, TensorList } from '../model/index.js'
 import { orientationKind } from '../model/orientation.js'
 import { compareMeta } from '../model/same-meta.js'
 import { restoreStowed } from '../stow/index.js'
@@ -99,7 +99,7 @@ function count(items: number, what: string): string[] {
   return [items === 1 ? `1 ${what}` : `${items} ${what.replace(/y$/, 'ie')}s`]
 }
 
-const byName = (tensors: readonly Tensor[]): [string, Tensor][] => tensors.map((tensor) => [tensor.name, tensor])
+const byName = (tensors: TensorList): [string, Tensor][] => tensors.map((tensor) => [tensor.name, tensor])
 
 function tensorKind({ only, exclude, signal }: MergeOptions): Joinable<Tensor> {
   const isWanted = selector(only, exclude)

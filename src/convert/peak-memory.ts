@@ -2,7 +2,7 @@
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
-import { countSlots, type Layout, type Model, type Payload, type Tensor } from '../model/index.js'
+import { countSlots, type Layout, type Model, type Payload, type TensorList } from '../model/index.js'
 import { indexSize } from '../model/index-size.js'
 import type { WorkerPool } from '../pool/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
@@ -13,7 +13,7 @@ import type { ActionKind, PlanAction } from './plan-types.js'
 export interface Planned {
   readonly source: Model
   /** What the output will hold, and what each of these tensors is called in the source. */
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
   readonly storedFrom: readonly string[]
   readonly actions: readonly PlanAction[]
   readonly layout: Layout

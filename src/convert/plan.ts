@@ -12,6 +12,7 @@ import {
   type Part,
   type Payload,
   type Tensor,
+  type TensorList,
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
@@ -56,6 +57,7 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
   readonly deterministic?: boolean | undefined
+  readonly anew?: WriteOptions['anew']
   readonly extra?: WriteOptions['extra']
   readonly signal?: AbortSignal | undefined
 }
@@ -117,6 +119,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     name,
     shardSize,
     align,
+    anew: options.anew,
     signal,
     pool: options.pool,
     deterministic: options.deterministic ?? false,
@@ -137,7 +140,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
 const recodeCost = ({ kind }: DType): number => (kind === 'block' ? 20 : 0.5)
 
 /** What is recoded is made by several threads, where there is enough of it. */
-function sharedOut(tensors: readonly Tensor[], pool: WorkerPool | undefined): readonly Tensor[] {
+function sharedOut(tensors: TensorList, pool: WorkerPool | undefined): TensorList {
   const costOf = ({ data, dtype }: Tensor): number =>
     data && isRecoded(data) ? data.byteLength * recodeCost(dtype) : 0
   const cost = tensors.reduce((sum, tensor) => sum + costOf(tensor), 0)
@@ -252,7 +255,7 @@ function insteadFor(methodId: string, write: WriteCapabilities): string | undefi
 
 /** Tensors can be stored under other names than they have; where none is, all of them have been looked at. */
 function checkStoredNames(
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   storedFrom: readonly string[],
   names: readonly string[],
   file: string,
@@ -262,7 +265,7 @@ function checkStoredNames(
   checkUniqueNames(storedFrom, stored, file)
 }
 
-function checkCount(tensors: readonly Tensor[], write: WriteCapabilities, title: string, file: string): void {
+function checkCount(tensors: TensorList, write: WriteCapabilities, title: string, file: string): void {
   if (write.mostTensors === undefined || tensors.length <= write.mostTensors) return
   const most = write.mostTensors === 1 ? 'one tensor' : `at most ${write.mostTensors} tensors`
   const message = `${title} holds ${most}, the model has ${tensors.length}; choose with --only`

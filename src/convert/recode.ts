@@ -2,7 +2,7 @@
 // before the target is asked what it can hold, so the target sees tensors as they would be written.
 import { type DType, dtypeById, f32 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import type { Tensor } from '../model/index.js'
+import type { Tensor, TensorList } from '../model/index.js'
 import { isWorthComputing, runMixed, type WorkerPool } from '../pool/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
@@ -43,7 +43,7 @@ export interface RecodeOptions {
 }
 
 export interface Recoded {
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
   /** What was done to a tensor of the list above, where anything was. */
   readonly changes: ReadonlyMap<Tensor, TensorChange>
   /** Which method each tensor takes that is kept, where any was asked for. */
@@ -54,7 +54,7 @@ export type TensorChange = Pick<PlanAction, 'action' | 'loss' | 'requested' | 'f
 
 type Changes = Map<Tensor, TensorChange>
 
-export async function recodeTensors(source: readonly Tensor[], options: RecodeOptions): Promise<Recoded> {
+export async function recodeTensors(source: TensorList, options: RecodeOptions): Promise<Recoded> {
   const isWanted = selector(options.only, options.exclude)
   const cast = options.cast === undefined ? undefined : requireDType(options.cast)
   const changes: Changes = new Map()
@@ -74,12 +74,12 @@ export async function recodeTensors(source: readonly Tensor[], options: RecodeOp
 const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
 
 function dequantizeAll(
-  source: readonly Tensor[],
+  source: TensorList,
   isWanted: (name: string) => boolean,
   globs: readonly string[],
   cast: DType | undefined,
   changes: Changes,
-): readonly Tensor[] {
+): TensorList {
   const isMeant = selector(globs)
   const to = cast?.kind === 'float' ? cast : f32
   return source.map((tensor) => {
@@ -96,8 +96,8 @@ function dequantizeAll(
 }
 
 async function quantizeAll(
-  source: readonly Tensor[],
-  decoded: readonly Tensor[],
+  source: TensorList,
+  decoded: TensorList,
   isWanted: (name: string) => boolean,
   settings: QuantizeSettings,
   changes: Changes,
@@ -108,7 +108,7 @@ async function quantizeAll(
   const chosen = choices.flatMap(({ name, method }, i): Chosen[] => {
     if (method === undefined || !isWanted(name)) return []
     // From the codes straight to other ones: what `cast` would round away in between stays.
-    const values = decoded[i] === source[i] ? source[i]! : dequantizeTensor(source[i]!, f32)
+    const values = decoded.at(i) === source.at(i) ? source.at(i)! : dequantizeTensor(source.at(i)!, f32)
     return [{ index: i, method, domain: domainOf(requireMethod(method), settings), values }]
   })
   const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, threads)
@@ -117,9 +117,9 @@ async function quantizeAll(
   const tensors = [...decoded]
   for (const each of chosen) {
     const { index, method } = each
-    changes.delete(decoded[index]!)
+    changes.delete(decoded.at(index)!)
     const quantized = quantize(each, settings, ranges?.get(each), pool)
-    tensors[index] = changed(quantized, change('quantize', 'precision', typeOf(source[index]!), method), changes)
+    tensors[index] = changed(quantized, change('quantize', 'precision', typeOf(source.at(index)!), method), changes)
   }
   return { tensors, choices: choices.filter(({ name }) => isWanted(name)) }
 }

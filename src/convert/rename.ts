@@ -1,6 +1,6 @@
 // New names for tensors, by rules for many or by a map for some.
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
-import type { Tensor } from '../model/index.js'
+import type { TensorList } from '../model/index.js'
 import { parseRename } from '../transforms/select.js'
 
 /** A name that the map has is final; on all others the rules work, one after the other. */
@@ -13,11 +13,7 @@ export function renamer(
 }
 
 /** Every name in the map must be there: one that is not is most likely a slip, and would go unnoticed. */
-export function checkRenameMap(
-  map: ReadonlyMap<string, string> | undefined,
-  tensors: readonly Tensor[],
-  file: string,
-): void {
+export function checkRenameMap(map: ReadonlyMap<string, string> | undefined, tensors: TensorList, file: string): void {
   if (!map || map.size === 0) return
   const names = new Set(tensors.map(({ name }) => name))
   for (const [name, to] of map) {

@@ -51,10 +51,9 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   )
   const errors = findings.filter(({ severity }) => severity === 'error')
   // Views of one storage may share bytes as they like; only where the format calls it an error, something was overwritten.
-  const overlapping = errors.some(({ code }) => code.endsWith('overlap'))
-    ? findOverlaps(model.tensors)
-    : new Set<Tensor>()
-  const tensors = await chooseTensors(recognised, model, { damage, overlapping }, lost)
+  const all = [...model.tensors]
+  const overlapping = errors.some(({ code }) => code.endsWith('overlap')) ? findOverlaps(all) : new Set<Tensor>()
+  const tensors = await chooseTensors(recognised, { ...model, tensors: all }, { damage, overlapping }, lost)
   // A format with a repair of its own has declined; that only the stated size is wrong means that padding was cut off.
   const isShort = errors.every(({ code }) => code.endsWith('file-size'))
   const isWrong = errors.length > 0 && (!format.repair || isShort)
@@ -70,10 +69,9 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   })
   const target = targetFor(format, options.name)
   const { name, deterministic, shardSize, align, extra, signal } = options
-  // Formats that keep what they can as it is stored know their tensors by identity; nothing of this file is to be kept that way.
-  const fresh = tensors.map((tensor) => ({ ...tensor }))
-  const conversion = await planConversion({ ...model, tensors: fresh, parts }, target, {
+  const conversion = await planConversion({ ...model, tensors, parts }, target, {
     ...{ name, deterministic, shardSize, align, extra, signal },
+    anew: true,
     keepOrientation: true,
   })
   for (const { subject, name: what, loss, reason, requested } of conversion.plan.actions) {

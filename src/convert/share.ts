@@ -1,11 +1,11 @@
 // Tensors with the same type, shape and bytes are given one payload, for targets that store a payload once however many tensors have it.
 import { digestPayload } from '../inspect/digest-payloads.js'
-import type { Tensor } from '../model/index.js'
+import type { Tensor, TensorList } from '../model/index.js'
 import { noter, type PlanAction } from './plan-types.js'
 
 /** Only tensors that agree in type and shape with another one are read. `names` are what they are called in the plan. */
 export async function sharePayloads(
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   names: readonly string[],
   actions: PlanAction[],
   signal: AbortSignal | undefined,
@@ -14,14 +14,14 @@ export async function sharePayloads(
   for (const group of groupAlike(tensors)) {
     const first = new Map<string, number>()
     for (const i of group) {
-      const tensor = tensors[i]!
+      const tensor = tensors.at(i)!
       const digest = await digestPayload(tensor.data!, 'blake3', signal)
       const same = first.get(digest)
       if (same === undefined) {
         first.set(digest, i)
         continue
       }
-      shared[i] = { ...tensor, data: tensors[same]!.data }
+      shared[i] = { ...tensor, data: tensors.at(same)!.data }
       const reason = 'stored once, as one that has the same bytes'
       noter(actions, 'tensor', names[i]!)('copy', 'none', { requested: true, reason, to: names[same]! })
     }
@@ -30,7 +30,7 @@ export async function sharePayloads(
 }
 
 /** The positions of tensors that could have the same bytes. */
-function groupAlike(tensors: readonly Tensor[]): number[][] {
+function groupAlike(tensors: TensorList): number[][] {
   const groups = new Map<string, number[]>()
   for (const [i, { dtype, shape, data }] of tensors.entries()) {
     if (!data || data.byteLength === 0) continue

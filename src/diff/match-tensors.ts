@@ -1,7 +1,7 @@
 // Which tensor of the second model belongs to which of the first: those of the same name and, among the rest, those of the same content.
 import { toHex } from '../bytes/index.js'
 import { hashModel } from '../inspect/hash.js'
-import type { Model, Tensor } from '../model/index.js'
+import type { Model, Tensor, TensorList } from '../model/index.js'
 import { type Pairs, pairBy } from '../model/pair-by.js'
 import type { WorkerPool } from '../pool/index.js'
 import type { Watch } from './compare-bytes.js'
@@ -18,7 +18,8 @@ export interface HashWatch extends Watch {
  * By name. In hierarchical formats two tensors can have the same joined name, and names that are no text look alike: first those are
  * paired that agree in everything that makes up the name, then the rest by the name as it is shown.
  */
-export function matchNames(a: readonly Tensor[], b: readonly Tensor[]): Matches {
+export function matchNames(listA: TensorList, listB: TensorList): Matches {
+  const [a, b] = [[...listA], [...listB]]
   const exact = pairBy(a, b, ({ name, path, rawName }) => JSON.stringify([name, path, rawName?.map(toHex)]))
   const shown = pairBy(exact.onlyA, exact.onlyB, ({ name }) => name)
   const order = new Map(a.map((tensor, i) => [tensor, i]))
@@ -47,7 +48,7 @@ export async function matchContents(
 
 /** Tensors with data whose form the other side has too. */
 export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tensor[]): Set<Tensor> {
-  const forms = (tensors: readonly Tensor[]): Set<string> => new Set(tensors.map(formKey))
+  const forms = (tensors: TensorList): Set<string> => new Set(tensors.map(formKey))
   const [inA, inB] = [forms(onlyA), forms(onlyB)]
   return new Set([
     ...onlyA.filter((tensor) => tensor.data && inB.has(formKey(tensor))),
@@ -58,7 +59,7 @@ export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tenso
 /** Scales beside a tensor belong to its content. */
 const formKey = (tensor: Tensor): string => JSON.stringify([typeOf(tensor), tensor.shape, tensor.quant])
 
-async function digestsOf(model: Model, tensors: readonly Tensor[], watch: HashWatch): Promise<[Tensor, string][]> {
+async function digestsOf(model: Model, tensors: TensorList, watch: HashWatch): Promise<[Tensor, string][]> {
   const ordered = tensors.map(inRowOrder)
   const hashable = ordered.filter((each) => typeof each !== 'string')
   const given = tensors.filter((_, i) => typeof ordered[i] !== 'string')

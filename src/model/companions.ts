@@ -4,7 +4,8 @@ import { type ByteSource, isPlainFileName } from '../bytes/index.js'
 import { openCodes, TareError } from '../errors/index.js'
 import type { ReadContext } from './format.js'
 import type { Model, Part } from './model.js'
-import { type Payload, rangePayload } from './payload.js'
+import type { Payload } from './payload.js'
+import { rangePayload } from './range-payload.js'
 
 export const fileKind = 'file'
 

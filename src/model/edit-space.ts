@@ -3,7 +3,7 @@
 // the last stretch that stays is laid out afresh by every edit, so however often a file is edited, it does not grow by that.
 import { alignUp, type ByteSource } from '../bytes/index.js'
 import type { Slot } from './layout.js'
-import { rangePayload } from './payload.js'
+import { rangePayload } from './range-payload.js'
 
 /** Bytes of a file, from `start` up to `end`. */
 export interface Stretch {

@@ -4,8 +4,10 @@ import type { CodeTable, Report } from '../errors/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
-import type { Model, Part, Tensor } from './model.js'
+import type { Model, Part } from './model.js'
 import type { Orientation } from './orientation.js'
+import type { Tensor } from './tensor.js'
+import type { TensorList } from './tensor-list.js'
 import type { VerifiedPayload } from './verified.js'
 
 /** What stops a parser from taking memory or time that no honest file needs. All can be raised by the caller. */
@@ -63,6 +65,8 @@ export interface WriteOptions {
   readonly deterministic?: boolean
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
+  /** Nothing is taken over as it is stored, also where nothing has changed: something about the file is wrong. */
+  readonly anew?: boolean | undefined
   /** Values of the options that the target format declares. */
   readonly extra?: OptionValues | undefined
   readonly signal?: AbortSignal | undefined
@@ -90,7 +94,7 @@ export interface WriteCapabilities {
   addedKeys?(keys: readonly string[]): readonly string[]
   /** What the format puts into an order of its own: by name, or as the function says. */
   readonly sorts?: {
-    readonly tensors?: true | ((tensors: readonly Tensor[]) => readonly Tensor[])
+    readonly tensors?: true | ((tensors: TensorList) => TensorList)
     readonly metadata?: true
   }
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */

@@ -1,40 +1,8 @@
 // A model is an index: names, types, shapes and where the bytes are. Nothing in it holds a tensor's data.
 import type { ByteSource } from '../bytes/index.js'
-import type { DType } from '../dtypes/dtype.js'
 import type { JsonValue, Metadata } from './metadata.js'
 import type { Payload } from './payload.js'
-
-/** Affine quantization that a container states beside the tensor: real = scale · (stored − zero point). */
-export interface QuantParams {
-  readonly scheme: 'symmetric' | 'asymmetric'
-  /** The dimension that scales run along; undefined when one scale serves the whole tensor. */
-  readonly axis?: number | undefined
-  readonly scales: readonly number[]
-  readonly zeroPoints?: readonly number[] | undefined
-}
-
-export interface Tensor {
-  readonly name: string
-  /** In hierarchical formats, the names from the root down; `name` is their join. */
-  readonly path?: readonly string[] | undefined
-  /** The name's bytes where they are not UTF-8, one entry per segment of `path` (or one for `name`). */
-  readonly rawName?: readonly Uint8Array[] | undefined
-  readonly dtype: DType
-  /** The type inside a `packed` tensor, where its codec is known. */
-  readonly encoding?: DType | undefined
-  /** Logical dimensions, outermost first, whatever the order of the stored bytes. */
-  readonly shape: readonly number[]
-  readonly order: 'row' | 'column'
-  /** `state` is what an optimizer keeps beside the weights. */
-  readonly role: 'weight' | 'state'
-  /** The statistic's name, for optimizer moments that belong to a parameter. */
-  readonly stat?: string | undefined
-  /** null: declared, but without data. */
-  readonly data: Payload | null
-  readonly quant?: QuantParams | undefined
-  /** What only the owner format says about this tensor, for `inspect` and for writing it back. */
-  readonly extra?: Readonly<Record<string, JsonValue>> | undefined
-}
+import type { TensorList } from './tensor-list.js'
 
 /**
  * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer
@@ -64,7 +32,7 @@ export interface Model {
   /** The format that the model was made for, where its container only carries it. */
   readonly origin?: Pick<Model, 'format' | 'version' | 'variant'> | undefined
   readonly metadata: Metadata
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
   readonly parts: readonly Part[]
   /** Every file that the model consists of, the one that was opened first. */
   readonly files: readonly ByteSource[]

@@ -1,5 +1,5 @@
 // A payload is bytes that are somewhere else: a range of a source, or the result of a transform that runs when somebody reads it.
-import { type ByteRange, type ByteSource, checkRange, streamRange } from '../bytes/index.js'
+import { type ByteRange, checkRange } from '../bytes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import type { Recipe } from './recipe.js'
 
@@ -27,43 +27,7 @@ export interface Stretches {
   take(offset: number, length: number): Payload
 }
 
-/** The bytes of a source, as they are. A class, because a model can have a million of them. */
-class RangePayload implements Payload {
-  readonly byteLength: number
-  private readonly source: ByteSource
-  private readonly offset: number
-
-  constructor(source: ByteSource, offset: number, length: number) {
-    this.source = source
-    this.offset = offset
-    this.byteLength = length
-  }
-
-  get origin(): ByteRange {
-    return { source: this.source, offset: this.offset, length: this.byteLength }
-  }
-
-  get stretches(): Stretches {
-    return { grain: 1, take: (at, count) => rangePayload(this.source, this.offset + at, count) }
-  }
-
-  async read(at: number, count: number, signal?: AbortSignal): Promise<Uint8Array> {
-    checkRange({ name: this.source.name, size: this.byteLength }, at, count)
-    return this.source.read(this.offset + at, count, { signal })
-  }
-
-  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
-    return streamRange(this.origin, window, signal)
-  }
-}
-
-/** The range is checked here: a reader cannot hand out a payload that lies outside its file. */
-export function rangePayload(source: ByteSource, offset: number, length: number): Payload {
-  checkRange(source, offset, length)
-  return new RangePayload(source, offset, length)
-}
-
-/** Bytes in memory. A class for the same reason. */
+/** Bytes in memory. A class, because a model can have a million of them. */
 class BytesPayload implements Payload {
   readonly byteLength: number
   private readonly bytes: Uint8Array

@@ -1,6 +1,6 @@
-import type { Tensor } from './model.js'
 import type { Payload } from './payload.js'
 import type { Recipe, TensorRecipe } from './recipe.js'
+import type { Tensor } from './tensor.js'
 
 /** Undefined where the bytes can be made in this thread only, or there are none. */
 export function tensorRecipe(tensor: Tensor): TensorRecipe | undefined {

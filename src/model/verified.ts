@@ -1,6 +1,7 @@
 // Reading with proof: where a format has hashes for parts of a file, exactly what is read can be compared with them.
-import type { Model, Tensor } from './model.js'
+import type { Model } from './model.js'
 import type { Payload } from './payload.js'
+import type { Tensor } from './tensor.js'
 
 /** What reads were compared with so far. */
 export interface ReadProof {

@@ -4,7 +4,9 @@ import { type ByteSource, isPlainFileName } from '../bytes/index.js'
 import { type CodeTable, TareError } from '../errors/index.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 import type { ReadContext } from './format.js'
-import type { Model, Tensor } from './model.js'
+import type { Model } from './model.js'
+import type { Tensor } from './tensor.js'
+import type { TensorList } from './tensor-list.js'
 
 /** What a format calls the things that can be wrong with such a set. */
 export type WeightMapCodes = CodeTable<
@@ -129,12 +131,7 @@ function collectTensors(
   return tensors
 }
 
-function checkTotal(
-  root: JsonObject,
-  tensors: readonly Tensor[],
-  { report }: ReadContext,
-  codes: WeightMapCodes,
-): void {
+function checkTotal(root: JsonObject, tensors: TensorList, { report }: ReadContext, codes: WeightMapCodes): void {
   const metadata = root.get('metadata')
   const stated = metadata instanceof Map ? metadata.get('total_size') : undefined
   if (stated === undefined) return

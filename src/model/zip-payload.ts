@@ -4,7 +4,8 @@ import { createHasher } from '../digest/index.js'
 import { type Report, TareError } from '../errors/index.js'
 import { memberContent, type ZipMember, zipCodes } from '../wire/zip.js'
 import type { CheckContext } from './format.js'
-import { lazyPayload, type Payload, rangePayload } from './payload.js'
+import { lazyPayload, type Payload } from './payload.js'
+import { rangePayload } from './range-payload.js'
 
 /** Bytes `offset` to `offset + length` of a member's content. */
 export function memberPayload(

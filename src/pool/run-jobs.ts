@@ -82,8 +82,13 @@ interface Mixed<T, R> {
   readonly signal?: AbortSignal | undefined
 }
 
+interface Items<T> {
+  map<R>(change: (item: T) => R): R[]
+  entries(): Iterable<[number, T]>
+}
+
 /** A result for each item, in order. What cannot go to another thread is done in this one when its turn comes. */
-export async function* runMixed<T, R>(items: readonly T[], work: Mixed<T, R>): AsyncGenerator<R, void, void> {
+export async function* runMixed<T, R>(items: Items<T>, work: Mixed<T, R>): AsyncGenerator<R, void, void> {
   const { pool, signal } = work
   const jobs = pool ? items.map((item) => work.job(item)) : []
   const running = pool && runInOrder(pool, jobs.filter(isJob), { signal })

@@ -1,5 +1,5 @@
 // The way home: a model whose container carries stowage, with everything back in its own form.
-import type { MetaValue, Model, Part, Tensor } from '../model/index.js'
+import type { MetaValue, Model, Part, TensorList } from '../model/index.js'
 import { fromTypedJson, type TypedJson, toTypedJson } from '../model/typed-json.js'
 import { findStowage, type Stowage, type StowedEntry } from './document.js'
 import { inOrder } from './order.js'
@@ -65,10 +65,10 @@ const contentOf = ([, ...content]: TypedJson): string =>
   })
 
 function restoreTensors(
-  stored: readonly Tensor[],
+  stored: TensorList,
   { tensors = [], tensorOrder }: Stowage,
   tell: (name: string) => void,
-): readonly Tensor[] {
+): TensorList {
   const told = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
   const restored = stored.map((tensor) => {
     const own = told.get(tensor.name)

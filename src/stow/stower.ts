@@ -9,9 +9,11 @@ import {
   type Part,
   stowageKey,
   type Tensor,
+  type TensorList,
   text,
   type WriteCapabilities,
 } from '../model/index.js'
+import { areSameTensors } from '../model/same-tensor.js'
 import { toTypedJson } from '../model/typed-json.js'
 import { encodeStowage, type Origin, type StowedEntry, type StowedPart, type StowedTensor } from './document.js'
 import { isSorted, orderOf } from './order.js'
@@ -31,7 +33,7 @@ const nameOf = ({ stored, name }: StowedTensor): string => stored ?? name ?? ''
 export interface Contents {
   readonly keys: readonly string[]
   readonly names: readonly string[]
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
 }
 
 export class Stower {
@@ -115,13 +117,13 @@ export class Stower {
     return isSorted(order) ? [] : order
   }
 
-  #tensorOrder(names: readonly string[], tensors: readonly Tensor[]): number[] {
+  #tensorOrder(names: readonly string[], tensors: TensorList): number[] {
     if (!this.#returnsTo('tensors')) return []
     if (this.#tensors.some(({ stored }) => stored === undefined)) return orderOf(names)
     const sorts = this.#write.sorts?.tensors
     if (!sorts) return []
     if (sorts === true) return isSorted(orderOf(tensors.map(({ name }) => name))) ? [] : orderOf(names)
-    return sorts(tensors).every((tensor, i) => tensor === tensors[i]) ? [] : orderOf(names)
+    return areSameTensors(sorts(tensors), tensors) ? [] : orderOf(names)
   }
 
   /** Whether there is a way home, to a format that keeps the order of these. */

@@ -98,7 +98,7 @@ describe('a wrong byte', () => {
     const bytes = [...(await convertToFiles(sample, 'aero', { name: 'm', extra })).values()][0]!
     const model = await openModel(new MemorySource(bytes, 'm'), { from: 'aero' })
     const damaged = bytes.slice()
-    damaged[model.tensors[2]!.data!.origin!.offset + 700]! ^= 1
+    damaged[model.tensors.at(2)!.data!.origin!.offset + 700]! ^= 1
     const saved = await save(new MemorySource(damaged, 'm'), await digests(model), 'out')
     expect([saved.lost, saved.names]).toEqual([['third'], ['fifth', 'first', 'fourth', 'second']])
   })
@@ -108,7 +108,7 @@ describe('a wrong byte', () => {
     const bytes = [...(await convertToFiles(sample, 'aero', { name: 'm', extra })).values()][0]!
     const model = await openModel(new MemorySource(bytes, 'm'), { from: 'aero' })
     const damaged = bytes.slice()
-    damaged[model.tensors[2]!.data!.origin!.offset]! ^= 1
+    damaged[model.tensors.at(2)!.data!.origin!.offset]! ^= 1
     await expect(planRepair(new MemorySource(damaged, 'm'), { name: 'out' })).rejects.toMatchObject({
       code: 'write/nothing-to-repair',
       message: expect.stringContaining('none of its tensors is whole'),

@@ -41,7 +41,7 @@ async function digestsOf(model: Model): Promise<Digests> {
     { ...model, tensors: model.tensors.map((each) => rowMajor(each)) },
     { algorithm: 'crc32' },
   )
-  return new Map(tensors.map(({ name, digest }, i) => [name, { dtype: model.tensors[i]!.dtype.id, digest }]))
+  return new Map(tensors.map(({ name, digest }, i) => [name, { dtype: model.tensors.at(i)!.dtype.id, digest }]))
 }
 
 interface Repaired {

@@ -62,7 +62,7 @@ describe('extractTensor', () => {
 
   it('takes single and negative indices', async () => {
     const model = sampleModel([sampleTensor('t', 'u8', [3, 4])])
-    const bytes = await readPayload(model.tensors[0]!.data!)
+    const bytes = await readPayload(model.tensors.at(0)!.data!)
     const last = extractTensor(model, 't', { slice: '-1, :2' })
     expect(last.shape).toEqual([2])
     expect([...(await readPayload(last.data!))]).toEqual([...bytes.subarray(8, 10)])
@@ -71,7 +71,7 @@ describe('extractTensor', () => {
   it('decodes on the way', async () => {
     const model = sampleModel([sampleTensor('t', 'i16', [5])])
     const decoded = extractTensor(model, 't', { as: 'f32', slice: '1:3' })
-    const stored = new Int16Array((await readPayload(model.tensors[0]!.data!)).buffer)
+    const stored = new Int16Array((await readPayload(model.tensors.at(0)!.data!)).buffer)
     expect([...new Float32Array((await readPayload(decoded.data!)).buffer)]).toEqual([stored[1], stored[2]])
   })
 

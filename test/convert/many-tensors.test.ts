@@ -4,7 +4,7 @@ import { planConversion } from '../../src/convert/plan.js'
 import { runConversion } from '../../src/convert/run.js'
 import { f32 } from '../../src/dtypes/index.js'
 import { formats, openModel } from '../../src/formats/index.js'
-import { bytesPayload, fileLength, type Model, slotLength } from '../../src/model/index.js'
+import { bytesPayload, fileLength, type Model, slotLength, type Tensor } from '../../src/model/index.js'
 
 /** More tensors than become bytes together in any header. */
 const count = 5000
@@ -12,14 +12,17 @@ const count = 5000
 const model: Model = {
   format: 'memory',
   metadata: new Map(),
-  tensors: Array.from({ length: count }, (_, i) => ({
-    name: `layers.${i}.w`,
-    dtype: f32,
-    shape: [1 + (i % 5)],
-    order: 'row',
-    role: 'weight',
-    data: bytesPayload(new Uint8Array(4 + 4 * (i % 5)).fill(i % 100)),
-  })),
+  tensors: Array.from(
+    { length: count },
+    (_, i): Tensor => ({
+      name: `layers.${i}.w`,
+      dtype: f32,
+      shape: [1 + (i % 5)],
+      order: 'row',
+      role: 'weight',
+      data: bytesPayload(new Uint8Array(4 + 4 * (i % 5)).fill(i % 100)),
+    }),
+  ),
   parts: [],
   files: [],
 }

@@ -72,7 +72,7 @@ describe('tensors', () => {
     )
     const first = await merge([modelOf('x', [a]), modelOf('y', [other])], { prefer: 'first' })
     const last = await merge([modelOf('x', [a]), modelOf('y', [other])], { prefer: 'last' })
-    expect([first.model.tensors[0], last.model.tensors[0]]).toEqual([a, other])
+    expect([first.model.tensors.at(0), last.model.tensors.at(0)]).toEqual([a, other])
     expect(first.actions[0]).toMatchObject({ name: 'a of y', action: 'drop', loss: 'content', requested: true })
     expect(last.actions[0]).toMatchObject({ name: 'a of x', action: 'drop', loss: 'content', requested: true })
     // What is not kept need not agree.

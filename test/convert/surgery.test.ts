@@ -113,9 +113,9 @@ describe('dequantizing', () => {
       { ...sampleTensor('q', 'ggml.q8_0', [2, 64]), data: bytesPayload(new Uint8Array(136).fill(9)) },
     ])
     const packed = await convert(blocks, 'aero', { deterministic: true })
-    expect(packed.tensors[0]).toMatchObject({ dtype: { id: 'packed' }, encoding: { id: 'ggml.q8_0' } })
+    expect(packed.tensors.at(0)).toMatchObject({ dtype: { id: 'packed' }, encoding: { id: 'ggml.q8_0' } })
     const back = await convert(packed, 'aero', { dequantize: ['*'], deterministic: true })
-    expect(back.tensors[0]).toMatchObject({ dtype: { id: 'f32' }, shape: [2, 64] })
+    expect(back.tensors.at(0)).toMatchObject({ dtype: { id: 'f32' }, shape: [2, 64] })
     expect((await diffModels(blocks, back, { tolerance: 0 })).tensors.filter(({ close }) => !close)).toEqual([])
   })
 
@@ -126,7 +126,7 @@ describe('dequantizing', () => {
     const actions = (await plan(stored, 'safetensors', { dequantize: ['*'] })).actions
     expect(actions).toEqual([expect.objectContaining({ action: 'dequantize', from: 'i8', to: 'f32', loss: 'form' })])
     const back = await convert(stored, 'safetensors', { dequantize: ['*'] })
-    expect(back.tensors[0]!.quant).toBeUndefined()
+    expect(back.tensors.at(0)!.quant).toBeUndefined()
     expect((await diffModels(model, back, { tolerance: 0 })).tensors.filter(({ close }) => !close)).toEqual([])
   })
 

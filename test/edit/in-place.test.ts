@@ -111,7 +111,7 @@ describe('mcf', () => {
     const bytes = fixtureBytes('mcf', file)
     const { tensors } = await openModel(new MemorySource(bytes, 'm'), { from: 'mcf' })
     const set = await editInPlace(bytes, 'mcf', { set: [['new', 'x'.repeat(300)]] })
-    const first = tensors[0]!.name
+    const first = tensors.at(0)!.name
     const renamed = await editInPlace(set.bytes, 'mcf', { rename: [[first, `zz.${first}.${'x'.repeat(50)}`]] })
     const back = await editInPlace(renamed.bytes, 'mcf', {
       rename: [[`zz.${first}.${'x'.repeat(50)}`, first]],
@@ -124,7 +124,7 @@ describe('mcf', () => {
   test('empty sections find a place that is not inside the directory', async () => {
     const bytes = fixtureBytes('mcf', 'section-empty.mcf')
     const { tensors } = await openModel(new MemorySource(bytes, 'm'), { from: 'mcf' })
-    const { after } = await editInPlace(bytes, 'mcf', { rename: [[tensors[0]!.name, 'x'.repeat(500)]] })
+    const { after } = await editInPlace(bytes, 'mcf', { rename: [[tensors.at(0)!.name, 'x'.repeat(500)]] })
     expect(after.tensors.map(({ name }) => name)).toContain('x'.repeat(500))
   })
 
@@ -197,9 +197,9 @@ describe('aero', () => {
     const bytes = fixtureBytes('aero', file)
     const { tensors, metadata: had } = await openModel(fixtureSource('aero', file))
     const { findings } = await verifySource(fixtureSource('aero', file))
-    const rename: Edits['rename'] = [[tensors[0]!.name, `zz.${'x'.repeat(300)}`]]
+    const rename: Edits['rename'] = [[tensors.at(0)!.name, `zz.${'x'.repeat(300)}`]]
     const renamed = await editInPlace(bytes, 'aero', { rename })
-    expect(renamed.after.tensors[0]).toMatchObject({ name: rename[0]![1], shape: tensors[0]!.shape })
+    expect(renamed.after.tensors.at(0)).toMatchObject({ name: rename[0]![1], shape: tensors.at(0)!.shape })
     expect(findings.some(({ severity }) => severity === 'error')).toBe(false)
     const set = await editBytes(renamed.bytes, 'aero', { set: [['new', 'x'.repeat(300)]] })
     expect([...set.after.metadata.keys()]).toEqual(expect.arrayContaining([...had.keys(), 'new']))

@@ -33,5 +33,5 @@ test('checks names, shapes and values while compiling, and changes nothing', asy
   defineModel({ tensors: { w: ['a'] } })
 
   const model = await packModel(defineModel({ sizevars: { B: 2 }, tensors: { w: { shape: ['B'], data: [1, 2] } } }))
-  expect(model.tensors[0]!.shape).toEqual([2])
+  expect(model.tensors.at(0)!.shape).toEqual([2])
 })

@@ -45,7 +45,7 @@ describe.skipIf(!formatById('oinf'))('as OINF', () => {
     expect(
       (await tare('pack', `${example('mlp-regression.mjs')}#MlpRegression`, '--json', fields, '-o', output)).status,
     ).toBe(0)
-    expect((await inspect(output)).tensors[2]).toMatchObject({ name: 'w1', shape: [16, 5] })
+    expect((await inspect(output)).tensors.at(2)).toMatchObject({ name: 'w1', shape: [16, 5] })
   })
 
   test('quantized-linear: JSON, and the module with its fields filled, make the same file', async () => {

@@ -29,7 +29,7 @@ const two = Float32Array.of(1.5, -2)
 
 test('a .npy file brings type and shape', async () => {
   const model = await packFiles({ file: 'a.npy', shape: ['D'] }, { 'a.npy': npy('f32', [2], two) })
-  expect(model.tensors[0]).toMatchObject({ dtype: { id: 'f32' }, shape: [2], order: 'row' })
+  expect(model.tensors.at(0)).toMatchObject({ dtype: { id: 'f32' }, shape: [2], order: 'row' })
   expect(await valuesOf(model, 't')).toEqual([1.5, -2])
   expect(model.files.map(({ name }) => name)).toEqual(['a.npy'])
 })
@@ -52,7 +52,7 @@ test('Fortran order comes out row-major', async () => {
     { file: 'a.npy' },
     { 'a.npy': npy('u8', [2, 3], Uint8Array.of(1, 4, 2, 5, 3, 6), true) },
   )
-  expect(model.tensors[0]!.order).toBe('column')
+  expect(model.tensors.at(0)!.order).toBe('column')
   const [bytes] = (await convertToFiles(model, 'safetensors')).values()
   expect([...bytes!.slice(-6)]).toEqual([1, 2, 3, 4, 5, 6])
 })
@@ -67,7 +67,7 @@ test('raw files need type and shape, and take packed and block types', async () 
   const model = await packFiles({ file: 'w.bin', dtype: 'i4', shape: ['D', 2] }, { 'w.bin': Uint8Array.of(0x21, 0xf8) })
   expect(await valuesOf(model, 't')).toEqual([1, 2, -8, -1])
   const block = { file: 'w.bin', dtype: 'ggml.q4_0', shape: [32] }
-  expect((await packFiles(block, { 'w.bin': new Uint8Array(18) })).tensors[0]!.dtype.id).toBe('ggml.q4_0')
+  expect((await packFiles(block, { 'w.bin': new Uint8Array(18) })).tensors.at(0)!.dtype.id).toBe('ggml.q4_0')
 })
 
 test.each<[string, string, number[], readonly number[], string]>([
@@ -90,7 +90,7 @@ test('raw bytes that are values come through as they are', async () => {
     ['i4', [3], [0xf8, 0x07]],
   ] as const) {
     const model = await packFiles({ file: 'w.bin', dtype, shape }, { 'w.bin': Uint8Array.from(bytes) })
-    expect([...(await readPayload(model.tensors[0]!.data!))], dtype).toEqual([...bytes])
+    expect([...(await readPayload(model.tensors.at(0)!.data!))], dtype).toEqual([...bytes])
   }
 })
 
@@ -237,5 +237,5 @@ test('quantization travels with the tensor', async () => {
     scales: [0.1, 0.2].map(Math.fround),
     zeroPoints: [-1, 3],
   }
-  expect(tensors[0]).toMatchObject({ dtype: dtypeById('i8'), quant: wanted })
+  expect(tensors.at(0)).toMatchObject({ dtype: dtypeById('i8'), quant: wanted })
 })

@@ -23,7 +23,7 @@ test('gives values to fields by name', async () => {
   const model = await filled({ mode: 'slow', zeros: [7, 8] })
   expect(model.parts[0]!.value).toEqual({ D: 2 })
   expect(await valuesOf(model, 'w')).toEqual([1, 2])
-  expect(model.tensors[0]!.dtype.id).toBe('f32')
+  expect(model.tensors.at(0)!.dtype.id).toBe('f32')
   expect(await valuesOf(model, 'zeros')).toEqual([7, 8])
   expect(model.metadata.get('mode')).toEqual({ type: 'str', value: 'slow' })
   expect(model.metadata.get('dims')).toMatchObject({ type: 'ndarray', dtype: { id: 'i16' } })
@@ -52,7 +52,7 @@ test('sections can be filled as such, and extended', async () => {
 })
 
 test('a tensor can be left without data, or get a file in place of data', async () => {
-  expect((await filled({ w: null })).tensors[0]!.data).toBeNull()
+  expect((await filled({ w: null })).tensors.at(0)!.data).toBeNull()
   const description = fillDescription(template, {
     D: 2,
     later: 1,

@@ -99,14 +99,14 @@ test.each<[unknown, string, number[], unknown[]]>([
   [{ data: [255], dtype: 'bitset' }, 'bitset', [1], [255]],
 ])('the tensor %o', async (entry, dtype, shape, values) => {
   const model = await pack({ tensors: { t: entry } })
-  expect([model.tensors[0]!.dtype.id, model.tensors[0]!.shape]).toEqual([dtype, shape])
+  expect([model.tensors.at(0)!.dtype.id, model.tensors.at(0)!.shape]).toEqual([dtype, shape])
   expect(await valuesOf(model, 't')).toEqual(values)
 })
 
 const { Float16Array } = globalThis as { Float16Array?: { of(...values: number[]): ArrayBufferView } }
 test.skipIf(!Float16Array)('a typed array of f16 keeps its type', async () => {
   const model = await pack({ tensors: { t: Float16Array!.of(1.5, -2) } })
-  expect(model.tensors[0]!.dtype.id).toBe('f16')
+  expect(model.tensors.at(0)!.dtype.id).toBe('f16')
   expect(await valuesOf(model, 't')).toEqual([1.5, -2])
 })
 

@@ -46,7 +46,7 @@ describe.each(['plain.npz', 'deflated.npz'])('members of %s', (file) => {
 })
 
 test('the only array needs no name', async () => {
-  expect((await packEntry({ file: 'a.npz' }, 'comment.npz')).tensors[0]).toMatchObject({ name: 't', shape: [2, 3] })
+  expect((await packEntry({ file: 'a.npz' }, 'comment.npz')).tensors.at(0)).toMatchObject({ name: 't', shape: [2, 3] })
 })
 
 test('names are taken as they are', async () => {
@@ -61,7 +61,7 @@ test('filling in replaces a member by a file, and the other way round', async ()
   const data = await pack(fillDescription(declared, { t: [1, 2] }), files)
   expect(await valuesOf(data, 't')).toEqual([1n, 2n])
   const other = await pack(fillDescription({ tensors: { t: [1] } }, { t: { file: 'a.npz', member: 'bias' } }), files)
-  expect(other.tensors[0]!.shape).toEqual([4])
+  expect(other.tensors.at(0)!.shape).toEqual([4])
 })
 
 describe('what cannot be used is an error of the field', () => {

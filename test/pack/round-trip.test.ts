@@ -106,7 +106,7 @@ describe.each(targets)('into %s', (target, dtypes) => {
         const description = describeSample(sample)
         const files = await convertToFiles(await pack(through(description)), target)
         const opened = await openModel(sourceOf(files), { from: target })
-        expect(opened.tensors[0]).toMatchObject({ name: 't', dtype: { id: sample.dtype }, shape: sample.shape })
+        expect(opened.tensors.at(0)).toMatchObject({ name: 't', dtype: { id: sample.dtype }, shape: sample.shape })
         const found = await valuesOf(opened, 't')
         for (const [i, value] of sample.values.entries())
           expect(same(found[i], value), `${found[i]} for ${value}`).toBe(true)

@@ -24,7 +24,7 @@ describe('dimensions', () => {
     ],
     [[], []],
   ])('%j is %j', async (shape, dims) => {
-    expect((await shaped(shape)).tensors[0]!.shape).toEqual(dims)
+    expect((await shaped(shape)).tensors.at(0)!.shape).toEqual(dims)
   })
 
   test.each<[unknown, string, string]>([
@@ -48,7 +48,7 @@ describe('dimensions', () => {
         'd',
       ),
     )
-    expect(model.tensors[0]!.shape).toEqual([2, 1])
+    expect(model.tensors.at(0)!.shape).toEqual([2, 1])
   })
 
   test('without size variables a name says so', async () => {
@@ -59,8 +59,8 @@ describe('dimensions', () => {
 
 describe('shape and data', () => {
   test('a flat list takes the shape that is stated', async () => {
-    expect((await shaped(['B', 'D'], [1, 2, 3, 4, 5, 6])).tensors[0]!.shape).toEqual([2, 3])
-    expect((await shaped([0, 3], [])).tensors[0]!.shape).toEqual([0, 3])
+    expect((await shaped(['B', 'D'], [1, 2, 3, 4, 5, 6])).tensors.at(0)!.shape).toEqual([2, 3])
+    expect((await shaped([0, 3], [])).tensors.at(0)!.shape).toEqual([0, 3])
   })
 
   test.each<[unknown[], unknown, string, string]>([

@@ -19,7 +19,7 @@ describe('state', () => {
     expect(names(model)).toEqual(['b', 'a', 'a#m', 'a#z'])
     expect(count).toBe(2)
     expect(unmatched).toEqual(['gone#m'])
-    expect(model.tensors[2]).toMatchObject({ role: 'state', stat: 'm' })
+    expect(model.tensors.at(2)).toMatchObject({ role: 'state', stat: 'm' })
   })
 
   it('is known by its name where the format has no roles', () => {
@@ -56,9 +56,12 @@ describe('state', () => {
 
   it('belongs to the longest name that fits', () => {
     const flat = sampleModel([weight('a'), weight('a#b'), state('a#b', 'm')])
-    const { model } = attachState(sampleModel([weight('a'), weight('a#b')]), { ...flat, tensors: [flat.tensors[2]!] })
+    const { model } = attachState(sampleModel([weight('a'), weight('a#b')]), {
+      ...flat,
+      tensors: [flat.tensors.at(2)!],
+    })
     expect(names(model)).toEqual(['a', 'a#b', 'a#b#m'])
-    expect(model.tensors[2]!.stat).toBe('m')
+    expect(model.tensors.at(2)!.stat).toBe('m')
   })
 
   it('replaces what was there, and leaves the rest in its order', () => {
@@ -68,7 +71,7 @@ describe('state', () => {
       sampleModel([state('a', 'm'), state('a', 'b')]),
     )
     expect(names(model)).toEqual(['a', 'a#z', 'a#k', 'a#b', 'a#m'])
-    expect(model.tensors[4]!.shape).toEqual([2])
+    expect(model.tensors.at(4)!.shape).toEqual([2])
   })
 
   it('takes over the path of its parameter', () => {
@@ -78,12 +81,12 @@ describe('state', () => {
       rawName: [new Uint8Array([0x73]), new Uint8Array([0xff])],
     }
     const { model } = attachState(sampleModel([owner]), sampleModel([weight('s.w'), weight('s.w#m')]))
-    expect(model.tensors[1]).toMatchObject({
+    expect(model.tensors.at(1)).toMatchObject({
       path: ['s', 'w'],
       rawName: [...owner.rawName!, new Uint8Array([0x6d])],
       stat: 'm',
     })
     const plain = attachState(sampleModel([weight('s.w')]), sampleModel([{ ...state('s.w', 'm'), path: ['s', 'w'] }]))
-    expect(plain.model.tensors[1]!.path).toBeUndefined()
+    expect(plain.model.tensors.at(1)!.path).toBeUndefined()
   })
 })

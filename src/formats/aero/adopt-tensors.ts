@@ -29,7 +29,7 @@ export function adoptTensors(
   for (let i = 0; i < global.count; i++) {
     const id = global.shardIds[i]!
     if (!chunks.has(id)) continue
-    const tensor = global.tensors[i]!
+    const tensor = global.tensors.at(i)!
     const shard = chunks.get(id)
     const path = `tensors[${global.entries[i]}]`
     const complain = (code: (typeof codes)['tidx-bounds'], why: string): void =>

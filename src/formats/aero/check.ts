@@ -122,7 +122,7 @@ class JobList {
     const { table } = this.#file
     const complain = (i: number, why: string): void => {
       const [start, end] = [table.starts[i]!, table.ends[i]!]
-      const message = `${JSON.stringify(table.tensors[i]!.name)} in ${JSON.stringify(table.shards[i]!.name)} ${why}`
+      const message = `${JSON.stringify(table.tensors.at(i)!.name)} in ${JSON.stringify(table.shards[i]!.name)} ${why}`
       const path = `tensors[${table.entries[i]}].hash_b3`
       this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
     }
@@ -164,7 +164,7 @@ class JobList {
     let count = 0
     for (let i = 0; i < table.count; i++) {
       if (table.starts[i]! >= end || table.ends[i]! <= start) continue
-      if (count++ < 3) names.push(JSON.stringify(table.tensors[i]!.name))
+      if (count++ < 3) names.push(JSON.stringify(table.tensors.at(i)!.name))
     }
     return count === 0
       ? ''

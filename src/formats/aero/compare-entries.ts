@@ -4,8 +4,8 @@ import type { TensorTable } from './tensor-table.js'
 
 /** How tensor i of the global index and tensor k of a part differ, in words; where the bytes lie may differ. */
 export function differencesOf(global: TensorTable, i: number, part: TensorTable, k: number): string[] {
-  const tensor = global.tensors[i]!
-  const own = part.tensors[k]!
+  const tensor = global.tensors.at(i)!
+  const own = part.tensors.at(k)!
   const [hash, ownHash] = [global.hashOf(i), part.hashOf(k)]
   return [
     tensor.dtype.id !== own.dtype.id && `dtype ${tensor.dtype.id} and ${own.dtype.id}`,

@@ -1,9 +1,10 @@
 // A set that did not change travels as it is: its files are copied, whatever they hold.
 import { encodeUtf8, isPlainFileName } from '../../bytes/index.js'
 import { type FileLayout, type Layout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
+import { areSameTensors } from '../../model/same-tensor.js'
 import type { JsonNode } from '../../wire/index.js'
 import { fileOf } from './file.js'
-import { areSame, areSameEntries } from './layout.js'
+import { areSameEntries } from './layout.js'
 import { toPlain } from './meta-json.js'
 import { asksForLayout } from './options.js'
 import type { AeroSet } from './read-set.js'
@@ -22,12 +23,12 @@ export function isUntouched(model: Model, set: AeroSet, options: WriteOptions): 
   const { index } = set
   const isLocal =
     index.baseUrl === undefined && [...index.parts, index.global].every(({ path }) => isPlainFileName(path))
-  const sameTensors = areSame(model.tensors, set.tensors)
+  const sameTensors = areSameTensors(model.tensors, set.tensors)
   const sameParts = set.kept.every(({ kind, value }) =>
     model.parts.some((part) => part.kind === kind && part.value === value),
   )
   const sameMetadata = areSameEntries(model.metadata, set.metadata)
-  return isLocal && sameTensors && sameParts && sameMetadata && !asksForLayout(options)
+  return !options.anew && isLocal && sameTensors && sameParts && sameMetadata && !asksForLayout(options)
 }
 
 /**

@@ -11,9 +11,9 @@ import {
   type Part,
   type Payload,
   rangePayload,
-  type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
+import { areSameTensors } from '../../model/same-tensor.js'
 import { buildFile } from './build-file.js'
 import type { Chunk } from './chunk.js'
 import { readChunks } from './chunk.js'
@@ -37,7 +37,7 @@ import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable 
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const file = fileOf(model)
-  const sameTensors = file !== undefined && !asksForLayout(options) && isSameIndex(model, file)
+  const sameTensors = file !== undefined && !options.anew && !asksForLayout(options) && isSameIndex(model, file)
   if (sameTensors && isUntouched(model, file)) return { files: [copyOf(file, options.name)] }
   const choices = chooseOptions(options, file && (await traitsOf(file, options)))
   if (sameTensors) return { files: [await withNewMetadata(model, file, choices, options)] }
@@ -51,10 +51,8 @@ export async function layoutAgain(model: Model, options: WriteOptions): Promise<
 }
 
 const isSameIndex = (model: Model, file: AeroFile): boolean =>
-  areSame(model.tensors, file.table.tensors) && extraOf(model.parts, indexKind) === extraOf(file.extras, indexKind)
-
-export const areSame = (a: readonly Tensor[], b: readonly Tensor[]): boolean =>
-  a.length === b.length && a.every((tensor, i) => tensor === b[i])
+  areSameTensors(model.tensors, file.table.tensors) &&
+  extraOf(model.parts, indexKind) === extraOf(file.extras, indexKind)
 
 export function areSameEntries<K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>): boolean {
   return a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)

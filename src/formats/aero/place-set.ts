@@ -46,7 +46,7 @@ export function placeSetTensors(
       context.onLost({ subject: 'tensor', name: tensor.name, length: table.lengths[i]!, reason })
       continue
     }
-    tensors.push(place === undefined ? tensor : opened[part]!.model.tensors[place]!)
+    tensors.push(place === undefined ? tensor : opened[part]!.model.tensors.at(place)!)
   }
   reportExtra(seen, context)
   reportRepeated(index, opened ?? [], used, context)
@@ -88,7 +88,7 @@ function compareEntries(
 ): void {
   const differences = differencesOf(global, i, part, k)
   if (differences.length === 0) return
-  const message = `${JSON.stringify(global.tensors[i]!.name)} is described differently: ${differences.join(', ')}`
+  const message = `${JSON.stringify(global.tensors.at(i)!.name)} is described differently: ${differences.join(', ')}`
   report.report(setCodes['index-disagrees'], { ...at, message })
 }
 
@@ -154,7 +154,7 @@ class PartPayload implements Payload {
     if (this.#resolved) return this.#resolved
     const part = await this.#parts.open(this.#part)
     const place = part.byName.get(this.#tensor.name)
-    const own = place === undefined ? undefined : part.model.tensors[place]
+    const own = place === undefined ? undefined : part.model.tensors.at(place)
     const at = { file: this.#context.report.file, offset: 0, path: this.#tensor.name }
     if (!own?.data || own.data.byteLength !== this.byteLength) {
       const message = `part ${this.#part} of the set does not hold ${JSON.stringify(this.#tensor.name)} with ${this.byteLength} bytes`

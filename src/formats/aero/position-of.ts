@@ -1,21 +1,21 @@
 // Tensors by name.
-import type { Tensor } from '../../model/index.js'
+import type { TensorList } from '../../model/index.js'
 
 interface Asked {
   times: number
   positions?: Map<string, number>
 }
 
-const asked = new WeakMap<readonly Tensor[], Asked>()
+const asked = new WeakMap<TensorList, Asked>()
 /** Looking through a list is sooner done than a table of it, unless it is done often. */
 const seldom = 4
 
-export function positionOf(tensors: readonly Tensor[], name: string): number | undefined {
+export function positionOf(tensors: TensorList, name: string): number | undefined {
   const state = asked.get(tensors) ?? { times: 0 }
   asked.set(tensors, state)
   if (state.times++ < seldom) {
-    const found = tensors.findIndex((tensor) => tensor.name === name)
-    return found < 0 ? undefined : found
+    for (const [i, tensor] of tensors.entries()) if (tensor.name === name) return i
+    return undefined
   }
   if (!state.positions) {
     state.positions = new Map()

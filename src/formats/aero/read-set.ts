@@ -6,7 +6,7 @@
 import { type ByteSource, sliceSource, toHex } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { TareError } from '../../errors/index.js'
-import type { MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
+import type { MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
 import { setCodes } from './codes.js'
 import { type AeroFile, containerKind, fileOf } from './file.js'
 import { toMeta, toPlain } from './meta-json.js'
@@ -27,7 +27,7 @@ export interface AeroSet {
   readonly global: Model
   readonly parts: SetParts
   /** The model as it was read. */
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
   readonly metadata: ReadonlyMap<string, MetaValue>
   readonly kept: readonly Part[]
   /** Parts that could be read, when all were tried. */
@@ -123,12 +123,12 @@ function locatorOf(
   index: SetIndex,
   global: Model,
   parts: SetParts,
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   { report }: ReadContext,
 ): AeroSet['locate'] {
   const { table } = fileOf(global)!
   return async (position) => {
-    const { name } = tensors[position]!
+    const { name } = tensors.at(position)!
     const shard = table.shardIds[positionOf(table.tensors, name) ?? -1]
     const number = index.parts.findIndex((each) => shard !== undefined && each.shards.includes(shard))
     const part = number < 0 ? undefined : await parts.open(number)

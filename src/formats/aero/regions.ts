@@ -120,7 +120,7 @@ export function recordRegions({ control, table }: AeroFile, { extents, report }:
     if (!shard) continue
     const at = reached.get(shard) ?? shard.offset
     add(at, table.starts[i]!, `${shard.name}.filler`, 'padding')
-    const tensor = table.tensors[i]!
+    const tensor = table.tensors.at(i)!
     const dataEnd = table.starts[i]! + (tensor.data?.byteLength ?? 0)
     add(table.starts[i]!, dataEnd, `data[${JSON.stringify(tensor.name)}]`, 'data')
     add(dataEnd, table.ends[i]!, `${shard.name}.filler`, 'padding')

@@ -178,7 +178,7 @@ export class SetParts {
     const global = this.#global
     const shards = new Set(part.shards)
     for (let k = 0; k < own.count; k++) {
-      const { name } = own.tensors[k]!
+      const { name } = own.tensors.at(k)!
       const i = positionOf(global.tensors, name)
       const differences = i === undefined || !shards.has(global.shardIds[i]!) ? [] : differencesOf(global, i, own, k)
       if (differences.length === 0) continue

@@ -3,7 +3,14 @@
 // the same file, are stored once.
 import { alignUp, type ByteSource } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import { lazyPayload, type Payload, type Slot, type Tensor, type WriteOptions } from '../../model/index.js'
+import {
+  lazyPayload,
+  type Payload,
+  type Slot,
+  type Tensor,
+  type TensorList,
+  type WriteOptions,
+} from '../../model/index.js'
 import { digestSlot, type Track, type WorkerPool } from '../../pool/index.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { pageCount } from './phsh.js'
@@ -42,7 +49,7 @@ interface OpenShard {
   tensorCount: number
 }
 
-export function planShards(tensors: readonly Tensor[], limit: number, alignment: number): WeightPlan {
+export function planShards(tensors: TensorList, limit: number, alignment: number): WeightPlan {
   const shards: OpenShard[] = []
   const placements: Placement[] = []
   const known: Known = { payloads: new Map(), ranges: new Map() }

@@ -1,5 +1,6 @@
 // Where the tensors of a file are; entry i of every list belongs to tensor i. Plain lists of numbers: a file can have a million tensors.
 import type { Tensor } from '../../model/index.js'
+import { PackedTensors } from '../../model/packed-tensors.js'
 import type { Chunk } from './chunk.js'
 import type { IndexEntry } from './index-entry.js'
 import { digestSize, digestWords } from './structs.js'
@@ -9,7 +10,7 @@ const properHash = 1
 const malformedHash = 2
 
 export class TensorTable {
-  readonly tensors: Tensor[] = []
+  readonly tensors = new PackedTensors()
   /** Position in the index of the file. */
   readonly entries: Uint32Array
   /** The stored range in the file; the tensor's data can be shorter, where a length includes padding. */

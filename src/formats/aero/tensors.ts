@@ -1,6 +1,7 @@
 // From entries of the index to tensors: which bytes of the file each one is, whether they are there, and whether they are as many as
 // type and shape want.
 import { type ByteSource, checkedAdd } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
 import { type DType, packed } from '../../dtypes/index.js'
 import type { Code, Report } from '../../errors/index.js'
 import { type Metadata, type Payload, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
@@ -11,7 +12,6 @@ import { dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from './dtypes.j
 import { ownExtras, shardsOf } from './file.js'
 import type { IndexEntry } from './index-entry.js'
 import { isObject, type JsonObject } from './manifest.js'
-import { NameSet } from './name-set.js'
 import type { Descriptors } from './quant-descriptors.js'
 import { shardName } from './structs.js'
 import { TensorTable } from './tensor-table.js'
@@ -48,7 +48,7 @@ class Placer implements IndexVisitor {
   readonly #byId = new Map<number, Chunk | undefined>()
   #lastId: number | undefined
   #lastShard: Chunk | undefined
-  #names = new NameSet(0)
+  readonly #names = new NameSet((position) => this.table.tensors.nameAt(position))
   readonly #isFromGguf: boolean
   readonly #descriptors: Descriptors
   readonly #outer: Report
@@ -77,13 +77,12 @@ class Placer implements IndexVisitor {
 
   begin(most: number): void {
     this.table = new TensorTable(most)
-    this.#names = new NameSet(most)
   }
 
   visit(entry: IndexEntry, report: Report): void {
     this.#report = report
     const { name } = entry
-    if (!this.#names.add(name, entry.nameHash)) {
+    if (this.#names.add(name, this.table.count, entry.nameHash) !== undefined) {
       this.#complain(entry, codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
       return
     }
@@ -112,6 +111,7 @@ class Placer implements IndexVisitor {
   }
 
   #sayLost({ name, dataLen }: IndexEntry, reason: string): void {
+    this.#names.keepLast(name)
     this.#onLost?.({ subject: 'tensor', name, length: typeof dataLen === 'number' ? dataLen : undefined, reason })
   }
 
@@ -210,7 +210,7 @@ export function checkTensors(table: TensorTable, { report }: ReadContext): void 
     const isTied = owner >= 0 && start === table.starts[owner]! && end === reached
     if (start < reached && !(isTied && tied === owner)) {
       if (isTied) tied = owner
-      const names = `${JSON.stringify(table.tensors[i]!.name)} and ${JSON.stringify(table.tensors[owner]!.name)}`
+      const names = `${JSON.stringify(table.tensors.at(i)!.name)} and ${JSON.stringify(table.tensors.at(owner)!.name)}`
       report.report(codes['tensor-overlap'], {
         offset: start,
         length: Math.min(reached, end) - start,

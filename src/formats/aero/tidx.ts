@@ -1,13 +1,14 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
 // shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read token by token: a
 // file can have a million tensors, and only what stays in the model is allocated.
+
+import { hashOfName } from '../../bytes/name-set.js'
 import type { Code, Report } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
 import { MsgpackReader, msgpackCodes, nameOf } from '../../wire/msgpack.js'
 import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { blankEntry, type IndexEntry } from './index-entry.js'
-import { hashOfName } from './name-set.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
 import { mostValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'

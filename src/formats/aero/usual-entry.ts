@@ -3,8 +3,8 @@
 // together. Whatever looks different is left to the parser that knows all of MessagePack and can say what is wrong: it goes on at the
 // first field that was not taken.
 import { decodeUtf8 } from '../../bytes/index.js'
+import { hashOfName, nextHash } from '../../bytes/name-set.js'
 import type { IndexEntry } from './index-entry.js'
-import { hashOfName, nextHash } from './name-set.js'
 import { digestSize, digestWords } from './structs.js'
 import { encodeTagged } from './tagged.js'
 

@@ -210,7 +210,7 @@ function failPage({ source }: AeroFile, shard: Chunk, page: number, offset: numb
 function failTensor({ table, source }: AeroFile, position: number): never {
   const offset = table.starts[position]!
   const path = `tensors[${table.entries[position]}].hash_b3`
-  const message = `${JSON.stringify(table.tensors[position]!.name)} does not have the hash in the index`
+  const message = `${JSON.stringify(table.tensors.at(position)!.name)} does not have the hash in the index`
   const place = { file: source.name, offset, length: table.ends[position]! - offset, path }
   return failWith(codes['tensor-hash-b3'], { ...place, message })
 }

@@ -4,7 +4,7 @@
 import { joinBytes } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import { type JsonValue, lazyPayload, type Payload, type Tensor } from '../../model/index.js'
+import { type JsonValue, lazyPayload, type Payload, type Tensor, type TensorList } from '../../model/index.js'
 import { MsgpackWriter } from '../../wire/msgpack.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
 import { ownExtras } from './file.js'
@@ -21,7 +21,7 @@ export interface QuantTable {
 }
 
 /** Descriptors for all packed tensors; none when the metadata brings its own. */
-export function planQuants(tensors: readonly Tensor[], hasOwn: boolean): QuantTable {
+export function planQuants(tensors: TensorList, hasOwn: boolean): QuantTable {
   const ids = new Map<number, number>()
   const descriptors: JsonValue[] = []
   for (const tensor of hasOwn ? [] : tensors) {

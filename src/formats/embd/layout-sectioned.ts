@@ -10,7 +10,7 @@ import {
   type Model,
   type Slot,
   slotsMadeBy,
-  type Tensor,
+  type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
 import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../model/vocabulary.js'
@@ -144,7 +144,7 @@ function specialBytes(special: SpecialIds): Uint8Array | undefined {
   return structs.specialBlock.write({ padId: pad, unkId: unk, clsId: cls, sepId: sep, maskId: mask })
 }
 
-function placeTensors(tensors: readonly Tensor[], align: number): { offsets: Float64Array; size: number } {
+function placeTensors(tensors: TensorList, align: number): { offsets: Float64Array; size: number } {
   const offsets = new Float64Array(tensors.length)
   let size = 0
   for (const [i, { data }] of tensors.entries()) {
@@ -155,7 +155,7 @@ function placeTensors(tensors: readonly Tensor[], align: number): { offsets: Flo
   return { offsets, size }
 }
 
-function indexSection(tensors: readonly Tensor[], offsets: Float64Array, file: string): Uint8Array {
+function indexSection(tensors: TensorList, offsets: Float64Array, file: string): Uint8Array {
   const namesAt = tensors.length * structs.descriptor.size
   // UTF-8 takes at most three bytes for each unit of a string.
   const bytes = new Uint8Array(tensors.reduce((sum, { name }) => sum + 3 * name.length, namesAt))
@@ -194,7 +194,7 @@ function indexSection(tensors: readonly Tensor[], offsets: Float64Array, file: s
   return bytes.subarray(0, end)
 }
 
-function* dataSlots(tensors: readonly Tensor[], offsets: Float64Array): Generator<Slot, void, void> {
+function* dataSlots(tensors: TensorList, offsets: Float64Array): Generator<Slot, void, void> {
   let reached = 0
   for (const [i, { name, data }] of tensors.entries()) {
     const padding = offsets[i]! - reached

@@ -8,7 +8,7 @@
 import { type ByteSource, countElements, decodeLossy, decodeUtf8, type Extent } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
 import { type Code, type Details, maxFindings } from '../../errors/index.js'
-import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
+import { type ReadContext, rangePayload, type Tensor, type TensorList } from '../../model/index.js'
 import { TokenTable } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { StreamWindow } from './stream-window.js'
@@ -25,7 +25,7 @@ export interface Walk {
   /** What stopped it. */
   readonly fatal?: Problem | undefined
   readonly problems: readonly Problem[]
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
   readonly vocabulary?: TokenTable | undefined
   /** Whether the bytes where the first name should be could be a name. Other layouts have numbers or padding there. */
   readonly isPlausible: boolean

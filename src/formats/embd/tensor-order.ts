@@ -1,6 +1,6 @@
 // The order that the reference converter writes an encoder's tensors in. Models that come from elsewhere are put into it, whatever order
 // they had; tensors that it does not know follow in their own. A copy keeps the order that it has.
-import type { Model, Tensor } from '../../model/index.js'
+import type { Model, TensorList } from '../../model/index.js'
 import { fileOf } from './parts.js'
 
 const embeddings = [
@@ -24,7 +24,7 @@ const perLayer = blocks.flatMap((block) => [`${block}.weight`, `${block}.bias`])
 const embeddingRank = new Map(embeddings.map((name, rank) => [`embeddings.${name}`, rank]))
 const layerRank = new Map(perLayer.map((name, rank) => [name, rank]))
 
-export function inFileOrder(model: Model): readonly Tensor[] {
+export function inFileOrder(model: Model): TensorList {
   if (fileOf(model)) return model.tensors
   if (!model.tensors.some(({ name }) => Number.isFinite(rankOf(name)))) return model.tensors
   const ranked = model.tensors.map((tensor) => ({ tensor, rank: rankOf(tensor.name) }))

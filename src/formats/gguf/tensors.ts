@@ -3,7 +3,7 @@
 // the alignment.
 import { alignUp, Cursor, countElements, decodeUtf8, toSafe } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
-import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
+import { type ReadContext, rangePayload, type Tensor, type TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { IndexBytes } from './index-bytes.js'
 import type { Encoding, Skimmed } from './skim.js'
@@ -21,7 +21,7 @@ interface Placed {
 }
 
 export interface TensorSection {
-  readonly tensors: readonly Tensor[]
+  readonly tensors: TensorList
   /** Bytes that should be zero. */
   readonly padding: readonly { readonly offset: number; readonly length: number }[]
 }

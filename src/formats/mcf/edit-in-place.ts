@@ -4,6 +4,7 @@ import { alignUp, type ByteSource, type StructValues } from '../../bytes/index.j
 import { collectingReport } from '../../errors/index.js'
 import { areApart, EditSpace, type Stretch } from '../../model/edit-space.js'
 import { defaultLimits, type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
+import { isSameStored } from '../../model/same-tensor.js'
 import { type Container, readContainer } from './container.js'
 import { collectSections } from './encode-sections.js'
 import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
@@ -89,7 +90,7 @@ async function planEntries(
 const positionOf = ({ old }: Entry): number => old?.index ?? Number.POSITIVE_INFINITY
 
 const haveSameNames = ({ tensors: old }: Model, { tensors }: Model): boolean =>
-  tensors.every(({ name, data }, i) => name === old[i]!.name && data === old[i]!.data)
+  tensors.every(({ name, data }, i) => name === old.at(i)!.name && isSameStored(data, old.at(i)!.data))
 
 const isAnchor = ({ type, old, bytes }: Entry): boolean =>
   old !== undefined && !bytes && old.size > 0 && (type === sectionTypes.tensorData || old.size > smallSection)

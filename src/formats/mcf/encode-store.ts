@@ -2,11 +2,11 @@
 // entry, tables one behind the other.
 import { methodOf, type QuantInfo } from '../../dtypes/mcf/types.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Tensor } from '../../model/index.js'
+import type { Tensor, TensorList } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
 import { flagSorted, flagUtf8, indexEntry, indexHeader, quantHeader, quantRecord } from './structs.js'
 
-export function encodeTensorIndex(tensors: readonly Tensor[], offsets: ArrayLike<number>): Uint8Array {
+export function encodeTensorIndex(tensors: TensorList, offsets: ArrayLike<number>): Uint8Array {
   const { strings, lengths } = encodeNames(tensors)
   const dimsCount = tensors.reduce((sum, { shape }) => sum + shape.length, 0)
   const entriesOff = indexHeader.size
@@ -29,7 +29,7 @@ export function encodeTensorIndex(tensors: readonly Tensor[], offsets: ArrayLike
   let dimOff = 0
   let nameOff = 0
   for (let i = 0; i < tensors.length; i++) {
-    const tensor = tensors[i]!
+    const tensor = tensors.at(i)!
     const nameLen = lengths[i]!
     const [dtype, rank] = [requireCode(tensor), tensor.shape.length]
     const [dataOff, dataSize] = [BigInt(offsets[i]!), BigInt(tensor.data!.byteLength)]
@@ -44,7 +44,7 @@ export function encodeTensorIndex(tensors: readonly Tensor[], offsets: ArrayLike
 }
 
 /** All names one behind the other. */
-function encodeNames(tensors: readonly Tensor[]): { strings: Uint8Array; lengths: number[] } {
+function encodeNames(tensors: TensorList): { strings: Uint8Array; lengths: number[] } {
   const encoder = new TextEncoder()
   // UTF-8 takes at most three bytes for each unit of a string.
   const most = tensors.reduce((sum, { name, rawName }) => sum + (rawName?.[0]?.byteLength ?? 3 * name.length), 0)
@@ -66,7 +66,7 @@ function requireCode({ dtype, name }: Tensor): number {
 }
 
 /** One record per quantized tensor that has something to say. Without records there is no section, unless the file had an empty one. */
-export function encodeQuantInfo(tensors: readonly Tensor[], evenEmpty: boolean): Uint8Array | undefined {
+export function encodeQuantInfo(tensors: TensorList, evenEmpty: boolean): Uint8Array | undefined {
   const records = tensors.flatMap((tensor, tensorIndex) => {
     const method = methodOf(tensor.dtype.id)
     const info = tensor.extra?.quantInfo as QuantInfo | undefined

@@ -8,7 +8,7 @@ import {
   type Payload,
   type Slot,
   slotsMadeBy,
-  type Tensor,
+  type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
 import { groupShared } from './dedup.js'
@@ -94,7 +94,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files: [{ name: options.name, slots: finish(writer, notes?.minor ?? 1, flags) }] }
 }
 
-function writeTensorData(writer: Writer, tensors: readonly Tensor[], align: number, version: number): Float64Array {
+function writeTensorData(writer: Writer, tensors: TensorList, align: number, version: number): Float64Array {
   if (!isAlignment(align)) {
     const message = `${align} is neither 0 nor a power of two up to ${maxAlignment}`
     failWith(usageCodes.option, { file: '--align', message })
@@ -106,7 +106,7 @@ function writeTensorData(writer: Writer, tensors: readonly Tensor[], align: numb
   )
   for (const [i, owner] of owners.entries()) needed[owner] = Math.max(needed[owner]!, needed[i]!)
   const itemAt = (i: number): Item => ({
-    size: tensors[i]!.data!.byteLength,
+    size: tensors.at(i)!.data!.byteLength,
     alignment: needed[i]!,
     bytesOf: owners[i]!,
   })

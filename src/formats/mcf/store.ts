@@ -1,7 +1,7 @@
 // The tensors: TensorIndex, TensorData and QuantInfo together. A file without any of them is a container of other sections, which is fine.
 import { type ByteSource, compareBytes, compareUtf8, encodeUtf8 } from '../../bytes/index.js'
 import type { QuantInfo } from '../../dtypes/mcf/types.js'
-import type { ReadContext, Tensor } from '../../model/index.js'
+import type { ReadContext, Tensor, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { Container } from './container.js'
 import { blockAlignment, findAlignment } from './place.js'
@@ -49,7 +49,7 @@ export async function readStore(
 /** By position; entries that could not be read are missing. */
 type Listed = { readonly tensor: Tensor | undefined; readonly name: string; readonly dtype: number }[]
 
-function checkFlag(container: Container, tensors: readonly Tensor[], { report }: ReadContext): void {
+function checkFlag(container: Container, tensors: TensorList, { report }: ReadContext): void {
   const block = tensors.find((tensor) => isBlockType(tensor.dtype))
   if (!block || container.header.flags % 2n === flagAligned64) return
   const message = `${JSON.stringify(block.name)} is ${block.dtype.id}, but flag 0 is not set`
@@ -93,7 +93,7 @@ const toQuantInfo = ({ domain, minClip, maxClip }: FoundRecord): QuantInfo => ({
 })
 
 /** Short gaps between tensors are padding; longer ones stay gaps in the byte map. */
-function recordPadding(source: ByteSource, data: Section, tensors: readonly Tensor[], { extents }: ReadContext): void {
+function recordPadding(source: ByteSource, data: Section, tensors: TensorList, { extents }: ReadContext): void {
   if (!extents) return
   const longest = Math.max(blockAlignment, alignmentOf(tensors, data) ?? 0)
   const ranges = tensors.flatMap(({ data: payload }) => (payload?.origin ? [payload.origin] : []))
@@ -111,14 +111,14 @@ function recordPadding(source: ByteSource, data: Section, tensors: readonly Tens
 }
 
 /** Tensors by the bytes of their names. */
-export function byName(tensors: readonly Tensor[]): Tensor[] {
+export function byName(tensors: TensorList): Tensor[] {
   if (tensors.every(({ rawName }) => !rawName)) return tensors.toSorted((a, b) => compareUtf8(a.name, b.name))
   const named = tensors.map((tensor) => ({ tensor, bytes: tensor.rawName?.[0] ?? encodeUtf8(tensor.name) }))
   return named.sort((a, b) => compareBytes(a.bytes, b.bytes)).map(({ tensor }) => tensor)
 }
 
 /** The alignment that the tensors of a file were written with. */
-export function alignmentOf(tensors: readonly Tensor[], { offset, size }: Section): number | undefined {
+export function alignmentOf(tensors: TensorList, { offset, size }: Section): number | undefined {
   const placed = byName(tensors).flatMap(({ data, dtype }) =>
     data?.origin ? [{ offset: data.origin.offset, size: data.byteLength, isBlock: isBlockType(dtype) }] : [],
   )

@@ -80,15 +80,15 @@ export async function layoutArchive(model: Model, options: WriteOptions): Promis
   const otherAt = (i: number): Content => others[i - tensors.length]!
   const members: NewMembers = {
     count: tensors.length + others.length,
-    nameAt: (i) => (i < tensors.length ? tensors[i]!.name + extension : otherAt(i).name),
-    sizeAt: (i) => (i < tensors.length ? arraySize(tensors[i]!, headers) : otherAt(i).size),
+    nameAt: (i) => (i < tensors.length ? tensors.at(i)!.name + extension : otherAt(i).name),
+    sizeAt: (i) => (i < tensors.length ? arraySize(tensors.at(i)!, headers) : otherAt(i).size),
   }
   const archive = layOutZip(members, alignment, comment)
   const slots = slotsMadeBy(function* () {
     for (let i = 0; i < members.count; i++) {
       for (const piece of archive.head(i)) yield slotOf(piece)
       if (i >= tensors.length) yield* otherAt(i).slots
-      else yield* arraySlots(tensors[i]!, `members[${JSON.stringify(members.nameAt(i))}].`, headers)
+      else yield* arraySlots(tensors.at(i)!, `members[${JSON.stringify(members.nameAt(i))}].`, headers)
     }
     for (const piece of archive.tail()) yield slotOf(piece)
   })

@@ -2,7 +2,7 @@
 // taken apart when no name would then have to be a parameter and a submodel at once.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Tensor } from '../../model/index.js'
+import type { Tensor, TensorList } from '../../model/index.js'
 import { conflicts, type Key, sortedByKey } from './names.js'
 import { type WriteKeys, writeKeys } from './write-keys.js'
 
@@ -27,7 +27,7 @@ export interface Entries {
 }
 
 /** Fails where two keys cannot be in one model, or a statistic has no parameter. */
-export function planEntries(tensors: readonly Tensor[], split: SplitNames, file: string): Entries {
+export function planEntries(tensors: TensorList, split: SplitNames, file: string): Entries {
   const weights = tensors.filter((tensor) => tensor.role === 'weight')
   const stats = collectStats(tensors, weights, file)
   const { keys, sorted } = sortWeights(weights, split)
@@ -43,7 +43,7 @@ export function planEntries(tensors: readonly Tensor[], split: SplitNames, file:
 
 /** The statistics of each parameter that has any. */
 function collectStats(
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   weights: readonly Tensor[],
   file: string,
 ): Map<Tensor, readonly Statistic[]> {

@@ -8,7 +8,7 @@ import { FieldReader } from './fields.js'
 import { type FileType, readHeader, titleOf } from './header.js'
 import { OptimizerWalk } from './read-optimizer.js'
 import { ParameterWalk, readData, readShape, readTensor, type StoredShape, sayBatch } from './read-parameters.js'
-import { TensorList } from './tensors.js'
+import { TensorCollector } from './tensors.js'
 import { Windows } from './windows.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
@@ -106,7 +106,7 @@ async function readTensors(walk: FileWalk, type: FileType, onCut: () => void): P
     })
     return shape.sound ? [shapeOnly(shape)] : []
   }
-  const list = new TensorList(source, fields, type === 'model')
+  const list = new TensorCollector(source, fields, type === 'model')
   if (type === 'tensor') list.value({ names: [] }, 0, await walk.once(() => readTensor(fields, 'other')))
   else {
     const records = new ParameterWalk(fields, type === 'model', list)

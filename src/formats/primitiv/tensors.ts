@@ -18,7 +18,7 @@ interface Place {
 }
 
 /** Takes tensors as they are read, in file order. A file can have a million: nothing is kept for each that is not needed for all. */
-export class TensorList implements ParameterVisitor {
+export class TensorCollector implements ParameterVisitor {
   readonly #source: ByteSource
   readonly #fields: FieldReader
   readonly #keyed: boolean

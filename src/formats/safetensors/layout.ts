@@ -11,6 +11,7 @@ import {
   type Slot,
   slotsMadeBy,
   type Tensor,
+  type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
 import { tagByDType } from './dtypes.js'
@@ -52,7 +53,7 @@ function layoutWeights(model: Model, options: WriteOptions): Layout {
 }
 
 /** Fills shards in order; a tensor larger than the limit gets one of its own. */
-function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
+function splitShards(tensors: TensorList, limit: number): Tensor[][] {
   const shards: Tensor[][] = []
   let room = 0
   for (const tensor of tensors) {
@@ -67,7 +68,7 @@ function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
   return shards.length === 0 ? [[]] : shards
 }
 
-function layoutFile(name: string, tensors: readonly Tensor[], model: Model, options: WriteOptions): FileLayout {
+function layoutFile(name: string, tensors: TensorList, model: Model, options: WriteOptions): FileLayout {
   const json = headerPieces(tensors, model)
   const slack = Number(options.extra?.[slackOption] ?? 0)
   const length = alignUp(prefix.size + totalLength(json) + slack, options.align ?? 8) - prefix.size
@@ -103,11 +104,7 @@ const membersTogether = 4096
 /**
  * The JSON, in pieces. One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins.
  */
-export function headerPieces(
-  tensors: readonly Tensor[],
-  model: Model,
-  offsetOf?: (tensor: Tensor) => number,
-): Uint8Array[] {
+export function headerPieces(tensors: TensorList, model: Model, offsetOf?: (tensor: Tensor) => number): Uint8Array[] {
   const pieces: Uint8Array[] = []
   let members: string[] = []
   for (const member of headerMembers(tensors, model, offsetOf)) {
@@ -122,7 +119,7 @@ export function headerPieces(
 }
 
 function* headerMembers(
-  tensors: readonly Tensor[],
+  tensors: TensorList,
   model: Model,
   offsetOf: ((tensor: Tensor) => number) | undefined,
 ): Generator<string, void, void> {
@@ -152,12 +149,7 @@ function* headerMembers(
   }
 }
 
-function layoutIndex(
-  name: string,
-  files: readonly FileLayout[],
-  shards: readonly Tensor[][],
-  model: Model,
-): FileLayout {
+function layoutIndex(name: string, files: readonly FileLayout[], shards: TensorList[], model: Model): FileLayout {
   const kept = model.parts.find((part) => part.kind === 'safetensors.index-metadata')?.value
   const weights: [string, string][] = []
   let total = 0

@@ -48,7 +48,7 @@ export function exampleSuite({ page }: Use): void {
   })
 
   it('open-address', async () => {
-    const stats = await tensorStats((await model()).tensors[0]!)
+    const stats = await tensorStats((await model()).tensors.at(0)!)
     expect(await run('open-address', "example.spread('/files/tiny-mlp.safetensors')")).toEqual(
       'min' in stats ? [stats.min, stats.max] : [],
     )

@@ -2,7 +2,6 @@ import { encode } from '@msgpack/msgpack'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { strictReport, TareError } from '../../../src/errors/index.js'
-import { hashOfName, NameSet } from '../../../src/formats/aero/name-set.js'
 import { parseIndex } from '../../../src/formats/aero/tidx.js'
 import { MemorySource, openModel } from '../../../src/index.js'
 import { aeroBytes, entry, index, weights } from './build.js'
@@ -110,24 +109,5 @@ describe('entries of the index', () => {
       code: 'aero/tidx-duplicate',
       finding: { path: 'tensors[2000].name' },
     })
-  })
-})
-
-describe('a set of names', () => {
-  it('knows what it was given, however the hashes fall', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.string({ maxLength: 3 }), { maxLength: 300 }),
-        fc.constantFrom(1, 8, 2 ** 32),
-        (list, spread) => {
-          const names = new NameSet(list.length)
-          const known = new Set<string>()
-          for (const name of list) {
-            expect(names.add(name, hashOfName(name) % spread)).toBe(!known.has(name))
-            known.add(name)
-          }
-        },
-      ),
-    )
   })
 })

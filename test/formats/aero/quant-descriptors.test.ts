@@ -38,9 +38,12 @@ describe('a packed tensor that only points at its descriptor', () => {
   ])('gets its type from %s', async (_, chunks) => {
     const bytes = await aeroBytes([...chunks, packed(34), weights(34)])
     const model = await openModel(new MemorySource(bytes, 'x.aero'))
-    expect(model.tensors[0]).toMatchObject({ dtype: { id: 'packed' }, encoding: { id: 'ggml.q8_0' } })
+    expect(model.tensors.at(0)).toMatchObject({ dtype: { id: 'packed' }, encoding: { id: 'ggml.q8_0' } })
     const again = await openModel(sourceOf(await convertToFiles(model, 'aero', { align: 32 })))
-    expect(again.tensors[0]).toMatchObject({ encoding: { id: 'ggml.q8_0' }, extra: { quant_params: { ggml_type: 8 } } })
+    expect(again.tensors.at(0)).toMatchObject({
+      encoding: { id: 'ggml.q8_0' },
+      extra: { quant_params: { ggml_type: 8 } },
+    })
   })
 
   it.each([
@@ -50,22 +53,22 @@ describe('a packed tensor that only points at its descriptor', () => {
   ])('stays as it is: %s', async (_, chunks, more) => {
     const bytes = await aeroBytes([...chunks, packed(34, more), weights(34)])
     const { tensors } = await openModel(new MemorySource(bytes, 'x.aero'))
-    expect(tensors[0]!.encoding).toBeUndefined()
-    expect(tensors[0]!.extra).toEqual({ quant_id: 1 })
+    expect(tensors.at(0)!.encoding).toBeUndefined()
+    expect(tensors.at(0)!.extra).toEqual({ quant_id: 1 })
   })
 
   it('goes by its own params where it has them', async () => {
     const own = packed(18, { quant_params: { ggml_type: 2 } })
     const bytes = await aeroBytes([manifest([row(1, 8)]), own, weights(18)])
     const { tensors } = await openModel(new MemorySource(bytes, 'x.aero'))
-    expect(tensors[0]!.encoding?.id).toBe('ggml.q4_0')
+    expect(tensors.at(0)!.encoding?.id).toBe('ggml.q4_0')
   })
 })
 
 it('an element type without a number in AERO is not packed, whatever stands beside it', async () => {
   const bytes = await aeroBytes([packed(18, { dtype: 0x8001, quant_params: { ggml_type: 2 } }), weights(18)])
   const model = await openModel(new MemorySource(bytes, 'x.aero'))
-  expect(model.tensors[0]!.encoding).toBeUndefined()
+  expect(model.tensors.at(0)!.encoding).toBeUndefined()
   const again = await openModel(sourceOf(await convertToFiles(model, 'aero', { align: 32 })))
-  expect(again.tensors[0]!.extra).toMatchObject({ dtype: 0x8001 })
+  expect(again.tensors.at(0)!.extra).toMatchObject({ dtype: 0x8001 })
 })

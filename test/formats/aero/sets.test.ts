@@ -53,7 +53,7 @@ describe('reading', () => {
     const count: ReadCount = { reads: 0, bytes: 0 }
     const model = await openModel(countingSource(sourceOf(files), count))
     const opening = count.reads
-    await model.tensors[7]!.data!.read!(100_000, 100)
+    await model.tensors.at(7)!.data!.read!(100_000, 100)
     // The set index was read for detection and again as a whole; over a network the second comes from memory.
     expect(opening).toBeLessThanOrEqual(3)
     expect(count.reads - opening).toBe(2)
@@ -207,7 +207,7 @@ describe('reading', () => {
     const files = await convertToFiles(sampleModel([sampleTensor('a', 'f32', [4])]), 'aeroset', { name: main })
     const other = await convertToFiles(sampleModel([sampleTensor('a', 'i32', [4])]), 'aeroset', { name: main })
     const model = await openModel(sourceOf(new Map([...files, ['index.aero', other.get('index.aero')!]])))
-    await expect(readPayload(model.tensors[0]!.data!)).rejects.toMatchObject({ code: 'aeroset/index-disagrees' })
+    await expect(readPayload(model.tensors.at(0)!.data!)).rejects.toMatchObject({ code: 'aeroset/index-disagrees' })
   })
 
   it('does not read from a part of another size', async () => {
@@ -215,7 +215,7 @@ describe('reading', () => {
       index.parts[0].size_bytes++
     })
     const model = await openModel(source)
-    await expect(readPayload(model.tensors[0]!.data!)).rejects.toMatchObject({ code: 'aeroset/size' })
+    await expect(readPayload(model.tensors.at(0)!.data!)).rejects.toMatchObject({ code: 'aeroset/size' })
   })
 
   it.each([
@@ -320,7 +320,7 @@ describe('parts without an index of their own', () => {
     const again = await openModel(new MemorySource(file!))
     expect((await hashModel(again)).fingerprint).toBe((await hashModel(model)).fingerprint)
     const { model: verified, proof } = await withVerifiedReads(await openModel(source))
-    expect(await verified.tensors[3]!.data!.read!(1, 2)).toEqual(contents[3]!.subarray(3, 5))
+    expect(await verified.tensors.at(3)!.data!.read!(1, 2)).toEqual(contents[3]!.subarray(3, 5))
     expect(proof).toMatchObject({ against: ['hash_b3 of the tensor'], tensorBytes: 2 })
   })
 
@@ -335,7 +335,7 @@ describe('parts without an index of their own', () => {
     expect(codesOf(await verifySource(wrong.source))).toEqual(
       expect.arrayContaining(['aero/tidx-bounds', 'aero/tensor-hash-b3']),
     )
-    await expect(readPayload((await openModel(wrong.source)).tensors[1]!.data!)).rejects.toMatchObject({
+    await expect(readPayload((await openModel(wrong.source)).tensors.at(1)!.data!)).rejects.toMatchObject({
       code: 'aero/tidx-bounds',
     })
   })

@@ -173,12 +173,12 @@ describe('the order of tensors', () => {
     const model = encoder('out-in', { hidden: 4, intermediate: 6, layers: 11 })
     const wanted = model.tensors.map(({ name }) => name)
     const extra = sampleTensor('zz.extra', 'f32', [1])
-    const shuffled = { ...model, tensors: [extra, ...model.tensors.toReversed()] }
+    const shuffled = { ...model, tensors: [extra, ...[...model.tensors].reverse()] }
     const bytes = await writeEmbd(shuffled)
     expect((await open(bytes)).tensors.map(({ name }) => name)).toEqual([...wanted, 'zz.extra'])
     const read = await open(bytes)
-    const turned = await open(await writeEmbd({ ...read, tensors: read.tensors.toReversed() }))
-    expect(turned.tensors[0]!.name).toBe('zz.extra')
+    const turned = await open(await writeEmbd({ ...read, tensors: [...read.tensors].reverse() }))
+    expect(turned.tensors.at(0)!.name).toBe('zz.extra')
   })
 })
 

@@ -120,7 +120,7 @@ describe('tensors', () => {
       ['a', [1, 3, 2]],
       ['s', []],
     ])
-    expect(toHex(await readPayload(tensors[1]!.data!))).toBe('21222324')
+    expect(toHex(await readPayload(tensors.at(1)!.data!))).toBe('21222324')
   })
 
   it('reads version 1, whose lengths have four bytes', async () => {
@@ -165,7 +165,7 @@ describe('big-endian files', () => {
     const warnings: string[] = []
     const model = await openModel(sourceOf(swapped), { onFinding: ({ code }) => warnings.push(code) })
     expect(warnings).toContain('gguf/byte-order-type')
-    expect(toHex((await readPayload(model.tensors[0]!.data!)).subarray(0, 6))).toBe('020104030506')
+    expect(toHex((await readPayload(model.tensors.at(0)!.data!)).subarray(0, 6))).toBe('020104030506')
   })
 })
 

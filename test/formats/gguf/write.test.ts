@@ -122,7 +122,7 @@ describe('any model', () => {
     expect([...plain.metadata.keys()]).toEqual([])
     const wide = await openModel(sourceOf(await convertToFiles(model, 'gguf', { align: 4096 })))
     expect(wide.metadata.get('general.alignment')).toEqual({ type: 'u32', value: 4096 })
-    expect(wide.tensors[0]!.data!.origin!.offset % 4096).toBe(0)
+    expect(wide.tensors.at(0)!.data!.origin!.offset % 4096).toBe(0)
     const back = await openModel(sourceOf(await convertToFiles(wide, 'gguf', { align: 32 })))
     expect(back.metadata.get('general.alignment')).toEqual({ type: 'u32', value: 32 })
     for (const align of [4, 24, 2 ** 21]) {
@@ -215,7 +215,7 @@ describe('what GGUF can hold', () => {
     const { plan } = await planConversion(model, 'gguf', { name: 'q.gguf', cast: 'ggml.q4_k' })
     expect(plan.actions[0]).toMatchObject({ action: 'cast', to: 'ggml.q4_k', loss: 'precision' })
     const again = await openModel(sourceOf(await convertToFiles(model, 'gguf', { cast: 'ggml.q4_k' })))
-    expect(again.tensors[0]).toMatchObject({ dtype: { id: 'ggml.q4_k' }, data: { byteLength: 288 } })
+    expect(again.tensors.at(0)).toMatchObject({ dtype: { id: 'ggml.q4_k' }, data: { byteLength: 288 } })
     expect(again.metadata.get('general.quantization_version')).toEqual({ type: 'u32', value: 2 })
   })
 })

@@ -65,9 +65,9 @@ describe('npy', () => {
     const { tensors } = await openModel(
       new MemorySource(array('>u4', [3], [0, 0, 0, 1, 0, 0, 0, 2, 9, 8, 7, 6]), 'x.npy'),
     )
-    expect([...(await tensors[0]!.data!.read!(2, 8))]).toEqual([0, 0, 2, 0, 0, 0, 6, 7])
+    expect([...(await tensors.at(0)!.data!.read!(2, 8))]).toEqual([0, 0, 2, 0, 0, 0, 6, 7])
     const complex = await openModel(new MemorySource(array('>c8', [1], [1, 2, 3, 4, 5, 6, 7, 8]), 'x.npy'))
-    expect([...(await readPayload(complex.tensors[0]!.data!))]).toEqual([4, 3, 2, 1, 8, 7, 6, 5])
+    expect([...(await readPayload(complex.tensors.at(0)!.data!))]).toEqual([4, 3, 2, 1, 8, 7, 6, 5])
   })
 
   it('keeps arrays of other things as bytes, and writes them back', async () => {
@@ -77,7 +77,7 @@ describe('npy', () => {
       Array.from({ length: 16 }, (_, i) => i),
     )
     const model = await openModel(new MemorySource(bytes, 'x.npy'))
-    expect(model.tensors[0]).toMatchObject({ dtype: dtypeById('packed'), extra: { descr: '<U2' } })
+    expect(model.tensors.at(0)).toMatchObject({ dtype: dtypeById('packed'), extra: { descr: '<U2' } })
     expect((await convertToFiles(model, 'npy', { name: 'x.npy' })).get('x.npy')).toEqual(bytes)
     const { plan } = await planConversion(model, 'safetensors', { name: 'x.safetensors', stow: false })
     expect(plan.loss).toBe('content')
@@ -86,7 +86,7 @@ describe('npy', () => {
   it('names the tensor after the file alone', async () => {
     const bytes = array('|u1', [1], [1])
     for (const name of ['/a/b.c/w.npy', 'C:\\x\\w.NPY', 'https://host/x/w.npy?key=a/b.npy', 'w'])
-      expect((await openModel(new MemorySource(bytes, name))).tensors[0]!.name).toBe('w')
+      expect((await openModel(new MemorySource(bytes, name))).tensors.at(0)!.name).toBe('w')
   })
 
   it.each<[string[], Uint8Array]>([
@@ -142,9 +142,9 @@ describe('npz', () => {
     const data = Uint8Array.from({ length: 50_000 }, (_, i) => i % 7)
     const bytes = craftZip([member('a.npy', array('|u1', [50_000], [...data]), { deflate: true })])
     const { tensors } = await openModel(new MemorySource(bytes, 'x.npz'))
-    expect(tensors[0]!.data!.origin).toBeUndefined()
-    expect(tensors[0]!.data!.read).toBeUndefined()
-    expect(await readPayload(tensors[0]!.data!)).toEqual(data)
+    expect(tensors.at(0)!.data!.origin).toBeUndefined()
+    expect(tensors.at(0)!.data!.read).toBeUndefined()
+    expect(await readPayload(tensors.at(0)!.data!)).toEqual(data)
   })
 
   it('keeps members that are no arrays', async () => {
@@ -178,7 +178,7 @@ describe('npz', () => {
     ])
     for (const deflate of [false, true]) {
       const model = await openModel(new MemorySource(craftZip([member('a.npy', content, { deflate })]), 'x.npz'))
-      expect(await readPayload(model.tensors[0]!.data!)).toEqual(Uint8Array.of(5))
+      expect(await readPayload(model.tensors.at(0)!.data!)).toEqual(Uint8Array.of(5))
     }
   })
 

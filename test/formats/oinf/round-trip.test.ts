@@ -159,7 +159,7 @@ describe('round trips', () => {
 
   it('keep quantization, in version 1 as metadata', async () => {
     const tensors = quants.map((quant, i): Tensor => ({ ...sampleTensor(`w/${i}`, 'i4', [3, 2], i), quant }))
-    const model = sampleModel([...tensors, { ...tensors[0]!, name: 'declared', data: null }])
+    const model = sampleModel([...tensors, { ...tensors.at(0)!, name: 'declared', data: null }])
     const v2 = await rewrite(model)
     expect(v2.version).toBe('2')
     const v1 = await rewrite(v2, { 'oinf-version': 1 })
@@ -188,7 +188,7 @@ describe('round trips', () => {
   it('keep names that are no UTF-8', async () => {
     const rawName = [Uint8Array.of(0x61, 0xff)]
     const again = await rewrite(sampleModel([{ ...sampleTensor('a\ufffd', 'u8', [2]), rawName }]))
-    expect(again.tensors[0]).toMatchObject({ name: 'a\ufffd', rawName })
+    expect(again.tensors.at(0)).toMatchObject({ name: 'a\ufffd', rawName })
   })
 })
 
@@ -260,6 +260,6 @@ describe('tensor data', () => {
   it('are copied, not decoded: payload bytes stay', async () => {
     const data = Uint8Array.of(0x7f, 0xc0, 0x12, 0x34)
     const tensor: Tensor = { ...sampleTensor('nan', 'f32', [1]), data: bytesPayload(data) }
-    expect(await readPayload((await rewrite(sampleModel([tensor]))).tensors[0]!.data!)).toEqual(data)
+    expect(await readPayload((await rewrite(sampleModel([tensor]))).tensors.at(0)!.data!)).toEqual(data)
   })
 })

@@ -210,7 +210,7 @@ describe('going on', () => {
   it('a long list with a wrong count fails when it is read', async () => {
     const model = await open(tensor(...dims(39_999), dataType(2), protoPacked(5, long)))
     const read = async (): Promise<void> => {
-      for await (const _ of model.tensors[0]!.data!.chunks(1 << 16));
+      for await (const _ of model.tensors.at(0)!.data!.chunks(1 << 16));
     }
     await expect(read()).rejects.toMatchObject({ code: 'onnx/count' })
   })

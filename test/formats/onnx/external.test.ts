@@ -59,14 +59,14 @@ describe('a file for every tensor', () => {
     const { tensors, files: all } = await openModel(source)
     expect([all.length, now]).toEqual([count + 1, 96])
     // In an order that closes and opens again, and many at a time.
-    const read = await Promise.all(tensors.toReversed().map(({ data: payload }) => readPayload(payload!)))
+    const read = await Promise.all([...tensors].reverse().map(({ data: payload }) => readPayload(payload!)))
     expect(read.reverse()).toEqual(Array.from({ length: count }, (_, i) => floats(i)))
     for (const [i, { data: payload }] of tensors.entries()) expect(await readPayload(payload!)).toEqual(floats(i))
     expect(opened).toBeGreaterThan(count)
     expect(most).toBeLessThanOrEqual(count)
     expect(now).toBeLessThanOrEqual(97)
     data.set(name(70), floats(1, 2))
-    await expect(readPayload(tensors[70]!.data!)).rejects.toMatchObject({ code: 'onnx/external-range' })
+    await expect(readPayload(tensors.at(70)!.data!)).rejects.toMatchObject({ code: 'onnx/external-range' })
     for (const file of all.slice(1)) await file.close()
     expect(now).toBe(0)
   })
@@ -97,7 +97,7 @@ describe('finding the data', () => {
     ['a dot', { location: './sub/./w.bin', offset: '00', length: '08' }, [4, 5]],
   ])('%s', async (_, entries, values) => {
     const { tensors, files: opened } = await open(model(entries), files)
-    expect(await readPayload(tensors[0]!.data!)).toEqual(floats(...values))
+    expect(await readPayload(tensors.at(0)!.data!)).toEqual(floats(...values))
     expect(opened.length).toBe(2)
     expect(await codesOf(model(entries), files)).toEqual([])
   })
@@ -109,7 +109,7 @@ describe('finding the data', () => {
     )
     const { tensors, files: opened } = await open(both, files)
     expect(opened.length).toBe(2)
-    expect(tensors[0]!.data!.origin!.source).toBe(tensors[1]!.data!.origin!.source)
+    expect(tensors.at(0)!.data!.origin!.source).toBe(tensors.at(1)!.data!.origin!.source)
   })
 })
 
@@ -171,7 +171,7 @@ it('files of one drop in a browser, by their path in it', async () => {
   const opened = await openModel(
     new BlobSource(new Blob([Uint8Array.from(model({ location: 'sub/w.bin' }))]), 'm.onnx', blobs),
   )
-  expect(await readPayload(opened.tensors[0]!.data!)).toEqual(floats(4, 5))
+  expect(await readPayload(opened.tensors.at(0)!.data!)).toEqual(floats(4, 5))
 })
 
 describe('on disk', () => {
@@ -186,7 +186,7 @@ describe('on disk', () => {
     const path = write(model({ location: 'data/w.bin' }))
     writeFileSync(at('model', 'data', 'w.bin'), floats(1, 2))
     const opened = await openModel(await FileSource.open(path))
-    expect(await readPayload(opened.tensors[0]!.data!)).toEqual(floats(1, 2))
+    expect(await readPayload(opened.tensors.at(0)!.data!)).toEqual(floats(1, 2))
     await opened.files[0]!.close()
   })
 

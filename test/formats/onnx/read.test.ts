@@ -78,7 +78,7 @@ describe('typed fields', () => {
         values.forEach((value, i) => {
           for (let k = 0; k < width; k++) expected[i * width + k] = Number(BigInt.asUintN(8, value >> BigInt(8 * k)))
         })
-        expect(await bytesIn(model.tensors[0]!.data)).toEqual([...expected])
+        expect(await bytesIn(model.tensors.at(0)!.data)).toEqual([...expected])
         expect((await verify(file)).verdict).toBe('ok')
       }),
       { numRuns: 100 },
@@ -93,7 +93,7 @@ describe('typed fields', () => {
         )
         const expected = new Uint8Array(Math.ceil((codes.length * 6) / 8))
         packers[6](codes, expected)
-        expect(await bytesIn((await open(file)).tensors[0]!.data)).toEqual([...expected])
+        expect(await bytesIn((await open(file)).tensors.at(0)!.data)).toEqual([...expected])
       }),
     )
   })
@@ -101,10 +101,10 @@ describe('typed fields', () => {
   it('of floats are a plain range where they are one packed list', async () => {
     const values = protoBytes<never>(4, floats(1, 2, 3))
     const whole = await open(modelOf(initializer(...dims(3), dataType(1), tensorName('w'), values)))
-    expect(whole.tensors[0]!.data!.origin).toBeDefined()
+    expect(whole.tensors.at(0)!.data!.origin).toBeDefined()
     const split = await open(modelOf(initializer(...dims(6), dataType(1), tensorName('w'), values, values)))
-    expect(split.tensors[0]!.data!.origin).toBeUndefined()
-    expect(await bytesIn(split.tensors[0]!.data)).toEqual([...floats(1, 2, 3, 1, 2, 3)])
+    expect(split.tensors.at(0)!.data!.origin).toBeUndefined()
+    expect(await bytesIn(split.tensors.at(0)!.data)).toEqual([...floats(1, 2, 3, 1, 2, 3)])
   })
 
   it('are decoded in pieces when they are long', async () => {
@@ -113,8 +113,8 @@ describe('typed fields', () => {
     const single = [...dims(70_000), dataType(2), ...repeat(protoInt(5, 200), 70_000), tensorName('single')]
     const model = await open(modelOf(initializer(...packed), initializer(...single)))
     const expected = new Uint8Array(BigInt64Array.from(values, BigInt).buffer)
-    expect(Buffer.compare(await readPayload(model.tensors[0]!.data!), expected)).toBe(0)
-    expect((await readPayload(model.tensors[1]!.data!)).every((byte) => byte === 200)).toBe(true)
+    expect(Buffer.compare(await readPayload(model.tensors.at(0)!.data!), expected)).toBe(0)
+    expect((await readPayload(model.tensors.at(1)!.data!)).every((byte) => byte === 200)).toBe(true)
   })
 })
 
@@ -208,23 +208,23 @@ describe('protobuf rules', () => {
     const first = protoMessage(5, [...dims(2), dataType(7), protoBytes<never>(4, floats(1))])
     const second = protoMessage(5, [...dims(1), dataType(1), protoBytes<never>(4, floats(2))])
     const { tensors } = await open(modelOf(node('Constant', 'c', attribute('value', first, second))))
-    expect(tensors[0]).toMatchObject({ name: 'c', shape: [2, 1], dtype: { id: 'f32' } })
-    expect(await bytesIn(tensors[0]!.data)).toEqual([...floats(1, 2)])
+    expect(tensors.at(0)).toMatchObject({ name: 'c', shape: [2, 1], dtype: { id: 'f32' } })
+    expect(await bytesIn(tensors.at(0)!.data)).toEqual([...floats(1, 2)])
   })
 
   it('the last of two values counts', async () => {
     const fields = [...dims(1), dataType(7), dataType(1), tensorName('x'), tensorName('w')]
     const file = modelOf(initializer(...fields, rawData(floats(1, 2)), rawData(floats(3))))
     const { tensors } = await open(file)
-    expect(tensors[0]!.name).toBe('w')
-    expect(await bytesIn(tensors[0]!.data)).toEqual([...floats(3)])
+    expect(tensors.at(0)!.name).toBe('w')
+    expect(await bytesIn(tensors.at(0)!.data)).toEqual([...floats(3)])
     expect((await verify(file)).findings.map(({ code }) => code)).toContain('onnx/repeated')
   })
 
   it('names that are not UTF-8 keep their bytes', async () => {
     const name = protoBytes<never>(8, Uint8Array.of(0xff, 0x61))
     const { tensors } = await open(modelOf(initializer(...dims(2), dataType(1), name, rawData(floats(1, 2)))))
-    expect(tensors[0]!.rawName).toEqual([Uint8Array.of(0xff, 0x61)])
+    expect(tensors.at(0)!.rawName).toEqual([Uint8Array.of(0xff, 0x61)])
   })
 })
 
@@ -268,8 +268,8 @@ it('reads what the exporter of encoders writes', async () => {
   const pieces = joinRopes([onnxFile({ graph, opset: 17, metadata: new Map([['k', 'v']]) })]).pieces
   const parts = await Promise.all(pieces.map((piece) => ('chunks' in piece ? readPayload(piece) : piece)))
   const model = await open(Uint8Array.from(parts.flatMap((part) => [...part])))
-  expect(model.tensors[0]).toMatchObject({ name: 'w', shape: [1, 3] })
-  expect(await bytesIn(model.tensors[0]!.data)).toEqual([...floats(1, 2, 3)])
+  expect(model.tensors.at(0)).toMatchObject({ name: 'w', shape: [1, 3] })
+  expect(await bytesIn(model.tensors.at(0)!.data)).toEqual([...floats(1, 2, 3)])
   expect(model.parts[0]!.value).toMatchObject({ inputs: ['x'], outputs: ['y'] })
 })
 

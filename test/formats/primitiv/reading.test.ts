@@ -106,7 +106,7 @@ describe('what is in a file', () => {
     const bytes = modelFile(...entries)
     const model = await openModel(countingSource(sourceOf(bytes), count))
     expect(model.tensors.length).toBe(3000)
-    expect(model.tensors[2999]!.data!.origin!.offset).toBe(bytes.byteLength - 5 - 256)
+    expect(model.tensors.at(2999)!.data!.origin!.offset).toBe(bytes.byteLength - 5 - 256)
     expect(count.reads).toBeLessThan(30)
   })
 })
@@ -298,7 +298,7 @@ describe('what is odd', () => {
   it('a batch above 1 in a statistic', async () => {
     const { model, findings } = await open(parameterFile(parameter([3], [['h', tensor([3], 2)]])))
     expect(findings.map(({ code, path }) => [code, path])).toEqual([['primitiv/batch', 'stats["h"].batch']])
-    expect(model.tensors[1]).toMatchObject({ shape: [3, 2], extra: { batch: 2 } })
+    expect(model.tensors.at(1)).toMatchObject({ shape: [3, 2], extra: { batch: 2 } })
   })
 
   it('unsorted keys are no reason to complain, and hide no clash', async () => {

@@ -223,7 +223,7 @@ describe('shapes', () => {
     const long = sampleModel([named('w', [2, 1, 1, 1, 1, 1, 1, 1, 1, 1])])
     const { plan } = await planConversion(long, 'primitiv', { name: 'out' })
     expect(plan.actions).toMatchObject([{ name: 'w', loss: 'form', reason: expect.stringContaining('at the end') }])
-    expect((await open(await write(long))).model.tensors[0]!.shape).toEqual([2])
+    expect((await open(await write(long))).model.tensors.at(0)!.shape).toEqual([2])
   })
 
   it('with a batch become plain shapes', async () => {
@@ -244,7 +244,7 @@ describe('shapes', () => {
     )
     expect(toHex(join(...parts))).toBe(toHex(bytes))
     const { tensor: judge } = primitiv.capabilities.writeFor!(model, { 'keep-batch': true })
-    expect(judge(model.tensors[1]!)).toEqual({ fits: true })
+    expect(judge(model.tensors.at(1)!)).toEqual({ fits: true })
   })
 })
 

@@ -94,7 +94,7 @@ describe('writing', () => {
     ['u8', [3], true],
   ])('writes %s of %j as it is only when it fills whole bytes: %s', async (dtype, shape, isWritten) => {
     const model = sampleModel([sampleTensor('a', dtype, shape)])
-    const fit = safetensors.capabilities.write!.tensor(model.tensors[0]!)
+    const fit = safetensors.capabilities.write!.tensor(model.tensors.at(0)!)
     expect(fit.fits).toBe(isWritten)
     if (!isWritten) expect(fit.reason).toContain('must fill whole bytes')
     const { verdict, findings } = await verifySource(

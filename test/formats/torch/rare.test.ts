@@ -57,8 +57,8 @@ describe('tensors of several tensors', () => {
       ['w.scale', 'f64', [2]],
       ['w.zero_point', 'i64', [2]],
     ])
-    expect(model.tensors[0]!.extra).toEqual({ quantizedAxis: 1 })
-    expect(await readPayload(model.tensors[0]!.data!)).toEqual(bytes(8))
+    expect(model.tensors.at(0)!.extra).toEqual({ quantizedAxis: 1 })
+    expect(await readPayload(model.tensors.at(0)!.data!)).toEqual(bytes(8))
     expect(await codesOf(quantized(int(1)))).toEqual(['torch/quantized-channels'])
     expect(await codesOf(quantized(int(2)))).toEqual(['torch/tensor-arguments'])
     expect(await codesOf(quantized(craft.none))).toEqual(['torch/tensor-arguments'])
@@ -107,7 +107,7 @@ describe('packed elements', () => {
   it('count one by one', async () => {
     const model = await open(of([2, 3], [1, 2], 1))
     expect(shapesOf(model)).toEqual([['w', 'f4_e2m1', [2, 6]]])
-    expect(await readPayload(model.tensors[0]!.data!)).toEqual(Uint8Array.of(1, 3, 5, 2, 4, 6))
+    expect(await readPayload(model.tensors.at(0)!.data!)).toEqual(Uint8Array.of(1, 3, 5, 2, 4, 6))
   })
 
   it('need a dimension to be counted in', async () => {

@@ -46,7 +46,7 @@ describe('views', () => {
         const storages = { '0': floats(count(length)) }
         const root = dict({ w: tensor(storage('0', 'torch FloatStorage', length), shape, { offset, strides }) })
         const model = await open(old ? legacy(root, storages) : archive(root, storages, { deflate }))
-        expect(model.tensors[0]!.shape).toEqual(shape)
+        expect(model.tensors.at(0)!.shape).toEqual(shape)
         expect(await values(model, 'w')).toEqual(expected(shape, strides, offset))
       }),
       { numRuns: 150 },
@@ -133,7 +133,7 @@ describe('elements', () => {
       ['u16', [3]],
       ['u8', [8]],
     ])
-    expect([...(await readPayload(tensors[0]!.data!))]).toEqual([2, 3, 4, 5, 6, 7])
+    expect([...(await readPayload(tensors.at(0)!.data!))]).toEqual([2, 3, 4, 5, 6, 7])
   })
 })
 
@@ -193,7 +193,7 @@ describe('wrapped tensors', () => {
         craft.orderedDict,
       )
     const { tensors } = await open(file(code('per_tensor_affine')))
-    expect(tensors[0]).toMatchObject({ quant: { scheme: 'asymmetric', scales: [0.5], zeroPoints: [3] } })
+    expect(tensors.at(0)).toMatchObject({ quant: { scheme: 'asymmetric', scales: [0.5], zeroPoints: [3] } })
     expect(await codesOf(file(code('per_channel_affine')))).toEqual(['torch/unsupported-tensor'])
     expect(await codesOf(file(code('per_channel_affine')), true)).toEqual(['torch/unsupported-tensor-left-out'])
   })
@@ -235,7 +235,7 @@ describe('checks of tensors', () => {
 
   it('an enormous view is made piece by piece when that is wanted', async () => {
     const model = await open(file(tensor(of, [2 ** 40], { strides: [0], offset: 2 })), { lenient: true })
-    const payload = model.tensors[0]!.data!
+    const payload = model.tensors.at(0)!.data!
     expect(payload.byteLength).toBe(2 ** 42)
     for await (const chunk of payload.chunks(4096)) {
       expect(new Float32Array(chunk.slice().buffer).every((value) => value === 2)).toBe(true)

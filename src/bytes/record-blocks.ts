@@ -1,0 +1,121 @@
+// Many small records, packed one behind the other: numbers that take as few bytes as they need, and texts. They lie in blocks that are never
+// moved, so growing costs no copy.
+
+/** A place is the number of a block and a byte in it: records begin within the first so many bytes. */
+const largestBlock = 1 << 20
+const firstBlock = 1 << 10
+/** So many characters become a text together without an argument list that is too long. */
+const unitsTogether = 4096
+/** Texts of so many are seldom: nothing is kept for them. */
+const manyUnits = 256
+
+export class RecordWriter {
+  readonly blocks: Uint8Array[] = []
+  #block = new Uint8Array(0)
+  #at = 0
+
+  /** Begins a record that takes at most so many bytes; the answer is its place. */
+  begin(most: number): number {
+    if (this.#at + most > this.#block.byteLength || this.#at >= largestBlock) {
+      const size = Math.min(largestBlock, Math.max(firstBlock, this.#block.byteLength * 2))
+      this.#block = new Uint8Array(Math.max(size, most))
+      this.blocks.push(this.#block)
+      this.#at = 0
+    }
+    return (this.blocks.length - 1) * largestBlock + this.#at
+  }
+
+  byte(value: number): void {
+    this.#block[this.#at++] = value
+  }
+
+  /** A whole number from 0 to 2^53 - 1: seven bits in a byte, the lowest first. */
+  number(value: number): void {
+    let rest = value
+    while (rest >= 0x80) {
+      this.#block[this.#at++] = 0x80 | (rest % 0x80)
+      rest = Math.floor(rest / 0x80)
+    }
+    this.#block[this.#at++] = rest
+  }
+
+  /** Any text, half surrogates included. */
+  text(value: string): void {
+    const isWide = hasWideUnit(value)
+    this.number(value.length * 2 + Number(isWide))
+    const block = this.#block
+    let at = this.#at
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i)
+      block[at++] = unit
+      if (isWide) block[at++] = unit >> 8
+    }
+    this.#at = at
+  }
+}
+
+/** The most bytes that a number and a text take. */
+export const numberRoom = 8
+export const textRoom = (text: string): number => numberRoom + 2 * text.length
+
+function hasWideUnit(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0xff) return true
+  return false
+}
+
+/** Reads what a writer has written, from any place where a record begins. */
+export class RecordReader {
+  readonly #blocks: readonly Uint8Array[]
+  /** Room for the characters of a text, by how many there are: an array that changes its length is slow. */
+  readonly #rooms: number[][] = []
+  #block: Uint8Array = new Uint8Array(0)
+  #at = 0
+
+  constructor({ blocks }: RecordWriter) {
+    this.#blocks = blocks
+  }
+
+  moveTo(place: number): void {
+    this.#block = this.#blocks[Math.floor(place / largestBlock)]!
+    this.#at = place % largestBlock
+  }
+
+  byte(): number {
+    return this.#block[this.#at++]!
+  }
+
+  number(): number {
+    let byte = this.#block[this.#at++]!
+    if (byte < 0x80) return byte
+    let value = byte & 0x7f
+    let factor = 0x80
+    do {
+      byte = this.#block[this.#at++]!
+      value += (byte & 0x7f) * factor
+      factor *= 0x80
+    } while (byte >= 0x80)
+    return value
+  }
+
+  text(): string {
+    const head = this.number()
+    const isWide = head % 2 === 1
+    const length = Math.floor(head / 2)
+    if (length <= unitsTogether) return this.#piece(length, isWide)
+    let text = ''
+    for (let left = length; left > 0; left -= unitsTogether) text += this.#piece(Math.min(left, unitsTogether), isWide)
+    return text
+  }
+
+  #piece(length: number, isWide: boolean): string {
+    const units = this.#rooms[length] ?? roomFor(length)
+    if (length < manyUnits) this.#rooms[length] = units
+    const block = this.#block
+    let at = this.#at
+    for (let i = 0; i < length; i++) units[i] = isWide ? block[at++]! + (block[at++]! << 8) : block[at++]!
+    this.#at = at
+    return String.fromCharCode.apply(null, units)
+  }
+}
+
+const roomFor = (length: number): number[] => new Array<number>(length).fill(0)

@@ -1,0 +1,173 @@
+// The tensors of a file, as few bytes each as they need. An object for each one takes some 300 bytes of memory and time to collect; what most
+// of them are made of (a name, a type, some dimensions, a range of a file) takes 15 and the name.
+import { numberRoom, RecordReader, RecordWriter, textRoom } from '../bytes/record-blocks.js'
+import type { DType } from '../dtypes/dtype.js'
+import { LazyTensors } from './lazy-tensors.js'
+import type { Payload } from './payload.js'
+import { RangePayload } from './range-payload.js'
+import type { Tensor } from './tensor.js'
+
+const isColumn = 1
+const isState = 2
+const hasRange = 4
+const hasPayload = 8
+const hasEncoding = 16
+const hasPath = 32
+const hasRest = 64
+/** The tensor as it was given: something about it fits no record. */
+const isKept = 128
+
+/** What few tensors have is kept as it is. */
+type Rest = Pick<Tensor, 'path' | 'rawName' | 'stat' | 'quant' | 'extra'>
+
+export class PackedTensors extends LazyTensors {
+  readonly #writer = new RecordWriter()
+  readonly #reader = new RecordReader(this.#writer)
+  readonly #kept: unknown[] = []
+  readonly #shared = new Map<unknown, number>()
+  readonly #sharedList: unknown[] = []
+  #places = new Float64Array(16)
+  #length = 0
+
+  static from(tensors: Iterable<Tensor>): PackedTensors {
+    const packed = new PackedTensors()
+    for (const tensor of tensors) packed.push(tensor)
+    return packed
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  push(tensor: Tensor): void {
+    if (this.#length === this.#places.length) {
+      const places = new Float64Array(this.#length * 2)
+      places.set(this.#places)
+      this.#places = places
+    }
+    this.#places[this.#length++] = this.#pack(tensor)
+  }
+
+  /** Puts another tensor in the place of one. */
+  replace(index: number, tensor: Tensor): void {
+    this.#places[index] = this.#pack(tensor)
+  }
+
+  /** The name alone. */
+  nameAt(index: number): string {
+    const reader = this.#reader
+    reader.moveTo(this.#places[index]!)
+    return reader.byte() === isKept ? (this.#kept[reader.number()] as Tensor).name : reader.text()
+  }
+
+  protected make(index: number): Tensor {
+    const reader = this.#reader
+    reader.moveTo(this.#places[index]!)
+    const flags = reader.byte()
+    if (flags === isKept) return this.#kept[reader.number()] as Tensor
+    const name = reader.text()
+    const dtype = this.#sharedList[reader.number()] as DType
+    const shape = this.#numbers()
+    let data: Payload | null = null
+    if (flags & hasRange) {
+      const source = this.#sharedList[reader.number()] as RangePayload['source']
+      const offset = reader.number()
+      data = new RangePayload(source, offset, reader.number())
+    } else if (flags & hasPayload) data = this.#kept[reader.number()] as Payload
+    const order = flags & isColumn ? 'column' : 'row'
+    const role = flags & isState ? 'state' : 'weight'
+    if (flags < hasEncoding) return { name, dtype, shape, order, role, data }
+    return {
+      name,
+      ...(flags & hasPath && { path: cut(name, this.#numbers()) }),
+      dtype,
+      ...(flags & hasEncoding && { encoding: this.#sharedList[reader.number()] as DType }),
+      shape,
+      order,
+      role,
+      data,
+      ...(flags & hasRest && (this.#kept[reader.number()] as Rest)),
+    }
+  }
+
+  /** Writes a record; the answer is its place. */
+  #pack(tensor: Tensor): number {
+    const writer = this.#writer
+    const { name, path, dtype, encoding, shape, order, role, data } = tensor
+    if (!shape.every(isCount)) return this.#keep(tensor)
+    const isJoined = path !== undefined && path.join('.') === name
+    const rest = restOf(tensor, isJoined)
+    const room = 16 * numberRoom + textRoom(name) + numberRoom * (shape.length + (path?.length ?? 0))
+    const place = writer.begin(room)
+    let flags = (order === 'column' ? isColumn : 0) | (role === 'state' ? isState : 0)
+    if (data instanceof RangePayload) flags |= hasRange
+    else if (data) flags |= hasPayload
+    if (isJoined) flags |= hasPath
+    if (encoding) flags |= hasEncoding
+    if (rest) flags |= hasRest
+    writer.byte(flags)
+    writer.text(name)
+    writer.number(this.#share(dtype))
+    this.#write(shape)
+    if (data instanceof RangePayload) {
+      writer.number(this.#share(data.source))
+      writer.number(data.offset)
+      writer.number(data.byteLength)
+    } else if (data) writer.number(this.#kept.push(data) - 1)
+    if (isJoined) this.#write(path.map((part) => part.length))
+    if (encoding) writer.number(this.#share(encoding))
+    if (rest) writer.number(this.#kept.push(rest) - 1)
+    return place
+  }
+
+  #keep(tensor: Tensor): number {
+    const place = this.#writer.begin(1 + numberRoom)
+    this.#writer.byte(isKept)
+    this.#writer.number(this.#kept.push(tensor) - 1)
+    return place
+  }
+
+  #write(numbers: readonly number[]): void {
+    this.#writer.number(numbers.length)
+    for (const value of numbers) this.#writer.number(value)
+  }
+
+  #numbers(): number[] {
+    const count = this.#reader.number()
+    const numbers: number[] = []
+    for (let i = 0; i < count; i++) numbers.push(this.#reader.number())
+    return numbers
+  }
+
+  /** The number of something that many tensors have. */
+  #share(value: unknown): number {
+    const known = this.#shared.get(value)
+    if (known !== undefined) return known
+    this.#shared.set(value, this.#sharedList.length)
+    return this.#sharedList.push(value) - 1
+  }
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+
+function restOf({ path, rawName, stat, quant, extra }: Tensor, isJoined: boolean): Rest | undefined {
+  const ownPath = isJoined ? undefined : path
+  if (!ownPath && !rawName && stat === undefined && !quant && !extra) return undefined
+  return {
+    ...(ownPath && { path: ownPath }),
+    ...(rawName && { rawName }),
+    ...(stat !== undefined && { stat }),
+    ...(quant && { quant }),
+    ...(extra && { extra }),
+  }
+}
+
+/** The parts of a name that has dots between them, by their lengths. */
+function cut(name: string, lengths: readonly number[]): string[] {
+  let at = 0
+  return lengths.map((length) => {
+    const part = name.slice(at, at + length)
+    at += length + 1
+    return part
+  })
+}

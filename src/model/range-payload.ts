@@ -1,0 +1,39 @@
+import { type ByteRange, type ByteSource, checkRange, streamRange } from '../bytes/index.js'
+import type { Payload, Stretches } from './payload.js'
+
+/** The bytes of a source, as they are. Lists of many tensors keep only the numbers in here and make the rest anew. */
+export class RangePayload implements Payload {
+  readonly byteLength: number
+  readonly source: ByteSource
+  readonly offset: number
+
+  /** The range is known to be inside the source. */
+  constructor(source: ByteSource, offset: number, length: number) {
+    this.source = source
+    this.offset = offset
+    this.byteLength = length
+  }
+
+  get origin(): ByteRange {
+    return { source: this.source, offset: this.offset, length: this.byteLength }
+  }
+
+  get stretches(): Stretches {
+    return { grain: 1, take: (at, count) => rangePayload(this.source, this.offset + at, count) }
+  }
+
+  async read(at: number, count: number, signal?: AbortSignal): Promise<Uint8Array> {
+    checkRange({ name: this.source.name, size: this.byteLength }, at, count)
+    return this.source.read(this.offset + at, count, { signal })
+  }
+
+  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return streamRange(this.origin, window, signal)
+  }
+}
+
+/** The range is checked here: a reader cannot hand out a payload that lies outside its file. */
+export function rangePayload(source: ByteSource, offset: number, length: number): Payload {
+  checkRange(source, offset, length)
+  return new RangePayload(source, offset, length)
+}

@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hashOfName, NameSet } from '../../src/bytes/name-set.js'
+
+describe('a set of names', () => {
+  it('knows what it was given, however the hashes fall, and whether or not it came into the list', () => {
+    const entry = fc.record({ name: fc.string({ maxLength: 3 }), isListed: fc.boolean() })
+    const spreads = fc.constantFrom(1, 8, 2 ** 32)
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 600 }), spreads, (entries, spread) => {
+        const list: string[] = []
+        const names = new NameSet((position) => list[position]!)
+        const known = new Map<string, number | undefined>()
+        for (const { name, isListed } of entries) {
+          const found = names.add(name, list.length, hashOfName(name) % spread)
+          expect(found !== undefined).toBe(known.has(name))
+          if (known.get(name) !== undefined) expect(found).toBe(known.get(name))
+          if (found !== undefined) continue
+          known.set(name, isListed ? list.length : undefined)
+          if (isListed) list.push(name)
+          else names.keepLast(name)
+        }
+      }),
+    )
+  })
+})
