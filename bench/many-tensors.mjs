@@ -4,7 +4,6 @@
 
 import { LazyTensors } from '../dist/model/lazy-tensors.js'
 import {
-  bytesPayload,
   dtypeById,
   FileSource,
   formats,
@@ -13,26 +12,29 @@ import {
   openModel,
   openOutput,
   planConversion,
+  rangePayload,
   runConversion,
 } from '../dist/node.js'
 import { answer, peakMemory, seconds } from './measure.mjs'
 import { nameOf } from './tensor-names.mjs'
+import { virtualFile } from './virtual.mjs'
 
 const each = 64
 
 /** A model whose tensors are made when they are asked for, so that it takes no memory itself. */
 class Made extends LazyTensors {
-  #data = bytesPayload(new Uint8Array(each).fill(63))
+  #source
   #dtype = dtypeById('f32')
 
   constructor(count) {
     super()
     this.length = count
+    this.#source = virtualFile('made', [{ at: 0, length: count * each }])
   }
 
   make(i) {
-    const [dtype, data] = [this.#dtype, this.#data]
-    return { name: nameOf(i), dtype, shape: [each / 4], order: 'row', role: 'weight', data }
+    const data = rangePayload(this.#source, i * each, each)
+    return { name: nameOf(i), dtype: this.#dtype, shape: [each / 4], order: 'row', role: 'weight', data }
   }
 }
 
