@@ -2,7 +2,7 @@
 // header that a safetensors file of them would have. Once each: with a million tensors what an earlier round left behind costs as much
 // as the work.
 
-import { LazyTensors } from '../dist/model/lazy-tensors.js'
+import { LazyList } from '../dist/bytes/lazy-list.js'
 import {
   dtypeById,
   FileSource,
@@ -22,7 +22,7 @@ import { virtualFile } from './virtual.mjs'
 const each = 64
 
 /** A model whose tensors are made when they are asked for, so that it takes no memory itself. */
-class Made extends LazyTensors {
+class Made extends LazyList {
   #source
   #dtype = dtypeById('f32')
 

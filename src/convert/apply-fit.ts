@@ -1,5 +1,5 @@
 import type { Fit } from '../model/index.js'
-import type { Note } from './plan-types.js'
+import type { Note } from './action-log.js'
 
 /** What the target makes of a thing, noted in the plan; undefined when it has no place. */
 export function applyFit<T>(fit: Fit<T>, value: T, note: Note): T | undefined {

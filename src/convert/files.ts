@@ -5,7 +5,7 @@ import { companionsBeside, fileKind, filePart, findFile } from '../model/compani
 import { bytesPayload, type Fit, type Model, type Part, readPayload, type WriteCapabilities } from '../model/index.js'
 import { type Vocabulary, vocabularyKind } from '../model/vocabulary.js'
 import { exportVocabulary, parseVocabularyText } from '../model/vocabulary-text.js'
-import { noter, type PlanAction } from './plan-types.js'
+import { type ActionLog, noter } from './action-log.js'
 
 export interface FileOptions {
   /** False: without the files that belong to the model. */
@@ -25,7 +25,7 @@ export async function planFiles(
   model: Model,
   write: WriteCapabilities,
   options: FileOptions,
-  actions: PlanAction[],
+  actions: ActionLog,
 ): Promise<Model> {
   const parts = wantedParts(model, options, actions)
   if (options.files === false) return { ...model, parts }
@@ -45,7 +45,7 @@ export async function planFiles(
 }
 
 /** All but what nobody wants. */
-function wantedParts({ parts, files: [main] }: Model, options: FileOptions, actions: PlanAction[]): Part[] {
+function wantedParts({ parts, files: [main] }: Model, options: FileOptions, actions: ActionLog): Part[] {
   const names = options.without ?? []
   for (const name of names) {
     if (parts.some((part) => part.name === name || part.kind === name)) continue

@@ -1,7 +1,8 @@
 // Things of several models under their names. What is new is added; what is there already must be the same, or somebody says whose counts.
 import { type Code, failWith } from '../errors/index.js'
 import type { Model } from '../model/index.js'
-import { noter, type PlanAction } from './plan-types.js'
+import { type ActionLog, noter } from './action-log.js'
+import type { PlanAction } from './plan-types.js'
 
 /** One kind of things: tensors, metadata entries or parts. */
 export interface Joinable<T> {
@@ -16,7 +17,7 @@ export interface Joinable<T> {
 
 export interface JoinContext {
   readonly prefer: 'first' | 'last' | undefined
-  readonly actions: PlanAction[]
+  readonly actions: ActionLog
   /** What messages and the plan call a model. */
   fileOf(model: Model): string
   labelOf(model: Model): string

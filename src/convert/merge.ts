@@ -6,10 +6,11 @@ import { compareMeta } from '../model/same-meta.js'
 import { restoreStowed } from '../stow/index.js'
 import { orient, orientFor } from '../transforms/orientation.js'
 import { selector } from '../transforms/select.js'
+import { ActionLog, noter } from './action-log.js'
 import { mergeCodes } from './codes.js'
 import { type Joinable, type JoinContext, JoinedByName } from './join-by-name.js'
 import { joinSizes, ownPart, partKey } from './merge-parts.js'
-import { noter, type PlanAction } from './plan-types.js'
+import type { ActionList } from './plan-types.js'
 import { checkUniqueNames } from './rename.js'
 import { isSamePart, tensorDifference } from './same-content.js'
 
@@ -31,12 +32,12 @@ export interface MergeOptions {
 export interface Merged {
   readonly model: Model
   /** What was done, for the plan of the conversion. */
-  readonly actions: readonly PlanAction[]
+  readonly actions: ActionList
 }
 
 /** The first model with what the others have besides. It stays a model of the first one's format. */
 export async function mergeModels(models: readonly [Model, ...Model[]], options: MergeOptions = {}): Promise<Merged> {
-  const actions: PlanAction[] = []
+  const actions = new ActionLog()
   for (const model of models) {
     const names = model.tensors.map(({ name }) => name)
     checkUniqueNames(names, names, fileOf(model))
@@ -75,7 +76,7 @@ export async function mergeModels(models: readonly [Model, ...Model[]], options:
   return { model: joined, actions }
 }
 
-async function unpack(model: Model, { stow }: MergeOptions, actions: PlanAction[]): Promise<Model> {
+async function unpack(model: Model, { stow }: MergeOptions, actions: ActionLog): Promise<Model> {
   if (stow === false) return model
   const { model: restored, names } = await restoreStowed(model)
   for (const { subject, name } of names) noter(actions, subject, name)('restore', 'none')

@@ -1,21 +1,21 @@
 // How much memory a conversion takes at most, beyond the program itself: the indexes of both sides, which are there as long as it runs, and
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
-import { defaultWindow } from '../bytes/index.js'
+import { defaultWindow, type List } from '../bytes/index.js'
 import { countSlots, type Layout, type Model, type Payload, type TensorList } from '../model/index.js'
 import { indexSize } from '../model/index-size.js'
 import type { WorkerPool } from '../pool/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
 import { reorderMemory } from '../transforms/reorder.js'
-import type { ActionKind, PlanAction } from './plan-types.js'
+import type { ActionKind, ActionList, PlanAction } from './plan-types.js'
 
 export interface Planned {
   readonly source: Model
   /** What the output will hold, and what each of these tensors is called in the source. */
   readonly tensors: TensorList
-  readonly storedFrom: readonly string[]
-  readonly actions: readonly PlanAction[]
+  readonly storedFrom: List<string>
+  readonly actions: ActionList
   readonly layout: Layout
   readonly pool?: WorkerPool | undefined
 }
@@ -59,13 +59,14 @@ const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequanti
 /** Threads are started when there is enough to compute: about a byte in half a nanosecond to a nanosecond. */
 function threadMemory({ source, tensors, storedFrom: names, actions, layout, pool }: Planned): number {
   if (!pool) return 0
-  const isRecoded = new Set(
-    actions.flatMap(({ subject, action, name }) => (subject === 'tensor' && recoding.has(action) ? name : [])),
-  )
+  const isRecoded = new Set<string>()
+  for (const { subject, action, name } of actions) if (subject === 'tensor' && recoding.has(action)) isRecoded.add(name)
   let recoded = 0
   let digested = 0
-  for (const [i, { data }] of tensors.entries()) if (isRecoded.has(names[i]!)) recoded += data?.byteLength ?? 0
-  for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
+  if (isRecoded.size > 0) {
+    for (const [i, { data }] of tensors.entries()) if (isRecoded.has(names.at(i)!)) recoded += data?.byteLength ?? 0
+    for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
+  }
   for (const { slots } of layout.files.filter((file) => countSlots(file).digestSlots > 0)) {
     for (const slot of slots) {
       // Checksums are so cheap that they are computed where the bytes are.
@@ -90,9 +91,9 @@ function largestStream({ source, tensors, storedFrom: names, actions }: Planned)
   const originals = new Map(source.tensors.map((tensor) => [tensor.name, tensor.data]))
   let largest = 0
   for (const [i, { data }] of tensors.entries()) {
-    const input = originals.get(names[i]!) ?? data
+    const input = originals.get(names.at(i)!) ?? data
     if (!input || !data) continue
-    const needs = (done.get(names[i]!) ?? []).map((action) => streamMemory(action, input, data))
+    const needs = (done.get(names.at(i)!) ?? []).map((action) => streamMemory(action, input, data))
     largest = Math.max(
       largest,
       needs.reduce((sum, need) => sum + need, 0),

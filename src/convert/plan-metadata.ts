@@ -2,8 +2,8 @@
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import { type Metadata, type MetaValue, stowageKey, text, type WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
+import { type ActionLog, noter } from './action-log.js'
 import { applyFit } from './apply-fit.js'
-import { noter, type PlanAction } from './plan-types.js'
 import { parseAs } from './typed-value.js'
 
 export interface MetadataOptions {
@@ -23,7 +23,7 @@ export function planMetadata(
   source: Metadata,
   write: WriteCapabilities,
   options: MetadataOptions,
-  actions: PlanAction[],
+  actions: ActionLog,
   stower: Stower | undefined,
 ): PlannedMetadata {
   const metadata = new Map<string, MetaValue>()

@@ -1,12 +1,12 @@
 // What happens to each part: its own format keeps it, the target takes or maps it, it is stowed, computed anew, or dropped.
 import type { Part, WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
+import { type ActionLog, noter } from './action-log.js'
 import { applyFit } from './apply-fit.js'
-import { noter, type PlanAction } from './plan-types.js'
 
 export interface PartsContext {
   readonly write: WriteCapabilities
-  readonly actions: PlanAction[]
+  readonly actions: ActionLog
   readonly stower: Stower | undefined
   /** Whether the target is the format that a part belongs to. */
   readonly isOwner: (part: Part) => boolean

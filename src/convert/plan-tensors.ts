@@ -1,15 +1,18 @@
 // What happens to each tensor: selected, renamed, adapted to the target's types, put into the target's order of elements.
+import type { List } from '../bytes/index.js'
 import { i8, u8 } from '../dtypes/index.js'
-import type { Tensor, WriteCapabilities } from '../model/index.js'
+import { ChosenTensors } from '../model/chosen-tensors.js'
+import type { Tensor, TensorList, WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
 import { changesForm, keepBytes } from '../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../transforms/reorder.js'
 import { renameTensor, selector } from '../transforms/select.js'
+import { type ActionLog, type Note, noter } from './action-log.js'
 import { adaptTensor } from './adapt.js'
 import { applyFit } from './apply-fit.js'
-import { type Note, noter, type PlanAction } from './plan-types.js'
 import type { Recoded } from './recode.js'
 import { renamer } from './rename.js'
+import { TensorNames } from './tensor-names.js'
 
 export interface TensorOptions {
   readonly only?: readonly string[] | undefined
@@ -22,30 +25,29 @@ export interface TensorOptions {
 }
 
 export interface PlannedTensors {
-  readonly tensors: Tensor[]
+  readonly tensors: TensorList
   /** What each of them was called in the source. */
-  readonly storedFrom: readonly string[]
+  readonly storedFrom: List<string>
   /** What the tensors are called, stowed ones included, in the model's own order. */
-  readonly names: readonly string[]
+  readonly names: List<string>
   /** What they were called before. */
-  readonly oldNames: readonly string[]
+  readonly oldNames: List<string>
 }
 
 export function planTensors(
   { tensors: source, changes }: Pick<Recoded, 'tensors' | 'changes'>,
   write: WriteCapabilities,
   options: TensorOptions,
-  actions: PlanAction[],
+  actions: ActionLog,
   stower: Stower | undefined,
 ): PlannedTensors {
   const isWanted = selector(options.only, options.exclude)
   const newName = renamer(options.rename, options.renameMap)
-  const tensors: Tensor[] = []
-  const storedFrom: string[] = []
-  const names: string[] = []
-  const oldNames: string[] = []
+  const tensors = new ChosenTensors(source)
+  const [storedFrom, names, oldNames] = [new TensorNames(source), new TensorNames(source), new TensorNames(source)]
+  actions.countIn(source)
   for (const [index, original] of source.entries()) {
-    const note = noter(actions, 'tensor', original.name)
+    const note = noter(actions, 'tensor', original.name, index)
     if (!isWanted(original.name)) {
       note('drop', 'content', { requested: true, reason: 'not selected' })
       continue
@@ -54,16 +56,17 @@ export function planTensors(
     const name = newName(original.name)
     const tensor = renameTensor(original, name)
     if (name !== original.name) note('rename', 'none', { requested: true, from: original.name, to: name })
-    const { action, loss, ...more } = changes.get(original) ?? {}
+    const { action, loss, ...more } = changes.get(index) ?? {}
     if (action && loss) note(action, loss, more)
     const fitted = fitTensor(tensor, index, { write, note, actions, stower })
     if (fitted === undefined) continue
-    names.push(name)
-    oldNames.push(original.name)
+    names.add(index, name === original.name ? undefined : name)
+    oldNames.add(index)
     if (fitted === 'stowed') continue
     const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
-    tensors.push(stored)
-    storedFrom.push(original.name)
+    if (stored === original) tensors.keep(index)
+    else tensors.push(stored)
+    storedFrom.add(index)
     const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
     if (actions.length > before) continue
     if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
@@ -75,7 +78,7 @@ export function planTensors(
 interface FitContext {
   readonly write: WriteCapabilities
   readonly note: Note
-  readonly actions: PlanAction[]
+  readonly actions: ActionLog
   readonly stower: Stower | undefined
 }
 

@@ -1,4 +1,5 @@
 // What a plan consists of. Plain JSON, so that programs can read it and receipts can keep it.
+import type { List } from '../bytes/index.js'
 
 export type Loss = 'none' | 'form' | 'precision' | 'content'
 
@@ -30,10 +31,13 @@ export interface PlanAction {
   readonly to?: string
 }
 
+/** A plan for a million tensors has more than as many actions: they are made when they are asked for. */
+export type ActionList = List<PlanAction>
+
 export interface Plan {
   readonly source: { readonly file: string; readonly format: string }
   readonly target: string
-  readonly actions: readonly PlanAction[]
+  readonly actions: ActionList
   /** What else is worth knowing: wishes that the target cannot fulfil, although nothing is lost by that. */
   readonly notes: readonly string[]
   /** The worst loss that nobody asked for. */
@@ -46,11 +50,3 @@ export interface Plan {
 
 const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']
 export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
-
-export type Note = (action: ActionKind, loss: Loss, more?: Partial<PlanAction>) => void
-
-export function noter(actions: PlanAction[], subject: PlanAction['subject'], name: string): Note {
-  return (action, loss, more = {}) => {
-    actions.push({ subject, name, action, loss, ...more })
-  }
-}

@@ -1,5 +1,6 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
+import type { List } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
@@ -23,6 +24,7 @@ import { blockStretch, isRecoded, pooled } from '../transforms/pooled.js'
 import { nearestBlocks } from '../transforms/quantize-method.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { attachState, dropState } from '../transforms/state.js'
+import { ActionLog, noter, worstOf } from './action-log.js'
 import { canStayStored, isCopy } from './as-stored.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
 import { estimateMemory } from './peak-memory.js'
@@ -30,7 +32,7 @@ import { type MetadataOptions, planMetadata } from './plan-metadata.js'
 import { checkChosen, notesOn } from './plan-notes.js'
 import { planParts } from './plan-parts.js'
 import { planTensors, type TensorOptions } from './plan-tensors.js'
-import { isWorse, type Loss, noter, type Plan, type PlanAction } from './plan-types.js'
+import type { ActionList, Plan, PlanAction } from './plan-types.js'
 import { type RecodeOptions, recodeTensors } from './recode.js'
 import { checkRenameMap, checkUniqueNames } from './rename.js'
 import { sharePayloads } from './share.js'
@@ -41,7 +43,7 @@ export type { QuantizeSettings } from './recode.js'
 
 export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOptions, FileOptions {
   /** What was done to the model before it came here; it stands first in the plan. */
-  readonly before?: readonly PlanAction[] | undefined
+  readonly before?: Iterable<PlanAction> | undefined
   /** False: what the target has no place for is dropped, not put into its metadata; and nothing that was put there comes back. */
   readonly stow?: boolean | undefined
   /** Leave linear weights the way round that they have, whatever the target wants. */
@@ -82,7 +84,7 @@ export async function planConversion(source: Model, target: string, options: Con
 
 async function planChange(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
-  const actions: PlanAction[] = [...(options.before ?? [])]
+  const actions = new ActionLog(options.before)
   const restored = options.stow === false ? source : await restore(source, actions)
   const model = prepare(forTarget(restored, target), options, actions)
   checkRenameMap(options.renameMap, model.tensors, fileOf(source))
@@ -172,7 +174,7 @@ function capabilitiesFor(format: Format, model: Model, options: ConvertOptions):
 }
 
 /** Everything that the container only carried is back in its own form. */
-async function restore(source: Model, actions: PlanAction[]): Promise<Model> {
+async function restore(source: Model, actions: ActionLog): Promise<Model> {
   const { model, names } = await restoreStowed(source)
   for (const { subject, name } of names) noter(actions, subject, name)('restore', 'none')
   return model
@@ -187,30 +189,30 @@ function forTarget(model: Model, target: string): Model {
 function summarise(
   source: Model,
   target: string,
-  actions: readonly PlanAction[],
+  actions: ActionList,
   layout: Layout,
 ): Omit<Plan, 'notes' | 'peakMemory'> {
-  const unasked = actions.filter((action) => !action.requested)
   return {
     source: { file: fileOf(source), format: source.format },
     target,
     actions,
-    loss: unasked.reduce<Loss>((worst, { loss }) => (isWorse(loss, worst) ? loss : worst), 'none'),
+    loss: worstOf(unasked(actions)),
     size: layoutSize(layout),
     files: layout.files.map((file) => ({ name: file.name, size: fileLength(file) })),
   }
 }
 
+function* unasked(actions: Iterable<PlanAction>): Generator<PlanAction, void, void> {
+  for (const action of actions) if (!action.requested) yield action
+}
+
 /** What the caller asks for beyond single tensors: optimizer state and parts. */
-function prepare(source: Model, options: ConvertOptions, actions: PlanAction[]): Model {
+function prepare(source: Model, options: ConvertOptions, actions: ActionLog): Model {
   let model = source
   if (options.dropState) {
-    model = dropState(model)
-    const kept = new Set(model.tensors)
-    for (const tensor of source.tensors) {
-      if (!kept.has(tensor))
-        noter(actions, 'tensor', tensor.name)('drop', 'content', { requested: true, reason: 'optimizer state' })
-    }
+    model = dropState(model, (name) =>
+      noter(actions, 'tensor', name)('drop', 'content', { requested: true, reason: 'optimizer state' }),
+    )
   }
   if (options.stateFrom) {
     const attached = attachState(model, options.stateFrom)
@@ -226,7 +228,7 @@ function prepare(source: Model, options: ConvertOptions, actions: PlanAction[]):
   return { ...model, parts: [...model.parts.filter((part) => !isReplaced(part)), ...added] }
 }
 
-function turnWeights(model: Model, write: WriteCapabilities, actions: PlanAction[]): Model {
+function turnWeights(model: Model, write: WriteCapabilities, actions: ActionLog): Model {
   const { model: turned, turned: names, from, to, isAssumed } = orientFor(model, write.orientation)
   const reason = `linear weights lie ${isAssumed ? 'presumably ' : ''}as [${from === 'in-out' ? 'in, out' : 'out, in'}], the target wants the transpose`
   for (const name of names) noter(actions, 'tensor', name)('transpose', 'none', { reason, from: from!, to: to! })
@@ -234,7 +236,7 @@ function turnWeights(model: Model, write: WriteCapabilities, actions: PlanAction
 }
 
 /** Codes that the target turns into values again would cost precision and save nothing. */
-function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities, title: string, file: string): void {
+function checkQuantized(actions: ActionList, write: WriteCapabilities, title: string, file: string): void {
   const methods = new Map<string, string | undefined>()
   for (const { subject, name, action, to, reason } of actions) {
     if (subject === 'tensor' && action === 'quantize') methods.set(name, to)
@@ -254,13 +256,8 @@ function insteadFor(methodId: string, write: WriteCapabilities): string | undefi
 }
 
 /** Tensors can be stored under other names than they have; where none is, all of them have been looked at. */
-function checkStoredNames(
-  tensors: TensorList,
-  storedFrom: readonly string[],
-  names: readonly string[],
-  file: string,
-): void {
-  if (tensors.every(({ name }, i) => name === names[i])) return
+function checkStoredNames(tensors: TensorList, storedFrom: List<string>, names: List<string>, file: string): void {
+  if (tensors.every(({ name }, i) => name === names.at(i))) return
   const stored = tensors.map(({ name }) => name)
   checkUniqueNames(storedFrom, stored, file)
 }

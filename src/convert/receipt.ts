@@ -11,7 +11,8 @@ import { type Model, type QuantParams, rangePayload } from '../model/index.js'
 import { pairBy } from '../model/pair-by.js'
 import { restoreStowed } from '../stow/index.js'
 import { rowMajor } from '../transforms/reorder.js'
-import { isWorse, type Loss, type Plan, type PlanAction } from './plan-types.js'
+import { worstOf } from './action-log.js'
+import type { ActionList, Loss, Plan, PlanAction } from './plan-types.js'
 
 export interface ReceiptFile {
   readonly name: string
@@ -116,9 +117,6 @@ export async function makeReceipt(
   }
 }
 
-const worstOf = (actions: readonly Pick<PlanAction, 'loss'>[]): Loss =>
-  actions.reduce<Loss>((worst, { loss }) => (isWorse(loss, worst) ? loss : worst), 'none')
-
 interface Candidate {
   /** What the tensor is called in the output. */
   readonly name: string
@@ -127,7 +125,7 @@ interface Candidate {
 
 /** Each tensor of the source with what became of it, then what came from elsewhere. */
 function tieTensors(
-  actions: readonly PlanAction[],
+  actions: ActionList,
   before: readonly ReceiptTensor[],
   after: readonly ReceiptTensor[],
 ): ReceiptEntry[] {
@@ -155,7 +153,7 @@ function tieTensors(
   ]
 }
 
-function actionsByName(actions: readonly PlanAction[]): Map<string, ReceiptAction[]> {
+function actionsByName(actions: ActionList): Map<string, ReceiptAction[]> {
   const byName = new Map<string, ReceiptAction[]>()
   for (const { subject, name, ...action } of actions) {
     if (subject !== 'tensor') continue

@@ -44,15 +44,15 @@ export interface RecodeOptions {
 
 export interface Recoded {
   readonly tensors: TensorList
-  /** What was done to a tensor of the list above, where anything was. */
-  readonly changes: ReadonlyMap<Tensor, TensorChange>
+  /** What was done to a tensor of the list above, by its position, where anything was. */
+  readonly changes: ReadonlyMap<number, TensorChange>
   /** Which method each tensor takes that is kept, where any was asked for. */
   readonly choices?: readonly MethodChoice[]
 }
 
 export type TensorChange = Pick<PlanAction, 'action' | 'loss' | 'requested' | 'from' | 'to' | 'reason'>
 
-type Changes = Map<Tensor, TensorChange>
+type Changes = Map<number, TensorChange>
 
 export async function recodeTensors(source: TensorList, options: RecodeOptions): Promise<Recoded> {
   const isWanted = selector(options.only, options.exclude)
@@ -64,7 +64,7 @@ export async function recodeTensors(source: TensorList, options: RecodeOptions):
   const tensors = quantized?.tensors ?? decoded
   return {
     tensors: cast
-      ? tensors.map((each) => (isWanted(each.name) && !changes.has(each) ? castFloat(each, cast, changes) : each))
+      ? tensors.map((each, i) => (isWanted(each.name) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
       : tensors,
     changes,
     ...(quantized && { choices: quantized.choices }),
@@ -82,16 +82,17 @@ function dequantizeAll(
 ): TensorList {
   const isMeant = selector(globs)
   const to = cast?.kind === 'float' ? cast : f32
-  return source.map((tensor) => {
+  return source.map((tensor, i) => {
     if (!isQuantized(tensor) || !isWanted(tensor.name) || !isMeant(tensor.name)) return tensor
     const why = whyNotDequantized(tensor)
     if (why !== undefined) {
-      changes.set(tensor, { action: 'copy', loss: 'none', reason: `it stays as it is: ${why}` })
+      changes.set(i, { action: 'copy', loss: 'none', reason: `it stays as it is: ${why}` })
       return tensor
     }
     // Where every value is there, the codes still are not.
     const loss = dequantizeLoss(tensor, to) === 'none' ? 'form' : 'precision'
-    return changed(dequantizeTensor(tensor, to), change('dequantize', loss, typeOf(tensor), to.id), changes)
+    changes.set(i, change('dequantize', loss, typeOf(tensor), to.id))
+    return dequantizeTensor(tensor, to)
   })
 }
 
@@ -108,7 +109,8 @@ async function quantizeAll(
   const chosen = choices.flatMap(({ name, method }, i): Chosen[] => {
     if (method === undefined || !isWanted(name)) return []
     // From the codes straight to other ones: what `cast` would round away in between stays.
-    const values = decoded.at(i) === source.at(i) ? source.at(i)! : dequantizeTensor(source.at(i)!, f32)
+    const stored = source.at(i)!
+    const values = changes.get(i)?.action === 'dequantize' ? dequantizeTensor(stored, f32) : stored
     return [{ index: i, method, domain: domainOf(requireMethod(method), settings), values }]
   })
   const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, threads)
@@ -117,9 +119,8 @@ async function quantizeAll(
   const tensors = [...decoded]
   for (const each of chosen) {
     const { index, method } = each
-    changes.delete(decoded.at(index)!)
-    const quantized = quantize(each, settings, ranges?.get(each), pool)
-    tensors[index] = changed(quantized, change('quantize', 'precision', typeOf(source.at(index)!), method), changes)
+    tensors[index] = quantize(each, settings, ranges?.get(each), pool)
+    changes.set(index, change('quantize', 'precision', typeOf(source.at(index)!), method))
   }
   return { tensors, choices: choices.filter(({ name }) => isWanted(name)) }
 }
@@ -172,17 +173,14 @@ async function scanAll(
 const scanCost = 0.2
 const quantizeCost = 2
 
-function castFloat(tensor: Tensor, cast: DType, changes: Changes): Tensor {
+function castFloat(tensor: Tensor, position: number, cast: DType, changes: Changes): Tensor {
   if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor
   // A row that is no whole number of blocks cannot have a block type; such tensors stay as they are.
   if (cast.byteLength(tensor.shape) === undefined) return tensor
   // Blocks are made of rows, and cannot be put into another order later.
   const inOrder = cast.kind === 'block' ? rowMajor(tensor) : tensor
-  return changed(
-    castTensor(inOrder, cast),
-    change('cast', castLoss(tensor.dtype, cast), tensor.dtype, cast.id),
-    changes,
-  )
+  changes.set(position, change('cast', castLoss(tensor.dtype, cast), tensor.dtype, cast.id))
+  return castTensor(inOrder, cast)
 }
 
 const change = (action: ActionKind, loss: PlanAction['loss'], from: DType, to: string): TensorChange => ({
@@ -192,11 +190,6 @@ const change = (action: ActionKind, loss: PlanAction['loss'], from: DType, to: s
   from: from.id,
   to,
 })
-
-function changed(tensor: Tensor, made: TensorChange, changes: Changes): Tensor {
-  changes.set(tensor, made)
-  return tensor
-}
 
 function requireDType(id: string): DType {
   const name = id.toLowerCase()

@@ -1,4 +1,6 @@
 // New names for tensors, by rules for many or by a map for some.
+import type { List } from '../bytes/index.js'
+import { NameSet } from '../bytes/name-set.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import type { TensorList } from '../model/index.js'
 import { parseRename } from '../transforms/select.js'
@@ -25,16 +27,13 @@ export function checkRenameMap(map: ReadonlyMap<string, string> | undefined, ten
 }
 
 /** Two tensors of one name are refused with what both were called before. `before` and `after` go by pairs. */
-export function checkUniqueNames(before: readonly string[], after: readonly string[], file: string): void {
-  if (new Set(after).size === after.length) return // what each was called before takes more memory, and is for the message alone
-  const owners = new Map<string, string>()
+export function checkUniqueNames(before: List<string>, after: List<string>, file: string): void {
+  const known = new NameSet((position) => after.at(position)!)
   for (const [i, name] of after.entries()) {
-    const first = owners.get(name)
-    if (first !== undefined) {
-      const [a, b, both] = [first, before[i]!, name].map((each) => JSON.stringify(each))
-      const message = a === b ? `two tensors would be called ${both}` : `${a} and ${b} would both be called ${both}`
-      failWith(writeCodes['duplicate-name'], { file, path: name, message })
-    }
-    owners.set(name, before[i]!)
+    const first = known.add(name, i)
+    if (first === undefined) continue
+    const [a, b, both] = [before.at(first)!, before.at(i)!, name].map((each) => JSON.stringify(each))
+    const message = a === b ? `two tensors would be called ${both}` : `${a} and ${b} would both be called ${both}`
+    failWith(writeCodes['duplicate-name'], { file, path: name, message })
   }
 }

@@ -1,13 +1,15 @@
 // Tensors with the same type, shape and bytes are given one payload, for targets that store a payload once however many tensors have it.
+
+import type { List } from '../bytes/index.js'
 import { digestPayload } from '../inspect/digest-payloads.js'
 import type { Tensor, TensorList } from '../model/index.js'
-import { noter, type PlanAction } from './plan-types.js'
+import { type ActionLog, noter } from './action-log.js'
 
 /** Only tensors that agree in type and shape with another one are read. `names` are what they are called in the plan. */
 export async function sharePayloads(
   tensors: TensorList,
-  names: readonly string[],
-  actions: PlanAction[],
+  names: List<string>,
+  actions: ActionLog,
   signal: AbortSignal | undefined,
 ): Promise<Tensor[]> {
   const shared = [...tensors]
@@ -23,7 +25,7 @@ export async function sharePayloads(
       }
       shared[i] = { ...tensor, data: tensors.at(same)!.data }
       const reason = 'stored once, as one that has the same bytes'
-      noter(actions, 'tensor', names[i]!)('copy', 'none', { requested: true, reason, to: names[same]! })
+      noter(actions, 'tensor', names.at(i)!)('copy', 'none', { requested: true, reason, to: names.at(same)! })
     }
   }
   return shared

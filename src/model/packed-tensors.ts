@@ -1,8 +1,9 @@
 // The tensors of a file, as few bytes each as they need. An object for each one takes some 300 bytes of memory and time to collect; what most
 // of them are made of (a name, a type, some dimensions, a range of a file) takes 15 and the name.
+import { LazyList } from '../bytes/lazy-list.js'
+import { NumberList } from '../bytes/number-list.js'
 import { numberRoom, RecordReader, RecordWriter, textRoom } from '../bytes/record-blocks.js'
 import type { DType } from '../dtypes/dtype.js'
-import { LazyTensors } from './lazy-tensors.js'
 import type { Payload } from './payload.js'
 import { RangePayload } from './range-payload.js'
 import type { Tensor } from './tensor.js'
@@ -20,14 +21,13 @@ const isKept = 128
 /** What few tensors have is kept as it is. */
 type Rest = Pick<Tensor, 'path' | 'rawName' | 'stat' | 'quant' | 'extra'>
 
-export class PackedTensors extends LazyTensors {
+export class PackedTensors extends LazyList<Tensor> {
   readonly #writer = new RecordWriter()
   readonly #reader = new RecordReader(this.#writer)
   readonly #kept: unknown[] = []
   readonly #shared = new Map<unknown, number>()
   readonly #sharedList: unknown[] = []
-  #places = new Float64Array(16)
-  #length = 0
+  readonly #places = new NumberList(Float64Array)
 
   static from(tensors: Iterable<Tensor>): PackedTensors {
     const packed = new PackedTensors()
@@ -36,33 +36,28 @@ export class PackedTensors extends LazyTensors {
   }
 
   get length(): number {
-    return this.#length
+    return this.#places.length
   }
 
   push(tensor: Tensor): void {
-    if (this.#length === this.#places.length) {
-      const places = new Float64Array(this.#length * 2)
-      places.set(this.#places)
-      this.#places = places
-    }
-    this.#places[this.#length++] = this.#pack(tensor)
+    this.#places.push(this.#pack(tensor))
   }
 
   /** Puts another tensor in the place of one. */
   replace(index: number, tensor: Tensor): void {
-    this.#places[index] = this.#pack(tensor)
+    this.#places.set(index, this.#pack(tensor))
   }
 
   /** The name alone. */
   nameAt(index: number): string {
     const reader = this.#reader
-    reader.moveTo(this.#places[index]!)
+    reader.moveTo(this.#places.at(index))
     return reader.byte() === isKept ? (this.#kept[reader.number()] as Tensor).name : reader.text()
   }
 
   protected make(index: number): Tensor {
     const reader = this.#reader
-    reader.moveTo(this.#places[index]!)
+    reader.moveTo(this.#places.at(index))
     const flags = reader.byte()
     if (flags === isKept) return this.#kept[reader.number()] as Tensor
     const name = reader.text()

@@ -1,5 +1,5 @@
 // Collects what a target has no place for, and puts it into the target's metadata.
-import { compareUtf8 } from '../bytes/index.js'
+import { compareUtf8, type List } from '../bytes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import {
@@ -29,10 +29,20 @@ const sorted = <T>(items: readonly T[], keyOf: (item: T) => string): T[] =>
 
 const nameOf = ({ stored, name }: StowedTensor): string => stored ?? name ?? ''
 
+/** Whether the names come in the order that a container would put them into. */
+function isAscending(tensors: TensorList): boolean {
+  let last: string | undefined
+  for (const { name } of tensors) {
+    if (last !== undefined && compareUtf8(last, name) > 0) return false
+    last = name
+  }
+  return true
+}
+
 /** What the target is given, in the model's own order; `keys` and `names` include what is stowed. */
 export interface Contents {
   readonly keys: readonly string[]
-  readonly names: readonly string[]
+  readonly names: List<string>
   readonly tensors: TensorList
 }
 
@@ -117,12 +127,12 @@ export class Stower {
     return isSorted(order) ? [] : order
   }
 
-  #tensorOrder(names: readonly string[], tensors: TensorList): number[] {
+  #tensorOrder(names: List<string>, tensors: TensorList): number[] {
     if (!this.#returnsTo('tensors')) return []
     if (this.#tensors.some(({ stored }) => stored === undefined)) return orderOf(names)
     const sorts = this.#write.sorts?.tensors
     if (!sorts) return []
-    if (sorts === true) return isSorted(orderOf(tensors.map(({ name }) => name))) ? [] : orderOf(names)
+    if (sorts === true) return isAscending(tensors) ? [] : orderOf(names)
     return areSameTensors(sorts(tensors), tensors) ? [] : orderOf(names)
   }
 

@@ -7,9 +7,14 @@ import type { Model, Tensor, TensorList } from '../model/index.js'
 const separator = '#'
 
 /** The weights alone, without tensors that are state by their role or by their name. */
-export function dropState(model: Model): Model {
+export function dropState(model: Model, onDropped?: (name: string) => void): Model {
   const names = new Set(model.tensors.map((tensor) => tensor.name))
-  return { ...model, tensors: model.tensors.filter((tensor) => !isState(tensor, names)) }
+  const tensors = model.tensors.filter((tensor) => {
+    const isDropped = isState(tensor, names)
+    if (isDropped) onDropped?.(tensor.name)
+    return !isDropped
+  })
+  return { ...model, tensors }
 }
 
 export interface AttachedState {

@@ -17,19 +17,19 @@ describe('a type that the target lacks', () => {
     ['c128', 'safetensors', 'c64', 'precision'],
   ] as const)('%s in %s becomes %s, loss %s', async (from, target, to, loss) => {
     const plan = await actionsOf(sampleTensor('a', from, [4, 8]), target)
-    expect(plan.actions[0]).toMatchObject({ action: 'cast', from, to, loss })
+    expect(plan.actions.at(0)).toMatchObject({ action: 'cast', from, to, loss })
     expect(plan.loss).toBe(loss)
   })
 
   it('is dequantized when it is a block', async () => {
     const plan = await actionsOf(sampleTensor('a', 'ggml.q8_0', [4, 32]), 'safetensors')
-    expect(plan.actions[0]).toMatchObject({ action: 'dequantize', from: 'ggml.q8_0', to: 'f32', loss: 'form' })
+    expect(plan.actions.at(0)).toMatchObject({ action: 'dequantize', from: 'ggml.q8_0', to: 'f32', loss: 'form' })
   })
 
   it('is dropped, with a reason, when nothing fits', async () => {
     const plan = await actionsOf(sampleTensor('a', 'c64', [4]), 'primitiv')
-    expect(plan.actions[0]).toMatchObject({ action: 'drop', loss: 'content' })
-    expect(plan.actions[0]!.reason).not.toBe('')
+    expect(plan.actions.at(0)).toMatchObject({ action: 'drop', loss: 'content' })
+    expect(plan.actions.at(0)!.reason).not.toBe('')
   })
 
   it('does not lose quantization parameters in silence', async () => {

@@ -64,7 +64,7 @@ describe('quantizing a model', () => {
       method: 'k4',
       tensorMethod: [['*embed', 'q8']],
     })
-    expect(plan.actions).toEqual([
+    expect([...plan.actions]).toEqual([
       {
         subject: 'tensor',
         name: 'a.weight',

@@ -60,7 +60,7 @@ describe('q8 and Q8_0', () => {
 
   it('is a change of form in the plan of a conversion to GGUF', async () => {
     const { plan } = await planConversion(sampleModel([q8([2, 64])]), 'gguf', { name: 'o.gguf' })
-    expect(plan.actions[0]).toMatchObject({ subject: 'tensor', action: 'map', loss: 'form' })
+    expect(plan.actions.at(0)).toMatchObject({ subject: 'tensor', action: 'map', loss: 'form' })
     expect(plan.loss).toBe('form')
     const odd = formatById('gguf')!.capabilities.write!.tensor(q8([2, 40]))
     expect(odd).toMatchObject({ fits: false })

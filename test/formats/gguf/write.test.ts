@@ -213,7 +213,7 @@ describe('what GGUF can hold', () => {
   it('casts on the way, block types included', async () => {
     const model = sampleModel([sampleTensor('a', 'f32', [2, 256])].map((t) => ({ ...t, data: floats(512) })))
     const { plan } = await planConversion(model, 'gguf', { name: 'q.gguf', cast: 'ggml.q4_k' })
-    expect(plan.actions[0]).toMatchObject({ action: 'cast', to: 'ggml.q4_k', loss: 'precision' })
+    expect(plan.actions.at(0)).toMatchObject({ action: 'cast', to: 'ggml.q4_k', loss: 'precision' })
     const again = await openModel(sourceOf(await convertToFiles(model, 'gguf', { cast: 'ggml.q4_k' })))
     expect(again.tensors.at(0)).toMatchObject({ dtype: { id: 'ggml.q4_k' }, data: { byteLength: 288 } })
     expect(again.metadata.get('general.quantization_version')).toEqual({ type: 'u32', value: 2 })

@@ -245,7 +245,7 @@ describe('what has no place', () => {
   it('is refused when it reaches the writer', async () => {
     const wide = sampleModel([], new Map<string, MetaValue>([['k', { type: 'u8', value: 256 }]]))
     const conversion = await planFor(wide)
-    expect(conversion.actions[0]).toMatchObject({ action: 'drop', reason: 'the value does not fit the type u8' })
+    expect(conversion.actions.at(0)).toMatchObject({ action: 'drop', reason: 'the value does not fit the type u8' })
     for (const value of [
       { type: 'i4', value: 8 },
       { type: 't1', value: 0 },

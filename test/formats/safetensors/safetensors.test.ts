@@ -81,7 +81,7 @@ describe('writing', () => {
     const { plan } = await planConversion(sampleModel([empty]), 'safetensors', { name: 'x', stow: false })
     expect(plan.loss).toBe('content')
     const reason = 'safetensors cannot declare a tensor without data'
-    expect(plan.actions[0]).toMatchObject({ action: 'drop', name: 'a', reason })
+    expect(plan.actions.at(0)).toMatchObject({ action: 'drop', name: 'a', reason })
   })
 
   it.each<[string, number[], boolean]>([
