@@ -1,13 +1,10 @@
 // Many small records, packed one behind the other: numbers that take as few bytes as they need, and texts. They lie in blocks that are never
 // moved, so growing costs no copy.
+import { textOfUnits } from './unit-text.js'
 
 /** A place is the number of a block and a byte in it: records begin within the first so many bytes. */
 const largestBlock = 1 << 20
 const firstBlock = 1 << 10
-/** So many characters become a text together without an argument list that is too long. */
-const unitsTogether = 4096
-/** Texts of so many are seldom: nothing is kept for them. */
-const manyUnits = 256
 
 export class RecordWriter {
   readonly blocks: Uint8Array[] = []
@@ -66,8 +63,6 @@ function hasWideUnit(text: string): boolean {
 /** Reads what a writer has written, from any place where a record begins. */
 export class RecordReader {
   readonly #blocks: readonly Uint8Array[]
-  /** Room for the characters of a text, by how many there are: an array that changes its length is slow. */
-  readonly #rooms: number[][] = []
   #block: Uint8Array = new Uint8Array(0)
   #at = 0
 
@@ -101,21 +96,15 @@ export class RecordReader {
     const head = this.number()
     const isWide = head % 2 === 1
     const length = Math.floor(head / 2)
-    if (length <= unitsTogether) return this.#piece(length, isWide)
-    let text = ''
-    for (let left = length; left > 0; left -= unitsTogether) text += this.#piece(Math.min(left, unitsTogether), isWide)
-    return text
-  }
-
-  #piece(length: number, isWide: boolean): string {
-    const units = this.#rooms[length] ?? roomFor(length)
-    if (length < manyUnits) this.#rooms[length] = units
-    const block = this.#block
-    let at = this.#at
-    for (let i = 0; i < length; i++) units[i] = isWide ? block[at++]! + (block[at++]! << 8) : block[at++]!
-    this.#at = at
-    return String.fromCharCode.apply(null, units)
+    const start = this.#at
+    this.#at += isWide ? 2 * length : length
+    return isWide ? wideText(this.#block, start, this.#at) : textOfUnits(this.#block, start, this.#at)
   }
 }
 
-const roomFor = (length: number): number[] => new Array<number>(length).fill(0)
+/** Two bytes for each code unit, the lower one first. */
+function wideText(bytes: Uint8Array, from: number, to: number): string {
+  const units = new Uint16Array((to - from) / 2)
+  for (let i = 0; i < units.length; i++) units[i] = bytes[from + 2 * i]! + (bytes[from + 2 * i + 1]! << 8)
+  return textOfUnits(units, 0, units.length)
+}

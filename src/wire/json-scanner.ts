@@ -1,9 +1,10 @@
 // A strict JSON reader that walks the text once and hands out what it meets. Unlike JSON.parse it sees duplicate keys, knows the byte
 // position of everything, keeps integers apart from floats, and never builds objects, so `__proto__` is a key like any other.
 //
-// The bytes are decoded to one string first: that validates UTF-8 natively, and names are then cheap slices of it. The walk itself
-// goes over an array of the string's code units, which for ASCII text are the bytes: reading those is several times faster.
+// The walk goes over an array of code units, which for ASCII text are the bytes themselves: a header of 100 MB is not there a second time as
+// a string. Other text is decoded first, which validates UTF-8 natively.
 import { decodeUtf8, findInvalidUtf8 } from '../bytes/index.js'
+import { textOfUnits } from '../bytes/unit-text.js'
 import { type Code, jsonCodes, type Report } from '../errors/index.js'
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
@@ -18,13 +19,13 @@ const zero = 0x30
 const nine = 0x39
 
 export class JsonScanner {
-  readonly text: string
   readonly #report: Report
   readonly #base: number
   readonly #units: Uint8Array | Uint16Array
   readonly #isAscii: boolean
   readonly #maxDepth: number
   #index = 0
+  #keyIndex = 0
   #depth = 0
   /** Whether the next key or item is the first of its object or array. */
   #first = true
@@ -34,20 +35,25 @@ export class JsonScanner {
 
   /** `base` is the offset of the first byte in the file. */
   constructor(bytes: Uint8Array, report: Report, base = 0, maxDepth = 128) {
-    const text = decodeUtf8(bytes)
-    if (text === undefined) {
-      report.fail(jsonCodes.utf8, {
-        offset: base + findInvalidUtf8(bytes),
-        path: 'json',
-        message: 'the text is not UTF-8 here',
-      })
-    }
-    this.text = text
     this.#report = report
     this.#base = base
-    this.#isAscii = text.length === bytes.byteLength
-    this.#units = this.#isAscii ? bytes : codeUnits(text)
+    this.#isAscii = isAscii(bytes)
+    this.#units = this.#isAscii ? bytes : decodeUnits(bytes, report, base)
     this.#maxDepth = maxDepth
+  }
+
+  /** How many code units the text has. */
+  get length(): number {
+    return this.#units.length
+  }
+
+  /** A stretch of the text as it stands there. */
+  slice(start: number, end: number): string {
+    return textOfUnits(this.#units, start, Math.max(start, Math.min(end, this.length)))
+  }
+
+  unitAt(index: number): number {
+    return this.#units[index]!
   }
 
   /** Position in the text, not in the file. */
@@ -68,6 +74,20 @@ export class JsonScanner {
     this.#knownIndex = index
     this.#knownByte = bytes
     return this.#base + bytes
+  }
+
+  /** Where the last key begins that `nextKey` gave, with its quote. */
+  get keyIndex(): number {
+    return this.#keyIndex
+  }
+
+  /** A key that was there before, by where it began. */
+  keyAt(keyIndex: number): string {
+    const index = this.#index
+    this.#index = keyIndex
+    const key = this.string('')
+    this.#index = index
+    return key
   }
 
   /** What stands here, without taking it. */
@@ -97,6 +117,7 @@ export class JsonScanner {
   /** The next key of the object, or undefined at its end. */
   nextKey(path: string): string | undefined {
     if (!this.#more(closeBrace, path)) return undefined
+    this.#keyIndex = this.#index
     const key = this.string(path)
     this.#skipBlanks()
     if (this.#units[this.#index]! !== 0x3a) this.syntax('a colon', path)
@@ -138,7 +159,7 @@ export class JsonScanner {
       if (!(unit >= 0x20)) this.#badCharacter(i, path)
     }
     this.#index = i + 1
-    return this.text.slice(start, i)
+    return this.slice(start, i)
   }
 
   /**
@@ -188,9 +209,9 @@ export class JsonScanner {
   /** The characters of any number, checked against JSON's grammar. */
   number(path: string): string {
     this.#skipBlanks()
-    const pattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-    pattern.lastIndex = this.#index
-    const token = pattern.exec(this.text)?.[0]
+    let end = this.#index
+    while (end < this.length && isOfNumber(this.#units[end]!)) end++
+    const token = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/.exec(this.slice(this.#index, end))?.[0]
     if (token === undefined) return this.syntax('a number', path)
     this.#index += token.length
     return token
@@ -198,7 +219,7 @@ export class JsonScanner {
 
   literal(word: 'true' | 'false' | 'null', path: string): void {
     this.#skipBlanks()
-    if (!this.text.startsWith(word, this.#index)) this.syntax(`"${word}"`, path)
+    if (this.slice(this.#index, this.#index + word.length) !== word) this.syntax(`"${word}"`, path)
     this.#index += word.length
   }
 
@@ -232,7 +253,7 @@ export class JsonScanner {
   end(path: string): number {
     const end = this.#index
     this.#skipBlanks()
-    if (this.#index < this.text.length) this.syntax('the end', path)
+    if (this.#index < this.length) this.syntax('the end', path)
     return end
   }
 
@@ -241,7 +262,8 @@ export class JsonScanner {
   }
 
   syntax(wanted: string, path: string): never {
-    const found = this.#index < this.text.length ? JSON.stringify(this.text[this.#index]) : 'the end of the text'
+    const next = this.slice(this.#index, this.#index + 1)
+    const found = next === '' ? 'the end of the text' : JSON.stringify(next)
     return this.fail(jsonCodes.syntax, this.#index, path, `${wanted} was expected, ${found} found`)
   }
 
@@ -280,16 +302,16 @@ export class JsonScanner {
 
   #badCharacter(index: number, path: string): never {
     this.#index = index
-    if (index >= this.text.length) return this.syntax('a closing quote', path)
-    const code = this.text.charCodeAt(index).toString(16).padStart(4, '0')
+    if (index >= this.length) return this.syntax('a closing quote', path)
+    const code = this.#units[index]!.toString(16).padStart(4, '0')
     return this.fail(jsonCodes.syntax, index, path, `a raw control character U+${code} in a string`)
   }
 
   #escapedString(start: number, at: number, path: string): string {
-    const { text } = this
-    let value = text.slice(start, at)
+    const units = this.#units
+    let value = this.slice(start, at)
     for (let i = at; ; i++) {
-      const unit = text.charCodeAt(i)
+      const unit = units[i]!
       if (unit === quote) {
         this.#index = i + 1
         if (!value.isWellFormed())
@@ -298,14 +320,14 @@ export class JsonScanner {
       }
       if (unit !== backslash) {
         if (!(unit >= 0x20)) this.#badCharacter(i, path)
-        value += text[i]
+        value += String.fromCharCode(unit)
         continue
       }
-      const letter = text[++i]
-      const plain = letter === undefined ? undefined : simpleEscapes.get(letter)
+      const letter = this.slice(++i, i + 1)
+      const plain = simpleEscapes.get(letter)
       if (plain !== undefined) value += plain
       else {
-        const digits = text.slice(i + 1, i + 5)
+        const digits = this.slice(i + 1, i + 5)
         if (letter !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
           this.fail(jsonCodes.syntax, i - 1, path, 'an escape that JSON does not have')
         }
@@ -315,6 +337,28 @@ export class JsonScanner {
     }
   }
 }
+
+/** Four bytes at a time, from the first place in the buffer where that is possible. */
+function isAscii(bytes: Uint8Array): boolean {
+  const lead = Math.min(bytes.byteLength, -bytes.byteOffset & 3)
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + lead, (bytes.byteLength - lead) >> 2)
+  let bits = 0
+  for (let i = 0; i < words.length; i++) bits |= words[i]!
+  for (let i = 0; i < lead; i++) bits |= bytes[i]!
+  for (let i = lead + 4 * words.length; i < bytes.byteLength; i++) bits |= bytes[i]!
+  return (bits & 0x80808080) === 0
+}
+
+function decodeUnits(bytes: Uint8Array, report: Report, base: number): Uint16Array {
+  const text = decodeUtf8(bytes)
+  if (text !== undefined) return codeUnits(text)
+  const offset = base + findInvalidUtf8(bytes)
+  return report.fail(jsonCodes.utf8, { offset, path: 'json', message: 'the text is not UTF-8 here' })
+}
+
+/** Digits, signs, points and both sorts of e. */
+const isOfNumber = (unit: number): boolean =>
+  (unit >= zero && unit <= nine) || unit === 0x2b || unit === 0x2d || unit === 0x2e || unit === 0x45 || unit === 0x65
 
 function codeUnits(text: string): Uint16Array {
   const units = new Uint16Array(text.length)

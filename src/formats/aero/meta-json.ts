@@ -41,7 +41,7 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
     scanner.peek(key)
     const start = scanner.index
     scanner.skip(key)
-    const raw = scanner.text.slice(start, scanner.index)
+    const raw = scanner.slice(start, scanner.index)
     if (raw.startsWith('{') || raw.startsWith('[')) nested += raw.length
     if (nested > mostNested)
       scanner.fail(jsonCodes.depth, start, key, `more than ${mostNested} characters of nested values`)

@@ -4,6 +4,7 @@
 // The name `__metadata__` is reserved for a map of strings to strings. The ranges must tile the data section: no holes, no overlap,
 // nothing after the last one. The header may end in spaces, which is how writers align the data.
 import { maxSafe } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
 import type { ReadContext } from '../../model/index.js'
 import type { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
@@ -29,7 +30,7 @@ export interface Header {
   readonly scanner: JsonScanner
 }
 
-/** Each repeated name is looked up in the text; a file of nothing else must not make that quadratic. */
+/** Going back in a text that is not ASCII takes as long as the text is; a file of nothing but repeated names must not make that quadratic. */
 const maxRepeats = 100
 
 export const entryPath = (name: string): string => `header[${JSON.stringify(name)}]`
@@ -38,8 +39,8 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
   const { report } = context
   const metadata = new Map<string, string>()
   const members: Header['members'] = []
-  const seen = new Set<string>()
   let repeats = 0
+  const seen = new NameSet((keyIndex) => scanner.keyAt(keyIndex))
   const withMembers = context.extents !== undefined
   if (scanner.peek('header') !== 'object') scanner.syntax('an object', 'header')
   if (scanner.index > 0) {
@@ -54,13 +55,12 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
     const at = scanner.index
     const name = scanner.nextKey('header')
     if (name === undefined) break
-    const known = seen.size
-    seen.add(name)
-    const isRepeated = seen.size === known
-    if (name === metadataKey) readMetadata(scanner, metadata, isRepeated, at, context)
+    const first = seen.add(name, scanner.keyIndex)
+    if (name === metadataKey) readMetadata(scanner, metadata, first !== undefined, at, context)
     else {
-      if (isRepeated && repeats++ < maxRepeats) {
-        complain(scanner, context, 'duplicate-name', entryPath(name), describeRepeat(scanner, name, at), at)
+      if (first !== undefined && repeats++ < maxRepeats) {
+        const message = `${JSON.stringify(name)} was there before, at 0x${scanner.offsetAt(first).toString(16)}`
+        complain(scanner, context, 'duplicate-name', entryPath(name), message, at)
       }
       readEntry(scanner, name, at, context, visit)
     }
@@ -71,16 +71,9 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
   return { metadata, members, end, scanner }
 }
 
-/** Looks for the first place in the text; names are usually written plainly, and then that is exact. */
-function describeRepeat(scanner: JsonScanner, name: string, at: number): string {
-  const quoted = JSON.stringify(name)
-  const first = scanner.text.indexOf(`${quoted}:`)
-  return `${quoted} was there before${first >= 0 && first < at ? `, at 0x${scanner.offsetAt(first).toString(16)}` : ''}`
-}
-
 function checkPadding(scanner: JsonScanner, end: number, { report }: ReadContext): void {
-  for (let i = end; i < scanner.text.length; i++) {
-    if (scanner.text.charCodeAt(i) === 0x20) continue
+  for (let i = end; i < scanner.length; i++) {
+    if (scanner.unitAt(i) === 0x20) continue
     const message = 'the header is padded with white space that is not a space'
     report.report(codes['header-padding'], { offset: scanner.offsetAt(i), path: 'header', message })
     return
@@ -156,7 +149,7 @@ function readEntry(scanner: JsonScanner, name: string, at: number, context: Read
       if (scanner.peek('header') === 'string') tag = tagByName.get(scanner.string('header'))
       else scanner.skip('header')
       if (!tag) {
-        const message = `${scanner.text.slice(start, scanner.index).trim()} is not a safetensors dtype`
+        const message = `${scanner.slice(start, scanner.index).trim()} is not a safetensors dtype`
         complain(scanner, context, 'dtype', `${entryPath(name)}.dtype`, message, start)
       }
     } else if (field === 2) {

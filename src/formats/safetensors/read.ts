@@ -1,6 +1,8 @@
 // Reads one file: fetches the header, parses it, and checks that the tensors tile the data section.
 import { type ByteSource, Cursor, countElements, struct, u64 } from '../../bytes/index.js'
-import { type Metadata, type Model, type ReadContext, rangePayload, type Tensor, text } from '../../model/index.js'
+import { NumberList } from '../../bytes/number-list.js'
+import { type Metadata, type Model, type ReadContext, rangePayload, text } from '../../model/index.js'
+import { PackedTensors } from '../../model/packed-tensors.js'
 import { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
 import type { Tag } from './dtypes.js'
@@ -45,13 +47,13 @@ const toMetadata = (strings: ReadonlyMap<string, string>): Metadata =>
 /** The bytes after the header, and who owns which of them. Ranges are kept in plain arrays: a file can have a million. */
 class DataSection {
   readonly offset: number
-  readonly tensors: Tensor[] = []
+  readonly tensors = new PackedTensors()
   readonly #size: number
   readonly #source: ByteSource
   readonly #scanner: JsonScanner
   readonly #context: ReadContext
-  readonly #begins: number[] = []
-  readonly #ends: number[] = []
+  readonly #begins = new NumberList(Float64Array)
+  readonly #ends = new NumberList(Float64Array)
   #refused = 0
 
   constructor(source: ByteSource, offset: number, scanner: JsonScanner, context: ReadContext) {
@@ -119,15 +121,12 @@ class DataSection {
   /** In order of offset, each tensor must begin where the one before it ends. */
   checkTiling(): void {
     const { report } = this.#context
-    let previous: Tensor | undefined
+    let previous: number | undefined
     let reached = 0
     for (const i of this.#inOffsetOrder()) {
-      const tensor = this.tensors[i]!
-      const begin = this.#begins[i]!
-      // The same name with the same range again was reported as a duplicate; it is no overlap on top.
-      const isRepeat = previous?.name === tensor.name && this.#ends[i]! === reached
-      if (begin !== reached && !isRepeat) {
-        const before = previous ? JSON.stringify(previous.name) : 'the header'
+      const begin = this.#begins.at(i)
+      if (begin !== reached && !this.#isRepeat(i, previous, reached)) {
+        const before = previous === undefined ? 'the header' : JSON.stringify(this.tensors.nameAt(previous))
         const isHole = begin > reached
         const message = isHole
           ? `${begin - reached} bytes after ${before} belong to nobody`
@@ -135,12 +134,12 @@ class DataSection {
         const place = { offset: this.offset + Math.min(begin, reached), length: Math.abs(begin - reached) }
         report.report(isHole ? codes.hole : codes.overlap, {
           ...place,
-          path: `${entryPath(tensor.name)}.data_offsets`,
+          path: `${entryPath(this.tensors.nameAt(i))}.data_offsets`,
           message,
         })
       }
-      reached = Math.max(reached, this.#ends[i]!)
-      previous = tensor
+      reached = Math.max(reached, this.#ends.at(i))
+      previous = i
     }
     // Entries that were refused may own the rest; saying that it belongs to nobody would be a guess.
     if (reached < this.#size && this.#refused === 0) {
@@ -154,14 +153,20 @@ class DataSection {
     }
   }
 
+  /** The same name with the same range again was reported as a duplicate; it is no overlap on top. */
+  #isRepeat(i: number, previous: number | undefined, reached: number): boolean {
+    if (previous === undefined || this.#ends.at(i) !== reached) return false
+    return this.tensors.nameAt(previous) === this.tensors.nameAt(i)
+  }
+
   #inOffsetOrder(): Iterable<number> {
     const begins = this.#begins
     const ends = this.#ends
-    const compare = (a: number, b: number): number => begins[a]! - begins[b]! || ends[a]! - ends[b]!
+    const compare = (a: number, b: number): number => begins.at(a) - begins.at(b) || ends.at(a) - ends.at(b)
     for (let i = 1; i < begins.length; i++) {
-      if (compare(i - 1, i) > 0) return Uint32Array.from(begins, (_, k) => k).sort(compare)
+      if (compare(i - 1, i) > 0) return Uint32Array.from({ length: begins.length }, (_, k) => k).sort(compare)
     }
-    return begins.keys()
+    return this.tensors.keys()
   }
 }
 
@@ -171,15 +176,15 @@ function recordHeader(header: Header, dataOffset: number, source: ByteSource, { 
   const { scanner } = header
   const add = (from: number, to: number, path: string, kind: 'field' | 'padding', value?: string): void => {
     const offset = scanner.offsetAt(from)
-    const length = (to === scanner.text.length ? dataOffset : scanner.offsetAt(to)) - offset
+    const length = (to === scanner.length ? dataOffset : scanner.offsetAt(to)) - offset
     if (length > 0) extents.add({ file: source.name, offset, length, path, kind, value })
   }
   let at = 0
   for (const [i, member] of header.members.entries()) {
     const to = i === header.members.length - 1 ? header.end : member.end
-    add(at, to, entryPath(member.name), 'field', scanner.text.slice(at, to).slice(0, 200))
+    add(at, to, entryPath(member.name), 'field', scanner.slice(at, Math.min(to, at + 200)))
     at = to
   }
   if (header.members.length === 0) add(0, header.end, 'header', 'field', '{}')
-  add(header.end, scanner.text.length, 'header_padding', 'padding')
+  add(header.end, scanner.length, 'header_padding', 'padding')
 }
