@@ -18,6 +18,7 @@ export class ActionLog extends LazyList<PlanAction> {
   readonly #sorts: Sort[] = []
   readonly #numbers = new Map<string, number>()
   #tensors: TensorList = []
+  #last = 0
   readonly #places = new NumberList(Float64Array)
 
   constructor(actions: Iterable<PlanAction> = []) {
@@ -53,16 +54,25 @@ export class ActionLog extends LazyList<PlanAction> {
   }
 
   #numberOf(sort: Sort): number {
+    if (isSame(sort, this.#sorts[this.#last])) return this.#last
     const { subject, action, loss, requested, reason, from, to } = sort
     const isSeldom = this.#numbers.size >= mostSorts
     const key = JSON.stringify([subject, action, loss, requested, reason, from, to])
-    const known = this.#numbers.get(key)
-    if (known !== undefined) return known
-    this.#sorts.push(sort)
-    if (!isSeldom) this.#numbers.set(key, this.#sorts.length - 1)
-    return this.#sorts.length - 1
+    this.#last = this.#numbers.get(key) ?? this.#sorts.push(sort) - 1
+    if (!isSeldom) this.#numbers.set(key, this.#last)
+    return this.#last
   }
 }
+
+/** What is done to a tensor is mostly what was done to the one before. */
+const isSame = (a: Sort, b: Sort | undefined): boolean =>
+  a.action === b?.action &&
+  a.subject === b.subject &&
+  a.loss === b.loss &&
+  a.requested === b.requested &&
+  a.reason === b.reason &&
+  a.from === b.from &&
+  a.to === b.to
 
 export type Note = (action: ActionKind, loss: Loss, more?: Partial<PlanAction>) => void
 

@@ -1,6 +1,6 @@
 // Writing, with the same bytes as the reference library: tensors by falling rank of their type and then by name, metadata first and
 // sorted, compact JSON, the header padded with spaces so that the data starts on a multiple of eight.
-import { alignUp, compareUtf8, encodeUtf8, joinBytes, struct, u64 } from '../../bytes/index.js'
+import { alignUp, compareUtf8, encodeUtf8 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { fileKind } from '../../model/companions.js'
 import {
@@ -8,18 +8,14 @@ import {
   type JsonValue,
   type Layout,
   type Model,
-  type Slot,
   slotsMadeBy,
   type Tensor,
   type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
-import { tagByDType } from './dtypes.js'
+import { encodeHeader, headerSlots, prefixSize } from './encode-header.js'
 import { inFileOrder } from './file-order.js'
-import { entryPath } from './header.js'
-import { maxHeaderLength, metadataKey, slackOption } from './limits.js'
-
-const prefix = struct({ headerLength: u64 })
+import { maxHeaderLength, slackOption } from './limits.js'
 
 /** Files that belong to the model arrive here only when the output is a directory of its own. */
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
@@ -69,84 +65,20 @@ function splitShards(tensors: TensorList, limit: number): Tensor[][] {
 }
 
 function layoutFile(name: string, tensors: TensorList, model: Model, options: WriteOptions): FileLayout {
-  const json = headerPieces(tensors, model)
+  const json = encodeHeader(tensors, model.metadata)
   const slack = Number(options.extra?.[slackOption] ?? 0)
-  const length = alignUp(prefix.size + totalLength(json) + slack, options.align ?? 8) - prefix.size
+  const length = alignUp(prefixSize + json.length + slack, options.align ?? 8) - prefixSize
   if (length > maxHeaderLength) {
     const message = `the header would take ${length} bytes, readers refuse more than ${maxHeaderLength}; write shards`
     failWith(writeCodes['name-unsupported'], { file: name, path: 'header', message })
   }
-  const head = headerSlots(json, length)
   const slots = slotsMadeBy(function* () {
-    yield* head
+    yield* headerSlots(json, length)
     for (const tensor of tensors) {
       if (tensor.data) yield { kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data }
     }
   })
   return { name, slots }
-}
-
-/** The length, and the header filled up to it. */
-export function headerSlots(json: readonly Uint8Array[], length: number): Slot[] {
-  const header = joinBytes([...json, new Uint8Array(length - totalLength(json)).fill(0x20)])
-  return [
-    { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
-    { kind: 'bytes', path: 'header', bytes: header },
-  ]
-}
-
-export const totalLength = (pieces: readonly Uint8Array[]): number =>
-  pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
-
-/** So many members become bytes together: as texts, those of a whole header would take several times its size. */
-const membersTogether = 4096
-
-/**
- * The JSON, in pieces. One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins.
- */
-export function headerPieces(tensors: TensorList, model: Model, offsetOf?: (tensor: Tensor) => number): Uint8Array[] {
-  const pieces: Uint8Array[] = []
-  let members: string[] = []
-  for (const member of headerMembers(tensors, model, offsetOf)) {
-    if (members.length === membersTogether) {
-      pieces.push(encodeUtf8(`${pieces.length === 0 ? '{' : ''}${members.join(',')},`))
-      members = []
-    }
-    members.push(member)
-  }
-  pieces.push(encodeUtf8(`${pieces.length === 0 ? '{' : ''}${members.join(',')}}`))
-  return pieces
-}
-
-function* headerMembers(
-  tensors: TensorList,
-  model: Model,
-  offsetOf: ((tensor: Tensor) => number) | undefined,
-): Generator<string, void, void> {
-  const metadata = [...model.metadata].toSorted(([a], [b]) => compareUtf8(a, b))
-  if (metadata.length > 0) {
-    const pairs = metadata.map(([key, value]) => {
-      if (value.type !== 'str')
-        failWith(writeCodes['name-unsupported'], { file: '', path: key, message: 'metadata must be strings' })
-      return `${JSON.stringify(key)}:${JSON.stringify(value.value)}`
-    })
-    yield `${JSON.stringify(metadataKey)}:{${pairs.join(',')}}`
-  }
-  let offset = 0
-  for (const tensor of tensors) {
-    const tag = tagByDType.get(tensor.dtype.id)
-    const size = tensor.data?.byteLength
-    if (!tag || size === undefined) {
-      const message = tag
-        ? 'a tensor without data has no place in safetensors'
-        : `safetensors has no type for ${tensor.dtype.id}`
-      failWith(writeCodes['dtype-unsupported'], { file: '', path: entryPath(tensor.name), message })
-    }
-    if (offsetOf) offset = offsetOf(tensor)
-    const range = `"data_offsets":[${offset},${offset + size}]`
-    yield `${JSON.stringify(tensor.name)}:{"dtype":"${tag.tag}","shape":[${tensor.shape.join(',')}],${range}}`
-    offset += size
-  }
 }
 
 function layoutIndex(name: string, files: readonly FileLayout[], shards: TensorList[], model: Model): FileLayout {
