@@ -10,13 +10,13 @@ const unitsTogether = 4096
 const rooms: number[][] = []
 
 /** Room for so many code units, to be used at once: the next call may give the same. */
-export function unitRoom(length: number): number[] {
+function unitRoom(length: number): number[] {
   const room = rooms[length] ?? new Array<number>(length).fill(0)
   if (length <= mostKept) rooms[length] = room
   return room
 }
 
-export const textOfRoom = (room: readonly number[]): string => String.fromCharCode.apply(null, room as number[])
+const textOfRoom = (room: readonly number[]): string => String.fromCharCode.apply(null, room as number[])
 
 /** The text of code units; bytes stand for the first 256 characters. */
 export function textOfUnits(units: Uint8Array | Uint16Array, from: number, to: number): string {
@@ -24,6 +24,19 @@ export function textOfUnits(units: Uint8Array | Uint16Array, from: number, to: n
   if (length > mostKept) return longText(units, from, to)
   const room = unitRoom(length)
   for (let i = 0; i < length; i++) room[i] = units[from + i]!
+  return textOfRoom(room)
+}
+
+/** The text of a few bytes when all of them are ASCII, as names mostly are: sooner made than by a decoder. */
+export function asciiText(bytes: Uint8Array, from: number, to: number): string | undefined {
+  const length = to - from
+  if (length > mostKept) return undefined
+  const room = unitRoom(length)
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[from + i]!
+    if (byte > 0x7f) return undefined
+    room[i] = byte
+  }
   return textOfRoom(room)
 }
 

@@ -2,28 +2,23 @@
 // counts from the start of the data. The data starts at the first multiple of the alignment after the index, and each tensor is filled up to
 // the alignment.
 import { alignUp, Cursor, countElements, decodeUtf8, toSafe } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
+import { NumberList } from '../../bytes/number-list.js'
+import { asciiText } from '../../bytes/unit-text.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
-import { type ReadContext, rangePayload, type Tensor, type TensorList } from '../../model/index.js'
+import { type ReadContext, rangePayload, type TensorList } from '../../model/index.js'
+import { PackedTensors } from '../../model/packed-tensors.js'
 import { codes } from './codes.js'
 import type { IndexBytes } from './index-bytes.js'
 import type { Encoding, Skimmed } from './skim.js'
+import { Stretches } from './stretches.js'
 import { mostDims } from './structs.js'
 import { isOrderAgreed, toLittleEndian } from './swap.js'
-
-/** A tensor with its place in the data. */
-interface Placed {
-  readonly tensor: Tensor
-  readonly entry: number
-  /** Where its entry begins in the file. */
-  readonly at: number
-  readonly offset: number
-  readonly size: number
-}
 
 export interface TensorSection {
   readonly tensors: TensorList
   /** Bytes that should be zero. */
-  readonly padding: readonly { readonly offset: number; readonly length: number }[]
+  readonly padding: Stretches
 }
 
 /** What an entry says, before it is believed. */
@@ -44,8 +39,15 @@ export class TensorReader {
   readonly #dataStart: number
   readonly #dataSize: number
   readonly #end: number
-  readonly #placed: Placed[] = []
-  readonly #padding: { offset: number; length: number }[] = []
+  /** Where each entry begins in the file. */
+  readonly #starts = new NumberList(Float64Array)
+  readonly #tensors = new PackedTensors()
+  /** Of the tensor at the same position: its entry, and its place in the data. */
+  readonly #entries = new NumberList(Uint32Array)
+  readonly #offsets = new NumberList(Float64Array)
+  readonly #sizes = new NumberList(Float64Array)
+  readonly #names = new NameSet((entry) => this.#nameOf(entry))
+  readonly #padding = new Stretches()
   #refused = 0
 
   constructor(index: IndexBytes, encoding: Encoding, alignment: number, skimmed: Skimmed, context: ReadContext) {
@@ -64,22 +66,31 @@ export class TensorReader {
     const bytes = this.#index.bytes.subarray(0, this.#end)
     const cursor = new Cursor(bytes, report, { littleEndian, extents })
     cursor.seek(start)
-    const seen = new Map<string, number>()
     for (let i = 0; i < count; i++) {
+      this.#starts.push(cursor.offset)
       cursor.enter('tensors', i)
-      this.#take(this.#readInfo(cursor), i, seen)
+      this.#take(this.#readInfo(cursor), i)
       cursor.leave(2)
     }
     if (count > 0) this.#checkPlaces()
     else this.#checkRest()
-    return { tensors: this.#placed.map((placed) => placed.tensor), padding: this.#padding }
+    return { tensors: this.#tensors, padding: this.#padding }
+  }
+
+  /** A name that is UTF-8, read again from its entry. */
+  #nameOf(entry: number): string {
+    const { bytes, view } = this.#index
+    const { lengthSize, littleEndian } = this.#encoding
+    const at = this.#starts.at(entry)
+    const length = lengthSize === 8 ? Number(view.getBigUint64(at, littleEndian)) : view.getUint32(at, littleEndian)
+    return textIn(bytes.subarray(at + lengthSize, at + lengthSize + length))!
   }
 
   #readInfo(cursor: Cursor): Info {
     const at = cursor.offset
     const isWide = this.#encoding.lengthSize === 8
     const length = isWide ? cursor.size('name_length') : cursor.u32('name_length')
-    const name = cursor.raw(length, 'name', (bytes) => decodeUtf8(bytes))
+    const name = cursor.raw(length, 'name', textIn)
     const rank = cursor.u32('n_dimensions')
     const dims: bigint[] = []
     cursor.enter('dimensions')
@@ -92,9 +103,9 @@ export class TensorReader {
     return { name, dims, type: cursor.u32('type'), offset: cursor.u64('offset'), at }
   }
 
-  #take(info: Info, i: number, seen: Map<string, number>): void {
+  #take(info: Info, i: number): void {
     const before = this.#refused
-    const name = this.#checkName(info, i, seen)
+    const name = this.#checkName(info, i)
     const type = this.#checkType(info, i)
     const shape = this.#checkShape(info, i, type)
     if (name === undefined || !type || !shape || this.#refused > before) return
@@ -112,17 +123,19 @@ export class TensorReader {
       this.#say(codes['byte-order-type'], i, 'type', info.at, message)
     }
     const data = this.#encoding.littleEndian ? range : toLittleEndian(range, type)
-    const tensor: Tensor = { name, dtype: type.dtype, shape, order: 'row', role: 'weight', data }
-    this.#placed.push({ tensor, entry: i, at: info.at, offset, size })
+    this.#tensors.push({ name, dtype: type.dtype, shape, order: 'row', role: 'weight', data })
+    this.#entries.push(i)
+    this.#offsets.push(offset)
+    this.#sizes.push(size)
   }
 
-  #checkName(info: Info, i: number, seen: Map<string, number>): string | undefined {
-    const name = decodeUtf8(info.name)
+  #checkName(info: Info, i: number): string | undefined {
+    const name = textIn(info.name)
     if (name === undefined) {
       this.#refuse(codes['name-utf8'], i, 'name', info.at, 'the name is not UTF-8')
       return undefined
     }
-    const first = seen.get(name)
+    const first = this.#names.add(name, i)
     if (first !== undefined) {
       this.#refuse(
         codes['duplicate-name'],
@@ -131,7 +144,7 @@ export class TensorReader {
         info.at,
         `tensors[${first}] is called ${JSON.stringify(name)} too`,
       )
-    } else seen.set(name, i)
+    }
     if (name === '') this.#say(codes['name-empty'], i, 'name', info.at, 'the name is empty')
     if (info.name.byteLength >= 64) {
       this.#say(codes['name-length'], i, 'name', info.at, `the name has ${info.name.byteLength} bytes`)
@@ -188,35 +201,48 @@ export class TensorReader {
   /** In order of offset, each tensor must begin where the one before it is filled up to the alignment. */
   #checkPlaces(): void {
     this.#notePadding(this.#end, this.#dataStart, 'header_padding')
-    let inOrder = this.#placed
-    if (inOrder.some((placed, i) => i > 0 && placed.offset < inOrder[i - 1]!.offset)) {
-      const late = inOrder.find((placed, i) => i > 0 && placed.offset < inOrder[i - 1]!.offset)!
-      const message = `the data of ${JSON.stringify(late.tensor.name)} lies before that of the tensor listed before it`
-      this.#say(codes.order, late.entry, 'offset', late.at, message)
-      inOrder = inOrder.toSorted((a, b) => a.offset - b.offset || a.size - b.size)
-    }
     let reached = 0
-    let previous: Placed | undefined
-    for (const placed of inOrder) {
-      if (placed.size === 0) continue
+    let previous = -1
+    for (const position of this.#inOrder()) {
+      const offset = this.#offsets.at(position)
+      const size = this.#sizes.at(position)
+      if (size === 0) continue
       const next = alignUp(reached, this.#alignment)
-      if (placed.offset < reached) {
-        const message = `${JSON.stringify(placed.tensor.name)} and ${JSON.stringify(previous!.tensor.name)} share bytes`
-        this.#say(codes.overlap, placed.entry, 'offset', this.#dataStart + placed.offset, message)
+      if (offset < reached) {
+        const message = `${this.#quoted(position)} and ${this.#quoted(previous)} share bytes`
+        this.#say(codes.overlap, this.#entries.at(position), 'offset', this.#dataStart + offset, message)
       } else {
         this.#notePadding(this.#dataStart + reached, this.#dataStart + next, 'padding')
-        if (placed.offset > next && this.#refused === 0) {
-          const message = `${placed.offset - next} bytes before ${JSON.stringify(placed.tensor.name)} belong to nobody`
-          this.#say(codes.gap, placed.entry, 'offset', this.#dataStart + next, message)
+        if (offset > next && this.#refused === 0) {
+          const message = `${offset - next} bytes before ${this.#quoted(position)} belong to nobody`
+          this.#say(codes.gap, this.#entries.at(position), 'offset', this.#dataStart + next, message)
         }
       }
-      this.#noteData(placed)
-      if (placed.offset + placed.size > reached) {
-        reached = placed.offset + placed.size
-        previous = placed
+      this.#noteData(position)
+      if (offset + size > reached) {
+        reached = offset + size
+        previous = position
       }
     }
     if (this.#refused === 0) this.#checkTail(reached)
+  }
+
+  /** The positions of the tensors by where their data lie. */
+  #inOrder(): Iterable<number> {
+    const [offsets, sizes] = [this.#offsets, this.#sizes]
+    for (let i = 1; i < offsets.length; i++) {
+      if (offsets.at(i) >= offsets.at(i - 1)) continue
+      const message = `the data of ${this.#quoted(i)} lies before that of the tensor listed before it`
+      const entry = this.#entries.at(i)
+      this.#say(codes.order, entry, 'offset', this.#starts.at(entry), message)
+      const positions = Uint32Array.from({ length: offsets.length }, (_, k) => k)
+      return positions.sort((a, b) => offsets.at(a) - offsets.at(b) || sizes.at(a) - sizes.at(b) || a - b)
+    }
+    return this.#tensors.keys()
+  }
+
+  #quoted(position: number): string {
+    return JSON.stringify(this.#tensors.nameAt(position))
   }
 
   #checkTail(reached: number): void {
@@ -234,7 +260,7 @@ export class TensorReader {
   #checkRest(): void {
     this.#sayTrailing(this.#dataStart)
     const length = Math.min(this.#dataStart, this.#index.source.size) - this.#end
-    if (length > 0) this.#padding.push({ offset: this.#end, length })
+    if (length > 0) this.#padding.push(this.#end, length)
   }
 
   #sayTrailing(end: number): void {
@@ -244,19 +270,19 @@ export class TensorReader {
     this.#context.report.report(codes['trailing-bytes'], { offset: end, length: size - end, path: 'data', message })
   }
 
-  #noteData({ tensor, offset, size }: Placed): void {
+  #noteData(position: number): void {
     this.#context.extents?.add({
       file: this.#index.source.name,
-      offset: this.#dataStart + offset,
-      length: size,
-      path: `data[${JSON.stringify(tensor.name)}]`,
+      offset: this.#dataStart + this.#offsets.at(position),
+      length: this.#sizes.at(position),
+      path: `data[${this.#quoted(position)}]`,
       kind: 'data',
     })
   }
 
   #notePadding(start: number, end: number, path: string): void {
     if (end <= start || end > this.#index.source.size) return
-    this.#padding.push({ offset: start, length: end - start })
+    this.#padding.push(start, end - start)
     const file = this.#index.source.name
     this.#context.extents?.add({ file, offset: start, length: end - start, path, kind: 'padding' })
   }
@@ -270,3 +296,5 @@ export class TensorReader {
     this.#context.report.report(code, { offset, path: `tensors[${i}].${field}`, message })
   }
 }
+
+const textIn = (bytes: Uint8Array): string | undefined => asciiText(bytes, 0, bytes.byteLength) ?? decodeUtf8(bytes)
