@@ -40,6 +40,18 @@ export class NameSet {
     return undefined
   }
 
+  /** The position of a name, if it was added. */
+  find(name: string, hash: number = hashOfName(name)): number | undefined {
+    if (this.#fallback) return this.#fallback.get(name)
+    const places = this.#places
+    const mask = places.length / 2 - 1
+    for (let place = spread(hash) & mask; places[2 * place + 1] !== 0; place = (place + 1) & mask) {
+      const known = places[2 * place + 1]! - 1
+      if (places[2 * place] === hash && this.#nameOf(known) === name) return known
+    }
+    return undefined
+  }
+
   /** The name that was added last does not get into the list after all. */
   keepLast(name: string): void {
     if (!this.#fallback) this.#places[2 * this.#last + 1] = -this.#others.push(name)

@@ -74,8 +74,8 @@ export class PackedTensors extends LazyList<Tensor> {
     if (flags < hasEncoding) return { name, dtype, shape, order, role, data }
     return {
       name,
-      ...(flags & hasPath && { path: cut(name, this.#numbers()) }),
       dtype,
+      ...(flags & hasPath && cut(name, this.#numbers())),
       ...(flags & hasEncoding && { encoding: this.#sharedList[reader.number()] as DType }),
       shape,
       order,
@@ -88,9 +88,9 @@ export class PackedTensors extends LazyList<Tensor> {
   /** Writes a record; the answer is its place. */
   #pack(tensor: Tensor): number {
     const writer = this.#writer
-    const { name, path, dtype, encoding, shape, order, role, data } = tensor
+    const { name, path, stat, dtype, encoding, shape, order, role, data } = tensor
     if (!shape.every(isCount)) return this.#keep(tensor)
-    const isJoined = path !== undefined && path.join('.') === name
+    const isJoined = path !== undefined && name === join(path, stat)
     const rest = restOf(tensor, isJoined)
     const room = 16 * numberRoom + textRoom(name) + numberRoom * (shape.length + (path?.length ?? 0))
     const place = writer.begin(room)
@@ -147,22 +147,31 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
 
 function restOf({ path, rawName, stat, quant, extra }: Tensor, isJoined: boolean): Rest | undefined {
   const ownPath = isJoined ? undefined : path
-  if (!ownPath && !rawName && stat === undefined && !quant && !extra) return undefined
+  const ownStat = isJoined ? undefined : stat
+  if (!ownPath && !rawName && ownStat === undefined && !quant && !extra) return undefined
   return {
     ...(ownPath && { path: ownPath }),
     ...(rawName && { rawName }),
-    ...(stat !== undefined && { stat }),
+    ...(ownStat !== undefined && { stat: ownStat }),
     ...(quant && { quant }),
     ...(extra && { extra }),
   }
 }
 
-/** The parts of a name that has dots between them, by their lengths. */
-function cut(name: string, lengths: readonly number[]): string[] {
+/** How hierarchical formats call a tensor: a statistic has its own name behind that of its parameter. */
+function join(path: readonly string[], stat: string | undefined): string {
+  const name = path.join('.')
+  return stat === undefined ? name : `${name}#${stat}`
+}
+
+/** Takes such a name apart, by the lengths of the path's names. */
+function cut(name: string, lengths: readonly number[]): Pick<Tensor, 'path' | 'stat'> {
   let at = 0
-  return lengths.map((length) => {
+  const path = lengths.map((length) => {
     const part = name.slice(at, at + length)
     at += length + 1
     return part
   })
+  const end = Math.max(0, at - 1)
+  return name.length === end ? { path } : { path, stat: name.slice(end + 1) }
 }

@@ -12,9 +12,11 @@ describe('a set of names', () => {
         const names = new NameSet((position) => list[position]!)
         const known = new Map<string, number | undefined>()
         for (const { name, isListed } of entries) {
+          expect(names.find(name, hashOfName(name) % spread) !== undefined).toBe(known.has(name))
           const found = names.add(name, list.length, hashOfName(name) % spread)
           expect(found !== undefined).toBe(known.has(name))
           if (known.get(name) !== undefined) expect(found).toBe(known.get(name))
+          if (found !== undefined) expect(names.find(name, hashOfName(name) % spread)).toBe(found)
           if (found !== undefined) continue
           known.set(name, isListed ? list.length : undefined)
           if (isListed) list.push(name)

@@ -12,7 +12,7 @@ const sources = ['a', 'b'].map(
       name,
     ),
 )
-const names = fc.array(fc.string({ unit: 'binary', maxLength: 5 }), { minLength: 1, maxLength: 4 })
+const names = fc.array(fc.string({ unit: 'binary', maxLength: 5 }), { maxLength: 4 })
 const range = fc
   .record({ source: fc.constantFrom(...sources), offset: fc.nat(50), length: fc.nat(50) })
   .map(({ source, offset, length }) => rangePayload(source, offset, length))
@@ -31,15 +31,16 @@ const tensor: fc.Arbitrary<Tensor> = fc
       order: fc.constantFrom('row', 'column'),
       role: fc.constantFrom('weight', 'state'),
       stat: fc.string(),
+      isNamedByStat: fc.boolean(),
       data: fc.oneof(range, fc.constant(null), fc.constant(bytesPayload(Uint8Array.of(1)))),
       quant: fc.constant({ scheme: 'symmetric', scales: [1] }),
       extra: fc.constant({ some: 'thing' }),
     },
     { requiredKeys: ['parts', 'isJoined', 'hasPath', 'dtype', 'shape', 'order', 'role', 'data'] },
   )
-  .map(({ parts, isJoined, hasPath, ...rest }) => ({
+  .map(({ parts, isJoined, isNamedByStat, hasPath, ...rest }) => ({
     ...rest,
-    name: isJoined ? parts.join('.') : parts[0]!,
+    name: (isJoined ? parts.join('.') : (parts[0] ?? 'none')) + (isNamedByStat ? `#${rest.stat}` : ''),
     ...(hasPath && { path: parts }),
   })) as fc.Arbitrary<Tensor>
 
