@@ -18,8 +18,8 @@ export default function inspect(context: Context, inputs: readonly string[], fla
       return measured ? { ...row, stats: measured[i]!.stats } : row
     }
     if (context.json) {
-      const shown = chosen.slice(0, flags.limit)
-      const tensors = new JsonList(shown.length, (i) => rowOf(shown[i]!, i))
+      const count = Math.min(chosen.length, flags.limit ?? chosen.length)
+      const tensors = new JsonList(count, (i) => rowOf(chosen.at(i)!, i))
       await console.json(flags.metadata ? head : { ...head, parts, tensors })
     } else await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, flags, console))
     return 0

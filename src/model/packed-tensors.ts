@@ -18,6 +18,9 @@ const hasRest = 64
 /** The tensor as it was given: something about it fits no record. */
 const isKept = 128
 
+/** Shapes beyond so many are written out. */
+const mostShapes = 4096
+
 /** What few tensors have is kept as it is. */
 type Rest = Pick<Tensor, 'path' | 'rawName' | 'stat' | 'quant' | 'extra'>
 
@@ -25,6 +28,9 @@ export class PackedTensors extends LazyList<Tensor> {
   readonly #writer = new RecordWriter()
   readonly #reader = new RecordReader(this.#writer)
   readonly #kept: unknown[] = []
+  readonly #shapes: (readonly number[])[] = []
+  readonly #shapeNumbers = new Map<string, number>()
+  #lastShape = 0
   readonly #shared = new Map<unknown, number>()
   readonly #sharedList: unknown[] = []
   readonly #places = new NumberList(Float64Array)
@@ -62,7 +68,7 @@ export class PackedTensors extends LazyList<Tensor> {
     if (flags === isKept) return this.#kept[reader.number()] as Tensor
     const name = reader.text()
     const dtype = this.#sharedList[reader.number()] as DType
-    const shape = this.#numbers()
+    const shape = this.#shapes[reader.number()] ?? this.#numbers()
     let data: Payload | null = null
     if (flags & hasRange) {
       const source = this.#sharedList[reader.number()] as RangePayload['source']
@@ -103,7 +109,7 @@ export class PackedTensors extends LazyList<Tensor> {
     writer.byte(flags)
     writer.text(name)
     writer.number(this.#share(dtype))
-    this.#write(shape)
+    this.#writeShape(shape)
     if (data instanceof RangePayload) {
       writer.number(this.#share(data.source))
       writer.number(data.offset)
@@ -120,6 +126,20 @@ export class PackedTensors extends LazyList<Tensor> {
     this.#writer.byte(isKept)
     this.#writer.number(this.#kept.push(tensor) - 1)
     return place
+  }
+
+  /** Neighbours are often alike, and there are few shapes in a model: the tensors of one have the same list. */
+  #writeShape(shape: readonly number[]): void {
+    if (!areEqual(shape, this.#shapes[this.#lastShape])) {
+      const key = shape.join()
+      this.#lastShape = this.#shapeNumbers.get(key) ?? this.#shapes.length
+      if (this.#lastShape < mostShapes) {
+        this.#shapes[this.#lastShape] ??= [...shape]
+        this.#shapeNumbers.set(key, this.#lastShape)
+      }
+    }
+    this.#writer.number(this.#lastShape)
+    if (this.#lastShape === mostShapes) this.#write(shape)
   }
 
   #write(numbers: readonly number[]): void {
@@ -142,6 +162,9 @@ export class PackedTensors extends LazyList<Tensor> {
     return this.#sharedList.push(value) - 1
   }
 }
+
+const areEqual = (a: readonly number[], b: readonly number[] | undefined): boolean =>
+  a.length === b?.length && a.every((value, i) => value === b[i])
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 

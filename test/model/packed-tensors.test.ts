@@ -81,6 +81,13 @@ describe('packed tensors', () => {
     )
   })
 
+  it('have the shapes that they had, however many there are', () => {
+    const shapes = Array.from({ length: 10_000 }, (_, i) => [i % 5000, 2])
+    const [one] = fc.sample(tensor, 1) as [Tensor]
+    const packed = PackedTensors.from(shapes.map((shape) => ({ ...one, shape })))
+    expect(packed.map(({ shape }) => shape)).toEqual(shapes)
+  })
+
   it('can be replaced', () => {
     const [one, two] = fc.sample(tensor, 2) as [Tensor, Tensor]
     const packed = PackedTensors.from([one, one, one])
