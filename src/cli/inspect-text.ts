@@ -91,31 +91,31 @@ function tensorRows(
 const valueWidth = (console: Console): number => (console.isTerminal ? Math.max(30, console.width - 50) : 400)
 
 function headRows(model: Model, { format, version, variant, size }: Omit<Inspection, 'tensors'>): string[][] {
+  const { tensors, types } = summarise(model)
   const rows = [
     ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
     ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
-    ['tensors', tensorSummary(model)],
+    ['tensors', tensors],
   ]
-  if (model.tensors.length > 0) rows.push(['types', dtypeSummary(model)])
+  if (model.tensors.length > 0) rows.push(['types', types])
   return rows
 }
 
-function tensorSummary({ tensors }: Model): string {
-  let parameters = 0
-  let states = 0
-  for (const { role, shape } of tensors) {
-    if (role === 'weight') parameters += countElements(shape) ?? 0
-    else states++
-  }
-  return `${formatInteger(tensors.length)} with ${formatAmount(parameters)} parameters${states > 0 ? `, ${plural(states, 'optimizer state')}` : ''}`
+interface Summary {
+  readonly tensors: string
+  readonly types: string
 }
 
-/** `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, the most bytes first. */
-function dtypeSummary({ tensors }: Model): string {
+/** `4 with 3.12 M parameters`, and `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, the most bytes first. */
+function summarise({ tensors }: Model): Summary {
   const sums = new Map<string, { count: number; bytes: number }>()
   let last: string | undefined
   let sum = { count: 0, bytes: 0 }
-  for (const { dtype, encoding, data } of tensors) {
+  let parameters = 0
+  let states = 0
+  for (const { role, shape, dtype, encoding, data } of tensors) {
+    if (role === 'weight') parameters += countElements(shape) ?? 0
+    else states++
     const { id } = encoding ?? dtype
     if (id !== last) sum = sums.get(id) ?? { count: 0, bytes: 0 }
     if (id !== last) sums.set(id, sum)
@@ -124,7 +124,10 @@ function dtypeSummary({ tensors }: Model): string {
     sum.bytes += data?.byteLength ?? 0
   }
   const sorted = [...sums].sort(([, a], [, b]) => b.bytes - a.bytes)
-  return sorted.map(([id, { count, bytes }]) => `${id} ${formatInteger(count)} (${formatSize(bytes)})`).join(' · ')
+  return {
+    tensors: `${formatInteger(tensors.length)} with ${formatAmount(parameters)} parameters${states > 0 ? `, ${plural(states, 'optimizer state')}` : ''}`,
+    types: sorted.map(([id, { count, bytes }]) => `${id} ${formatInteger(count)} (${formatSize(bytes)})`).join(' · '),
+  }
 }
 
 function* section(title: string, rows: readonly string[][], limit: number, { color }: Console): Generator<string> {
