@@ -6,7 +6,7 @@ const page: usize = 65536
 export const results: usize = 1024
 /** One f64 per block. */
 export const totals: usize = 4096
-/** Values by byte, up to 32 bytes each. */
+/** Values by byte, up to 32 bytes each, or by twelve bits, eight bytes each. */
 export const table: usize = 8192
 /** How often each top digit occurs, in two tables: neighbours count in different ones, so that equal values do not wait for each other. */
 export const evenTops: usize = page

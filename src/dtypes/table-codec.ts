@@ -21,7 +21,7 @@ export interface TableType extends Omit<DType, 'group' | 'byteLength' | 'codec'>
 export function tableType(type: TableType): DType {
   const { width, table, encode, ...rest } = type
   const group = groupOf(width)
-  const unpack = width === 6 ? unpackers[width] : byBytes(width, table)
+  const unpack = byBytes(width, table)
   const pack = packers[width]
   const toF32: Codec['toF32'] = (source, target) => unpack(source, table, bitsOf(target))
   const values = new Float32Array(table.buffer)
@@ -34,7 +34,7 @@ export function tableType(type: TableType): DType {
   return { ...rest, group, byteLength: flatByteLength(group), codec }
 }
 
-function byBytes(width: 1 | 2 | 4 | 8, table: Uint32Array): Unpack {
+function byBytes(width: BitWidth, table: Uint32Array): Unpack {
   let bytes: Uint32Array | undefined
   return (source, _, target) => {
     requireBytes(source, Math.ceil((target.length * width) / 8))

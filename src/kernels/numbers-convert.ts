@@ -70,27 +70,31 @@ function inEights(
   return steps * 8
 }
 
-/** What each byte of packed codes stands for: the patterns of its codes, lowest bits first. */
-export function byteTable(bits: 8 | 4 | 2 | 1, patterns: Uint32Array): Uint32Array {
-  const perByte = 8 / bits
+type CodeWidth = 8 | 6 | 4 | 2 | 1
+
+/** What each byte of packed codes stands for: the patterns of its codes, lowest bits first. Codes of 6 bits go by pairs. */
+export function byteTable(bits: CodeWidth, patterns: Uint32Array): Uint32Array {
+  const together = bits === 6 ? 12 : 8
+  const perEntry = together / bits
   const mask = 2 ** bits - 1
-  return Uint32Array.from({ length: 256 * perByte }, (_, i) => {
-    const byte = Math.floor(i / perByte)
-    return patterns[(byte >>> ((i % perByte) * bits)) & mask]!
+  return Uint32Array.from({ length: 2 ** together * perEntry }, (_, i) => {
+    const entry = Math.floor(i / perEntry)
+    return patterns[(entry >>> ((i % perEntry) * bits)) & mask]!
   })
 }
 
 /** Packed codes to f32 by a `byteTable`. */
-export function lookUp(bits: 8 | 4 | 2 | 1, table: Uint32Array, source: Uint8Array, target: Uint32Array): number {
-  const perByte = 8 / bits
-  const steps = Math.floor(target.length / (4 * perByte))
+export function lookUp(bits: CodeWidth, table: Uint32Array, source: Uint8Array, target: Uint32Array): number {
+  const stepBytes = bits === 6 ? 12 : 4
+  const perStep = (8 * stepBytes) / bits
+  const steps = Math.floor(target.length / perStep)
   const module = target.length < fewest ? undefined : numbersModule()
   if (!module) return 0
   module.table.set(table)
-  convert(module, source, 4, bytesOf(target), 16 * perByte, steps, (at, targetAt, count) =>
-    module.run.lookUp(bits, at, targetAt, 4 * count),
+  convert(module, source, stepBytes, bytesOf(target), 4 * perStep, steps, (at, targetAt, count) =>
+    module.run.lookUp(bits, at, targetAt, stepBytes * count),
   )
-  return steps * 4 * perByte
+  return steps * perStep
 }
 
 /** Which code table the module has. */

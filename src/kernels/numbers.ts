@@ -96,7 +96,7 @@ function load(): NumbersModule | undefined {
     marks: new Uint8Array(buffer, roomAt.marks, pageSize),
     found: new Uint32Array(buffer, roomAt.found, 2 * pageSize),
     foundValues: new Float32Array(buffer, roomAt.found, 2 * pageSize),
-    table: new Uint32Array(buffer, roomAt.table, 2048),
+    table: new Uint32Array(buffer, roomAt.table, 8192),
     codeTable: new Uint16Array(buffer, roomAt.codeTable, pageSize),
     tile: new Uint8Array(buffer, roomAt.tile, tileSize),
     secondTile: new Uint8Array(buffer, roomAt.secondTile, tileSize),
