@@ -1,37 +1,37 @@
 // Everything in the data section is a blob that a record points at: a metadata value, a tensor's data, its quantization. Blobs may
 // lie in any order and may leave room between them, for instance for wider alignment. Here the room that nobody claims is found.
 import type { ByteSource } from '../../bytes/index.js'
+import type { Report } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
+import { type KindOfRange, RangeList } from './range-list.js'
 import type { Range } from './records.js'
 import { aligned } from './structs.js'
 
-export interface Blob extends Range {
-  readonly kind: 'metadata' | 'data' | 'quant'
-  /** Position of the record in its table. */
-  readonly index: number
-}
+type Blob = KindOfRange<'metadata' | 'data' | 'quant'>
+export type Blobs = RangeList<Blob['kind']>
+export const newBlobs = (): Blobs => new RangeList(['metadata', 'data', 'quant'])
 
 /** Padding is up to 7 bytes, to the next multiple of 8; everything beyond is a gap. */
-export interface FreeRange extends Range {
-  readonly kind: 'padding' | 'gap'
-}
+export type FreeRange = KindOfRange<'padding' | 'gap'>
+export type FreeRanges = RangeList<FreeRange['kind']>
+export const newFreeRanges = (): FreeRanges => new RangeList(['padding', 'gap'])
 
 const blobPath = ({ kind, index }: Blob): string =>
   kind === 'metadata' ? `metadata[${index}].value` : `tensors[${index}].${kind}`
 
 /** Reports shared bytes and unclaimed ones; returns the unclaimed ones. No blob is empty. `complete`: no record was left out. */
 export function findFreeRanges(
-  blobs: readonly Blob[],
+  blobs: Blobs,
   from: number,
   end: number,
   complete: boolean,
   { report }: ReadContext,
-): FreeRange[] {
-  const free: FreeRange[] = []
+): FreeRanges {
+  const free = newFreeRanges()
   let last: Blob | undefined
   let reached = from
-  for (const blob of inOffsetOrder(blobs)) {
+  for (const blob of blobs.inOffsetOrder()) {
     if (blob.offset < reached) {
       const length = Math.min(reached, blob.offset + blob.length) - blob.offset
       const message = `${length} of its bytes also belong to ${blobPath(last!)}`
@@ -41,36 +41,40 @@ export function findFreeRanges(
     reached = blob.offset + blob.length
     last = blob
   }
-  const inner = free.filter(({ kind }) => kind === 'gap')
-  if (inner.length > 0) {
-    const length = inner.reduce((sum, gap) => sum + gap.length, 0)
-    const message = `${length} bytes in ${inner.length} places between the values belong to nothing`
-    report.report(codes.gap, { offset: inner[0]!.offset, length: inner[0]!.length, path: 'data', message })
-  }
+  noteGaps(free, report)
   const count = free.length
   pushFree(free, reached, end)
-  const rest = free.slice(count).find(({ kind }) => kind === 'gap')
-  if (rest && complete) {
+  const rest = free.length > count ? free.at(free.length - 1) : undefined
+  if (rest?.kind === 'gap' && complete) {
     const message = `${rest.length} bytes after the last value belong to nothing`
     report.report(codes['trailing-bytes'], { offset: rest.offset, length: rest.length, path: 'data', message })
   }
   return free
 }
 
-/** Writers put values in the order of the tables, so there is usually nothing to sort. */
-function inOffsetOrder(blobs: readonly Blob[]): readonly Blob[] {
-  const isSorted = blobs.every((blob, i) => i === 0 || blobs[i - 1]!.offset < blob.offset)
-  return isSorted ? blobs : blobs.toSorted((a, b) => a.offset - b.offset || a.length - b.length)
+function noteGaps(free: FreeRanges, report: Report): void {
+  let first: FreeRange | undefined
+  let count = 0
+  let total = 0
+  for (const range of free) {
+    if (range.kind !== 'gap') continue
+    first ??= range
+    count++
+    total += range.length
+  }
+  if (!first) return
+  const message = `${total} bytes in ${count} places between the values belong to nothing`
+  report.report(codes.gap, { offset: first.offset, length: first.length, path: 'data', message })
 }
 
-export function pushFree(free: FreeRange[], from: number, to: number): void {
+export function pushFree(free: FreeRanges, from: number, to: number): void {
   const padded = Math.min(aligned(from), to)
-  if (padded > from) free.push({ kind: 'padding', offset: from, length: padded - from })
-  if (to > padded) free.push({ kind: 'gap', offset: padded, length: to - padded })
+  if (padded > from) free.push('padding', { offset: from, length: padded - from })
+  if (to > padded) free.push('gap', { offset: padded, length: to - padded })
 }
 
 /** Padding is a row of the byte map; gaps show by themselves. */
-export function recordPadding(free: readonly FreeRange[], { extents, report }: ReadContext): void {
+export function recordPadding(free: FreeRanges, { extents, report }: ReadContext): void {
   if (!extents) return
   for (const { kind, offset, length } of free) {
     if (kind === 'padding') extents.add({ file: report.file, offset, length, path: 'padding', kind })

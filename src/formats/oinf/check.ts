@@ -3,13 +3,14 @@
 import { checkAborted, defaultWindow } from '../../bytes/index.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
-import { checkZero, type FreeRange } from './blobs.js'
+import { checkZero, type FreeRange, type FreeRanges } from './blobs.js'
 import { codes } from './codes.js'
 import { freeRanges } from './read.js'
 import { isPacked, tailMask } from './types.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
-  await checkFree(model, freeRanges.get(model) ?? [], context)
+  const free = freeRanges.get(model)
+  if (free) await checkFree(model, free, context)
   let budget = model.files[0]?.size ?? 0
   for (const [i, tensor] of model.tensors.entries()) {
     const { data } = tensor
@@ -87,22 +88,26 @@ async function checkTail(tensor: Tensor, data: Payload, path: string, context: C
 /** Ranges that are this near to each other are read together. */
 const together = 65_536
 
-async function checkFree(model: Model, free: readonly FreeRange[], context: CheckContext): Promise<void> {
+async function checkFree(model: Model, free: FreeRanges, context: CheckContext): Promise<void> {
   const source = model.files[0]!
   for (let first = 0; first < free.length; ) {
     checkAborted(context.signal, source.name)
-    const { offset, length } = free[first]!
+    const { offset, length } = free.at(first)
     if (length > together) {
-      await checkLong(model, free[first]!, context)
+      await checkLong(model, free.at(first), context)
       first++
       continue
     }
     let next = first
-    while (next < free.length && free[next]!.offset + free[next]!.length <= offset + together) next++
-    const last = free[next - 1]!
-    const bytes = await source.read(offset, last.offset + last.length - offset, { signal: context.signal })
+    let end = offset
+    for (; next < free.length; next++) {
+      const range = free.at(next)
+      if (range.offset + range.length > offset + together) break
+      end = range.offset + range.length
+    }
+    const bytes = await source.read(offset, end - offset, { signal: context.signal })
     for (; first < next; first++) {
-      const range = free[first]!
+      const range = free.at(first)
       const start = range.offset - offset
       checkZero(bytes.subarray(start, start + range.length), range.kind, range.offset, context)
     }

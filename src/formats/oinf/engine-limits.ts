@@ -16,10 +16,11 @@ export function noteEngineLimits(
 ): void {
   const note = (offset: number, path: string, message: string): void =>
     report.report(codes['engine-limits'], { offset, path, message })
-  const small = version === 2 && tensors.find(({ dtype }) => noTensors.has(dtype.id))
+  const small = version === 2 && [...tensors.firsts].find(([dtype]) => noTensors.has(dtype.id))
   if (small) {
-    const message = `the engine of version 2 refuses files with tensors of ${small.dtype.id}`
-    note(tables.tensors.offset, `tensors[${small.index}].dtype`, message)
+    const [dtype, position] = small
+    const message = `the engine of version 2 refuses files with tensors of ${dtype.id}`
+    note(tables.tensors.offset, tensors.pathOf(position, 'dtype'), message)
   }
   const find = (test: (value: MetaValue) => boolean) =>
     metadata.find(({ key }) => {

@@ -7,13 +7,16 @@ import type { QuantParams } from '../../model/index.js'
 import { fetchRanges } from './blobs.js'
 import type { Header } from './header.js'
 import { readQuant } from './quant.js'
-import type { Range, TensorRecord } from './records.js'
+import type { Range } from './records.js'
 import { aligned } from './structs.js'
 import type { Tables } from './tables.js'
+import type { TensorTable } from './tensor-table.js'
 
+/** By the positions of the tensors. */
 export interface Placement {
-  readonly data: ReadonlyMap<TensorRecord, Range>
-  readonly quants: ReadonlyMap<TensorRecord, QuantParams>
+  /** Where data begin, for tensors that have any. */
+  readonly offsets: Float64Array
+  readonly quants: ReadonlyMap<number, QuantParams>
 }
 
 /** The real places, when the records are exactly what the defect makes of them and all quantization is valid there. */
@@ -27,36 +30,36 @@ export async function findMisplaced(
   const start = metadata.reduce((end, value) => Math.max(end, aligned(value.offset + value.length)), header.offsetData)
   if (!isCountedInTurn(tensors, start)) return undefined
   let at = start
-  const place = (range: Range): Range => {
-    const { length } = range
+  const place = (length: number): Range => {
     const offset = at
     at = aligned(offset + length)
     return { offset, length }
   }
-  const data = new Map<TensorRecord, Range>()
-  for (const record of tensors) if (record.data) data.set(record, place(record.data))
-  const quantized = tensors.filter((record) => record.quant)
-  const ranges = quantized.map((record) => place(record.quant!))
-  if (ranges.every(({ offset }, i) => offset === quantized[i]!.quant!.offset)) return undefined
+  const offsets = new Float64Array(tensors.tensors.length)
+  for (const [i, { data }] of tensors.tensors.entries()) if (data) offsets[i] = place(data.byteLength).offset
+  const stated = [...tensors.quants.values()]
+  const ranges = stated.map(({ length }) => place(length))
+  if (ranges.every(({ offset }, i) => offset === stated[i]!.offset)) return undefined
   if (at > header.end) return undefined
 
   const payloads = await fetchRanges(source, ranges, signal)
-  const quants = new Map<TensorRecord, QuantParams>()
+  const quants = new Map<number, QuantParams>()
   const findings: Finding[] = []
   const report = collectingReport(source.name, findings)
-  for (const [i, record] of quantized.entries()) {
-    const quant = readQuant(payloads[i]!, record.shape, { offset: ranges[i]!.offset, path: '' }, report)
+  for (const [i, position] of [...tensors.quants.keys()].entries()) {
+    const { shape } = tensors.tensors.at(position)!
+    const quant = readQuant(payloads[i]!, shape, { offset: ranges[i]!.offset, path: '' }, report)
     if (!quant) return undefined
-    quants.set(record, quant)
+    quants.set(position, quant)
   }
-  return { data, quants }
+  return { offsets, quants }
 }
 
 /** Whether the stated offsets are those of data and quantization in turn, without gaps. */
-function isCountedInTurn(tensors: readonly TensorRecord[], start: number): boolean {
+function isCountedInTurn({ tensors, quants }: TensorTable, start: number): boolean {
   let at = start
-  for (const { data, quant } of tensors) {
-    for (const range of [data, quant]) {
+  for (const [i, { data }] of tensors.entries()) {
+    for (const range of [data?.origin, quants.get(i)]) {
       if (range && range.offset !== at) return false
       if (range) at = aligned(at + range.length)
     }

@@ -17,13 +17,14 @@ export interface Name {
   readonly raw?: Uint8Array | undefined
 }
 
-const looksEscaped = (stored: string): boolean => escapeRun.test(stored)
+export const looksEscaped = (stored: string): boolean => escapeRun.test(stored)
 
 /** Keys under which tare keeps what OINF has no type for; see stow.ts. */
 export const reservedPrefix = 'tare.oinf.'
 
 /** Where version 1, which has no quantization, keeps that of a tensor: the payload of version 2, as an array of u8. */
-export const quantKey = (storedName: string): string => `${reservedPrefix}quant.${storedName}`
+export const quantPrefix = `${reservedPrefix}quant.`
+export const quantKey = (storedName: string): string => quantPrefix + storedName
 
 /** What stands in the file for a name. */
 export function escapeName(name: string | Uint8Array): string {

@@ -1,15 +1,24 @@
-// Reads what the records say: the tables in one go, then the values that belong to the index (metadata and quantization). Tensor data
+// Reads what the records say: the tables from one end to the other, then the values that belong to the index (metadata and quantization). Tensor data
 // stay where they are.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, defaultWindow } from '../../bytes/index.js'
+import { MovingWindow } from '../../bytes/moving-window.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
 import type { MetaValue, QuantParams, ReadContext } from '../../model/index.js'
-import { type Blob, checkZero, type FreeRange, fetchRanges, findFreeRanges, pushFree, recordPadding } from './blobs.js'
+import {
+  checkZero,
+  type FreeRanges,
+  fetchRanges,
+  findFreeRanges,
+  newFreeRanges,
+  pushFree,
+  recordPadding,
+} from './blobs.js'
 import { codes } from './codes.js'
 import { noteEngineLimits } from './engine-limits.js'
 import { type Header, readHeader } from './header.js'
 import { findMisplaced, type Placement } from './misplaced.js'
 import { readQuant } from './quant.js'
-import type { Range, TensorRecord } from './records.js'
+import type { Range } from './records.js'
 import { fileHeader } from './structs.js'
 import { readTables, type Tables } from './tables.js'
 import { readValue } from './values.js'
@@ -19,9 +28,10 @@ export interface Parsed {
   readonly header: Header
   readonly tables: Tables
   readonly values: ReadonlyMap<string, MetaValue>
-  readonly quants: ReadonlyMap<TensorRecord, QuantParams>
+  /** By the positions of the tensors. */
+  readonly quants: ReadonlyMap<number, QuantParams>
   /** Unclaimed bytes of the data section. */
-  readonly free: readonly FreeRange[]
+  readonly free: FreeRanges
   /** Where data and quantization really are, in a file with the encoder's defect. */
   readonly placement: Placement | undefined
 }
@@ -29,12 +39,13 @@ export interface Parsed {
 export async function parseFile(source: ByteSource, context: ReadContext): Promise<Parsed> {
   const header = await readHeader(source, context)
   checkBudget(header.indexEnd, context.limits.indexBytes, 'tables', fileHeader.offsetOf('offsetData'), context)
-  const index = await source.read(0, header.indexEnd, { signal: context.signal })
-  const tables = readTables(index, header, context)
-  checkIndexPadding(index, header, tables, context)
+  const window = new MovingWindow(source, header.indexEnd, context.signal)
+  await window.reach(0, Math.min(header.indexEnd, defaultWindow))
+  const tables = await readTables(source, window, header, context)
+  await checkIndexPadding(window, header, tables, context)
 
-  const quantized = tables.tensors.filter((record) => record.quant)
-  const small: Range[] = [...tables.metadata, ...quantized.map((record) => record.quant!)]
+  const quantized = tables.tensors.quants
+  const small: Range[] = [...tables.metadata, ...quantized.values()]
   const total = small.reduce((sum, range) => sum + range.length, 0)
   // Values that overlap could take far more memory than the file has bytes.
   const budget = Math.min(context.limits.indexBytes, source.size)
@@ -49,9 +60,9 @@ export async function parseFile(source: ByteSource, context: ReadContext): Promi
     else refused++
   }
   const payloads = bytes.slice(tables.metadata.length)
-  const { quants, placement } = await readQuants(source, header, tables, quantized, payloads, context)
-  const complete = refused + quantized.length - quants.size === 0
-  const free = findFreeRanges(listBlobs(tables), header.indexEnd, header.end, complete, context)
+  const { quants, placement } = await readQuants(source, header, tables, payloads, context)
+  const complete = refused + quantized.size - quants.size === 0
+  const free = findFreeRanges(tables.blobs, header.indexEnd, header.end, complete, context)
   recordPadding(free, context)
   noteEngineLimits(header, tables, values, context.report)
   return { header, tables, values, quants, free, placement }
@@ -64,8 +75,13 @@ function checkBudget(wanted: number, limit: number, what: string, offset: number
 }
 
 /** After the header and after each table there may be up to 7 bytes of padding; more is a gap. */
-function checkIndexPadding(index: Uint8Array, header: Header, { ends }: Tables, context: ReadContext): void {
-  const free: FreeRange[] = []
+async function checkIndexPadding(
+  window: MovingWindow,
+  header: Header,
+  { ends }: Tables,
+  context: ReadContext,
+): Promise<void> {
+  const free = newFreeRanges()
   let reached = fileHeader.size
   for (const name of ['sizevars', 'metadata', 'tensors'] as const) {
     const section = header.tables[name]
@@ -74,7 +90,14 @@ function checkIndexPadding(index: Uint8Array, header: Header, { ends }: Tables, 
     reached = ends.get(name) ?? section.end
   }
   pushFree(free, reached, header.indexEnd)
-  for (const { kind, offset, length } of free) checkZero(index.subarray(offset, offset + length), kind, offset, context)
+  for (const { kind, offset, length } of free) {
+    const end = offset + length
+    for (let at = offset, isClean = true; at < end && isClean; at += defaultWindow) {
+      const until = Math.min(at + defaultWindow, end)
+      await window.reach(at, until - at)
+      isClean = checkZero(window.from(at, until), kind, at, context)
+    }
+  }
   recordPadding(free, context)
 }
 
@@ -82,17 +105,18 @@ async function readQuants(
   source: ByteSource,
   header: Header,
   tables: Tables,
-  records: readonly TensorRecord[],
   payloads: readonly Uint8Array[],
   context: ReadContext,
 ): Promise<Pick<Parsed, 'quants' | 'placement'>> {
   const { report, extents } = context
-  const readAll = (to: ReadContext['report'], map?: ReadContext['extents']): Map<TensorRecord, QuantParams> => {
-    const quants = new Map<TensorRecord, QuantParams>()
-    for (const [i, record] of records.entries()) {
-      const place = { offset: record.quant!.offset, path: `tensors[${record.index}].quant` }
-      const quant = readQuant(payloads[i]!, record.shape, place, to, map)
-      if (quant) quants.set(record, quant)
+  const { tensors: table } = tables
+  const readAll = (to: ReadContext['report'], map?: ReadContext['extents']): Map<number, QuantParams> => {
+    const quants = new Map<number, QuantParams>()
+    let i = 0
+    for (const [position, { offset }] of table.quants) {
+      const place = { offset, path: table.pathOf(position, 'quant') }
+      const quant = readQuant(payloads[i++]!, table.tensors.at(position)!.shape, place, to, map)
+      if (quant) quants.set(position, quant)
     }
     return quants
   }
@@ -107,18 +131,4 @@ async function readQuants(
     'quantization after them: the encoder of version 2 writes them in that order but counts offsets in another. `tare repair` mends it'
   report.report(codes['quant-misplaced'], { offset: wrong.offset!, path: wrong.path!, message })
   return { quants: placement.quants, placement }
-}
-
-function listBlobs({ metadata, tensors }: Tables): Blob[] {
-  const blobs: Blob[] = []
-  // Written out: with a million records, spreading objects would take most of the time of opening.
-  const add = ({ offset, length }: Range, kind: Blob['kind'], index: number): void => {
-    if (length > 0) blobs.push({ offset, length, kind, index })
-  }
-  for (const record of metadata) add(record, 'metadata', record.index)
-  for (const { index, data, quant } of tensors) {
-    if (data) add(data, 'data', index)
-    if (quant) add(quant, 'quant', index)
-  }
-  return blobs
 }

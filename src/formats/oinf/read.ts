@@ -1,27 +1,20 @@
 // Makes a model of what the records say: names and values get back the form that they had before they were fitted into OINF.
 import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import {
-  type JsonValue,
-  type MetaValue,
-  type Model,
-  type Part,
-  type QuantParams,
-  type ReadContext,
-  rangePayload,
-  type Tensor,
-} from '../../model/index.js'
-import type { FreeRange } from './blobs.js'
+import type { JsonValue, MetaValue, Model, Part, QuantParams, ReadContext } from '../../model/index.js'
+import { RangePayload } from '../../model/range-payload.js'
+import type { FreeRanges } from './blobs.js'
 import { codes } from './codes.js'
-import { type Name, quantKey, unescapeKey, unescapeName } from './names.js'
+import { countDistinct, type Names } from './name-list.js'
+import { type Name, quantKey, quantPrefix, unescapeKey, unescapeName } from './names.js'
 import { type Parsed, parseFile } from './parse.js'
 import { readQuant } from './quant.js'
-import type { TensorRecord } from './records.js'
 import { unstow } from './stow.js'
 import type { Tables } from './tables.js'
+import type { TensorTable } from './tensor-table.js'
 
 /** Unclaimed bytes of models that were read here, for the checks that look at them. */
-export const freeRanges = new WeakMap<Model, readonly FreeRange[]>()
+export const freeRanges = new WeakMap<Model, FreeRanges>()
 
 export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
   const parsed = await parseFile(source, context)
@@ -30,47 +23,55 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
   return model
 }
 
-/** The model that the records describe, or should have described where they are misplaced. */
+/** The model that the records describe, or should have described where they are misplaced. Takes over the tensors. */
 export function toModel(source: ByteSource, parsed: Parsed, context: ReadContext): Model {
-  const { header, tables, quants, placement } = parsed
-  const { report, extents } = context
+  const { header, tables } = parsed
+  const { tensors } = tables.tensors
   const metadata = restoreMetadata(parsed, context)
-  const stowedQuants = header.version === 1 ? takeStowedQuants(metadata, tables) : undefined
-  const names = restoreNames(
-    tables.tensors.map((record) => record.name),
-    'tensors',
-    context,
-  )
-  const tensors = tables.tensors.map((record, i): Tensor => {
-    const { dtype, shape } = record
-    const data = placement ? placement.data.get(record) : record.data
-    if (data) extents?.add({ file: report.file, ...data, path: `tensors[${record.index}].data`, kind: 'data' })
-    const quant = quants.get(record) ?? stowedQuants?.get(record)
-    const { text: name, raw } = names[i]!
-    return {
-      name,
-      ...(raw && { rawName: [raw] }),
-      dtype,
-      shape,
-      order: 'row',
-      role: 'weight',
-      data: data ? rangePayload(source, data.offset, data.length) : null,
-      ...(quant && { quant }),
-    }
-  })
+  const stowed = header.version === 1 ? takeStowedQuants(metadata, tables.tensors) : undefined
+  completeTensors(parsed, stowed, context)
   const version = String(header.version)
   return { format: 'oinf', version, metadata, tensors, parts: sizeVariables(tables, context), files: [source] }
 }
 
+/** Gives tensors what their records alone do not say. */
+function completeTensors(
+  { tables, quants, placement }: Parsed,
+  stowed: ReadonlyMap<number, QuantParams> | undefined,
+  context: ReadContext,
+): void {
+  const table = tables.tensors
+  const { tensors, hasEscapes } = table
+  const { report, extents } = context
+  const nameOf = hasEscapes ? restoreNames(tensors, 'tensors', context) : undefined
+  if (!nameOf && !extents && !placement && quants.size + (stowed?.size ?? 0) === 0) return
+  for (const [i, tensor] of tensors.entries()) {
+    const { text: name, raw } = nameOf?.(i) ?? { text: tensor.name, raw: undefined }
+    const range = tensor.data?.origin
+    const offset = placement && range ? placement.offsets[i]! : range?.offset
+    if (range)
+      extents?.add({
+        file: report.file,
+        offset: offset!,
+        length: range.length,
+        path: table.pathOf(i, 'data'),
+        kind: 'data',
+      })
+    const quant = quants.get(i) ?? stowed?.get(i)
+    if (name === tensor.name && offset === range?.offset && !quant) continue
+    const data = range ? new RangePayload(range.source, offset!, range.length) : null
+    tensors.replace(i, { ...tensor, name, ...(raw && { rawName: [raw] }), data, ...(quant && { quant }) })
+  }
+}
+
 /** Names as they were before escaping. Should two become one, which only a file made by hand can bring about, all stay as stored. */
-function restoreNames(stored: readonly string[], table: string, { report }: ReadContext): Name[] {
-  const names = stored.map(unescapeName)
-  if (names.every(({ text }, i) => text === stored[i])) return names
-  const distinct = new Set(names.map(({ text }) => text)).size
-  if (distinct === new Set(stored).size) return names
+function restoreNames(stored: Names, table: string, { report }: ReadContext): ((index: number) => Name) | undefined {
+  const nameOf = (index: number): Name => unescapeName(stored.nameAt(index))
+  const texts: Names = { length: stored.length, nameAt: (index) => nameOf(index).text }
+  if (countDistinct(texts) === countDistinct(stored)) return nameOf
   const message = 'two names are the same once unescaped, so all are kept as they are stored'
   report.report(codes['name-escape'], { offset: 0, path: table, message })
-  return stored.map((text) => ({ text }))
+  return undefined
 }
 
 function restoreMetadata({ values, header }: Parsed, { report }: ReadContext): Map<string, MetaValue> {
@@ -85,17 +86,17 @@ function restoreMetadata({ values, header }: Parsed, { report }: ReadContext): M
   return new Map(values)
 }
 
-function takeStowedQuants(metadata: Map<string, MetaValue>, { tensors }: Tables): Map<TensorRecord, QuantParams> {
-  const quants = new Map<TensorRecord, QuantParams>()
-  if (metadata.size === 0) return quants
-  for (const record of tensors) {
-    const key = quantKey(record.name)
+function takeStowedQuants(metadata: Map<string, MetaValue>, { tensors }: TensorTable): Map<number, QuantParams> {
+  const quants = new Map<number, QuantParams>()
+  if (![...metadata.keys()].some((key) => key.startsWith(quantPrefix))) return quants
+  for (const [i, { name, shape }] of tensors.entries()) {
+    const key = quantKey(name)
     const value = metadata.get(key)
     if (value?.type !== 'ndarray' || value.dtype.id !== 'u8' || value.shape.length !== 1) continue
     const findings: Finding[] = []
-    const quant = readQuant(value.value, record.shape, { offset: 0, path: key }, collectingReport('', findings))
+    const quant = readQuant(value.value, shape, { offset: 0, path: key }, collectingReport('', findings))
     if (!quant || findings.length > 0) continue
-    quants.set(record, quant)
+    quants.set(i, quant)
     metadata.delete(key)
   }
   return quants
@@ -103,8 +104,10 @@ function takeStowedQuants(metadata: Map<string, MetaValue>, { tensors }: Tables)
 
 function sizeVariables({ sizevars }: Tables, context: ReadContext): Part[] {
   if (sizevars.size === 0) return []
-  const names = restoreNames([...sizevars.keys()], 'sizevars', context)
-  const content = new Map([...sizevars.values()].map((value, i) => [names[i]!.text, value]))
+  const stored = [...sizevars.keys()]
+  const names: Names = { length: stored.length, nameAt: (index) => stored[index]! }
+  const nameOf = restoreNames(names, 'sizevars', context)
+  const content = new Map([...sizevars.values()].map((value, i) => [nameOf?.(i).text ?? stored[i]!, value]))
   const value = Object.create(null) as Record<string, JsonValue>
   for (const [name, size] of content)
     value[name] = size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : size.toString()

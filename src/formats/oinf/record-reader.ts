@@ -1,11 +1,12 @@
 // Reads the records of one table. A record that cannot be read ends the table, since nothing after it can be found; a record that is
 // wrong in itself is reported and left out.
 import { Cursor, toSafe } from '../../bytes/index.js'
+import type { MovingWindow } from '../../bytes/moving-window.js'
 import type { DType } from '../../dtypes/index.js'
 import type { Lost, ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import type { Header, TableName } from './header.js'
-import { NameList } from './name-list.js'
+import { NameList, type Names } from './name-list.js'
 import { unescapeKey, unescapeName } from './names.js'
 import { type Bounds, checkData, checkRange } from './ranges.js'
 import type { MetadataRecord, Range, TensorRecord } from './records.js'
@@ -21,8 +22,10 @@ import {
   tensorFields,
 } from './structs.js'
 import { bitsetTag, dtypeByTag, ndarrayTag, stringTag } from './types.js'
+import { UsualRecords } from './usual-records.js'
 
-const smallest: Readonly<Record<TableName, number>> = {
+/** What a record takes at least. */
+export const smallest: Readonly<Record<TableName, number>> = {
   sizevars: stringSize(1) + sizevarFields.size,
   metadata: stringSize(1) + metadataFields.size,
   tensors: stringSize(1) + tensorFields.size + dataFields.size,
@@ -34,47 +37,75 @@ const duplicates = {
   tensors: codes['duplicate-tensor'],
 } as const
 
+/** What a record takes beside its name; a tensor's dimensions come on top. */
+const besideName = (table: TableName, version: 1 | 2): number => {
+  if (table !== 'tensors') return table === 'sizevars' ? sizevarFields.size : metadataFields.size
+  return tensorFields.size + dataFields.size + (version === 2 ? quantFields.size : 0)
+}
+
 export class RecordReader {
-  readonly cursor: Cursor
   complete = false
+  /** Over the part of the table that is at hand. */
+  cursor: Cursor
+  readonly #window: MovingWindow
   readonly #table: TableName
   readonly #header: Header
+  readonly #besideName: number
   readonly #context: ReadContext
   readonly #bounds: Bounds
+  /** Where the table ends. */
+  readonly #end: number
   /** Set when the rest of the table cannot be found. */
   #lost = false
 
-  constructor(bytes: Uint8Array, table: TableName, header: Header, context: ReadContext) {
-    const { offset, end } = header.tables[table]
-    const options = { base: offset, extents: context.extents }
-    this.cursor = new Cursor(bytes.subarray(offset, end), context.report, options)
+  constructor(window: MovingWindow, table: TableName, header: Header, context: ReadContext) {
+    this.cursor = new Cursor(new Uint8Array(0), context.report, { base: header.tables[table].offset })
+    this.#window = window
     this.#table = table
+    this.#end = header.tables[table].end
     this.#header = header
+    this.#besideName = besideName(table, header.version)
     this.#context = context
     this.#bounds = { ...header, complain: (...details) => this.#complain(...details) }
   }
 
-  /** Calls `readRecord` after each name; returns how many records were refused. */
-  readAll(readRecord: (reader: RecordReader, name: string, index: number) => boolean): number {
-    const { cursor } = this
+  /**
+   * Calls `readRecord` after each name, or `takeUsual` after a whole record; returns how many records were refused. `known` are the names of
+   * those that were not.
+   */
+  async readAll(
+    known: Names,
+    readRecord: (reader: RecordReader, name: string, index: number) => boolean,
+    takeUsual?: (record: TensorRecord) => void,
+  ): Promise<number> {
     const { count, offset, end } = this.#header.tables[this.#table]
     if (count * smallest[this.#table] > end - offset) {
       const message = `${count} records take ${count * smallest[this.#table]} bytes at least, the table has ${end - offset}`
       this.#context.report.report(codes.count, { offset, path: this.#table, message })
       return count
     }
-    const names = new NameList()
+    const names = new NameList(known)
+    const usual = takeUsual && !this.#context.extents ? new UsualRecords(this.#header) : undefined
     let refused = 0
     for (let i = 0; i < count; i++) {
-      cursor.enter(this.#table, i)
-      const at = cursor.offset
-      const name = this.#name()
+      for (let length = this.#missing(); length > 0; length = this.#missing()) await this.#reach(length)
+      const { cursor } = this
+      const { offset: at, position } = cursor
+      const record = usual?.take(cursor.view, position, i)
+      if (record) cursor.seek(at + usual!.position - position)
+      else cursor.enter(this.#table, i)
+      const name = record ? record.name : this.#name()
       if (name !== undefined && names.isRepeated(name)) {
         const message = `${JSON.stringify(name)} was there before`
-        this.#context.report.report(duplicates[this.#table], { offset: at, path: cursor.pathOf(), message })
+        this.#context.report.report(duplicates[this.#table], { offset: at, path: `${this.#table}[${i}]`, message })
+      }
+      if (record) {
+        takeUsual!(record)
+        continue
       }
       const isGood = name !== undefined && readRecord(this, name, i)
       cursor.leave(2)
+      if (!isGood && name !== undefined) names.leaveOut(name)
       if (!isGood) refused++
       if (this.#lost) return refused + count - i - 1
     }
@@ -82,10 +113,36 @@ export class RecordReader {
     return refused
   }
 
+  /** How many bytes of the next record are wanted, when not all of what the table has of it is at hand; otherwise 0. */
+  #missing(): number {
+    const { view, position, remaining: atHand } = this.cursor
+    const left = this.#remaining
+    if (atHand >= left) return 0
+    let wanted = 4
+    if (atHand >= wanted) wanted = stringSize(view.getUint32(position, true)) + this.#besideName
+    if (atHand >= wanted && this.#table === 'tensors') {
+      const fieldsAt = position + stringSize(view.getUint32(position, true))
+      wanted += 8 * view.getUint32(fieldsAt + tensorFields.offsetOf('ndim'), true)
+    }
+    return atHand >= wanted ? 0 : Math.min(wanted, left)
+  }
+
+  async #reach(length: number): Promise<void> {
+    const { offset: base } = this.cursor
+    const { report, extents } = this.#context
+    await this.#window.reach(base, length)
+    this.cursor = new Cursor(this.#window.from(base, this.#end), report, { base, extents })
+  }
+
+  /** From here to the end of the table. */
+  get #remaining(): number {
+    return this.#end - this.cursor.offset
+  }
+
   /** Whether the record has that many bytes left in its table; if not, the table ends here. */
   #has(length: number, field = ''): boolean {
-    if (length <= this.cursor.remaining) return true
-    const message = `${length} bytes are needed, the table ends ${this.cursor.remaining} bytes further on`
+    if (length <= this.#remaining) return true
+    const message = `${length} bytes are needed, the table ends ${this.#remaining} bytes further on`
     this.#complain('table-overrun', this.cursor.offset, field, message)
     this.#lost = true
     return false
@@ -159,9 +216,9 @@ export class RecordReader {
     const { dtype: tag, ndim, flags } = tensorFields.read(cursor)
     const isV2 = this.#header.version === 2
     const rest = dataFields.size + (isV2 ? quantFields.size : 0)
-    if (8 * ndim + rest > cursor.remaining) {
-      const message = `${ndim} dimensions do not fit, the table ends ${cursor.remaining} bytes further on`
-      this.#complain(8 * ndim > cursor.remaining ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
+    if (8 * ndim + rest > this.#remaining) {
+      const message = `${ndim} dimensions do not fit, the table ends ${this.#remaining} bytes further on`
+      this.#complain(8 * ndim > this.#remaining ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
       this.#lost = true
       return undefined
     }
