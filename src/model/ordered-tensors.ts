@@ -1,0 +1,30 @@
+import { nameOrder } from '../bytes/name-order.js'
+import { LazyTensors } from './lazy-tensors.js'
+import type { Tensor } from './tensor.js'
+import type { TensorList } from './tensor-list.js'
+
+/** The tensors of another list in another order. */
+class OrderedTensors extends LazyTensors {
+  readonly #tensors: TensorList
+  readonly #order: Uint32Array
+
+  constructor(tensors: TensorList, order: Uint32Array) {
+    super()
+    this.#tensors = tensors
+    this.#order = order
+  }
+
+  get length(): number {
+    return this.#order.length
+  }
+
+  protected make(index: number): Tensor {
+    return this.#tensors.at(this.#order[index]!)!
+  }
+}
+
+/** Tensors by the bytes of what they are called; those that are called the same stay in their order. */
+export function byName(tensors: TensorList, nameOf: (tensor: Tensor) => string | Uint8Array): TensorList {
+  const order = nameOrder(tensors.length, (position) => nameOf(tensors.at(position)!))
+  return order ? new OrderedTensors(tensors, order) : tensors
+}

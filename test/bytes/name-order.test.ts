@@ -1,0 +1,27 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { nameOrder } from '../../src/bytes/name-order.js'
+
+const name = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.string({ maxLength: 2 }),
+  fc.uint8Array({ maxLength: 3 }),
+)
+
+describe('the order of names', () => {
+  it('is that of their bytes, and stable', () => {
+    fc.assert(
+      fc.property(fc.array(name, { maxLength: 100 }), (names) => {
+        const bytes = names.map((each) => (typeof each === 'string' ? new TextEncoder().encode(each) : each))
+        const expected = [...names.keys()].sort((a, b) => Buffer.compare(bytes[a]!, bytes[b]!))
+        const order = nameOrder(names.length, (position) => names[position]!)
+        expect([...(order ?? names.keys())]).toEqual(expected)
+      }),
+    )
+  })
+
+  it('is not made for names that ascend', () => {
+    const names = ['', 'a', 'a', 'b', '\uffee', '\u{10000}']
+    expect(nameOrder(names.length, (position) => names[position]!)).toBeUndefined()
+  })
+})
