@@ -11,8 +11,10 @@ import {
   type Slot,
   slotLength,
   slotsMadeBy,
+  type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
+import { byName } from '../../model/ordered-tensors.js'
 import { storedName } from './capabilities.js'
 import { escapeKey, escapeName, quantKey } from './names.js'
 import { whyQuantUnfit, writeQuant } from './quant.js'
@@ -20,39 +22,32 @@ import { stow } from './stow.js'
 import { aligned, alignment, versionOption } from './structs.js'
 import { dataSize, tagByDType } from './types.js'
 import { writeValue } from './values.js'
-import {
-  type MetadataEntry,
-  type Places,
-  placeSections,
-  type SizevarEntry,
-  type Tables,
-  type TensorEntry,
-  writeIndex,
-} from './write-index.js'
+import { type MetadataEntry, placeSections, type SizevarEntry, type Tables, writeIndex } from './write-index.js'
+import { type Measured, measureTensors, type TensorPlaces, tensorSlots } from './write-tensors.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const { name } = options
-  const version = chooseVersion(model, options.extra, name)
-  const tensors = listTensors(model, name)
+  const asked = askedVersion(options.extra, name)
+  const isQuantized = checkTensors(model, name)
+  const isV2 = model.format === 'oinf' && model.version === '2'
+  // 2 where it is needed or where the model comes from, and 1 for everybody else.
+  const version = asked ?? (isV2 || isQuantized ? 2 : 1)
   const metadata = listMetadata(model, name)
-  if (version === 1) {
-    for (const tensor of tensors) if (tensor.quant) metadata.push(stowQuant(tensor.name, tensor.quant))
+  if (version === 1 && isQuantized) {
+    for (const tensor of model.tensors)
+      if (tensor.quant) metadata.push(stowQuant(storedName(tensor), writeQuant(tensor.quant)))
   }
   const tables: Tables = {
     sizevars: sortByName(listSizevars(model, name), 'sizevars', name),
     metadata: sortByName(metadata, 'metadata', name),
-    tensors: sortByName(tensors, 'tensors', name),
   }
-  return { files: [{ name, slots: place(version, tables, options) }] }
+  const tensors = byName(model.tensors, storedName)
+  return { files: [{ name, slots: place(version, tables, tensors, options) }] }
 }
 
-/** What was asked for; else 2 where it is needed or where the model comes from, and 1 for everybody else. */
-function chooseVersion(model: Model, extra: OptionValues | undefined, file: string): 1 | 2 {
+function askedVersion(extra: OptionValues | undefined, file: string): 1 | 2 | undefined {
   const asked = extra?.[versionOption]
-  if (asked === undefined) {
-    const isV2 = model.format === 'oinf' && model.version === '2'
-    return isV2 || model.tensors.some((tensor) => tensor.quant) ? 2 : 1
-  }
+  if (asked === undefined) return undefined
   const version = Number(asked)
   if (version === 1 || version === 2) return version
   return failWith(usageCodes.option, { file, message: `--${versionOption} is 1 or 2, not ${asked}` })
@@ -101,33 +96,43 @@ function stowQuant(name: string, quant: Uint8Array): MetadataEntry {
   return { name: quantKey(name), value }
 }
 
-function listTensors({ tensors }: Model, file: string): TensorEntry[] {
-  return tensors.map((tensor): TensorEntry => {
-    const { dtype, shape, data: payload, quant } = tensor
+/** Fails where OINF cannot hold a tensor; returns whether any is quantized. */
+function checkTensors({ tensors }: Model, file: string): boolean {
+  let isQuantized = false
+  for (const { name, dtype, shape, data, quant } of tensors) {
     const refuse = (code: keyof typeof writeCodes, message: string): never =>
-      failWith(writeCodes[code], { file, path: tensor.name, message })
-    const tag = tagByDType.get(dtype.id) ?? refuse('dtype-unsupported', `OINF has no type for ${dtype.id}`)
+      failWith(writeCodes[code], { file, path: name, message })
+    if (!tagByDType.has(dtype.id)) refuse('dtype-unsupported', `OINF has no type for ${dtype.id}`)
     const size = dataSize(dtype, shape)
-    if (payload && payload.byteLength !== size) {
-      const message = `${payload.byteLength} bytes, but shape [${shape.join(', ')}] of ${dtype.id} takes ${size}`
+    if (data && data.byteLength !== size) {
+      const message = `${data.byteLength} bytes, but shape [${shape.join(', ')}] of ${dtype.id} takes ${size}`
       refuse('layout-mismatch', message)
     }
     const why = quant && whyQuantUnfit(quant, shape)
     if (why !== undefined) refuse('value-range', why)
-    return { name: storedName(tensor), tag, shape, payload, quant: quant && writeQuant(quant) }
-  })
+    isQuantized ||= quant !== undefined
+  }
+  return isQuantized
 }
 
 /** Gives every value its place and lists the slots in the order of the file. */
-function place(version: 1 | 2, tables: Tables, { name: file, align = alignment }: WriteOptions): Iterable<Slot> {
+function place(
+  version: 1 | 2,
+  tables: Tables,
+  tensors: TensorList,
+  { name: file, align = alignment }: WriteOptions,
+): Iterable<Slot> {
+  const measured = measureTensors(tensors, version, file)
   if (!isPowerOfTwo(align) || align < alignment)
     failWith(usageCodes.option, { file, message: `OINF aligns to 8 or a higher power of two, not to ${align}` })
-  const sections = placeSections(version, tables)
-  const places = placeValues(version, tables, sections.data, align)
-  const index = writeIndex(version, tables, sections, places)
+  const tensorBytes = measured.stretches.reduce((sum, length) => sum + length, 0)
+  const sections = placeSections(tables, tensorBytes)
+  const places = placeValues(tables, measured, sections.data, align)
+  const head = writeIndex(version, tables, sections, { ...places, tensorCount: tensors.length })
   return slotsMadeBy(function* () {
-    yield { kind: 'bytes', path: 'index', bytes: index }
-    let reached = sections.data
+    yield { kind: 'bytes', path: 'index', bytes: head }
+    yield* tensorSlots(tensors, measured, version, places)
+    let reached = sections.tensors + tensorBytes
     const padded = function* (offset: number, slot: Slot): Generator<Slot, void, void> {
       if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
       const length = slotLength(slot)
@@ -136,29 +141,42 @@ function place(version: 1 | 2, tables: Tables, { name: file, align = alignment }
     }
     for (const [i, { value }] of tables.metadata.entries())
       yield* padded(places.values[i]!, { kind: 'bytes', path: `metadata[${i}].value`, bytes: value.bytes })
-    for (const [i, { payload, quant }] of tables.tensors.entries()) {
-      const data = places.data[i]!
+    for (const [i, { data: payload, quant }] of tensors.entries()) {
       const quantAt = places.quant.get(i)
-      if (payload) yield* padded(data, { kind: 'payload', path: `tensors[${i}].data`, payload })
-      if (quantAt !== undefined) yield* padded(quantAt, { kind: 'bytes', path: `tensors[${i}].quant`, bytes: quant! })
+      if (payload) yield* padded(places.data[i]!, { kind: 'payload', path: `tensors[${i}].data`, payload })
+      if (quantAt !== undefined)
+        yield* padded(quantAt, {
+          kind: 'bytes',
+          path: `tensors[${i}].quant`,
+          length: measured.quantLengths.get(i)!,
+          get bytes() {
+            return writeQuant(quant!)
+          },
+        })
     }
     if (places.end > reached) yield { kind: 'zeros', path: 'padding', length: places.end - reached }
   })
 }
 
+interface Places extends TensorPlaces {
+  readonly values: readonly number[]
+  readonly end: number
+}
+
 /** Where each value begins. An empty value takes no room, but has an offset. */
-function placeValues(version: 1 | 2, tables: Tables, start: number, align: number): Places {
+function placeValues({ metadata }: Tables, { lengths, quantLengths }: Measured, start: number, align: number): Places {
   let end = start
   const put = (length: number, to = alignment): number => {
     end = alignUp(end, to) + length
     return end - length
   }
-  const values = tables.metadata.map(({ value }) => put(value.bytes.byteLength))
-  const data = new Float64Array(tables.tensors.length)
-  const quantAt = new Map<number, number>()
-  for (const [i, { payload, quant }] of tables.tensors.entries()) {
-    if (payload) data[i] = put(payload.byteLength, align)
-    if (quant && version === 2) quantAt.set(i, put(quant.byteLength))
+  const values = metadata.map(({ value }) => put(value.bytes.byteLength))
+  const data = new Float64Array(lengths.length)
+  const quant = new Map<number, number>()
+  for (const [i, length] of lengths.entries()) {
+    if (length >= 0) data[i] = put(length, align)
+    const quantLength = quantLengths.get(i)
+    if (quantLength !== undefined) quant.set(i, put(quantLength))
   }
-  return { values, data, quant: quantAt, end: aligned(end) }
+  return { values, data, quant, end: aligned(end) }
 }

@@ -110,6 +110,10 @@ export function whyQuantUnfit(
   return zeroPoints.every(isI32) ? undefined : 'its zero points are no 32-bit integers'
 }
 
+/** What the payload takes. */
+export const quantSizeOf = ({ scales, zeroPoints }: QuantParams): number =>
+  quantSize(scales.length, zeroPoints?.length ?? 0)
+
 /** The payload for parameters that fit. */
 export function writeQuant({ scheme, axis, scales, zeroPoints }: QuantParams): Uint8Array {
   const mode = axis === undefined ? perTensor : perChannel
