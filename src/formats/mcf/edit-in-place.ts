@@ -6,8 +6,9 @@ import { areApart, EditSpace, type Stretch } from '../../model/edit-space.js'
 import { defaultLimits, type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
 import { isSameStored } from '../../model/same-tensor.js'
 import { type Container, readContainer } from './container.js'
+import { TensorIndex } from './encode-index.js'
+import { encodeQuantInfo } from './encode-quant-info.js'
 import { collectSections } from './encode-sections.js'
-import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
 import { notesOf } from './notes.js'
 import { type Section, sectionName, sectionTypes } from './sections.js'
 import { byName } from './store.js'
@@ -78,7 +79,7 @@ async function planEntries(
   if (!haveSameNames(model, edited)) {
     const tensors = byName(edited.tensors)
     const offsets = tensors.map(({ data }) => data!.origin!.offset)
-    put(sectionTypes.tensorIndex, encodeTensorIndex(tensors, offsets))
+    put(sectionTypes.tensorIndex, new TensorIndex(tensors, offsets).encode())
     // Its records name tensors by their position in the index.
     const hasQuantInfo = sections.some(({ type }) => type === sectionTypes.quantInfo)
     const quantInfo = encodeQuantInfo(tensors, hasQuantInfo)

@@ -12,8 +12,9 @@ import {
   type WriteOptions,
 } from '../../model/index.js'
 import { groupShared } from './dedup.js'
+import { TensorIndex } from './encode-index.js'
+import { encodeQuantInfo } from './encode-quant-info.js'
 import { collectSections } from './encode-sections.js'
-import { encodeQuantInfo, encodeTensorIndex } from './encode-store.js'
 import { notesOf } from './notes.js'
 import { blockAlignment, type Item, isAlignment, maxAlignment, placeTensors } from './place.js'
 import { type Section, sectionName, sectionTypes } from './sections.js'
@@ -41,10 +42,10 @@ class Writer {
     this.#end += length
   }
 
-  /** Many slots that are made on the way, up to the given end. */
-  fill(slots: Iterable<Slot>, end: number): void {
+  /** Many slots that are made on the way. */
+  fill(slots: Iterable<Slot>, length: number): void {
     this.slots.push(slots)
-    this.#end = end
+    this.#end += length
   }
 
   piece(path: string, data: Payload | Uint8Array): void {
@@ -79,10 +80,14 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   let allAligned = true
   if (tensors.length > 0) {
     const align = options.align ?? notes?.alignment() ?? blockAlignment
-    const version = versionOf(sectionTypes.tensorData)
-    const offsets = writeTensorData(writer, tensors, align, version)
+    const owners = groupShared(tensors, model.tensors)
+    const offsets = writeTensorData(writer, tensors, owners, align, versionOf(sectionTypes.tensorData))
     allAligned = offsets.every((offset) => offset % blockAlignment === 0)
-    writer.bytes(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex), encodeTensorIndex(tensors, offsets))
+    const index = new TensorIndex(tensors, offsets)
+    const slots = slotsMadeBy(() => index.slots())
+    writer.section(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex), () =>
+      writer.fill(slots, index.length),
+    )
     const quantInfo = encodeQuantInfo(tensors, notes?.hasQuantInfo ?? false)
     if (quantInfo) writer.bytes(sectionTypes.quantInfo, versionOf(sectionTypes.quantInfo), quantInfo)
   }
@@ -94,22 +99,26 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return { files: [{ name: options.name, slots: finish(writer, notes?.minor ?? 1, flags) }] }
 }
 
-function writeTensorData(writer: Writer, tensors: TensorList, align: number, version: number): Float64Array {
+function writeTensorData(
+  writer: Writer,
+  tensors: TensorList,
+  owners: Uint32Array,
+  align: number,
+  version: number,
+): Float64Array {
   if (!isAlignment(align)) {
     const message = `${align} is neither 0 nor a power of two up to ${maxAlignment}`
     failWith(usageCodes.option, { file: '--align', message })
   }
   const alignment = Math.max(align, 1)
-  const owners = groupShared(tensors)
-  const needed = Float64Array.from(tensors, ({ dtype }) =>
-    needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment,
-  )
+  const sizes = new Float64Array(tensors.length)
+  const needed = new Float64Array(tensors.length)
+  for (const [i, { dtype, data }] of tensors.entries()) {
+    sizes[i] = data!.byteLength
+    needed[i] = needsAlignment(dtype) ? Math.max(alignment, blockAlignment) : alignment
+  }
   for (const [i, owner] of owners.entries()) needed[owner] = Math.max(needed[owner]!, needed[i]!)
-  const itemAt = (i: number): Item => ({
-    size: tensors.at(i)!.data!.byteLength,
-    alignment: needed[i]!,
-    bytesOf: owners[i]!,
-  })
+  const itemAt = (i: number): Item => ({ size: sizes[i]!, alignment: needed[i]!, bytesOf: owners[i]! })
   const start = alignUp(writer.end, 8)
   const { offsets, end } = placeTensors(tensors.length, itemAt, start)
   const slots = slotsMadeBy(function* () {
@@ -124,7 +133,7 @@ function writeTensorData(writer: Writer, tensors: TensorList, align: number, ver
     }
     if (end > reached) yield { kind: 'zeros', path, length: end - reached }
   })
-  writer.section(sectionTypes.tensorData, version, () => writer.fill(slots, end))
+  writer.section(sectionTypes.tensorData, version, () => writer.fill(slots, end - start))
   return offsets
 }
 

@@ -33,29 +33,55 @@ export const maxAlignment = 1 << 20
 
 export const isAlignment = (value: number): boolean => value === 0 || (isPowerOfTwo(value) && value <= maxAlignment)
 
-interface Placed {
-  readonly offset: number
-  readonly size: number
-  readonly isBlock: boolean
+/** Where the tensors of a file lie, in the order of their names. */
+export class PlacedTensors {
+  length = 0
+  readonly offsets: Float64Array
+  readonly sizes: Float64Array
+  readonly areBlocks: Uint8Array
+
+  constructor(most: number) {
+    this.offsets = new Float64Array(most)
+    this.sizes = new Float64Array(most)
+    this.areBlocks = new Uint8Array(most)
+  }
+
+  add(offset: number, size: number, isBlock: boolean): void {
+    const i = this.length++
+    this.offsets[i] = offset
+    this.sizes[i] = size
+    this.areBlocks[i] = Number(isBlock)
+  }
+
+  /** Which ones share the place of another that comes before; undefined when two begin at one place and differ in size. */
+  findShared(): Uint8Array | undefined {
+    const { offsets, sizes, length } = this
+    const areShared = new Uint8Array(length)
+    if (offsets.subarray(0, length).every((offset, i) => i === 0 || offsets[i - 1]! < offset)) return areShared
+    const order = Uint32Array.from({ length }, (_, i) => i).sort((a, b) => offsets[a]! - offsets[b]! || a - b)
+    for (let k = 1; k < length; k++) {
+      const [before, i] = [order[k - 1]!, order[k]!]
+      if (offsets[before] !== offsets[i]) continue
+      if (sizes[before] !== sizes[i]) return undefined
+      areShared[i] = 1
+    }
+    return areShared
+  }
 }
 
-/** The alignment that explains where the tensors of a file lie; they come in the order of their names. */
-export function findAlignment(tensors: readonly Placed[], start: number, end: number): number | undefined {
-  const sizes = new Map<number, number>()
-  const isFirst: boolean[] = []
-  for (const { offset, size } of tensors) {
-    const known = sizes.get(offset)
-    if (known !== undefined && known !== size) return undefined // they overlap, which no alignment explains
-    isFirst.push(known === undefined)
-    sizes.set(offset, size)
-  }
+/** The alignment that explains where the tensors of a file lie. */
+export function findAlignment(tensors: PlacedTensors, start: number, end: number): number | undefined {
+  const { offsets, sizes, areBlocks, length } = tensors
+  const areShared = tensors.findShared()
+  if (!areShared) return undefined // they overlap, which no alignment explains
   const explains = (candidate: number): boolean => {
+    const ofBlocks = Math.max(candidate, blockAlignment)
     let at = start
-    for (const [i, { offset, size, isBlock }] of tensors.entries()) {
-      at = alignUp(at, isBlock ? Math.max(candidate, blockAlignment) : candidate)
-      if (!isFirst[i]) continue
-      if (offset !== at) return false
-      at += size
+    for (let i = 0; i < length; i++) {
+      at = alignUp(at, areBlocks[i] === 1 ? ofBlocks : candidate)
+      if (areShared[i] === 1) continue
+      if (offsets[i] !== at) return false
+      at += sizes[i]!
     }
     return at === end
   }

@@ -1,22 +1,28 @@
 // The tensors: TensorIndex, TensorData and QuantInfo together. A file without any of them is a container of other sections, which is fine.
-import { type ByteSource, compareBytes, compareUtf8, encodeUtf8 } from '../../bytes/index.js'
+import type { ByteSource } from '../../bytes/index.js'
 import type { QuantInfo } from '../../dtypes/mcf/types.js'
 import type { ReadContext, Tensor, TensorList } from '../../model/index.js'
+import { byName as orderedByName } from '../../model/ordered-tensors.js'
+import { PackedTensors } from '../../model/packed-tensors.js'
+import { RangePayload } from '../../model/range-payload.js'
 import { codes } from './codes.js'
 import type { Container } from './container.js'
-import { blockAlignment, findAlignment } from './place.js'
+import type { Entry } from './entry.js'
+import type { IndexNames } from './index-names.js'
+import { blockAlignment, findAlignment, PlacedTensors } from './place.js'
 import { type FoundRecord, readQuantInfo } from './quant-info.js'
 import { type Section, sectionTypes } from './sections.js'
 import { flagAligned64, header, quantRecord } from './structs.js'
-import { readTensorIndex } from './tensor-index.js'
+import { type IndexVisitor, readTensorIndex } from './tensor-index.js'
 import { isBlockType, toTensor } from './tensors.js'
+import type { UsualEntry } from './usual-entries.js'
 
 export async function readStore(
   source: ByteSource,
   container: Container,
   sections: ReadonlyMap<number, Section>,
   context: ReadContext,
-): Promise<Tensor[]> {
+): Promise<TensorList> {
   const index = sections.get(sectionTypes.tensorIndex)
   const data = sections.get(sectionTypes.tensorData)
   const quant = sections.get(sectionTypes.quantInfo)
@@ -26,31 +32,74 @@ export async function readStore(
     const message = `there is ${data ? 'TensorData' : 'QuantInfo'}, but no index to say what is in it`
     return context.report.fail(codes['store-missing-tensor-index'], { offset, path: 'sections', message })
   }
-  const listed: Listed = []
-  const count = await readTensorIndex(source, index, context, (entry) => {
-    const tensor = data && toTensor(entry, source, data, context)
-    listed[entry.index] = { tensor, name: entry.name, dtype: entry.fields.dtype }
-  })
+  const listing = new Listing(source, data, quant !== undefined, context)
+  const names = await readTensorIndex(source, index, context, listing)
+  const { tensors, count } = listing
   if (!data) {
     const message = `${count} tensors are listed, but there is no section with their data`
     return context.report.fail(codes['store-missing-tensor-data'], { offset, path: 'sections', message })
   }
-  const tensors = listed.flatMap(({ tensor }) => tensor ?? [])
-  checkFlag(container, tensors, context)
+  checkFlag(container, listing.firstBlock, context)
   recordPadding(source, data, tensors, context)
   if (!quant) return tensors
-  const records = linkRecords(await readQuantInfo(source, quant, context), listed, count, context)
-  return listed.flatMap(({ tensor }, i) => {
-    const record = records.get(i)
-    return tensor && record ? { ...tensor, extra: { quantInfo: toQuantInfo(record) } } : (tensor ?? [])
-  })
+  const records = linkRecords(await readQuantInfo(source, quant, context), listing, names, context)
+  for (const [entry, record] of records) {
+    const position = listing.positions[entry]!
+    const tensor = position < 0 ? undefined : tensors.at(position)
+    if (tensor) tensors.replace(position, { ...tensor, extra: { quantInfo: toQuantInfo(record) } })
+  }
+  return tensors
 }
 
-/** By position; entries that could not be read are missing. */
-type Listed = { readonly tensor: Tensor | undefined; readonly name: string; readonly dtype: number }[]
+/** The tensors of an index; entry i of the lists of numbers belongs to entry i there, and they are empty where no QuantInfo wants them. */
+class Listing implements IndexVisitor {
+  readonly tensors = new PackedTensors()
+  readonly data: Section | undefined
+  count = 0
+  firstBlock: Tensor | undefined
+  /** Among the tensors; -1 for entries that became none. */
+  positions = new Int32Array(0)
+  /** Codes of element types; -1 for entries that could not be read. */
+  dtypes = new Int32Array(0)
+  readonly #source: ByteSource
+  readonly #isQuantized: boolean
+  readonly #context: ReadContext
 
-function checkFlag(container: Container, tensors: TensorList, { report }: ReadContext): void {
-  const block = tensors.find((tensor) => isBlockType(tensor.dtype))
+  constructor(source: ByteSource, data: Section | undefined, isQuantized: boolean, context: ReadContext) {
+    this.#source = source
+    this.data = data
+    this.#isQuantized = isQuantized
+    this.#context = context
+  }
+
+  begin(count: number): void {
+    this.count = count
+    if (!this.#isQuantized) return
+    this.positions = new Int32Array(count).fill(-1)
+    this.dtypes = new Int32Array(count).fill(-1)
+  }
+
+  visit(entry: Entry): void {
+    const tensor = this.data && toTensor(entry, this.#source, this.data, this.#context)
+    this.dtypes[entry.index] = entry.fields.dtype
+    if (!tensor) return
+    if (!this.firstBlock && isBlockType(tensor.dtype)) this.firstBlock = tensor
+    this.#add(entry.index, tensor)
+  }
+
+  visitUsual({ index, dtypeCode, name, dtype, shape, offset, length }: UsualEntry): void {
+    this.dtypes[index] = dtypeCode
+    const data = new RangePayload(this.#source, offset, length)
+    this.#add(index, { name, dtype, shape, order: 'row', role: 'weight', data })
+  }
+
+  #add(index: number, tensor: Tensor): void {
+    this.positions[index] = this.tensors.length
+    this.tensors.push(tensor)
+  }
+}
+
+function checkFlag(container: Container, block: Tensor | undefined, { report }: ReadContext): void {
   if (!block || container.header.flags % 2n === flagAligned64) return
   const message = `${JSON.stringify(block.name)} is ${block.dtype.id}, but flag 0 is not set`
   const place = { offset: header.offsetOf('flags'), length: 8, path: 'header.flags' }
@@ -60,22 +109,22 @@ function checkFlag(container: Container, tensors: TensorList, { report }: ReadCo
 /** The first record of each entry, by the entry's position. */
 function linkRecords(
   records: readonly FoundRecord[],
-  listed: Readonly<Listed>,
-  count: number,
+  { count, dtypes }: Listing,
+  names: IndexNames,
   { report }: ReadContext,
 ): Map<number, FoundRecord> {
   const linked = new Map<number, FoundRecord>()
   for (const record of records) {
     const { tensorIndex, method, at } = record
     const path = `quant_info.records[${record.index}]`
-    const entry = listed[tensorIndex]
+    const dtype = dtypes[tensorIndex] ?? -1
     if (tensorIndex >= count) {
       const message = `it is about tensor ${tensorIndex}, but there are ${count}`
       const place = { offset: at, length: 4, path: `${path}.tensor_index` }
       report.report(codes['record-index-out-of-range'], { ...place, message })
-    } else if (entry && entry.dtype !== method) {
-      const types = `0x${method.toString(16)}, the tensor's type is 0x${entry.dtype.toString(16)}`
-      const message = `${JSON.stringify(entry.name)}: the method is ${types}`
+    } else if (dtype >= 0 && dtype !== method) {
+      const types = `0x${method.toString(16)}, the tensor's type is 0x${dtype.toString(16)}`
+      const message = `${JSON.stringify(names.nameOf(tensorIndex))}: the method is ${types}`
       const place = { offset: at + quantRecord.offsetOf('method'), length: 1, path: `${path}.method` }
       report.report(codes['record-method-mismatch'], { ...place, message })
     } else if (linked.has(tensorIndex)) {
@@ -111,16 +160,13 @@ function recordPadding(source: ByteSource, data: Section, tensors: TensorList, {
 }
 
 /** Tensors by the bytes of their names. */
-export function byName(tensors: TensorList): Tensor[] {
-  if (tensors.every(({ rawName }) => !rawName)) return tensors.toSorted((a, b) => compareUtf8(a.name, b.name))
-  const named = tensors.map((tensor) => ({ tensor, bytes: tensor.rawName?.[0] ?? encodeUtf8(tensor.name) }))
-  return named.sort((a, b) => compareBytes(a.bytes, b.bytes)).map(({ tensor }) => tensor)
-}
+export const byName = (tensors: TensorList): TensorList =>
+  orderedByName(tensors, ({ name, rawName }) => rawName?.[0] ?? name)
 
 /** The alignment that the tensors of a file were written with. */
 export function alignmentOf(tensors: TensorList, { offset, size }: Section): number | undefined {
-  const placed = byName(tensors).flatMap(({ data, dtype }) =>
-    data?.origin ? [{ offset: data.origin.offset, size: data.byteLength, isBlock: isBlockType(dtype) }] : [],
-  )
+  const placed = new PlacedTensors(tensors.length)
+  for (const { data, dtype } of byName(tensors))
+    if (data?.origin) placed.add(data.origin.offset, data.byteLength, isBlockType(dtype))
   return findAlignment(placed, offset, offset + size)
 }

@@ -1,47 +1,39 @@
 // The TensorIndex: a header of 48 bytes, then three tables that may stand in any order and overlap: entries of 40 bytes, dimensions (u64
 // each) and names. An entry points into the other two. The writer sorts entries by the bytes of their names and says so in a flag, which
 // readers use for a binary search; here tensors are taken by position, and the flag is only checked.
-import {
-  type ByteSource,
-  Cursor,
-  checkedAdd,
-  decodeLossy,
-  decodeUtf8,
-  type StructValues,
-  toHex,
-  toSafe,
-} from '../../bytes/index.js'
+import { type ByteSource, decodeLossy, decodeUtf8, type StructValues, toHex, toSafe } from '../../bytes/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { Entry } from './entry.js'
-import { NameCheck } from './index-names.js'
+import { IndexNames } from './index-names.js'
+import { IndexTables } from './index-tables.js'
 import type { Section } from './sections.js'
 import { flagSorted, indexEntry, indexHeader } from './structs.js'
+import { UsualEntries, type UsualEntry } from './usual-entries.js'
 
 /** No honest tensor has more; without a bound, entries that share one long run of dimensions would fill the memory. */
 const maxRank = 64
 
-interface Tables {
-  readonly section: Section
-  readonly cursor: Cursor
-  readonly head: StructValues<typeof indexHeader>
-  readonly entries: number
-  readonly dims: number
-  readonly strings: number
-  readonly stringsSize: number
+/** Told about every entry that can be read, one at a time: there may be a million. */
+export interface IndexVisitor {
+  /** `count` entries are announced, and there is room for them. */
+  begin(count: number): void
+  visit(entry: Entry): void
+  /** One that has nothing wrong about it; its data lie within `data`. */
+  visitUsual(entry: UsualEntry): void
+  readonly data: Section | undefined
 }
 
-/** Hands every entry that can be read to `visit`, one at a time: there may be a million. Returns how many there should be. */
+/** Returns the names of the entries. */
 export async function readTensorIndex(
   source: ByteSource,
   section: Section,
   context: ReadContext,
-  visit: (entry: Entry) => void,
-): Promise<number> {
+  visitor: IndexVisitor,
+): Promise<IndexNames> {
   const { report } = context
-  const path = 'tensor_index'
-  const whole = { offset: section.offset, length: section.size, path }
+  const whole = { offset: section.offset, length: section.size, path: 'tensor_index' }
   if (section.size === 0) report.fail(codes['store-empty-tensor-index'], { ...whole, message: 'the section is empty' })
   if (section.size < indexHeader.size) {
     const message = `${section.size} bytes, the header of the index takes ${indexHeader.size}`
@@ -51,55 +43,39 @@ export async function readTensorIndex(
     const message = `the index takes ${section.size} bytes, the limit is ${context.limits.indexBytes}`
     report.fail(codes['index-over-limit'], { ...whole, message })
   }
-  const bytes = await source.read(section.offset, section.size, { signal: context.signal })
-  const cursor = new Cursor(bytes, report, { base: section.offset, extents: context.extents, path: [path] })
-  const tables = placeTables(cursor, section)
-  readEntries(tables, context, visit)
+  const tables = await IndexTables.open(source, section, context)
+  const { tensorCount, flags } = tables.head
+  const names = new IndexNames(tables.names.bytes, tensorCount, (flags & flagSorted) !== 0, context)
+  visitor.begin(tensorCount)
+  const usual = visitor.data && !context.extents ? new UsualEntries(tables, visitor.data, source.size) : undefined
+  await readEntries(tables, names, usual, context, visitor)
   checkTrailing(tables, context)
-  return tables.head.tensorCount
+  return names
 }
 
-function placeTables(cursor: Cursor, section: Section): Tables {
-  const head = indexHeader.read(cursor)
-  const fail = (code: Code, field: keyof typeof head & string, name: string, message: string): never =>
-    cursor.report.fail(code, {
-      offset: section.offset + indexHeader.offsetOf(field),
-      path: `tensor_index.${name}`,
-      message,
-    })
-  if (head.version !== 1) fail(codes['index-version'], 'version', 'version', `version ${head.version}, only 1 is known`)
-  if (head.tensorCount === 0) fail(codes['index-count-zero'], 'tensorCount', 'tensor_count', 'no tensors are listed')
-  // Sums are made of safe numbers only, so an offset near 2^64 cannot wrap around as it does in the reference.
-  const place = (offset: bigint, size: number | undefined, code: Code, field: keyof typeof head & string): number => {
-    const start = toSafe(offset)
-    const end = start === undefined || size === undefined ? undefined : checkedAdd(start, size)
-    if (start !== undefined && end !== undefined && end <= section.size) return start
-    const name = field.replace('Off', '_off')
-    const message = `${size ?? 'more than 2^53'} bytes from ${offset} on, the section has ${section.size}`
-    return fail(code, field, name, message)
-  }
-  const entrySize = head.tensorCount * indexEntry.size
-  const stringsSize = toSafe(head.stringsSize)
-  return {
-    section,
-    cursor,
-    head,
-    entries: place(head.entriesOff, entrySize, codes['index-entries-out-of-bounds'], 'entriesOff'),
-    dims: place(head.dimsOff, head.dimsCount * 8, codes['index-dims-out-of-bounds'], 'dimsOff'),
-    strings: place(head.stringsOff, stringsSize, codes['index-strings-out-of-bounds'], 'stringsOff'),
-    stringsSize: stringsSize!,
-  }
-}
-
-function readEntries(tables: Tables, context: ReadContext, visit: (entry: Entry) => void): void {
-  const { cursor, section, head } = tables
+async function readEntries(
+  tables: IndexTables,
+  names: IndexNames,
+  usual: UsualEntries | undefined,
+  context: ReadContext,
+  visitor: IndexVisitor,
+): Promise<void> {
   const { report } = context
-  const names = new NameCheck((head.flags & flagSorted) !== 0, context)
+  const { section, head } = tables
   // Names may share bytes, but not so many of them that decoding a small file fills the memory.
   let nameBudget = 8 * section.size + 65_536
   for (let index = 0; index < head.tensorCount; index++) {
-    const at = section.offset + tables.entries + index * indexEntry.size
-    cursor.seek(at)
+    const at = tables.offsetOf(index)
+    if (!tables.isAtHand(index)) await tables.move(index)
+    const cursor = tables.entries
+    const taken = usual?.take(index)
+    if (taken && taken.nameLen <= nameBudget) {
+      nameBudget -= taken.nameLen
+      cursor.seek(at + indexEntry.size)
+      names.add(index, taken.nameOff, taken.nameLen, at)
+      visitor.visitUsual(taken)
+      continue
+    }
     cursor.enter('entries', index)
     const fields = indexEntry.read(cursor)
     cursor.leave(2)
@@ -117,8 +93,8 @@ function readEntries(tables: Tables, context: ReadContext, visit: (entry: Entry)
     const [isUtf8, name] = [text !== undefined, text ?? decodeLossy(nameBytes)]
     const entry: Entry = { index, fields, name, nameBytes, isUtf8, shape: readShape(fields, index, tables), at }
     if (fields.reserved !== 0 || nameBytes.byteLength === 0 || !isUtf8) noteOddities(entry, tables, context)
-    names.add(entry)
-    visit(entry)
+    names.add(index, fields.nameOff, fields.nameLen, at)
+    visitor.visit(entry)
   }
 }
 
@@ -136,7 +112,10 @@ const overBudget: EntryFault = {
   message: 'the names of all entries together are many times as long as the index',
 }
 
-function entryFault(values: StructValues<typeof indexEntry>, { head, stringsSize }: Tables): EntryFault | undefined {
+function entryFault(
+  values: StructValues<typeof indexEntry>,
+  { head, places: { stringsSize } }: IndexTables,
+): EntryFault | undefined {
   const { dtype, nameOff, nameLen, rank, dimOff } = values
   if (dtype > 0xffff) {
     const message = `the element type is 0x${dtype.toString(16)}`
@@ -160,9 +139,9 @@ function entryFault(values: StructValues<typeof indexEntry>, { head, stringsSize
 function readName(
   { nameOff, nameLen }: StructValues<typeof indexEntry>,
   index: number,
-  { cursor, section, strings }: Tables,
+  { names: cursor, section, places }: IndexTables,
 ): Uint8Array {
-  cursor.seek(section.offset + strings + nameOff)
+  cursor.seek(section.offset + places.strings + nameOff)
   cursor.enter('names', index)
   const bytes = cursor.raw(nameLen, '', decodeLossy)
   cursor.leave(2)
@@ -172,11 +151,11 @@ function readName(
 function readShape(
   { rank, dimOff }: StructValues<typeof indexEntry>,
   index: number,
-  { cursor, section, dims }: Tables,
+  { dims: cursor, section, places }: IndexTables,
 ): (number | bigint)[] {
   const shape: (number | bigint)[] = []
   if (rank === 0) return shape
-  cursor.seek(section.offset + dims + 8 * dimOff)
+  cursor.seek(section.offset + places.dims + 8 * dimOff)
   cursor.enter('dims', index)
   for (let axis = 0; axis < rank; axis++) {
     const dim = cursor.u64(String(axis))
@@ -187,10 +166,14 @@ function readShape(
 }
 
 /** What readers put up with. */
-function noteOddities({ index, fields, nameBytes, isUtf8, at }: Entry, tables: Tables, { report }: ReadContext): void {
-  const { section, strings } = tables
+function noteOddities(
+  { index, fields, nameBytes, isUtf8, at }: Entry,
+  tables: IndexTables,
+  { report }: ReadContext,
+): void {
+  const { section, places } = tables
   const place = {
-    offset: section.offset + strings + fields.nameOff,
+    offset: section.offset + places.strings + fields.nameOff,
     length: fields.nameLen,
     path: `tensor_index.names[${index}]`,
   }
@@ -204,13 +187,13 @@ function noteOddities({ index, fields, nameBytes, isUtf8, at }: Entry, tables: T
   report.report(codes['index-reserved'], { ...reserved, length: 4, message: `it is ${fields.reserved}` })
 }
 
-function checkTrailing(tables: Tables, { report, extents }: ReadContext): void {
-  const { section, head } = tables
+function checkTrailing(tables: IndexTables, { report, extents }: ReadContext): void {
+  const { section, head, places } = tables
   const end = Math.max(
     indexHeader.size,
-    tables.entries + head.tensorCount * indexEntry.size,
-    tables.dims + head.dimsCount * 8,
-    tables.strings + tables.stringsSize,
+    places.entries + head.tensorCount * indexEntry.size,
+    places.dims + head.dimsCount * 8,
+    places.strings + places.stringsSize,
   )
   if (end === section.size) return
   const place = { offset: section.offset + end, length: section.size - end, path: 'tensor_index.trailing' }

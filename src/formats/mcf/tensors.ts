@@ -39,7 +39,7 @@ export function toTensor(entry: Entry, source: ByteSource, section: Section, con
     context.onLost?.({ subject: 'tensor', name, length, reason: fault.message })
   }
   if (!dtype || !shape || (fault && !context.report.strict)) return undefined
-  const rawName = isUtf8 ? undefined : [nameBytes]
+  const rawName = isUtf8 ? undefined : [nameBytes.slice()]
   const [offset, length] = [Number(fields.dataOff), Number(fields.dataSize)]
   const data = fault ? null : rangePayload(source, offset, length)
   // All fields at once: engines need three times the memory for objects that get a new field behind a spread.

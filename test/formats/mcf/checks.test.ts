@@ -197,8 +197,8 @@ describe('opening', () => {
   it('refuses a misplaced tensor; a lenient reader lists it without data', async () => {
     const bytes = withTensor({ dataOff: 32n })
     await expect(open(bytes)).rejects.toThrow(TareError)
-    expect((await open(bytes, true)).tensors).toMatchObject([{ name: 'w', data: null, shape: [4] }])
-    expect((await open(withTensor({ dims: [2n ** 62n] }), true)).tensors).toEqual([])
+    expect([...(await open(bytes, true)).tensors]).toMatchObject([{ name: 'w', data: null, shape: [4] }])
+    expect([...(await open(withTensor({ dims: [2n ** 62n] }), true)).tensors]).toEqual([])
   })
 
   it('lists tensors by position, whatever the flags say', async () => {
