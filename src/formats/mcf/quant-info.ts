@@ -8,10 +8,40 @@ import { codes } from './codes.js'
 import type { Section } from './sections.js'
 import { quantHeader, quantRecord } from './structs.js'
 
-export interface FoundRecord extends StructValues<typeof quantRecord> {
+type RecordValues = StructValues<typeof quantRecord>
+
+export interface FoundRecord extends RecordValues {
   readonly index: number
   /** File offset of the record. */
   readonly at: number
+}
+
+/** The records that have nothing wrong about them. They stay in the bytes of the section: there can be one for each tensor. */
+class Records {
+  readonly #cursor: Cursor
+  readonly #start: number
+  readonly #indexes: Uint32Array
+  #length = 0
+
+  /** The cursor stands at the first of `most` records. */
+  constructor({ bytes, offset, position, report }: Cursor, most: number) {
+    this.#cursor = new Cursor(bytes.subarray(position), report, { base: offset })
+    this.#start = offset
+    this.#indexes = new Uint32Array(most)
+  }
+
+  add(index: number): void {
+    this.#indexes[this.#length++] = index
+  }
+
+  *[Symbol.iterator](): Generator<FoundRecord, void, void> {
+    for (let i = 0; i < this.#length; i++) {
+      const index = this.#indexes[i]!
+      const at = this.#start + index * quantRecord.size
+      this.#cursor.seek(at)
+      yield { ...quantRecord.read(this.#cursor), index, at }
+    }
+  }
 }
 
 const methodByCode = new Map(methods.map((method) => [method.code, method]))
@@ -20,7 +50,7 @@ export async function readQuantInfo(
   source: ByteSource,
   section: Section,
   context: ReadContext,
-): Promise<FoundRecord[]> {
+): Promise<Iterable<FoundRecord>> {
   const { report, extents } = context
   const whole = { offset: section.offset, length: section.size, path: 'quant_info' }
   if (section.size === 0) report.fail(codes['store-empty-quantinfo'], { ...whole, message: 'the section is empty' })
@@ -53,15 +83,15 @@ export async function readQuantInfo(
   return records
 }
 
-function readRecords(cursor: Cursor, count: number, { report }: ReadContext): FoundRecord[] {
-  const records: FoundRecord[] = []
+function readRecords(cursor: Cursor, count: number, { report }: ReadContext): Records {
+  const records = new Records(cursor, count)
   for (let index = 0; index < count; index++) {
     const at = cursor.offset
     cursor.enter('records', index)
-    const record = { ...quantRecord.read(cursor), index, at }
+    const record = quantRecord.read(cursor)
     cursor.leave(2)
     const wrong = recordFault(record)
-    if (!wrong) records.push(record)
+    if (!wrong) records.add(index)
     else {
       const name = wrong.field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       report.report(wrong.code, {
@@ -81,11 +111,11 @@ function readRecords(cursor: Cursor, count: number, { report }: ReadContext): Fo
 
 interface RecordFault {
   readonly code: Code
-  readonly field: keyof StructValues<typeof quantRecord> & string
+  readonly field: keyof RecordValues & string
   readonly message: string
 }
 
-function recordFault(record: StructValues<typeof quantRecord>): RecordFault | undefined {
+function recordFault(record: RecordValues): RecordFault | undefined {
   const { domain, blockSize, superSize } = record
   if (record.reserved.some((byte) => byte !== 0))
     return { code: codes['quantinfo-reserved-nonzero'], field: 'reserved', message: 'reserved bytes are not zero' }

@@ -42,12 +42,7 @@ export async function readStore(
   checkFlag(container, listing.firstBlock, context)
   recordPadding(source, data, tensors, context)
   if (!quant) return tensors
-  const records = linkRecords(await readQuantInfo(source, quant, context), listing, names, context)
-  for (const [entry, record] of records) {
-    const position = listing.positions[entry]!
-    const tensor = position < 0 ? undefined : tensors.at(position)
-    if (tensor) tensors.replace(position, { ...tensor, extra: { quantInfo: toQuantInfo(record) } })
-  }
+  linkRecords(await readQuantInfo(source, quant, context), listing, names, context)
   return tensors
 }
 
@@ -106,14 +101,14 @@ function checkFlag(container: Container, block: Tensor | undefined, { report }: 
   report.report(codes['quant-needs-flag'], { ...place, message })
 }
 
-/** The first record of each entry, by the entry's position. */
+/** Gives each tensor the first record about it. */
 function linkRecords(
-  records: readonly FoundRecord[],
-  { count, dtypes }: Listing,
+  records: Iterable<FoundRecord>,
+  { count, dtypes, positions, tensors }: Listing,
   names: IndexNames,
   { report }: ReadContext,
-): Map<number, FoundRecord> {
-  const linked = new Map<number, FoundRecord>()
+): void {
+  const areLinked = new Uint8Array(count)
   for (const record of records) {
     const { tensorIndex, method, at } = record
     const path = `quant_info.records[${record.index}]`
@@ -127,12 +122,16 @@ function linkRecords(
       const message = `${JSON.stringify(names.nameOf(tensorIndex))}: the method is ${types}`
       const place = { offset: at + quantRecord.offsetOf('method'), length: 1, path: `${path}.method` }
       report.report(codes['record-method-mismatch'], { ...place, message })
-    } else if (linked.has(tensorIndex)) {
+    } else if (areLinked[tensorIndex] === 1) {
       const message = `tensor ${tensorIndex} has a record already`
       report.report(codes['quantinfo-duplicate-record'], { offset: at, length: quantRecord.size, path, message })
-    } else linked.set(tensorIndex, record)
+    } else {
+      areLinked[tensorIndex] = 1
+      const position = positions[tensorIndex]!
+      const tensor = position < 0 ? undefined : tensors.at(position)
+      if (tensor) tensors.replace(position, { ...tensor, extra: { quantInfo: toQuantInfo(record) } })
+    }
   }
-  return linked
 }
 
 const toQuantInfo = ({ domain, minClip, maxClip }: FoundRecord): QuantInfo => ({
