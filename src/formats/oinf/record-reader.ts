@@ -1,6 +1,6 @@
 // Reads the records of one table. A record that cannot be read ends the table, since nothing after it can be found; a record that is
 // wrong in itself is reported and left out.
-import { Cursor, toSafe } from '../../bytes/index.js'
+import { type Cursor, toSafe } from '../../bytes/index.js'
 import type { MovingWindow } from '../../bytes/moving-window.js'
 import type { DType } from '../../dtypes/index.js'
 import type { Lost, ReadContext } from '../../model/index.js'
@@ -21,6 +21,7 @@ import {
   stringSize,
   tensorFields,
 } from './structs.js'
+import { TableWindow } from './table-window.js'
 import { bitsetTag, dtypeByTag, ndarrayTag, stringTag } from './types.js'
 import { UsualRecords } from './usual-records.js'
 
@@ -37,36 +38,26 @@ const duplicates = {
   tensors: codes['duplicate-tensor'],
 } as const
 
-/** What a record takes beside its name; a tensor's dimensions come on top. */
-const besideName = (table: TableName, version: 1 | 2): number => {
-  if (table !== 'tensors') return table === 'sizevars' ? sizevarFields.size : metadataFields.size
-  return tensorFields.size + dataFields.size + (version === 2 ? quantFields.size : 0)
-}
-
 export class RecordReader {
   complete = false
-  /** Over the part of the table that is at hand. */
-  cursor: Cursor
-  readonly #window: MovingWindow
+  readonly #window: TableWindow
   readonly #table: TableName
   readonly #header: Header
-  readonly #besideName: number
   readonly #context: ReadContext
   readonly #bounds: Bounds
-  /** Where the table ends. */
-  readonly #end: number
   /** Set when the rest of the table cannot be found. */
   #lost = false
 
   constructor(window: MovingWindow, table: TableName, header: Header, context: ReadContext) {
-    this.cursor = new Cursor(new Uint8Array(0), context.report, { base: header.tables[table].offset })
-    this.#window = window
+    this.#window = new TableWindow(window, table, header, context)
     this.#table = table
-    this.#end = header.tables[table].end
     this.#header = header
-    this.#besideName = besideName(table, header.version)
     this.#context = context
     this.#bounds = { ...header, complain: (...details) => this.#complain(...details) }
+  }
+
+  get cursor(): Cursor {
+    return this.#window.cursor
   }
 
   /**
@@ -84,12 +75,13 @@ export class RecordReader {
       this.#context.report.report(codes.count, { offset, path: this.#table, message })
       return count
     }
+    const table = this.#window
     const names = new NameList(known)
     const usual = takeUsual && !this.#context.extents ? new UsualRecords(this.#header) : undefined
     let refused = 0
     for (let i = 0; i < count; i++) {
-      for (let length = this.#missing(); length > 0; length = this.#missing()) await this.#reach(length)
-      const { cursor } = this
+      for (let length = table.missing(); length > 0; length = table.missing()) await table.reach(length)
+      const { cursor } = table
       const { offset: at, position } = cursor
       const record = usual?.take(cursor.view, position, i)
       if (record) cursor.seek(at + usual!.position - position)
@@ -113,36 +105,10 @@ export class RecordReader {
     return refused
   }
 
-  /** How many bytes of the next record are wanted, when not all of what the table has of it is at hand; otherwise 0. */
-  #missing(): number {
-    const { view, position, remaining: atHand } = this.cursor
-    const left = this.#remaining
-    if (atHand >= left) return 0
-    let wanted = 4
-    if (atHand >= wanted) wanted = stringSize(view.getUint32(position, true)) + this.#besideName
-    if (atHand >= wanted && this.#table === 'tensors') {
-      const fieldsAt = position + stringSize(view.getUint32(position, true))
-      wanted += 8 * view.getUint32(fieldsAt + tensorFields.offsetOf('ndim'), true)
-    }
-    return atHand >= wanted ? 0 : Math.min(wanted, left)
-  }
-
-  async #reach(length: number): Promise<void> {
-    const { offset: base } = this.cursor
-    const { report, extents } = this.#context
-    await this.#window.reach(base, length)
-    this.cursor = new Cursor(this.#window.from(base, this.#end), report, { base, extents })
-  }
-
-  /** From here to the end of the table. */
-  get #remaining(): number {
-    return this.#end - this.cursor.offset
-  }
-
   /** Whether the record has that many bytes left in its table; if not, the table ends here. */
   #has(length: number, field = ''): boolean {
-    if (length <= this.#remaining) return true
-    const message = `${length} bytes are needed, the table ends ${this.#remaining} bytes further on`
+    if (length <= this.#window.remaining) return true
+    const message = `${length} bytes are needed, the table ends ${this.#window.remaining} bytes further on`
     this.#complain('table-overrun', this.cursor.offset, field, message)
     this.#lost = true
     return false
@@ -216,9 +182,9 @@ export class RecordReader {
     const { dtype: tag, ndim, flags } = tensorFields.read(cursor)
     const isV2 = this.#header.version === 2
     const rest = dataFields.size + (isV2 ? quantFields.size : 0)
-    if (8 * ndim + rest > this.#remaining) {
-      const message = `${ndim} dimensions do not fit, the table ends ${this.#remaining} bytes further on`
-      this.#complain(8 * ndim > this.#remaining ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
+    if (8 * ndim + rest > this.#window.remaining) {
+      const message = `${ndim} dimensions do not fit, the table ends ${this.#window.remaining} bytes further on`
+      this.#complain(8 * ndim > this.#window.remaining ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
       this.#lost = true
       return undefined
     }
