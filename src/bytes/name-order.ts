@@ -5,19 +5,31 @@ import { compareBytes, compareUtf8, encodeUtf8 } from './text.js'
 /** A name, or its bytes where they are no text. */
 type Name = string | Uint8Array
 
-/** Positions in the order of their names, equal ones as they were; undefined when the names ascend already. */
-export function nameOrder(count: number, nameAt: (position: number) => Name): Uint32Array | undefined {
-  if (doAscend(count, nameAt)) return undefined
+/**
+ * Positions in the order of their names, equal ones as they were, what has a lower rank before all others; undefined when they are in that
+ * order already.
+ */
+export function nameOrder(
+  count: number,
+  nameAt: (position: number) => Name,
+  rankAt: (position: number) => number = () => 0,
+): Uint32Array | undefined {
+  if (doAscend(count, nameAt, rankAt)) return undefined
   const names = new PackedNames(count, nameAt)
-  return Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => names.compare(a, b) || a - b)
+  const ranks = Int32Array.from({ length: count }, (_, i) => rankAt(i))
+  return Uint32Array.from({ length: count }, (_, i) => i).sort(
+    (a, b) => ranks[a]! - ranks[b]! || names.compare(a, b) || a - b,
+  )
 }
 
-function doAscend(count: number, nameAt: (position: number) => Name): boolean {
+function doAscend(count: number, nameAt: (position: number) => Name, rankAt: (position: number) => number): boolean {
   let last: Name = ''
+  let lastRank = Number.NEGATIVE_INFINITY
   for (let i = 0; i < count; i++) {
-    const name = nameAt(i)
-    if (compare(last, name) > 0) return false
+    const [name, rank] = [nameAt(i), rankAt(i)]
+    if (rank < lastRank || (rank === lastRank && compare(last, name) > 0)) return false
     last = name
+    lastRank = rank
   }
   return true
 }

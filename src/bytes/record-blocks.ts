@@ -1,6 +1,5 @@
 // Many small records, packed one behind the other: numbers that take as few bytes as they need, and texts. They lie in blocks that are never
 // moved, so growing costs no copy.
-import { compareUtf8 } from './text.js'
 import { textOfUnits } from './unit-text.js'
 
 /** A place is the number of a block and a byte in it: records begin within the first so many bytes. */
@@ -100,26 +99,6 @@ export class RecordReader {
     const start = this.#at
     this.#at += isWide ? 2 * length : length
     return isWide ? wideText(this.#block, start, this.#at) : textOfUnits(this.#block, start, this.#at)
-  }
-
-  /** The order of two texts by their UTF-8 bytes, which is that of their characters. */
-  compareTexts(placeA: number, placeB: number): number {
-    this.moveTo(placeA)
-    const [headA, a, startA] = [this.number(), this.#block, this.#at]
-    this.moveTo(placeB)
-    const [headB, b, startB] = [this.number(), this.#block, this.#at]
-    if (headA % 2 === 1 || headB % 2 === 1) return compareUtf8(this.textAt(placeA), this.textAt(placeB))
-    const length = Math.min(headA, headB) / 2
-    for (let i = 0; i < length; i++) {
-      const difference = a[startA + i]! - b[startB + i]!
-      if (difference !== 0) return difference
-    }
-    return headA - headB
-  }
-
-  textAt(place: number): string {
-    this.moveTo(place)
-    return this.text()
   }
 }
 

@@ -1,10 +1,10 @@
+import { LazyList } from '../bytes/lazy-list.js'
 import { nameOrder } from '../bytes/name-order.js'
-import { LazyTensors } from './lazy-tensors.js'
 import type { Tensor } from './tensor.js'
 import type { TensorList } from './tensor-list.js'
 
 /** The tensors of another list in another order. */
-class OrderedTensors extends LazyTensors {
+class OrderedTensors extends LazyList<Tensor> {
   readonly #tensors: TensorList
   readonly #order: Uint32Array
 
@@ -23,8 +23,16 @@ class OrderedTensors extends LazyTensors {
   }
 }
 
-/** Tensors by the bytes of what they are called; those that are called the same stay in their order. */
-export function byName(tensors: TensorList, nameOf: (tensor: Tensor) => string | Uint8Array): TensorList {
-  const order = nameOrder(tensors.length, (position) => nameOf(tensors.at(position)!))
+/** Tensors by the bytes of what they are called, those of a lower rank first; those that are called the same stay in their order. */
+export function byName(
+  tensors: TensorList,
+  nameOf: (tensor: Tensor) => string | Uint8Array = ({ name }) => name,
+  rankOf?: (tensor: Tensor) => number,
+): TensorList {
+  const order = nameOrder(
+    tensors.length,
+    (position) => nameOf(tensors.at(position)!),
+    rankOf && ((position) => rankOf(tensors.at(position)!)),
+  )
   return order ? new OrderedTensors(tensors, order) : tensors
 }

@@ -20,6 +20,21 @@ describe('the order of names', () => {
     )
   })
 
+  it('is that of their ranks first', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ maxLength: 2 }), fc.integer({ min: -2, max: 2 }))), (list) => {
+        const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+        const expected = [...list.keys()].sort((a, b) => list[a]![1] - list[b]![1] || compare(list[a]![0], list[b]![0]))
+        const order = nameOrder(
+          list.length,
+          (position) => list[position]![0],
+          (position) => list[position]![1],
+        )
+        expect([...(order ?? list.keys())]).toEqual(expected)
+      }),
+    )
+  })
+
   it('is not made for names that ascend', () => {
     const names = ['', 'a', 'a', 'b', '\uffee', '\u{10000}']
     expect(nameOrder(names.length, (position) => names[position]!)).toBeUndefined()

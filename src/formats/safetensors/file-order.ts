@@ -1,7 +1,11 @@
 // The reference library's order: by falling rank of the type, then by name.
 import type { TensorList } from '../../model/index.js'
-import { sortedByName } from '../../model/sorted-tensors.js'
+import { byName } from '../../model/ordered-tensors.js'
 import { tagByDType } from './dtypes.js'
 
 export const inFileOrder = (tensors: TensorList): TensorList =>
-  sortedByName(tensors, ({ dtype }) => -(tagByDType.get(dtype.id)?.rank ?? -1))
+  byName(
+    tensors,
+    ({ name }) => name,
+    ({ dtype }) => -(tagByDType.get(dtype.id)?.rank ?? -1),
+  )
