@@ -78,10 +78,15 @@ export class PackedTensors extends LazyList<Tensor> {
     const order = flags & isColumn ? 'column' : 'row'
     const role = flags & isState ? 'state' : 'weight'
     if (flags < hasEncoding) return { name, dtype, shape, order, role, data }
+    const path = flags & hasPath ? cut(name, this.#numbers()) : undefined
+    const stat = path && statBehind(name, path)
+    if (path && stat === undefined && !(flags & (hasEncoding | hasRest)))
+      return { name, path, dtype, shape, order, role, data }
     return {
       name,
+      ...(path && { path }),
+      ...(stat !== undefined && { stat }),
       dtype,
-      ...(flags & hasPath && cut(name, this.#numbers())),
       ...(flags & hasEncoding && { encoding: this.#sharedList[reader.number()] as DType }),
       shape,
       order,
@@ -96,7 +101,7 @@ export class PackedTensors extends LazyList<Tensor> {
     const writer = this.#writer
     const { name, path, stat, dtype, encoding, shape, order, role, data } = tensor
     if (!shape.every(isCount)) return this.#keep(tensor)
-    const isJoined = path !== undefined && name === join(path, stat)
+    const isJoined = path !== undefined && isJoinOf(name, path, stat)
     const rest = restOf(tensor, isJoined)
     const room = 16 * numberRoom + textRoom(name) + numberRoom * (shape.length + (path?.length ?? 0))
     const place = writer.begin(room)
@@ -181,20 +186,31 @@ function restOf({ path, rawName, stat, quant, extra }: Tensor, isJoined: boolean
   }
 }
 
-/** How hierarchical formats call a tensor: a statistic has its own name behind that of its parameter. */
-function join(path: readonly string[], stat: string | undefined): string {
-  const name = path.join('.')
-  return stat === undefined ? name : `${name}#${stat}`
+/** Whether a tensor is called as hierarchical formats do it: by its path, and a statistic by its own name behind that. */
+function isJoinOf(name: string, path: readonly string[], stat: string | undefined): boolean {
+  let at = 0
+  for (let i = 0; i < path.length; i++) {
+    if (i > 0 && name[at++] !== '.') return false
+    if (!name.startsWith(path[i]!, at)) return false
+    at += path[i]!.length
+  }
+  if (stat === undefined) return at === name.length
+  return name[at] === '#' && name.length === at + 1 + stat.length && name.endsWith(stat)
 }
 
-/** Takes such a name apart, by the lengths of the path's names. */
-function cut(name: string, lengths: readonly number[]): Pick<Tensor, 'path' | 'stat'> {
+/** The parts of such a name, by their lengths. */
+function cut(name: string, lengths: readonly number[]): string[] {
   let at = 0
-  const path = lengths.map((length) => {
+  return lengths.map((length) => {
     const part = name.slice(at, at + length)
     at += length + 1
     return part
   })
-  const end = Math.max(0, at - 1)
-  return name.length === end ? { path } : { path, stat: name.slice(end + 1) }
+}
+
+/** What stands behind the path. */
+function statBehind(name: string, path: readonly string[]): string | undefined {
+  let end = Math.max(0, path.length - 1)
+  for (const part of path) end += part.length
+  return name.length === end ? undefined : name.slice(end + 1)
 }

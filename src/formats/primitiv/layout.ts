@@ -47,9 +47,13 @@ function chooseType(model: Model, name: string, asked: FileType | undefined, has
     const isMeant = hasConfigs || model.variant === 'optimizer' || isSettingsName(name)
     return isMeant ? 'optimizer' : 'model'
   }
-  const weights = model.tensors.filter((tensor) => tensor.role === 'weight')
-  const [only] = weights
-  if (weights.length !== 1 || !only || !(only.path?.length === 0)) return 'model'
+  let only: Tensor | undefined
+  for (const tensor of model.tensors) {
+    if (tensor.role !== 'weight') continue
+    if (only || tensor.path?.length !== 0) return 'model'
+    only = tensor
+  }
+  if (!only) return 'model'
   if (!only.data) return 'shape'
   return model.variant === 'tensor' && model.tensors.length === 1 ? 'tensor' : 'parameter'
 }
@@ -69,26 +73,26 @@ class FileWriter {
     writeHeader(this.#writer, type)
   }
 
-  *slots({ tensors, of }: Entries): Generator<Slot, void, void> {
+  *slots(entries: Entries): Generator<Slot, void, void> {
     if (this.#type === 'model') {
-      this.#writer.u32(tensors.length)
+      this.#writer.u32(entries.count)
       this.#flush('header')
-      for (const tensor of tensors) {
-        const entry = of(tensor)
+      for (let i = 0; i < entries.count; i++) {
+        const entry = entries.at(i)
         this.#parameter(entry, `params[${JSON.stringify(joinNames(entry.key.names))}].`)
         yield* this.#slots
         this.#slots.length = 0
       }
-    } else this.#single(tensors.map(of))
+      this.#flush('stat_count')
+    } else this.#single(entries)
     this.#flush('header')
     yield* this.#slots
   }
 
-  #single(entries: readonly Entry[]): void {
-    const [entry] = entries
+  #single({ count, at }: Entries): void {
     const title = titleOf(this.#type)
-    if (!entry || entries.length > 1)
-      refuse(this.#name, 'data', `a ${title} file holds one tensor, not ${entries.length}`)
+    if (count !== 1) refuse(this.#name, 'data', `a ${title} file holds one tensor, not ${count}`)
+    const entry = at(0)
     if (this.#type === 'parameter') this.#parameter(entry, '')
     else if (entry.stats.length > 0) refuse(this.#name, 'data', `a ${title} file has no place for statistics`)
     else this.#tensor(entry.tensor, '', this.#type === 'tensor')
@@ -104,7 +108,8 @@ class FileWriter {
     }
     this.#tensor(tensor, `${scope}value.`)
     this.#writer.u32(stats.length)
-    this.#flush(`${scope}stat_count`)
+    // Without statistics the next key follows, and goes with it: a slot costs more than the bytes in it.
+    if (stats.length > 0) this.#flush(`${scope}stat_count`)
     for (const stat of stats) this.#statistic(stat, scope)
   }
 

@@ -1,6 +1,5 @@
 // Names are bytes. Nearly all are UTF-8 and live as strings; where one is not, its bytes are kept beside a text that shows every odd
-// byte as \xNN. Keys are ordered by the bytes of their names, name by name, and that order is also the quickest way to find two keys
-// that get in each other's way: in a sorted list they are neighbours.
+// byte as \xNN. Keys are ordered by the bytes of their names, name by name.
 import { compareBytes, compareUtf8, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
 
 export interface Key {
@@ -53,42 +52,6 @@ export function isPrefix(a: Key, b: Key): boolean {
   if (a.names.length > b.names.length) return false
   for (let i = 0; i < a.names.length; i++) if (compareName(a, b, i) !== 0) return false
   return true
-}
-
-/**
- * In the order of the file format. Equal keys stay as they were; a list that is sorted already is only looked through. `compare` is for
- * callers who can tell without the keys.
- */
-export function sortedByKey<T>(
-  items: readonly T[],
-  keyOf: (item: T) => Key,
-  compare = (a: T, b: T): number => compareKeys(keyOf(a), keyOf(b)),
-): readonly T[] {
-  for (let i = 1; i < items.length; i++) {
-    if (compare(items[i - 1]!, items[i]!) > 0) return items.toSorted(compare)
-  }
-  return items
-}
-
-interface Conflict<T> {
-  readonly kind: 'same' | 'clash'
-  readonly first: T
-  readonly second: T
-}
-
-/** Pairs of a sorted list that have the same key, or of which one would have to be parameter and submodel at once. */
-export function* conflicts<T>(
-  sorted: readonly T[],
-  keyOf: (item: T) => Key,
-  begins = (a: T, b: T): boolean => isPrefix(keyOf(a), keyOf(b)),
-): Generator<Conflict<T>, void, void> {
-  for (let i = 1; i < sorted.length; i++) {
-    const first = sorted[i - 1]!
-    const second = sorted[i]!
-    if (!begins(first, second)) continue
-    const kind = keyOf(first).names.length === keyOf(second).names.length ? 'same' : 'clash'
-    yield { kind, first, second }
-  }
 }
 
 export function joinNames(names: readonly string[]): string {

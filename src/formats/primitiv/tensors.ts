@@ -2,32 +2,28 @@
 // hash and its own name. Those texts can coincide: keys and statistics can stand twice, and names may hold dots. Then the tensor that
 // the reference would use has the plain name, and a number is put behind the others. `path` and `stat` always say what is stored.
 import { type ByteSource, encodeUtf8 } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
 import { f32 } from '../../dtypes/index.js'
-import { type JsonValue, rangePayload, type Tensor } from '../../model/index.js'
+import { type JsonValue, rangePayload, type Tensor, type TensorList } from '../../model/index.js'
+import { PackedTensors } from '../../model/packed-tensors.js'
 import type { FieldReader, Name } from './fields.js'
-import { compareKeys, conflicts, isPrefix, joinNames, type Key, sortedByKey } from './names.js'
+import { KeyOrder } from './key-order.js'
+import { compareKeys, isPrefix, joinNames, type Key } from './names.js'
 import type { ParameterVisitor, StoredTensor } from './read-parameters.js'
-
-interface Place {
-  readonly key: Key
-  /** Where the key begins in the file. */
-  readonly at: number
-  /** Its first tensor in the list, and the one behind its last. */
-  readonly first: number
-  readonly end: number
-}
 
 /** Takes tensors as they are read, in file order. A file can have a million: nothing is kept for each that is not needed for all. */
 export class TensorCollector implements ParameterVisitor {
   readonly #source: ByteSource
   readonly #fields: FieldReader
   readonly #keyed: boolean
-  readonly #tensors: Tensor[] = []
+  readonly #tensors = new PackedTensors()
   /** Keys of parameters that have no tensor in the list. */
   readonly #unsound = new Map<number, Key>()
   #key: Key | undefined
-  readonly #offsets: number[] = []
-  readonly #firsts: number[] = []
+  /** Where the key of each parameter begins in the file, and its first tensor in the list. */
+  #offsets = new Float64Array(16)
+  #firsts = new Uint32Array(16)
+  #count = 0
   /** Names of the statistics of the last parameter, and how often each was there. */
   #stats = new Map<string, number>()
   readonly #shadowed = new Set<number>()
@@ -50,11 +46,10 @@ export class TensorCollector implements ParameterVisitor {
       this.#isOrderly = compareKeys(previous, key) < 0 && !(isDeeper && isPrefix(previous, key))
     }
     if (!this.#isDotted && key.names.some(hasDot)) this.#sayDotted(key, at)
-    this.#offsets.push(at)
-    this.#firsts.push(this.#tensors.length)
+    this.#begin(at)
     if (this.#stats.size > 0) this.#stats = new Map()
     if (!stored.sound) {
-      this.#unsound.set(this.#firsts.length - 1, key)
+      this.#unsound.set(this.#count - 1, key)
       return
     }
     const tensor = this.#tensor(joinNames(key.names), key, stored, undefined)
@@ -81,11 +76,30 @@ export class TensorCollector implements ParameterVisitor {
   }
 
   /** Reports keys that no model can have, and gives every tensor a name of its own. */
-  finish(): readonly Tensor[] {
+  finish(): TensorList {
     if (!this.#isOrderly) this.#checkKeys()
     if (this.#isAmbiguous || this.#isDotted) this.#makeUnique()
     this.#fields.commit()
     return this.#tensors
+  }
+
+  #begin(at: number): void {
+    if (this.#count === this.#firsts.length) {
+      const [offsets, firsts] = [new Float64Array(2 * this.#count), new Uint32Array(2 * this.#count)]
+      offsets.set(this.#offsets)
+      firsts.set(this.#firsts)
+      this.#offsets = offsets
+      this.#firsts = firsts
+    }
+    this.#offsets[this.#count] = at
+    this.#firsts[this.#count++] = this.#tensors.length
+  }
+
+  #keyAt(index: number): Key {
+    const unsound = this.#unsound.get(index)
+    if (unsound) return unsound
+    const { path, rawName } = this.#tensors.at(this.#firsts[index]!)!
+    return { names: path!, raw: rawName }
   }
 
   #tensor(name: string, key: Key, stored: StoredTensor, stat: string | undefined): Tensor {
@@ -122,67 +136,61 @@ export class TensorCollector implements ParameterVisitor {
 
   #checkKeys(): void {
     const fields = this.#fields
-    const places = this.#firsts.map((first, i): Place => {
-      const key = this.#unsound.get(i) ?? keyOfTensor(this.#tensors[first]!)
-      return { key, at: this.#offsets[i]!, first, end: this.#firsts[i + 1] ?? this.#tensors.length }
-    })
-    const keyOf = (place: Place): Key => place.key
-    let previous: Place | undefined
+    const keys = new KeyOrder(this.#count, (index) => this.#keyAt(index))
+    let previous = -1
     let number = 0
-    for (const { kind, first, second } of conflicts(sortedByKey(places, keyOf), keyOf)) {
-      const at = Math.max(first.at, second.at)
-      const path = `${this.#scope(second.key)}key`
+    for (const { kind, first, second } of keys.conflicts()) {
+      const firstAt = this.#offsets[first]!
+      const at = Math.max(firstAt, this.#offsets[second]!)
+      const path = `${this.#scope(this.#keyAt(second))}key`
       if (kind === 'clash') {
-        const message = `${JSON.stringify(first.key.names)} is a parameter, so no key can go on from there`
+        const message = `${JSON.stringify(this.#keyAt(first).names)} is a parameter, so no key can go on from there`
         fields.say('key-clash', at, message, path)
         continue
       }
       number = first === previous ? number + 1 : 1
       previous = second
       this.#shadow(first, number)
-      fields.say('duplicate-key', at, `the key was there before, at 0x${first.at.toString(16)}; the last counts`, path)
+      fields.say('duplicate-key', at, `the key was there before, at 0x${firstAt.toString(16)}; the last counts`, path)
     }
   }
 
   /** Marks the tensors of a parameter that another one replaces. */
-  #shadow({ first, end }: Place, repeat: number): void {
+  #shadow(index: number, repeat: number): void {
     this.#isAmbiguous = true
-    for (let i = first; i < end; i++) {
-      const tensor = this.#tensors[i]!
+    const end = index + 1 < this.#count ? this.#firsts[index + 1]! : this.#tensors.length
+    for (let i = this.#firsts[index]!; i < end; i++) {
+      const tensor = this.#tensors.at(i)!
       const extra: Record<string, JsonValue> = { ...tensor.extra, repeat }
-      this.#tensors[i] = { ...tensor, extra }
+      this.#tensors.replace(i, { ...tensor, extra })
       this.#shadowed.add(i)
     }
   }
 
   #makeUnique(): void {
-    const used = new Set<string>()
+    const used = new NameSet((position) => this.#tensors.nameAt(position))
     const lastNumber = new Map<string, number>()
     const claim = (index: number): boolean => {
-      const tensor = this.#tensors[index]!
-      const known = used.size
-      used.add(tensor.name)
-      if (used.size > known) return true
-      let i = lastNumber.get(tensor.name) ?? 1
+      const name = this.#tensors.nameAt(index)
+      if (used.add(name, index) === undefined) return true
+      let i = lastNumber.get(name) ?? 1
       do i++
-      while (used.has(`${tensor.name}~${i}`))
-      lastNumber.set(tensor.name, i) // counting on from here: a file of equal keys must not make this quadratic
-      const name = `${tensor.name}~${i}`
-      used.add(name)
-      this.#tensors[index] = { ...tensor, name }
+      while (used.add(`${name}~${i}`, index) !== undefined)
+      lastNumber.set(name, i) // counting on from here: a file of equal keys must not make this quadratic
+      this.#tensors.replace(index, { ...this.#tensors.at(index)!, name: `${name}~${i}` })
       return false
     }
     for (let i = 0; i < this.#tensors.length; i++) {
-      const { name, path, data } = this.#tensors[i]!
-      if (this.#shadowed.has(i) || claim(i)) continue
-      const message = `another tensor is called ${JSON.stringify(name)} as well; this one is shown as ${JSON.stringify(this.#tensors[i]!.name)}`
+      if (this.#shadowed.has(i)) continue
+      const name = this.#tensors.nameAt(i)
+      if (claim(i)) continue
+      const { name: shown, path, data } = this.#tensors.at(i)!
+      const message = `another tensor is called ${JSON.stringify(name)} as well; this one is shown as ${JSON.stringify(shown)}`
       this.#fields.say('name-ambiguous', data?.origin?.offset ?? 0, message, `params[${JSON.stringify(path)}]`)
     }
     for (const index of [...this.#shadowed].sort((a, b) => a - b)) claim(index)
   }
 }
-
-const keyOfTensor = ({ path, rawName }: Tensor): Key => ({ names: path!, raw: rawName })
 
 const hasDot = (name: string): boolean => name.includes('.')
 

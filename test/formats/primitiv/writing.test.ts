@@ -201,7 +201,7 @@ describe('statistics', () => {
     const bytes = modelFile([key('old', 'w'), parameter([2], [['Adam.m1', tensor([2])]])])
     const files = await convertToFiles((await open(bytes)).model, 'primitiv', { rename: ['s/^old/new/'] })
     const { model } = await open([...files.values()][0]!)
-    expect(model.tensors).toMatchObject([{ path: ['new', 'w'] }, { path: ['new', 'w'], stat: 'Adam.m1' }])
+    expect([...model.tensors]).toMatchObject([{ path: ['new', 'w'] }, { path: ['new', 'w'], stat: 'Adam.m1' }])
   })
 
   it('need their parameter', async () => {

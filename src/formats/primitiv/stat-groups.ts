@@ -1,0 +1,61 @@
+// Which statistics belong to which parameter. There can be two for each of half a million, so all of it is positions in the list of tensors.
+import { encodeUtf8 } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
+import { failWith, writeCodes } from '../../errors/index.js'
+import type { Tensor, TensorList } from '../../model/index.js'
+
+/** The positions of the statistics of the parameter at a position. Fails where a statistic has no parameter. */
+export function groupStats(tensors: TensorList, weights: Uint32Array, file: string): (owner: number) => Uint32Array {
+  const owners = new NameSet((position) => ownId(tensors.at(position)!))
+  // Of two with one name the last counts, so it is the first to come in.
+  for (const position of weights.toReversed()) owners.add(ownId(tensors.at(position)!), position)
+  const ownerOf = new Uint32Array(tensors.length)
+  /** Where the statistics of each parameter begin; those of the next one begin where they end. */
+  const starts = new Uint32Array(tensors.length + 2)
+  for (const [position, tensor] of tensors.entries()) {
+    if (tensor.role !== 'state') continue
+    const owner = owners.find(ownerId(tensor))
+    if (owner === undefined) {
+      const message = 'it is a statistic, but its parameter is not among the tensors'
+      failWith(writeCodes['name-unsupported'], { file, path: tensor.name, message })
+    }
+    ownerOf[position] = owner + 1
+    starts[owner + 2]!++
+  }
+  for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!
+  const grouped = new Uint32Array(tensors.length - weights.length)
+  for (const [position, owner] of ownerOf.entries()) if (owner > 0) grouped[starts[owner]!++] = position
+  return (owner) => grouped.subarray(starts[owner], starts[owner + 1])
+}
+
+// A tensor is found by its path, where it has one; a key that stands several times has a number for each. Otherwise the name counts.
+const idOf = (names: readonly string[], raw: readonly Uint8Array[] | undefined, repeat: unknown): string =>
+  JSON.stringify([names, raw?.map((bytes) => [...bytes]) ?? null, repeat ?? 0])
+
+function ownId({ name, path, rawName, extra }: Tensor): string {
+  return path ? idOf(path, rawName, extra?.repeat) : `name:${name}`
+}
+
+function ownerId({ name, path, rawName, extra, stat }: Tensor): string {
+  if (!path) return `name:${name.slice(0, Math.max(0, name.length - statOf(name, stat).length - 1))}`
+  const raw = rawName?.slice(0, path.length)
+  const isOdd = raw?.some((bytes, i) => path[i] === undefined || !isSame(bytes, path[i]))
+  return idOf(path, isOdd ? raw : undefined, extra?.repeat)
+}
+
+/** The name of a statistic, as it is written. */
+export function statName({ name, path, rawName, stat }: Tensor): string | Uint8Array {
+  if (path) return rawName?.[path.length] ?? stat ?? ''
+  return statOf(name, stat)
+}
+
+/** A renamed statistic is called by what stands behind its hash. */
+function statOf(name: string, stat: string | undefined): string {
+  if (stat !== undefined && name.endsWith(`#${stat}`)) return stat
+  return name.slice(name.lastIndexOf('#') + 1)
+}
+
+function isSame(bytes: Uint8Array, text: string): boolean {
+  const other = encodeUtf8(text)
+  return bytes.byteLength === other.byteLength && bytes.every((byte, i) => byte === other[i])
+}
