@@ -76,45 +76,49 @@ async function sumRange(
 
 /** Looks for bytes that should be zero and are not, in chunks that come in order. */
 class PaddingCheck {
-  readonly #ranges: readonly Range[]
+  readonly #ranges: Float64Array
   readonly #context: CheckContext
   #next = 0
   #isReported = false
 
-  constructor(ranges: readonly Range[], context: CheckContext) {
+  /** `ranges`: where each one starts and ends. */
+  constructor(ranges: Float64Array, context: CheckContext) {
     this.#ranges = ranges
     this.#context = context
   }
 
   /** How many bytes of the chunk are padding. */
   look(chunk: Uint8Array, offset: number): number {
+    const ranges = this.#ranges
     const end = offset + chunk.byteLength
     let seen = 0
-    for (let range = this.#ranges[this.#next]; range && range[0] < end; range = this.#ranges[this.#next]) {
-      const from = Math.max(range[0], offset)
-      const to = Math.min(range[1], end)
+    while (this.#next < ranges.length && ranges[this.#next]! < end) {
+      const [start, stop] = [ranges[this.#next]!, ranges[this.#next + 1]!]
+      const from = Math.max(start, offset)
+      const to = Math.min(stop, end)
       seen += Math.max(0, to - from)
       const odd = chunk.subarray(from - offset, to - offset).findIndex((byte) => byte !== 0)
-      if (odd >= 0 && !this.#isReported) this.#complain(from + odd, chunk[from - offset + odd]!, range)
-      if (range[1] > end) break
+      if (odd >= 0 && !this.#isReported) this.#complain(from + odd, chunk[from - offset + odd]!, start, stop)
+      if (stop > end) break
       this.#isReported = false
-      this.#next++
+      this.#next += 2
     }
     return seen
   }
 
   /** Without checksums, only the padding itself is read. */
   async readAll(source: ByteSource): Promise<void> {
-    for (const [start, end] of this.#ranges) {
-      let offset = start
-      for await (const chunk of streamRange({ source, offset, length: end - start }, window, this.#context.signal)) {
+    for (let i = 0; i < this.#ranges.length; i += 2) {
+      let offset = this.#ranges[i]!
+      const length = this.#ranges[i + 1]! - offset
+      for await (const chunk of streamRange({ source, offset, length }, window, this.#context.signal)) {
         this.look(chunk, offset)
         offset += chunk.byteLength
       }
     }
   }
 
-  #complain(offset: number, byte: number, [start, end]: Range): void {
+  #complain(offset: number, byte: number, start: number, end: number): void {
     this.#isReported = true
     const message = `a byte is ${byte}; bytes ${start} to ${end - 1} belong to nobody and should be zero`
     this.#context.report.report(codes.padding, { offset, length: 1, path: 'padding', message })

@@ -2,7 +2,7 @@ import type { ByteSource } from '../../bytes/index.js'
 import type { Finding } from '../../errors/index.js'
 import type { Model, ReadContext } from '../../model/index.js'
 import { descriptor, type Header } from './structs.js'
-import { type IndexEntry, readTensorIndex, totalNameLength } from './tensor-index.js'
+import { readTensorIndex, type TensorIndex, totalNameLength } from './tensor-index.js'
 
 /** A sectioned file as it was read, with everything that is wrong with it. */
 export interface Damaged {
@@ -22,9 +22,10 @@ export async function readIndexAgain(
   { tensorIndexOffset: offset, tensorIndexCount: count }: Header,
   source: ByteSource,
   context: ReadContext,
-): Promise<{ descriptors: Uint8Array; entries: readonly IndexEntry[] }> {
+): Promise<{ descriptors: Uint8Array; index: TensorIndex }> {
   const { signal } = context
   const descriptors = await source.read(offset, count * descriptor.size, { signal })
-  const names = await source.read(offset + descriptors.byteLength, totalNameLength(descriptors), { signal })
-  return { descriptors, entries: readTensorIndex(descriptors, names, offset, context).entries }
+  const names = { source, offset: offset + descriptors.byteLength, length: totalNameLength(descriptors), ahead: 0 }
+  // Which bytes are still there is known.
+  return { descriptors, index: await readTensorIndex(descriptors, names, offset, { offset: 0, size: 0 }, context) }
 }

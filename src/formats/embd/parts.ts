@@ -23,8 +23,8 @@ export interface SectionedFile {
     | undefined
   /** Absent when it does not lie inside the file. */
   readonly data?: Range | undefined
-  /** Bytes that must be zero, ascending. */
-  readonly padding: readonly Range[]
+  /** Bytes that must be zero, ascending: where each stretch of them starts and ends. There can be one behind each tensor. */
+  readonly padding: Float64Array
 }
 
 export interface StreamFile {

@@ -120,13 +120,14 @@ async function mendHashes(
   source: ByteSource,
   context: ReadContext,
 ): Promise<void> {
-  const { descriptors, entries } = await readIndexAgain(header, source, context)
+  const { descriptors, index } = await readIndexAgain(header, source, context)
   const view = new DataView(descriptors.buffer, descriptors.byteOffset, descriptors.byteLength)
-  for (const { name, index, at } of entries) {
+  for (const [i, { name }] of index.tensors.entries()) {
     const hash = fnv1a32(encodeUtf8(name))
-    if (view.getUint32(index * structs.descriptor.size, true) === hash) continue
-    draft.patches.push({ offset: at, bytes: u32(hash) })
-    draft.mended.push(`tensors[${index}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(name)}`)
+    const number = index.numbers[i]!
+    if (view.getUint32(number * structs.descriptor.size, true) === hash) continue
+    draft.patches.push({ offset: index.placeOf(i, 'nameHash'), bytes: u32(hash) })
+    draft.mended.push(`tensors[${number}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(name)}`)
   }
 }
 

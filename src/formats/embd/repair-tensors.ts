@@ -1,6 +1,7 @@
 // Mends a sectioned file by writing it anew with the tensors that can be read: those whose bytes were cut off, and those that no reader
 // can take, are left out and named.
 import { Cursor } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
 import type { Model, Repair, WriteOptions } from '../../model/index.js'
 import { findSpecialIds, tableOf, type Vocabulary, vocabularyKind, vocabularyPart } from '../../model/vocabulary.js'
 import { bare, type Damaged, readIndexAgain } from './damaged.js'
@@ -45,15 +46,17 @@ export async function rewriteSectioned(damaged: Damaged, options: WriteOptions):
 }
 
 async function namesCutOff(header: structs.Header, { source, model, context }: Damaged): Promise<string[]> {
-  const kept = new Set(model.tensors.map(({ name }) => name))
-  const { entries } = await readIndexAgain(header, source, context)
-  return entries
-    .filter(({ name, dataOffset, size }) => !kept.has(name) && isBehind(header, dataOffset, size, source.size))
-    .map(({ name }) => `${JSON.stringify(name)}: the file ends before its last byte`)
+  const kept = new NameSet((position) => model.tensors.at(position)!.name)
+  for (const [position, { name }] of model.tensors.entries()) kept.add(name, position)
+  const { tensors, offsets, sizes } = (await readIndexAgain(header, source, context)).index
+  const lost: string[] = []
+  for (const [i, { name }] of tensors.entries()) {
+    const isBehind = header.tensorDataOffset + offsets[i]! + sizes[i]! > source.size && Number.isFinite(offsets[i])
+    if (isBehind && kept.find(name) === undefined)
+      lost.push(`${JSON.stringify(name)}: the file ends before its last byte`)
+  }
+  return lost
 }
-
-const isBehind = (header: structs.Header, offset: number | undefined, size: number, end: number): boolean =>
-  offset !== undefined && header.tensorDataOffset + offset + size > end
 
 /** Special ids that are no ids are looked up by the texts of their tokens. */
 function withIdsByText(model: Model, mended: string[]): Model {

@@ -1,117 +1,119 @@
 // Gives every tensor of the index its bytes in the data section, and finds out which of them share bytes or leave some over.
 import type { ByteSource } from '../../bytes/index.js'
-import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
+import type { ReadContext, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
-import type { Range } from './parts.js'
-import { alignment, descriptor } from './structs.js'
-import { descriptorPath, type IndexEntry } from './tensor-index.js'
+import { alignment } from './structs.js'
+import { type DataRange, descriptorPath, type TensorIndex } from './tensor-index.js'
 
-export interface DataSection {
-  readonly offset: number
-  /** What the file really has of it. */
-  readonly size: number
-  /** Whether that is all that the header states. */
+export interface DataSection extends DataRange {
+  /** Whether the file has all of it that the header states. */
   readonly isWhole: boolean
   readonly isAligned: boolean
 }
 
 export interface PlacedTensors {
-  readonly tensors: Tensor[]
-  /** Bytes of the section that belong to no tensor, absolute. */
-  readonly padding: Range[]
+  readonly tensors: TensorList
+  /** Bytes of the section that belong to no tensor, absolute: where each stretch of them starts and ends. */
+  readonly padding: Float64Array
 }
 
+const none = new Float64Array(0)
+
 export function placeTensors(
-  entries: readonly IndexEntry[],
+  index: TensorIndex,
   section: DataSection,
-  isComplete: boolean,
   source: ByteSource,
   context: ReadContext,
 ): PlacedTensors {
-  const tensors: Tensor[] = []
-  const placed: IndexEntry[] = []
-  let relative: IndexEntry | undefined
-  let isSound = isComplete
-  for (const entry of entries) {
-    const { name, dtype, shape, size, dataOffset } = entry
-    if (dataOffset === undefined || dataOffset + size > section.size) {
+  const { tensors, offsets, sizes } = index
+  let relative = -1
+  let isSound = index.isComplete
+  let isCut = false
+  for (let i = 0; i < tensors.length; i++) {
+    const offset = offsets[i]!
+    const size = sizes[i]!
+    if (offset + size > section.size) {
+      isCut = true
       // When the section itself is cut off, that was said already.
-      if (section.isWhole) complainOfRange(entry, section, context)
+      if (section.isWhole) complainOfRange(index, i, section, context)
       continue
     }
-    if (section.isAligned && (section.offset + dataOffset) % alignment !== 0) {
-      if (dataOffset % alignment === 0) relative ??= entry
+    if (section.isAligned && (section.offset + offset) % alignment !== 0) {
+      if (offset % alignment === 0) relative = relative < 0 ? i : relative
       else {
-        complainOfAlignment(entry, 'alignment', `data_offset ${dataOffset} is no multiple of ${alignment}`, context)
+        complain(index, i, 'alignment', `data_offset ${offset} is no multiple of ${alignment}`, context)
         isSound = false
       }
     }
-    const data = rangePayload(source, section.offset + dataOffset, size)
-    tensors.push({ name, dtype, shape, order: 'row', role: 'weight', data })
-    placed.push(entry)
     context.extents?.add({
       file: source.name,
-      offset: section.offset + dataOffset,
+      offset: section.offset + offset,
       length: size,
-      path: `data[${JSON.stringify(name)}]`,
+      path: `data[${JSON.stringify(tensors.nameAt(i))}]`,
       kind: 'data',
     })
   }
-  if (relative) {
+  if (relative >= 0) {
     const message = `tensors are aligned from the section's start at ${section.offset}, which is no multiple of ${alignment}`
-    complainOfAlignment(relative, 'alignment-absolute', message, context)
+    complain(index, relative, 'alignment-absolute', message, context)
   }
+  const placed = isCut ? index.withData() : index
   const padding = checkOverlap(placed, section, context)
   // With a tensor missing or in the wrong place, the bytes between tensors may well be somebody's.
-  isSound &&= placed.length === entries.length
-  return { tensors, padding: isSound && padding ? padding : [] }
+  return { tensors: placed.tensors, padding: isSound && !isCut && padding ? padding : none }
 }
 
-function complainOfRange(entry: IndexEntry, section: DataSection, { report }: ReadContext): void {
-  const { dataOffset, size, at, index } = entry
-  const where = dataOffset === undefined ? 'an offset beyond 2^53' : `data_offset ${dataOffset}`
-  const message = `${size} bytes at ${where}, but the data section has ${section.size}`
-  report.report(codes['data-range'], {
-    offset: at + descriptor.offsetOf('dataOffset'),
-    path: descriptorPath(index, 'data_offset'),
-    message,
-  })
+function complainOfRange(index: TensorIndex, i: number, section: DataSection, context: ReadContext): void {
+  const offset = index.offsets[i]!
+  const where = Number.isFinite(offset) ? `data_offset ${offset}` : 'an offset beyond 2^53'
+  const message = `${index.sizes[i]} bytes at ${where}, but the data section has ${section.size}`
+  complain(index, i, 'data-range', message, context)
 }
 
-function complainOfAlignment(
-  { at, index }: IndexEntry,
-  code: 'alignment' | 'alignment-absolute',
+function complain(
+  index: TensorIndex,
+  i: number,
+  code: 'data-range' | 'alignment' | 'alignment-absolute' | 'tensor-overlap',
   message: string,
   { report }: ReadContext,
 ): void {
-  report.report(codes[code], {
-    offset: at + descriptor.offsetOf('dataOffset'),
-    path: descriptorPath(index, 'data_offset'),
-    message,
-  })
+  const path = descriptorPath(index.numbers[i]!, 'data_offset')
+  report.report(codes[code], { offset: index.placeOf(i, 'dataOffset'), path, message })
 }
 
 /** The bytes between tensors, unless some tensors share theirs. */
-function checkOverlap(
-  entries: readonly IndexEntry[],
-  section: DataSection,
-  { report }: ReadContext,
-): Range[] | undefined {
-  const gaps: Range[] = []
+function checkOverlap(index: TensorIndex, section: DataSection, context: ReadContext): Float64Array | undefined {
+  const { tensors, offsets, sizes } = index
+  const gaps = new Float64Array(2 * tensors.length + 2)
+  let found = 0
+  const addGap = (start: number, end: number): void => {
+    gaps[found++] = section.offset + start
+    gaps[found++] = section.offset + end
+  }
   let isSound = true
   let reached = 0
-  let before: IndexEntry | undefined
-  for (const entry of entries.toSorted((a, b) => a.dataOffset! - b.dataOffset!)) {
-    const start = entry.dataOffset!
+  let before = -1
+  for (const i of inFileOrder(index)) {
+    const start = offsets[i]!
+    const end = start + sizes[i]!
     if (start < reached) {
-      const message = `${JSON.stringify(entry.name)} shares bytes with ${JSON.stringify(before!.name)}`
-      const offset = entry.at + descriptor.offsetOf('dataOffset')
-      report.report(codes['tensor-overlap'], { offset, path: descriptorPath(entry.index, 'data_offset'), message })
+      const message = `${JSON.stringify(tensors.nameAt(i))} shares bytes with ${JSON.stringify(tensors.nameAt(before))}`
+      complain(index, i, 'tensor-overlap', message, context)
       isSound = false
-    } else if (start > reached) gaps.push([section.offset + reached, section.offset + start])
-    if (start + entry.size > reached) before = entry
-    reached = Math.max(reached, start + entry.size)
+    } else if (start > reached) addGap(reached, start)
+    if (end > reached) before = i
+    reached = Math.max(reached, end)
   }
-  if (reached < section.size) gaps.push([section.offset + reached, section.offset + section.size])
-  return isSound ? gaps : undefined
+  if (reached < section.size) addGap(reached, section.size)
+  return isSound ? gaps.slice(0, found) : undefined
+}
+
+/** The numbers of tensors by where they start. */
+function inFileOrder({ tensors, offsets }: TensorIndex): Iterable<number> {
+  for (let i = 1; i < tensors.length; i++) {
+    if (offsets[i - 1]! <= offsets[i]!) continue
+    const order = new Uint32Array(tensors.length).map((_, k) => k)
+    return order.sort((a, b) => offsets[a]! - offsets[b]! || a - b)
+  }
+  return tensors.keys()
 }

@@ -4,7 +4,7 @@ import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { crc32, hex } from './crc.js'
 import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
-import { layoutPart, type SectionedFile } from './parts.js'
+import { layoutPart, type Range, type SectionedFile } from './parts.js'
 import { reportOrientation } from './report-orientation.js'
 import { placeTensors } from './sectioned-data.js'
 import { recordPadding, SectionMap } from './sections.js'
@@ -20,7 +20,7 @@ import {
   metadataHeader,
   vocabHeader,
 } from './structs.js'
-import { readTensorIndex, type TensorIndex, totalNameLength } from './tensor-index.js'
+import { type DataRange, readTensorIndex, TensorIndex, totalNameLength } from './tensor-index.js'
 import { readVocab, type VocabSection } from './vocab.js'
 
 export async function readSectioned(source: ByteSource, context: ReadContext): Promise<Model> {
@@ -37,20 +37,21 @@ export async function readSectioned(source: ByteSource, context: ReadContext): P
     if (vocabulary.isWhole) checkVocabSize(metadata, vocabulary.count, context)
     parts.push(vocabulary.part)
   }
-  const index = await readIndexSection(fields, sections, source, context)
-  const data = placeData(fields, sections)
+  const data = dataRange(fields, sections)
+  const index = await readIndexSection(fields, sections, data, source, context)
+  const isWhole = claimData(fields, sections)
   const isAligned = hasFlag(fields, flag.aligned)
-  const { tensors, padding } = placeTensors(index.entries, { ...data, isAligned }, index.refused === 0, source, context)
+  const { tensors, padding } = placeTensors(index, { ...data, isWhole, isAligned }, source, context)
   const gaps = sections.checkOverlap()
-  recordPadding(gaps ?? [], source.name, 'padding', extents)
+  recordPadding(gaps?.flat() ?? [], source.name, 'padding', extents)
   recordPadding(gaps ? padding : [], source.name, 'data.padding', extents)
   const file: SectionedFile = {
     layout: 'sectioned',
     aligned: isAligned,
     checksums: hasFlag(fields, flag.checksums),
     footer: end,
-    data: data.isWhole ? [data.offset, data.offset + data.size] : undefined,
-    padding: [...(gaps ?? []), ...(gaps ? padding : [])].sort(([a], [b]) => a - b),
+    data: isWhole ? [data.offset, data.offset + data.size] : undefined,
+    padding: gaps ? joinPadding(gaps, padding, data) : padding.subarray(0, 0),
   }
   const orientation = reportOrientation(tensors, 'sectioned', context)
   return {
@@ -145,13 +146,15 @@ async function fetch(
   path: string,
   context: ReadContext,
 ): Promise<Uint8Array> {
-  const { report, limits, signal } = context
-  if (length > limits.indexBytes) {
-    const message = `${length} bytes are over the limit of ${limits.indexBytes}`
-    report.fail(codes['index-limit'], { offset, path, message })
-  }
+  checkLimit(offset, length, path, context)
   // What comes between here and the data will be wanted next.
-  return source.read(offset, length, { signal, ahead: Math.max(0, dataOffset - offset - length) })
+  return source.read(offset, length, { signal: context.signal, ahead: Math.max(0, dataOffset - offset - length) })
+}
+
+function checkLimit(offset: number, length: number, path: string, { report, limits }: ReadContext): void {
+  if (length <= limits.indexBytes) return
+  const message = `${length} bytes are over the limit of ${limits.indexBytes}`
+  report.fail(codes['index-limit'], { offset, path, message })
 }
 
 async function readMetadataSection(
@@ -194,6 +197,7 @@ async function readVocabSection(
 async function readIndexSection(
   fields: Header,
   sections: SectionMap,
+  data: DataRange,
   source: ByteSource,
   context: ReadContext,
 ): Promise<TensorIndex> {
@@ -206,7 +210,7 @@ async function readIndexSection(
   const room = sections.end - offset
   if (length > room || offset < header.size) {
     sections.claim('tensor_index', 'index-range', offset, length, 0, at)
-    return { entries: [], refused: count }
+    return new TensorIndex(offset, 0, count)
   }
   if (count * bytesPerEntry > limits.indexBytes) {
     report.fail(codes['index-limit'], {
@@ -224,26 +228,37 @@ async function readIndexSection(
     sections.leaveOpen()
   }
   sections.claim('tensor_index', 'index-range', offset, length + (announced > available ? 0 : announced), 0, at)
-  const names = await fetch(source, fields, offset + length, available, 'names', context)
-  return readTensorIndex(descriptors, names, offset, context)
+  const namesOffset = offset + length
+  checkLimit(namesOffset, available, 'names', context)
+  const ahead = Math.max(0, fields.tensorDataOffset - namesOffset - available)
+  const names = { source, offset: namesOffset, length: available, ahead }
+  return readTensorIndex(descriptors, names, offset, data, context)
 }
 
-interface PlacedSection {
-  readonly offset: number
-  readonly size: number
-  readonly isWhole: boolean
+/** What the file has of the data section, wherever that should lie. */
+function dataRange({ tensorDataOffset: offset, tensorDataSize }: Header, sections: SectionMap): DataRange {
+  const left = BigInt(Math.max(0, sections.end - offset))
+  return { offset, size: Number(tensorDataSize < left ? tensorDataSize : left) }
 }
 
-function placeData({ tensorDataOffset: offset, tensorDataSize }: Header, sections: SectionMap): PlacedSection {
-  const isWhole = sections.claim(
+/** Whether all of it is there. */
+const claimData = ({ tensorDataOffset, tensorDataSize }: Header, sections: SectionMap): boolean =>
+  sections.claim(
     'tensor_data',
     'data-section-range',
-    offset,
+    tensorDataOffset,
     tensorDataSize,
     0,
     header.offsetOf('tensorDataOffset'),
   )
-  if (isWhole) return { offset, size: Number(tensorDataSize), isWhole }
-  const left = Math.max(0, sections.end - offset)
-  return { offset, size: Number(tensorDataSize < BigInt(left) ? tensorDataSize : BigInt(left)), isWhole }
+
+/** Bytes between sections and between tensors, ascending. */
+function joinPadding(gaps: readonly Range[], padding: Float64Array, { offset }: DataRange): Float64Array {
+  const before = gaps.filter(([start]) => start < offset).flat()
+  const behind = gaps.filter(([start]) => start >= offset).flat()
+  const joined = new Float64Array(before.length + padding.length + behind.length)
+  joined.set(before)
+  joined.set(padding, before.length)
+  joined.set(behind, before.length + padding.length)
+  return joined
 }

@@ -76,11 +76,16 @@ export class SectionMap {
   }
 }
 
+/** `ranges`: where each one starts and ends. */
 export function recordPadding(
-  ranges: readonly Range[],
+  ranges: ArrayLike<number>,
   file: string,
   path: string,
   extents: ExtentRecorder | undefined,
 ): void {
-  for (const [start, end] of ranges) extents?.add({ file, offset: start, length: end - start, path, kind: 'padding' })
+  if (!extents) return
+  for (let i = 0; i < ranges.length; i += 2) {
+    const [start, end] = [ranges[i]!, ranges[i + 1]!]
+    extents.add({ file, offset: start, length: end - start, path, kind: 'padding' })
+  }
 }

@@ -6,9 +6,11 @@
 // The walk goes over the records and skips the data. It does not report: whether the file has this layout at all is decided by how
 // far the walk gets. What it finds is kept until then.
 import { type ByteSource, countElements, decodeLossy, decodeUtf8, type Extent } from '../../bytes/index.js'
+import { NameSet } from '../../bytes/name-set.js'
 import { f32 } from '../../dtypes/index.js'
 import { type Code, type Details, maxFindings } from '../../errors/index.js'
-import { type ReadContext, rangePayload, type Tensor, type TensorList } from '../../model/index.js'
+import { type ReadContext, rangePayload, type TensorList } from '../../model/index.js'
+import { PackedTensors } from '../../model/packed-tensors.js'
 import { TokenTable } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { StreamWindow } from './stream-window.js'
@@ -64,8 +66,8 @@ class Walker {
   readonly #window: StreamWindow
   readonly #extents: Extent[] = []
   readonly #problems: Problem[] = []
-  readonly #tensors: Tensor[] = []
-  readonly #names = new Set<string>()
+  readonly #tensors = new PackedTensors()
+  readonly #names = new NameSet((position) => this.#tensors.nameAt(position))
   #vocabulary: TokenTable | undefined
   #isPlausible = true
   #at = 0
@@ -130,14 +132,13 @@ class Walker {
       return
     }
     if (name === '') this.#complain('empty-tensor-name', start, `${path}.name`, 'the name is empty')
-    if (this.#names.has(name)) {
+    if (this.#names.add(name, this.#tensors.length) !== undefined) {
       this.#complain('duplicate-tensor-name', offset, `${path}.name`, `${JSON.stringify(name)} was there before`)
       return
     }
     if ((this.#tensors.length + 1) * bytesPerEntry > this.#context.limits.indexBytes) {
       this.#stop('index-limit', start, path, `more than ${this.#tensors.length} tensors are over the limit`)
     }
-    this.#names.add(name)
     const payload = rangePayload(this.#source, data, size)
     this.#tensors.push({ name, dtype: f32, shape, order: 'row', role: 'weight', data: payload })
   }
