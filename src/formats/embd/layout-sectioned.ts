@@ -1,7 +1,6 @@
 // Writing the sectioned layout, where the document leaves a choice in one fixed way: sections in the order of its drawing, the special
 // ids in front of the tokens with an absolute offset, data last, padding only where alignment wants it.
 import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
 import {
   type DigestSlot,
@@ -20,6 +19,7 @@ import { metadataToWrite } from './derive-metadata.js'
 import { fileOf, repeatedKind } from './parts.js'
 import * as structs from './structs.js'
 import { inFileOrder } from './tensor-order.js'
+import { planIndex } from './write-index.js'
 
 export async function layoutSectioned(model: Model, options: WriteOptions): Promise<FileLayout> {
   const tensors = inFileOrder(model)
@@ -32,10 +32,9 @@ export async function layoutSectioned(model: Model, options: WriteOptions): Prom
   const vocabOffset = metadataOffset + metadata.byteLength
   const vocab = vocabulary ? vocabSection(vocabulary, vocabOffset, file) : new Uint8Array(0)
   const indexOffset = vocabOffset + vocab.byteLength
-  const { offsets, size: dataSize } = placeTensors(tensors, align)
-  const index = indexSection(tensors, offsets, file)
-  const dataOffset = alignUp(indexOffset + index.byteLength, align)
-  const footerOffset = dataOffset + dataSize
+  const index = planIndex(tensors, align, file)
+  const dataOffset = alignUp(indexOffset + index.size, align)
+  const footerOffset = dataOffset + index.dataSize
   if (dataOffset > 0xffffffff)
     refuse('write-limit', file, 'header', `the data would begin at ${dataOffset}, beyond 4 GiB`)
   const flags =
@@ -54,21 +53,21 @@ export async function layoutSectioned(model: Model, options: WriteOptions): Prom
     tensorIndexOffset: indexOffset,
     tensorIndexCount: tensors.length,
     tensorDataOffset: dataOffset,
-    tensorDataSize: BigInt(dataSize),
+    tensorDataSize: BigInt(index.dataSize),
     totalFileSize: BigInt(footerOffset + structs.footer.size),
     headerChecksum: 0,
     reserved: 0,
   })
   const crc = checksums ? await crc32(header.subarray(0, structs.checkedHeader)) : 0
   new DataView(header.buffer).setUint32(structs.checkedHeader, crc, true)
-  const padding = dataOffset - indexOffset - index.byteLength
+  const padding = dataOffset - indexOffset - index.size
   const slots = slotsMadeBy(function* () {
     yield { kind: 'bytes', path: 'header', bytes: header }
     yield { kind: 'bytes', path: 'metadata', bytes: metadata }
     yield { kind: 'bytes', path: 'vocab', bytes: vocab }
-    yield { kind: 'bytes', path: 'tensors', bytes: index }
+    yield* index.slots()
     if (padding > 0) yield { kind: 'zeros', path: 'padding', length: padding }
-    yield* dataSlots(tensors, offsets)
+    yield* dataSlots(tensors, index.offsets)
     yield* footerSlots(checksums, dataOffset, footerOffset)
   })
   return { name: file, slots }
@@ -142,56 +141,6 @@ function specialBytes(special: SpecialIds): Uint8Array | undefined {
   if (specialNames.some((name) => special[name] === undefined)) return undefined
   const { pad, unk, cls, sep, mask } = special as Required<SpecialIds>
   return structs.specialBlock.write({ padId: pad, unkId: unk, clsId: cls, sepId: sep, maskId: mask })
-}
-
-function placeTensors(tensors: TensorList, align: number): { offsets: Float64Array; size: number } {
-  const offsets = new Float64Array(tensors.length)
-  let size = 0
-  for (const [i, { data }] of tensors.entries()) {
-    const offset = alignUp(size, align)
-    offsets[i] = offset
-    size = offset + (data?.byteLength ?? 0)
-  }
-  return { offsets, size }
-}
-
-function indexSection(tensors: TensorList, offsets: Float64Array, file: string): Uint8Array {
-  const namesAt = tensors.length * structs.descriptor.size
-  // UTF-8 takes at most three bytes for each unit of a string.
-  const bytes = new Uint8Array(tensors.reduce((sum, { name }) => sum + 3 * name.length, namesAt))
-  const view = new DataView(bytes.buffer)
-  let end = namesAt
-  for (const [i, { name, dtype, shape, data }] of tensors.entries()) {
-    const path = `tensors[${JSON.stringify(name)}]`
-    const code = structs.dtypeCode.get(dtype.id)
-    if (code === undefined || !data) {
-      const message = data ? `there is no type for ${dtype.id}` : 'the tensor has no data'
-      refuse(writeCodes['dtype-unsupported'], file, path, message)
-    }
-    const encoded = encodeUtf8(name)
-    const nameLength = encoded.byteLength
-    if (nameLength < 1 || nameLength > 0xffff) {
-      refuse(writeCodes['name-unsupported'], file, path, `a name of ${nameLength} bytes; 1 to 65535 are possible`)
-    }
-    if (shape.length < 1 || shape.length > structs.maxRank || shape.some((dim) => dim < 1 || dim > 0xffffffff)) {
-      refuse('write-limit', file, path, `the shape [${shape.join(', ')}] has no place here`)
-    }
-    const [shape0 = 0, shape1 = 0, shape2 = 0, shape3 = 0] = shape
-    structs.descriptor.writeInto(view, i * structs.descriptor.size, {
-      nameHash: fnv1a32(encoded),
-      dtype: code,
-      ndim: shape.length,
-      nameLength,
-      shape0,
-      shape1,
-      shape2,
-      shape3,
-      dataOffset: BigInt(offsets[i]!),
-    })
-    bytes.set(encoded, end)
-    end += nameLength
-  }
-  return bytes.subarray(0, end)
 }
 
 function* dataSlots(tensors: TensorList, offsets: Float64Array): Generator<Slot, void, void> {

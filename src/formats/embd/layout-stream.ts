@@ -40,10 +40,17 @@ function tensorSlots(tensor: Tensor, file: string): Slot[] {
   const { name, shape, data } = checkTensor(tensor, file)
   const text = encodeUtf8(name)
   checkLength(text.byteLength, file, name)
-  const record = joinBytes([u32(text.byteLength), text, u32(shape.length), ...shape.map(u32)])
+  const record = new Uint8Array(8 + text.byteLength + 4 * shape.length)
+  const view = new DataView(record.buffer)
+  view.setUint32(0, text.byteLength, true)
+  record.set(text, 4)
+  const rankAt = 4 + text.byteLength
+  view.setUint32(rankAt, shape.length, true)
+  for (const [i, dim] of shape.entries()) view.setUint32(rankAt + 4 * (i + 1), dim, true)
+  const shown = JSON.stringify(name)
   return [
-    { kind: 'bytes', path: `tensors[${JSON.stringify(name)}]`, bytes: record },
-    { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data },
+    { kind: 'bytes', path: `tensors[${shown}]`, bytes: record },
+    { kind: 'payload', path: `data[${shown}]`, payload: data },
   ]
 }
 

@@ -1,6 +1,7 @@
 // The order that the reference converter writes an encoder's tensors in. Models that come from elsewhere are put into it, whatever order
 // they had; tensors that it does not know follow in their own. A copy keeps the order that it has.
-import type { Model, TensorList } from '../../model/index.js'
+import type { Model, Tensor, TensorList } from '../../model/index.js'
+import { LazyTensors } from '../../model/lazy-tensors.js'
 import { fileOf } from './parts.js'
 
 const embeddings = [
@@ -25,14 +26,37 @@ const embeddingRank = new Map(embeddings.map((name, rank) => [`embeddings.${name
 const layerRank = new Map(perLayer.map((name, rank) => [name, rank]))
 
 export function inFileOrder(model: Model): TensorList {
-  if (fileOf(model)) return model.tensors
-  if (!model.tensors.some(({ name }) => Number.isFinite(rankOf(name)))) return model.tensors
-  const ranked = model.tensors.map((tensor) => ({ tensor, rank: rankOf(tensor.name) }))
-  return ranked.sort((a, b) => compareRanks(a.rank, b.rank)).map(({ tensor }) => tensor)
+  const { tensors } = model
+  if (fileOf(model)) return tensors
+  const ranks = new Float64Array(tensors.length)
+  for (const [i, { name }] of tensors.entries()) ranks[i] = rankOf(name)
+  if (!ranks.some(Number.isFinite)) return tensors
+  const order = new Uint32Array(tensors.length).map((_, i) => i)
+  // Infinities compare as equal.
+  return new Reordered(
+    tensors,
+    order.sort((a, b) => (ranks[a] === ranks[b] ? a - b : ranks[a]! - ranks[b]!)),
+  )
 }
 
-/** Infinities compare as equal, and sorting is stable. */
-const compareRanks = (a: number, b: number): number => (a === b ? 0 : a - b)
+class Reordered extends LazyTensors {
+  readonly #tensors: TensorList
+  readonly #order: Uint32Array
+
+  constructor(tensors: TensorList, order: Uint32Array) {
+    super()
+    this.#tensors = tensors
+    this.#order = order
+  }
+
+  get length(): number {
+    return this.#order.length
+  }
+
+  protected make(index: number): Tensor {
+    return this.#tensors.at(this.#order[index]!)!
+  }
+}
 
 function rankOf(name: string): number {
   const embedding = embeddingRank.get(name)

@@ -50,6 +50,21 @@ describe('a round trip', () => {
     )
   })
 
+  it.each([
+    ['many tensors', 10_000, (i: number) => `layer.${i}.größe`],
+    ['long names', 140, (i: number) => String(i).padStart(65_535, 'n')],
+  ])('through an index that is written and read in pieces: %s', async (_what, count, nameOf) => {
+    const made = Array.from({ length: count }, (_, i) =>
+      sampleTensor(nameOf(i), i % 3 ? 'f32' : 'i8', [1 + (i % 5)], i),
+    )
+    const bytes = await writeEmbd(sampleModel(made))
+    const again = await open(bytes)
+    expect(again.tensors.map((each) => each.name)).toEqual(made.map((each) => each.name))
+    expect((await hashModel(again)).fingerprint).toBe((await hashModel(sampleModel(made))).fingerprint)
+    expect((await codesOf(bytes)).filter((code) => !/required-keys/.test(code))).toEqual([])
+    expect(Buffer.compare(await writeEmbd(again), bytes)).toBe(0)
+  })
+
   it('through the stream layout keeps tensors and tokens, and then every byte', async () => {
     await fc.assert(
       fc.asyncProperty(tensors(['f32']), tokens, async (list, words) => {
