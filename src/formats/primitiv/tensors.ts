@@ -20,6 +20,8 @@ export class TensorCollector implements ParameterVisitor {
   /** Keys of parameters that have no tensor in the list. */
   readonly #unsound = new Map<number, Key>()
   #key: Key | undefined
+  /** The joined names of that key. */
+  #owner = ''
   /** Where the key of each parameter begins in the file, and its first tensor in the list. */
   #offsets = new Float64Array(16)
   #firsts = new Uint32Array(16)
@@ -46,19 +48,20 @@ export class TensorCollector implements ParameterVisitor {
       this.#isOrderly = compareKeys(previous, key) < 0 && !(isDeeper && isPrefix(previous, key))
     }
     if (!this.#isDotted && key.names.some(hasDot)) this.#sayDotted(key, at)
+    this.#owner = joinNames(key.names)
     this.#begin(at)
     if (this.#stats.size > 0) this.#stats = new Map()
     if (!stored.sound) {
       this.#unsound.set(this.#count - 1, key)
       return
     }
-    const tensor = this.#tensor(joinNames(key.names), key, stored, undefined)
+    const tensor = this.#tensor(this.#owner, key, stored, undefined)
     this.#tensors.push(key.raw ? { ...tensor, rawName: key.raw } : tensor)
   }
 
   stat(name: Name, at: number, stored: StoredTensor): void {
     const key = this.#key!
-    const owner = joinNames(key.names)
+    const owner = this.#owner
     const again = this.#countStat(name)
     if (again > 0) {
       const text = JSON.stringify(name.text)
@@ -170,8 +173,7 @@ export class TensorCollector implements ParameterVisitor {
   #makeUnique(): void {
     const used = new NameSet((position) => this.#tensors.nameAt(position))
     const lastNumber = new Map<string, number>()
-    const claim = (index: number): boolean => {
-      const name = this.#tensors.nameAt(index)
+    const claim = (index: number, name: string): boolean => {
       if (used.add(name, index) === undefined) return true
       let i = lastNumber.get(name) ?? 1
       do i++
@@ -183,12 +185,12 @@ export class TensorCollector implements ParameterVisitor {
     for (let i = 0; i < this.#tensors.length; i++) {
       if (this.#shadowed.has(i)) continue
       const name = this.#tensors.nameAt(i)
-      if (claim(i)) continue
+      if (claim(i, name)) continue
       const { name: shown, path, data } = this.#tensors.at(i)!
       const message = `another tensor is called ${JSON.stringify(name)} as well; this one is shown as ${JSON.stringify(shown)}`
       this.#fields.say('name-ambiguous', data?.origin?.offset ?? 0, message, `params[${JSON.stringify(path)}]`)
     }
-    for (const index of [...this.#shadowed].sort((a, b) => a - b)) claim(index)
+    for (const index of [...this.#shadowed].sort((a, b) => a - b)) claim(index, this.#tensors.nameAt(index))
   }
 }
 
