@@ -19,8 +19,8 @@ import { extension, foreignDescr, memberKind } from './names.js'
 import { stowageFile } from './npz-read.js'
 
 export async function layoutFile(model: Model, options: WriteOptions): Promise<Layout> {
-  const [tensor, ...others] = model.tensors
-  if (!tensor || others.length > 0) {
+  const tensor = model.tensors.at(0)
+  if (!tensor || model.tensors.length > 1) {
     const message = `there are ${model.tensors.length} tensors, an NPY file holds one; choose it with --only, or write .npz`
     failWith(arrayCodes['one-array'], { file: options.name, path: 'tensors', message })
   }
