@@ -27,11 +27,11 @@ export function adoptTensors(
   const chunks = shardChunks(shards, control)
   const own = new TensorTable(global.count)
   for (let i = 0; i < global.count; i++) {
-    const id = global.shardIds[i]!
+    const id = global.shardIdOf(i)
     if (!chunks.has(id)) continue
     const tensor = global.tensors.at(i)!
     const shard = chunks.get(id)
-    const path = `tensors[${global.entries[i]}]`
+    const path = `tensors[${global.entryOf(i)}]`
     const complain = (code: (typeof codes)['tidx-bounds'], why: string): void =>
       report.report(code, { offset: 0, path, message: `${JSON.stringify(tensor.name)} ${why}` })
     const offset = global.offsets[i]!
@@ -42,8 +42,8 @@ export function adoptTensors(
       complain(codes['tidx-bounds'], why)
     } else {
       const start = shard.offset + offset
-      const data = rangePayload(source, start, global.dataLengths[i]!)
-      own.adopt(global, i, { ...tensor, data }, shard, start)
+      const data = rangePayload(source, start, global.dataLengthOf(i))
+      own.adopt(global, i, { ...tensor, data }, shard)
     }
   }
   return own

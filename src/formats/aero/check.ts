@@ -62,9 +62,9 @@ function countData({ table }: AeroFile, context: CheckContext): (bytes: number) 
   let left = 0
   let reached = 0
   for (const i of table.inFileOrder()) {
-    if (!table.shards[i]) continue
-    left += Math.max(0, table.ends[i]! - Math.max(reached, table.starts[i]!))
-    reached = Math.max(reached, table.ends[i]!)
+    if (!table.shardOf(i)) continue
+    left += Math.max(0, table.endOf(i) - Math.max(reached, table.startOf(i)))
+    reached = Math.max(reached, table.endOf(i))
   }
   return (bytes) => {
     const counted = Math.min(left, bytes)
@@ -121,9 +121,9 @@ class JobList {
   addTensors(): void {
     const { table } = this.#file
     const complain = (i: number, why: string): void => {
-      const [start, end] = [table.starts[i]!, table.ends[i]!]
-      const message = `${JSON.stringify(table.tensors.at(i)!.name)} in ${JSON.stringify(table.shards[i]!.name)} ${why}`
-      const path = `tensors[${table.entries[i]}].hash_b3`
+      const [start, end] = [table.startOf(i), table.endOf(i)]
+      const message = `${JSON.stringify(table.tensors.nameAt(i))} in ${JSON.stringify(table.shardOf(i)!.name)} ${why}`
+      const path = `tensors[${table.entryOf(i)}].hash_b3`
       this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
     }
     // The same for all of them, since there can be a million.
@@ -131,9 +131,9 @@ class JobList {
       if (!sameBytes(digest, table.hashOf(i)!)) complain(i, 'does not have the hash in the index')
     }
     for (let i = 0; i < table.count; i++) {
-      if (!table.shards[i]) continue
+      if (!table.shardOf(i)) continue
       if (table.hasMalformedHash(i)) complain(i, 'has a hash that is not 64 hexadecimal digits')
-      else if (table.hashOf(i)) this.#add(table.starts[i]!, table.ends[i]!, compare, i)
+      else if (table.hasHash(i)) this.#add(table.startOf(i), table.endOf(i), compare, i)
     }
   }
 
@@ -163,8 +163,8 @@ class JobList {
     const names: string[] = []
     let count = 0
     for (let i = 0; i < table.count; i++) {
-      if (table.starts[i]! >= end || table.ends[i]! <= start) continue
-      if (count++ < 3) names.push(JSON.stringify(table.tensors.at(i)!.name))
+      if (table.startOf(i) >= end || table.endOf(i) <= start) continue
+      if (count++ < 3) names.push(JSON.stringify(table.tensors.nameAt(i)))
     }
     return count === 0
       ? ''

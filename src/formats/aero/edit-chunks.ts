@@ -106,7 +106,7 @@ function newNames({ table }: AeroFile, tensors: TensorList): Map<number, string>
   for (const [i, { name, data }] of tensors.entries()) {
     const old = table.tensors.at(i)!
     if (!isSameStored(data, old.data)) return undefined
-    if (name !== old.name) names.set(table.entries[i]!, name)
+    if (name !== old.name) names.set(table.entryOf(i), name)
   }
   return names
 }

@@ -143,7 +143,10 @@ function shardIdOf({ fourcc, name }: Chunk): number | undefined {
 
 function shardRows(chunks: readonly (Chunk | undefined)[], lead: number, { table }: AeroFile): ManifestShard[] {
   const counts = new Map<Chunk, number>()
-  for (const shard of table.shards) if (shard) counts.set(shard, (counts.get(shard) ?? 0) + 1)
+  for (let i = 0; i < table.count; i++) {
+    const shard = table.shardOf(i)
+    if (shard) counts.set(shard, (counts.get(shard) ?? 0) + 1)
+  }
   return chunks.flatMap((chunk, i) => {
     const id = chunk?.fourcc === 'WTSH' ? shardIdOf(chunk) : undefined
     if (!chunk || id === undefined) return []

@@ -24,16 +24,16 @@ export function placeSetTensors(
   for (const part of opened ?? []) seen.set(part, new Set())
   const used = new Set<number>()
   for (const [i, tensor] of global.tensors.entries()) {
-    const at = { file: global.files[0]!.name, offset: 0, path: `tensors[${table.entries[i]}]` }
-    const part = partOf.get(table.shardIds[i]!)
+    const at = { file: global.files[0]!.name, offset: 0, path: `tensors[${table.entryOf(i)}]` }
+    const part = partOf.get(table.shardIdOf(i))
     if (part === undefined) {
-      const message = `${JSON.stringify(tensor.name)} is in shard ${table.shardIds[i]}, which no part of the set has`
+      const message = `${JSON.stringify(tensor.name)} is in shard ${table.shardIdOf(i)}, which no part of the set has`
       report.report(setCodes['shard-unmapped'], { ...at, message })
       context.onLost?.({ subject: 'tensor', name: tensor.name, reason: message })
       continue
     }
     if (!opened) {
-      tensors.push({ ...tensor, data: new PartPayload(parts, part, tensor, table.dataLengths[i]!, context) })
+      tensors.push({ ...tensor, data: new PartPayload(parts, part, tensor, table.dataLengthOf(i), context) })
       continue
     }
     const place = opened[part]?.byName.get(tensor.name)

@@ -129,7 +129,8 @@ function locatorOf(
   const { table } = fileOf(global)!
   return async (position) => {
     const { name } = tensors.at(position)!
-    const shard = table.shardIds[positionOf(table.tensors, name) ?? -1]
+    const listed = positionOf(table.tensors, name)
+    const shard = listed === undefined ? undefined : table.shardIdOf(listed)
     const number = index.parts.findIndex((each) => shard !== undefined && each.shards.includes(shard))
     const part = number < 0 ? undefined : await parts.open(number)
     const place = part?.byName.get(name)

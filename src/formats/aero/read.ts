@@ -39,7 +39,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
       ? { table: adoptTensors(adoption, control, source, context), extra: undefined }
       : placeTensors(indexContent, control, { metadata, descriptors }, source, context)
   checkTensors(table, context)
-  const used = new Set(table.shards)
+  const used = table.usedShards()
   const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, indexContent?.chunk])
   const file: AeroFile = {
     source,

@@ -116,15 +116,15 @@ export function recordRegions({ control, table }: AeroFile, { extents, report }:
   }
   const reached = new Map<Chunk, number>()
   for (const i of table.inFileOrder()) {
-    const shard = table.shards[i]
+    const shard = table.shardOf(i)
     if (!shard) continue
     const at = reached.get(shard) ?? shard.offset
-    add(at, table.starts[i]!, `${shard.name}.filler`, 'padding')
+    add(at, table.startOf(i), `${shard.name}.filler`, 'padding')
     const tensor = table.tensors.at(i)!
-    const dataEnd = table.starts[i]! + (tensor.data?.byteLength ?? 0)
-    add(table.starts[i]!, dataEnd, `data[${JSON.stringify(tensor.name)}]`, 'data')
-    add(dataEnd, table.ends[i]!, `${shard.name}.filler`, 'padding')
-    reached.set(shard, Math.max(at, table.ends[i]!))
+    const dataEnd = table.startOf(i) + (tensor.data?.byteLength ?? 0)
+    add(table.startOf(i), dataEnd, `data[${JSON.stringify(tensor.name)}]`, 'data')
+    add(dataEnd, table.endOf(i), `${shard.name}.filler`, 'padding')
+    reached.set(shard, Math.max(at, table.endOf(i)))
   }
   for (const chunk of control.chunks) {
     const start = reached.get(chunk)

@@ -131,8 +131,8 @@ async function withoutOverwritten(
   const lost: string[] = []
   const wrong = await wrongTensors(file, options.signal)
   const kept = table.tensors.filter((tensor, i) => {
-    const start = table.starts[i]!
-    const end = table.ends[i]!
+    const start = table.startOf(i)
+    const end = table.endOf(i)
     const over = start < end ? coverOf(start, end) : undefined
     if (!over) {
       if (wrong.has(i)) lost.push(`${JSON.stringify(tensor.name)}: ${wrong.get(i)}`)
@@ -196,8 +196,8 @@ async function wrongTensors(
     if (!sameBytes(digest, table.hashOf(i)!)) wrong.set(i, 'its bytes do not have the hash in the index')
   }
   for (let i = 0; i < table.count; i++) {
-    if (!table.hashOf(i)) continue
-    const [start, end] = [table.starts[i]!, table.ends[i]!]
+    if (!table.hasHash(i)) continue
+    const [start, end] = [table.startOf(i), table.endOf(i)]
     if (budget.affordsDigest(end - start)) jobs.push({ start, end, done, item: i })
     else wrong.set(i, 'its hash was not compared: tensors share bytes too often')
   }

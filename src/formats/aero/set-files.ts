@@ -180,10 +180,10 @@ export class SetParts {
     for (let k = 0; k < own.count; k++) {
       const { name } = own.tensors.at(k)!
       const i = positionOf(global.tensors, name)
-      const differences = i === undefined || !shards.has(global.shardIds[i]!) ? [] : differencesOf(global, i, own, k)
+      const differences = i === undefined || !shards.has(global.shardIdOf(i)) ? [] : differencesOf(global, i, own, k)
       if (differences.length === 0) continue
       const message = `${JSON.stringify(name)} is described differently by the global index and by ${JSON.stringify(part.path)}: ${differences.join(', ')}`
-      const place = { offset: 0, path: `tensors[${global.entries[i!]}]` }
+      const place = { offset: 0, path: `tensors[${global.entryOf(i!)}]` }
       this.#context.report.report(setCodes['index-disagrees'], { ...place, message })
     }
   }

@@ -1,4 +1,5 @@
-// Where the tensors of a file are; entry i of every list belongs to tensor i. Plain lists of numbers: a file can have a million tensors.
+// Where the tensors of a file are, by the position of the tensor. A file can have a million tensors, so this is plain lists of numbers, and
+// what follows from others or is nearly always the same is not among them.
 import type { Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import type { Chunk } from './chunk.js'
@@ -9,33 +10,34 @@ const noHash = 0
 const properHash = 1
 const malformedHash = 2
 
+/** A shard as the index names it, and the chunk that it is; without one the weights are elsewhere. */
+interface Shard {
+  readonly id: number
+  readonly chunk: Chunk | undefined
+}
+
 export class TensorTable {
   readonly tensors = new PackedTensors()
-  /** Position in the index of the file. */
-  readonly entries: Uint32Array
-  /** The stored range in the file; the tensor's data can be shorter, where a length includes padding. */
-  readonly starts: Float64Array
-  readonly ends: Float64Array
-  /** The number of the shard that the index names, and the place and length it states: all there is, when the weights are elsewhere. */
-  readonly shardIds: Float64Array
+  /** The place in the shard and the length that the index states: all there is, when the weights are elsewhere. */
   readonly offsets: Float64Array
   readonly lengths: Float64Array
-  /** How many of the stored bytes are data. */
-  readonly dataLengths: Float64Array
-  /** The chunk that each tensor lies in. */
-  readonly shards: (Chunk | undefined)[] = []
+  readonly #most: number
+  readonly #shardNumbers: Uint32Array
+  readonly #shards: Shard[] = []
+  readonly #numberOfId = new Map<number, number>()
   readonly #hashForms: Uint8Array
   #hashes: Uint32Array | undefined
+  /** Made when an entry of the index is left out. */
+  #entries: Uint32Array | undefined
+  /** Made when a length includes padding. */
+  #dataLengths: Float64Array | undefined
 
   /** `most` is what the index has room for. */
   constructor(most: number) {
-    this.entries = new Uint32Array(most)
-    this.starts = new Float64Array(most)
-    this.ends = new Float64Array(most)
-    this.shardIds = new Float64Array(most)
+    this.#most = most
     this.offsets = new Float64Array(most)
     this.lengths = new Float64Array(most)
-    this.dataLengths = new Float64Array(most)
+    this.#shardNumbers = new Uint32Array(most)
     this.#hashForms = new Uint8Array(most)
   }
 
@@ -44,55 +46,103 @@ export class TensorTable {
   }
 
   /** `dataLength`: how many of the stored bytes are data. */
-  add(
-    tensor: Tensor,
-    entry: IndexEntry,
-    dataLength: number,
-    shard: Chunk | undefined,
-    start: number,
-    end: number,
-  ): void {
+  add(tensor: Tensor, entry: IndexEntry, dataLength: number, chunk: Chunk | undefined): void {
     const i = this.tensors.length
-    this.tensors.push(tensor)
-    this.shards.push(shard)
-    this.entries[i] = entry.index
-    this.shardIds[i] = entry.shardId
-    this.offsets[i] = Number(entry.dataOff)
-    this.lengths[i] = Number(entry.dataLen)
-    this.dataLengths[i] = dataLength
-    this.starts[i] = start
-    this.ends[i] = end
+    this.#put(tensor, entry.index, entry.shardId, chunk, Number(entry.dataOff), Number(entry.dataLen), dataLength)
     if (entry.hashForm === 'none') this.#hashForms[i] = noHash
     else if (entry.hashForm === 'malformed') this.#hashForms[i] = malformedHash
     else {
       this.#hashForms[i] = properHash
-      this.#hashes ??= new Uint32Array(this.entries.length * digestWords)
+      this.#hashes ??= new Uint32Array(this.#most * digestWords)
       for (let k = 0; k < digestWords; k++) this.#hashes[i * digestWords + k] = entry.hashWords[k]!
     }
   }
 
-  /** Takes what another table says about its tensor k, which begins here at `start`. */
-  adopt(other: TensorTable, k: number, tensor: Tensor, shard: Chunk, start: number): void {
+  /** Takes what another table says about its tensor k, which lies here in `chunk`. */
+  adopt(other: TensorTable, k: number, tensor: Tensor, chunk: Chunk): void {
     const i = this.tensors.length
-    this.tensors.push(tensor)
-    this.shards.push(shard)
-    this.entries[i] = other.entries[k]!
-    this.shardIds[i] = other.shardIds[k]!
-    this.offsets[i] = other.offsets[k]!
-    this.lengths[i] = other.lengths[k]!
-    this.dataLengths[i] = other.dataLengths[k]!
-    this.starts[i] = start
-    this.ends[i] = start + other.lengths[k]!
+    const [offset, length] = [other.offsets[k]!, other.lengths[k]!]
+    this.#put(tensor, other.entryOf(k), other.shardIdOf(k), chunk, offset, length, other.dataLengthOf(k))
     this.#hashForms[i] = other.#hashForms[k]!
     if (!other.#hashes || this.#hashForms[i] !== properHash) return
-    this.#hashes ??= new Uint32Array(this.entries.length * digestWords)
+    this.#hashes ??= new Uint32Array(this.#most * digestWords)
     this.#hashes.set(other.#hashes.subarray(k * digestWords, (k + 1) * digestWords), i * digestWords)
+  }
+
+  #put(
+    tensor: Tensor,
+    entry: number,
+    shardId: number,
+    chunk: Chunk | undefined,
+    offset: number,
+    length: number,
+    dataLength: number,
+  ): void {
+    const i = this.tensors.length
+    this.tensors.push(tensor)
+    this.#shardNumbers[i] = this.#numberOf(shardId, chunk, i)
+    this.offsets[i] = offset
+    this.lengths[i] = length
+    if (entry !== i) this.#entries ??= new Uint32Array(this.#most).map((_, k) => k)
+    if (this.#entries) this.#entries[i] = entry
+    if (dataLength !== length) this.#dataLengths ??= this.lengths.slice()
+    if (this.#dataLengths) this.#dataLengths[i] = dataLength
+  }
+
+  /** Neighbours mostly lie in the same shard. */
+  #numberOf(id: number, chunk: Chunk | undefined, i: number): number {
+    const last = i === 0 ? undefined : this.#shardNumbers[i - 1]!
+    if (last !== undefined && this.#shards[last]!.id === id) return last
+    const known = this.#numberOfId.get(id)
+    if (known !== undefined) return known
+    this.#numberOfId.set(id, this.#shards.length)
+    return this.#shards.push({ id, chunk }) - 1
+  }
+
+  /** The position of tensor i in the index of the file. */
+  entryOf(i: number): number {
+    return this.#entries?.[i] ?? i
+  }
+
+  /** The number of the shard that the index names. */
+  shardIdOf(i: number): number {
+    return this.#shards[this.#shardNumbers[i]!]!.id
+  }
+
+  /** The chunk that tensor i lies in. */
+  shardOf(i: number): Chunk | undefined {
+    return this.#shards[this.#shardNumbers[i]!]!.chunk
+  }
+
+  /** All chunks that tensors lie in. */
+  usedShards(): Set<Chunk> {
+    return new Set(this.#shards.flatMap(({ chunk }) => chunk ?? []))
+  }
+
+  /** The stored range in the file; the tensor's data can be shorter, where a length includes padding. */
+  startOf(i: number): number {
+    const chunk = this.shardOf(i)
+    return chunk ? chunk.offset + this.offsets[i]! : 0
+  }
+
+  endOf(i: number): number {
+    const chunk = this.shardOf(i)
+    return chunk ? chunk.offset + this.offsets[i]! + this.lengths[i]! : 0
+  }
+
+  /** How many of the stored bytes are data. */
+  dataLengthOf(i: number): number {
+    return (this.#dataLengths ?? this.lengths)[i]!
   }
 
   /** The hash of tensor i, where the index has a proper one. */
   hashOf(i: number): Uint8Array | undefined {
-    if (this.#hashForms[i] !== properHash) return undefined
+    if (!this.hasHash(i)) return undefined
     return new Uint8Array(this.#hashes!.buffer, i * digestSize, digestSize)
+  }
+
+  hasHash(i: number): boolean {
+    return this.#hashForms[i] === properHash
   }
 
   /** Whether the hash of tensor i is no hash, which counts as a wrong one. */
@@ -102,10 +152,10 @@ export class TensorTable {
 
   /** Tensor numbers by where they start. */
   inFileOrder(): Iterable<number> {
-    const { starts, ends, count } = this
-    const compare = (a: number, b: number): number => starts[a]! - starts[b]! || ends[a]! - ends[b]!
+    const { count } = this
+    const compare = (a: number, b: number): number => this.startOf(a) - this.startOf(b) || this.endOf(a) - this.endOf(b)
     for (let i = 1; i < count; i++) {
-      if (compare(i - 1, i) > 0) return Uint32Array.from({ length: count }, (_, k) => k).sort(compare)
+      if (compare(i - 1, i) > 0) return new Uint32Array(count).map((_, k) => k).sort(compare)
     }
     return this.tensors.keys()
   }

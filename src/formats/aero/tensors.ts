@@ -4,7 +4,7 @@ import { type ByteSource, checkedAdd } from '../../bytes/index.js'
 import { NameSet } from '../../bytes/name-set.js'
 import { type DType, packed } from '../../dtypes/index.js'
 import type { Code, Report } from '../../errors/index.js'
-import { type Metadata, type Payload, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
+import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { type Chunk, type ChunkContent, describeChunk } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
@@ -88,7 +88,7 @@ class Placer implements IndexVisitor {
     }
     // The global index of a set has no weights of its own: its tensors are declared without data.
     if (this.#shards.size === 0) {
-      this.#add(entry, undefined, 0, 0, null)
+      this.#add(entry, undefined)
       return
     }
     const shard = this.#shardOf(entry.shardId)
@@ -106,8 +106,7 @@ class Placer implements IndexVisitor {
       this.#sayLost(entry, message)
       return
     }
-    const start = shard.offset + Number(dataOff)
-    this.#add(entry, shard, start, shard.offset + end, rangePayload(this.#source, start, Number(dataLen)))
+    this.#add(entry, shard)
   }
 
   #sayLost({ name, dataLen }: IndexEntry, reason: string): void {
@@ -128,7 +127,7 @@ class Placer implements IndexVisitor {
     return this.#lastShard
   }
 
-  #add(entry: IndexEntry, shard: Chunk | undefined, start: number, end: number, stored: Payload | null): void {
+  #add(entry: IndexEntry, shard: Chunk | undefined): void {
     const { name, shape } = entry
     const known = dtypeOfNumber(entry.dtype)
     let dtype = known
@@ -144,13 +143,11 @@ class Placer implements IndexVisitor {
     if (isPacked && type && this.#isFromGguf) this.#noteDims(entry)
     const length = Number(entry.dataLen)
     const needed = type && this.#neededBytes(type, shape)
-    let data = stored
     let dataLength = length
     let isWhole = needed === length
     if (needed !== undefined && length > needed && (dtype === packed || this.#isFromGguf)) {
       const message = `${length} bytes are stored, [${shape.join(', ')}] of ${type!.id} takes ${needed}; the rest is padding`
       this.#complain(entry, codes['tensor-data-len-padded'], 'data_len', message)
-      data = stored && rangePayload(this.#source, start, needed)
       dataLength = needed
       isWhole = true
     } else if (type && !isWhole) {
@@ -163,10 +160,11 @@ class Placer implements IndexVisitor {
       )
     }
     if (extra) ownExtras.add(extra)
+    const data = shard ? rangePayload(this.#source, shard.offset + Number(entry.dataOff), dataLength) : null
     const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
     const encoding = dtype === packed && isWhole ? type : undefined
     const tensor = encoding || extra ? { ...plain, ...(encoding && { encoding }), ...(extra && { extra }) } : plain
-    this.table.add(tensor, entry, dataLength, shard, start, end)
+    this.table.add(tensor, entry, dataLength, shard)
   }
 
   /** A tensor that only points at its descriptor gets the type from there. */
@@ -204,17 +202,17 @@ export function checkTensors(table: TensorTable, { report }: ReadContext): void 
   let owner = -1
   let tied = -1
   for (const i of table.inFileOrder()) {
-    const start = table.starts[i]!
-    const end = table.ends[i]!
+    const start = table.startOf(i)
+    const end = table.endOf(i)
     if (start === end) continue
-    const isTied = owner >= 0 && start === table.starts[owner]! && end === reached
+    const isTied = owner >= 0 && start === table.startOf(owner) && end === reached
     if (start < reached && !(isTied && tied === owner)) {
       if (isTied) tied = owner
-      const names = `${JSON.stringify(table.tensors.at(i)!.name)} and ${JSON.stringify(table.tensors.at(owner)!.name)}`
+      const names = `${JSON.stringify(table.tensors.nameAt(i))} and ${JSON.stringify(table.tensors.nameAt(owner))}`
       report.report(codes['tensor-overlap'], {
         offset: start,
         length: Math.min(reached, end) - start,
-        path: `tensors[${table.entries[i]}].data_off`,
+        path: `tensors[${table.entryOf(i)}].data_off`,
         message: `${names} share bytes`,
       })
     }

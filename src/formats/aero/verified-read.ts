@@ -85,7 +85,7 @@ class Verified implements Payload {
   /** The page table, unless the tensor's own hash gets by without it: whole tensors need no pages, and fetching their table takes time. */
   async #pagesFor(wanted: Wanted): Promise<PageTable | undefined> {
     const { file, position, signal } = wanted
-    const shard = file.table.shards[position]!
+    const shard = file.table.shardOf(position)!
     const chunk = pageTablesOf(file).get(shard)
     if (!chunk) return undefined
     const isNear = chunk.offset + chunk.length <= nearTable
@@ -96,13 +96,13 @@ class Verified implements Payload {
 
   #canTakeWhole({ file, position, length }: Wanted): boolean {
     const { table } = file
-    const stored = table.ends[position]! - table.starts[position]!
+    const stored = table.endOf(position) - table.startOf(position)
     return table.hashOf(position) !== undefined && (length === this.byteLength || stored <= this.#limit)
   }
 
   async *#fromPages({ file, position, offset, length, signal }: Wanted, { pageSize, digests }: PageTable): Pieces {
-    const shard = file.table.shards[position]!
-    const start = file.table.starts[position]! + offset
+    const shard = file.table.shardOf(position)!
+    const start = file.table.startOf(position) + offset
     const end = start + length
     let page = Math.floor((start - shard.offset) / pageSize)
     let at = shard.offset + page * pageSize
@@ -135,11 +135,11 @@ class Verified implements Payload {
 
   async *#fromTensor({ file, position, signal }: Wanted): Pieces {
     const { table, source } = file
-    const start = table.starts[position]!
+    const start = table.startOf(position)
     const hasher = await createHasher('blake3')
     let held: Uint8Array | undefined
     let left = this.byteLength
-    const range = { source, offset: start, length: table.ends[position]! - start }
+    const range = { source, offset: start, length: table.endOf(position) - start }
     for await (const bytes of streamRange(range, window, signal)) {
       hasher.update(bytes)
       const piece = bytes.slice(0, left)
@@ -155,8 +155,8 @@ class Verified implements Payload {
 
   async *#fromKeptTensor({ file, position, offset, length, signal }: Wanted): Pieces {
     const { table, source } = file
-    const start = table.starts[position]!
-    const stored = table.ends[position]! - start
+    const start = table.startOf(position)
+    const stored = table.endOf(position) - start
     let whole = this.#provenAt(file, start, stored)
     if (!whole) {
       whole = await source.read(start, stored, { signal })
@@ -208,9 +208,9 @@ function failPage({ source }: AeroFile, shard: Chunk, page: number, offset: numb
 }
 
 function failTensor({ table, source }: AeroFile, position: number): never {
-  const offset = table.starts[position]!
-  const path = `tensors[${table.entries[position]}].hash_b3`
-  const message = `${JSON.stringify(table.tensors.at(position)!.name)} does not have the hash in the index`
-  const place = { file: source.name, offset, length: table.ends[position]! - offset, path }
+  const offset = table.startOf(position)
+  const path = `tensors[${table.entryOf(position)}].hash_b3`
+  const message = `${JSON.stringify(table.tensors.nameAt(position))} does not have the hash in the index`
+  const place = { file: source.name, offset, length: table.endOf(position) - offset, path }
   return failWith(codes['tensor-hash-b3'], { ...place, message })
 }

@@ -35,7 +35,7 @@ describe.each(Object.entries(variants))('%s', (_, options) => {
   function placeOf(offset: number) {
     const { control, table } = fileOf(model)!
     const chunk = control.chunks.find((each) => each.offset <= offset && offset < each.offset + each.length)
-    const tensor = table.tensors.find((_, i) => table.starts[i]! <= offset && offset < table.ends[i]!)
+    const tensor = table.tensors.find((_, i) => table.startOf(i) <= offset && offset < table.endOf(i))
     const isWeight = chunk?.fourcc === 'WTSH'
     return { chunk, tensor, page: isWeight ? Math.floor((offset - chunk.offset) / pageSize) : undefined }
   }
