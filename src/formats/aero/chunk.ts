@@ -1,6 +1,6 @@
 // One chunk: where it is, and its content once it was fetched, unfolded and compared with its hash.
-import { type ByteSource, checkedAdd } from '../../bytes/index.js'
-import { digestOf } from '../../digest/index.js'
+import { type ByteSource, checkedAdd, streamRange } from '../../bytes/index.js'
+import { createHasher, digestOf } from '../../digest/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { decodeZstd, isZstdFault } from '../../wire/zstd.js'
@@ -38,19 +38,38 @@ export const describeChunk = (chunk: Pick<Chunk, 'fourcc' | 'name'>): string =>
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
   a.byteLength === b.byteLength && a.every((byte, i) => byte === b[i])
 
+/** A chunk that was compared with its hash; without bytes it is one that is better read a piece at a time. */
+export interface CheckedChunk {
+  readonly chunk: Chunk
+  readonly bytes: Uint8Array | undefined
+}
+
 /** The content of metadata chunks, in their order; what cannot be had is reported and left out. */
 export async function readChunks(
   source: ByteSource,
   chunks: readonly Chunk[],
   context: ReadContext,
 ): Promise<ChunkContent[]> {
+  return (await checkChunks(source, chunks, context, () => false)) as ChunkContent[]
+}
+
+/** The same; but of those that are `long`, which must be stored plainly, the bytes are read for their hash alone. */
+export async function checkChunks(
+  source: ByteSource,
+  chunks: readonly Chunk[],
+  context: ReadContext,
+  isLong: (chunk: Chunk) => boolean,
+): Promise<CheckedChunk[]> {
   const affordable = chunks.filter((chunk) => isAffordable(chunk, context))
-  const stored = await fetchStored(source, affordable, context)
-  const contents: ChunkContent[] = []
+  const whole = affordable.filter((chunk) => !isLong(chunk))
+  const stored = await fetchStored(source, whole, context)
+  const contents: CheckedChunk[] = []
   for (const chunk of affordable) {
-    const bytes = await unfold(chunk, stored.get(chunk)!, context)
-    if (!bytes) continue
-    await checkHash(chunk, bytes, context)
+    const own = stored.get(chunk)
+    const bytes = own && (await unfold(chunk, own, context))
+    if (own && !bytes) continue
+    const digest = bytes ? await digestOf('blake3', bytes) : await digestStored(chunk, source, context)
+    reportHash(chunk, digest, context)
     contents.push({ chunk, bytes })
   }
   return contents
@@ -120,8 +139,14 @@ async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext)
   return undefined
 }
 
-async function checkHash(chunk: Chunk, bytes: Uint8Array, context: ReadContext): Promise<void> {
-  reportHash(chunk, await digestOf('blake3', bytes), context)
+async function digestStored(
+  { offset, length }: Chunk,
+  source: ByteSource,
+  { signal }: ReadContext,
+): Promise<Uint8Array> {
+  const hasher = await createHasher('blake3')
+  for await (const bytes of streamRange({ source, offset, length }, 1 << 20, signal)) hasher.update(bytes)
+  return hasher.digest()
 }
 
 /** Compares a chunk's digest with the table of contents. */

@@ -3,8 +3,9 @@ import type { ByteSource } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
 import { type MetaValue, type Model, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
 import { type Adoption, adoptTensors } from './adopt-tensors.js'
-import { type Chunk, type ChunkContent, readChunks } from './chunk.js'
+import { type CheckedChunk, type Chunk, type ChunkContent, checkChunks, isCompressed } from './chunk.js'
 import { codes } from './codes.js'
+import { ContentWindow } from './content-window.js'
 import { type Control, readControl } from './control.js'
 import { type AeroFile, chunkKind, containerPart, extraPart, indexKind, manifestKind } from './file.js'
 import { isObject, type JsonObject, type Manifest, parseManifest } from './manifest.js'
@@ -19,8 +20,9 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
   const control = await readControl(source, context)
   checkRegions(control, source, context)
   const chosen = metadataChunks(control, context)
-  const contents = await readChunks(source, chosen, context)
-  const first = (fourcc: string): ChunkContent | undefined => contents.find(({ chunk }) => chunk.fourcc === fourcc)
+  const contents = await checkChunks(source, chosen, context, (chunk) => isReadInWindows(chunk, source))
+  const first = (fourcc: string): ChunkContent | undefined =>
+    contents.filter(isWhole).find(({ chunk }) => chunk.fourcc === fourcc)
   const metaContent = first('MJSN')
   const json = metaContent && parseMetaJson(metaContent, report)
   const manifestContent = first('MMSG')
@@ -31,16 +33,16 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
     manifest?.extra?.quant_descriptors,
     listed?.type === 'json' ? listed.value : undefined,
   ])
-  const indexContent = first('TIDX')
+  const index = contents.find(({ chunk }) => chunk.fourcc === 'TIDX')
   const hasIndex = control.chunks.some((chunk) => chunk.fourcc === 'TIDX')
   if (!hasIndex && !adoption) complainNoIndex(control, report)
   const { table, extra } =
     !hasIndex && adoption
       ? { table: adoptTensors(adoption, control, source, context), extra: undefined }
-      : placeTensors(indexContent, control, { metadata, descriptors }, source, context)
+      : await placeTensors(index && windowOf(index, source), control, { metadata, descriptors }, source, context)
   checkTensors(table, context)
   const used = table.usedShards()
-  const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, indexContent?.chunk])
+  const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, index?.chunk])
   const file: AeroFile = {
     source,
     control,
@@ -48,7 +50,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
     metadata,
     metaJson: json && metaContent.chunk,
     manifest: manifestContent?.chunk,
-    index: indexContent?.chunk,
+    index: index?.chunk,
     checked: new Set(chosen),
     kept: control.chunks.filter((chunk) => isKept(chunk, consumed, used)),
     extras: extraParts(manifest?.extra, extra),
@@ -63,6 +65,19 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
     files: [source],
   }
 }
+
+/** An index that is shorter is read as a whole, together with what lies beside it. */
+const longIndex = 8 << 20
+
+/** What comes from afar is better fetched once than compared with its hash first and read again for what it says. */
+function isReadInWindows(chunk: Chunk, source: ByteSource): boolean {
+  return chunk.fourcc === 'TIDX' && !isCompressed(chunk) && chunk.length > longIndex && source.handle !== undefined
+}
+
+const isWhole = (content: CheckedChunk): content is ChunkContent => content.bytes !== undefined
+
+const windowOf = (content: CheckedChunk, source: ByteSource): ContentWindow =>
+  isWhole(content) ? ContentWindow.over(content) : ContentWindow.of(content.chunk, source)
 
 function complainNoIndex(control: Control, report: Report): void {
   const message = 'the table of contents lists no TIDX chunk'

@@ -8,6 +8,7 @@ import { MsgpackReader } from '../../wire/msgpack.js'
 import { decodeZstd, isZstdFault, parseZstdFrame } from '../../wire/zstd.js'
 import type { Chunk } from './chunk.js'
 import { codes } from './codes.js'
+import { ContentWindow } from './content-window.js'
 import type { IndexEntry } from './index-entry.js'
 import { isObject } from './manifest.js'
 import { chunkAlignment, flags, fourccText, header, shardName, tocEntry, tocHeader } from './structs.js'
@@ -59,7 +60,7 @@ async function scan(
     if (!found || chunks.some(({ fourcc }) => fourcc === found.fourcc)) break
     const chunk = makeChunk(chunks.length, found, at)
     chunks.push(chunk)
-    if (found.fourcc === 'TIDX') shards ??= shardSizes(chunk, found.content)
+    if (found.fourcc === 'TIDX') shards ??= await shardSizes(chunk, found.content)
     at = alignUp(at + found.length, chunkAlignment)
   }
   // The rest must be exactly the shards that the index speaks of.
@@ -136,13 +137,13 @@ function jsonLength(bytes: Uint8Array): number | undefined {
   return undefined
 }
 
-function shardSizes(chunk: Chunk, content: Uint8Array): Map<number, number> | undefined {
+async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, number> | undefined> {
   const sizes = new Map<number, number>()
   try {
     const visit = ({ shardId, dataOff, dataLen }: IndexEntry): void => {
       sizes.set(shardId, Math.max(sizes.get(shardId) ?? 0, Number(dataOff) + Number(dataLen)))
     }
-    parseIndex({ chunk, bytes: content }, report, { visit })
+    await parseIndex(ContentWindow.over({ chunk, bytes }), report, { visit })
   } catch (error) {
     if (error instanceof TareError) return undefined
     throw error

@@ -5,8 +5,9 @@ import { NameSet } from '../../bytes/name-set.js'
 import { type DType, packed } from '../../dtypes/index.js'
 import type { Code, Report } from '../../errors/index.js'
 import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
-import { type Chunk, type ChunkContent, describeChunk } from './chunk.js'
+import { type Chunk, describeChunk } from './chunk.js'
 import { codes } from './codes.js'
+import type { ContentWindow } from './content-window.js'
 import type { Control } from './control.js'
 import { dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from './dtypes.js'
 import { ownExtras, shardsOf } from './file.js'
@@ -28,17 +29,21 @@ export interface Described {
   readonly descriptors: Descriptors
 }
 
-export function placeTensors(
-  content: ChunkContent | undefined,
+export async function placeTensors(
+  window: ContentWindow | undefined,
   control: Control,
   { metadata, descriptors }: Described,
   source: ByteSource,
   context: ReadContext,
-): PlacedTensors {
-  if (!content) return { table: new TensorTable(0), extra: undefined }
+): Promise<PlacedTensors> {
+  if (!window) return { table: new TensorTable(0), extra: undefined }
   const placer = new Placer(control, metadata, descriptors, source, context)
-  const { extra } = parseIndex(content, context.report, placer)
-  return { table: placer.table, extra }
+  try {
+    const { extra } = await parseIndex(window, context.report, placer, context.signal)
+    return { table: placer.table, extra }
+  } finally {
+    window.close()
+  }
 }
 
 class Placer implements IndexVisitor {

@@ -1,18 +1,20 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
 // shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read token by token: a
-// file can have a million tensors, and only what stays in the model is allocated.
+// file can have a million tensors, and only what stays in the model is allocated. Of the bytes a window is in memory at a time; what does
+// not end inside it is looked at only when there is one that has all of it, so that nothing is said twice.
 
 import { hashOfName } from '../../bytes/name-set.js'
 import type { Code, Report } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
-import { MsgpackReader, msgpackCodes, nameOf } from '../../wire/msgpack.js'
-import type { ChunkContent } from './chunk.js'
+import { type MsgpackReader, msgpackCodes, nameOf, windowEnd } from '../../wire/msgpack.js'
 import { codes } from './codes.js'
+import type { ContentWindow } from './content-window.js'
 import { blankEntry, type IndexEntry } from './index-entry.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
 import { mostValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
 import { fields, hexValues, UsualEntries } from './usual-entry.js'
+import { WindowReader } from './window-reader.js'
 
 export interface IndexVisitor {
   /** Told how many entries there can be, before the first. */
@@ -44,29 +46,35 @@ type Field = (typeof fields)[number]
 /** An entry with all required fields takes at least so many bytes, so a list cannot claim more entries than it has. */
 const leastEntry = 1 + required.reduce((sum, field) => sum + 2 + field.length, 0)
 
-export function parseIndex(content: ChunkContent, report: Report, visitor: IndexVisitor): IndexRoot {
-  const placed = placedReport(report, content.chunk, ownCode)
-  const reader = new MsgpackReader(content.bytes, placed)
-  const tagged = taggedContext(mostValues(content.chunk.length))
+export async function parseIndex(
+  window: ContentWindow,
+  report: Report,
+  visitor: IndexVisitor,
+  signal?: AbortSignal,
+): Promise<IndexRoot> {
+  const placed = placedReport(report, window.chunk, ownCode)
+  const reader = new WindowReader(window, placed, signal)
+  const tagged = taggedContext(mostValues(window.chunk.length))
   reader.where = () => 'index'
   let count = 0
   let extra: Record<string, JsonValue> | undefined
   let hasTensors = false
-  if (reader.next() !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
+  if ((await reader.whole(() => reader.next())) !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
   for (let pairs = reader.length; pairs > 0; pairs--) {
     const at = reader.offset
-    const key = readKey(reader, tagged)
+    const key = await reader.whole(() => readKey(reader, tagged))
     if (key === 'tensors') {
       if (hasTensors)
         placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
       hasTensors = true
       const start = reader.offset
-      const kind = reader.next()
+      const kind = await reader.whole(() => reader.next())
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
       count = reader.length
       visitor.begin?.(Math.min(count, Math.floor(reader.remaining / leastEntry)))
-      new EntryParser(reader, content.bytes, tagged, placed).readAll(count, visitor)
+      await new EntryParser(reader, tagged, placed).readAll(count, visitor)
     } else {
+      await reader.whole(() => reader.expect(1))
       extra ??= Object.create(null) as Record<string, JsonValue>
       if (key in extra) placed.report(codes['key-twice'], { offset: at, path: 'index', message: twice(key) })
       extra[key] = readTagged(reader, tagged)
@@ -86,30 +94,47 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
 }
 
 class EntryParser {
-  readonly #reader: MsgpackReader
+  readonly #reader: WindowReader
   readonly #usual: UsualEntries
   readonly #tagged: TaggedContext
   readonly #report: Report
   readonly #entry = blankEntry()
   #index = 0
+  /** Where the entry begins. */
+  #start = 0
   #field = ''
   #isGood = true
 
-  constructor(reader: MsgpackReader, bytes: Uint8Array, tagged: TaggedContext, report: Report) {
+  constructor(reader: WindowReader, tagged: TaggedContext, report: Report) {
     this.#reader = reader
-    this.#usual = new UsualEntries(bytes)
+    this.#usual = new UsualEntries(reader.window.bytes)
     this.#tagged = tagged
     this.#report = report
   }
 
-  readAll(count: number, visitor: IndexVisitor): void {
-    const where = this.#reader.where
-    this.#reader.where = () => this.#path()
-    for (this.#index = 0; this.#index < count; this.#index++) {
-      this.#field = ''
-      if (this.#read()) visitor.visit(this.#entry, this.#report)
+  async readAll(count: number, visitor: IndexVisitor): Promise<void> {
+    const reader = this.#reader
+    const where = reader.where
+    reader.where = () => this.#path()
+    while (!this.#readWindow(count, visitor)) {
+      await reader.goOn(this.#start)
+      this.#usual.moveTo(reader.window.bytes)
     }
-    this.#reader.where = where
+    reader.where = where
+  }
+
+  /** The entries that end in this window; true when none are left. */
+  #readWindow(count: number, visitor: IndexVisitor): boolean {
+    try {
+      for (; this.#index < count; this.#index++) {
+        this.#field = ''
+        if (this.#read()) visitor.visit(this.#entry, this.#report)
+      }
+    } catch (error) {
+      if (error === windowEnd) return false
+      throw error
+    }
+    return true
   }
 
   #path(): string {
@@ -120,6 +145,7 @@ class EntryParser {
     const reader = this.#reader
     const entry = this.#entry
     const at = reader.offset
+    this.#start = at
     const kind = reader.next()
     if (kind !== 'map') wrongType(reader, at, this.#path(), `a map was expected, ${nameOf(kind)} found`)
     entry.index = this.#index
@@ -130,6 +156,7 @@ class EntryParser {
     const pairs = reader.length
     const taken = this.#usual.take(reader.position, pairs, entry)
     reader.position = this.#usual.position
+    if (taken < pairs) reader.expect(2 * (pairs - taken))
     let given = (1 << taken) - 1
     for (let left = pairs - taken; left > 0; left--) {
       const keyAt = reader.offset

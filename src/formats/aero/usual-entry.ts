@@ -20,7 +20,7 @@ interface Key {
 
 const [nameKey, dtypeKey, shapeKey, shardKey, offsetKey, lengthKey, flagsKey, hashKey] = fields.map((field): Key => {
   const bytes = encodeTagged(field)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = viewOf(bytes)
   const whole = Math.floor(bytes.byteLength / 4)
   const words = Array.from({ length: whole }, (_, i) => view.getUint32(4 * i))
   return { length: bytes.byteLength, words, rest: [...bytes.subarray(4 * whole)] }
@@ -76,8 +76,8 @@ class Block {
 }
 
 export class UsualEntries {
-  readonly #bytes: Uint8Array
-  readonly #view: DataView
+  #bytes: Uint8Array
+  #view: DataView
   readonly #block = new Block()
   readonly #dims: number[] = Array.from({ length: mostDims }, () => 0)
   /** Tensors of equal shape share the list: a model has few shapes, however many tensors it has. */
@@ -87,7 +87,14 @@ export class UsualEntries {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#view = viewOf(bytes)
+  }
+
+  /** Positions count from the beginning of these bytes from now on. */
+  moveTo(bytes: Uint8Array): void {
+    this.#bytes = bytes
+    this.#view = viewOf(bytes)
+    this.#block.count = 0
   }
 
   /** Takes fields of the entry whose `pairs` fields begin at `position`, and says how many. */
@@ -259,6 +266,10 @@ export class UsualEntries {
     this.position = first + 2 * digestSize
     return true
   }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function intAt(bytes: Uint8Array, at: number): number {
