@@ -4,10 +4,16 @@
 import type { Payload } from '../../model/index.js'
 import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../pool/index.js'
 
+export interface Sequence {
+  /** Whoever goes through them again gets the same bytes. */
+  readonly items: Iterable<Payload>
+  /** How many there are, and how many bytes they have together. */
+  readonly count: number
+  readonly length: number
+}
+
 export class HashedSequence {
-  readonly #items: Iterable<Payload>
-  readonly #count: number
-  readonly #length: number
+  readonly #sequence: Sequence
   readonly #tracks: readonly Track[]
   readonly #pool: WorkerPool | undefined
   #running: StreamDigests | undefined
@@ -16,16 +22,9 @@ export class HashedSequence {
   /** Those who ask at the same time share one reading. */
   #reading: Promise<void> | undefined
 
-  /** Tracks count from the beginning of the first item. Whoever goes through the items again gets the same bytes. */
-  constructor(items: Iterable<Payload>, tracks: readonly Track[], pool?: WorkerPool) {
-    this.#items = items
-    let [count, length] = [0, 0]
-    for (const { byteLength } of items) {
-      count++
-      length += byteLength
-    }
-    this.#count = count
-    this.#length = length
+  /** Tracks count from the beginning of the first item. */
+  constructor(sequence: Sequence, tracks: readonly Track[], pool?: WorkerPool) {
+    this.#sequence = sequence
     this.#tracks = tracks
     this.#pool = pool
   }
@@ -61,11 +60,11 @@ export class HashedSequence {
     }
     this.#running = digests
     this.#next = i + 1
-    if (this.#next === this.#count) this.#finish(digests)
+    if (this.#next === this.#sequence.count) this.#finish(digests)
   }
 
   #start(): StreamDigests {
-    return digestStream(this.#tracks, { pool: this.#pool, length: this.#length, file: 'weights' })
+    return digestStream(this.#tracks, { pool: this.#pool, length: this.#sequence.length, file: 'weights' })
   }
 
   #finish(digests: StreamDigests): void {
@@ -76,7 +75,7 @@ export class HashedSequence {
 
   /** The digests of each track. */
   async result(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
-    if (this.#count === 0 && !this.#result) this.#finish(this.#start())
+    if (this.#sequence.count === 0 && !this.#result) this.#finish(this.#start())
     if (!this.#result) {
       this.#reading ??= this.#readThrough(signal).finally(() => {
         this.#reading = undefined
@@ -88,7 +87,7 @@ export class HashedSequence {
 
   async #readThrough(signal?: AbortSignal): Promise<void> {
     let i = 0
-    for (const item of this.#items) for await (const _ of this.#chunks(i++, item, 1 << 20, signal));
+    for (const item of this.#sequence.items) for await (const _ of this.#chunks(i++, item, 1 << 20, signal));
   }
 }
 

@@ -9,18 +9,20 @@ import {
   type Model,
   type Payload,
   type Slot,
+  slotsMadeBy,
   type WriteOptions,
 } from '../../model/index.js'
 import type { Track, WorkerPool } from '../../pool/index.js'
 import { copyOf, isUntouched, prefixOf } from './copy-set.js'
 import { HashedSequence } from './hashed-sequence.js'
-import { keptChunks, layoutContent } from './layout.js'
+import { keptChunks, layoutContent, quantsOf } from './layout.js'
 import { isObject, modelNames } from './manifest.js'
 import { type Choices, chooseOptions } from './options.js'
 import { setExtraKind, setOf } from './read-set.js'
 import { knownKeys } from './set-json.js'
-import { planShards, type ShardContent, shardContents, type WeightPlan } from './shards.js'
+import { planShards, type ShardContent, type ShardPlan, shardContents, type WeightPlan } from './shards.js'
 import { randomUuid } from './uuid.js'
+import type { QuantTable } from './write-tidx.js'
 
 export async function layoutSet(model: Model, options: WriteOptions): Promise<Layout> {
   const set = setOf(model)
@@ -29,6 +31,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = shardContents(weights, wishes, options)
+  const quants = quantsOf(model)
   const prefix = prefixOf(options.name)
   // A uuid that was asked for is that of the whole set; otherwise every file has its own.
   const isShared = options.extra?.uuid !== undefined || options.deterministic === true
@@ -38,7 +41,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
     const own = shards.slice(first, first + choices.partShards)
     const name = `${prefix}part-${String(parts.length).padStart(3, '0')}.aero`
     parts.push({
-      file: new HashedFile(await layoutPart(model, name, own, weights, choose()), options.pool),
+      file: new HashedFile(await layoutPart(model, name, quants, own, weights, choose()), options.pool),
       shards: own,
     })
   }
@@ -47,9 +50,11 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
       model,
       {
         name: `${prefix}index.aero`,
-        placements: weights.placements,
+        quants,
+        weights,
+        members: undefined,
         shards,
-        weights: [],
+        stored: [],
         kept: keptChunks(model.parts),
         hashFirst: true,
       },
@@ -65,14 +70,25 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
 function layoutPart(
   model: Model,
   name: string,
+  quants: QuantTable,
   shards: readonly ShardContent[],
-  { placements }: WeightPlan,
+  weights: WeightPlan,
   choices: Choices,
 ): Promise<FileLayout> {
-  const ids = new Set(shards.map((shard) => shard.plan.id))
-  const own = placements.filter((placement) => ids.has(placement.shard))
-  const plan = { name, placements: own, shards, weights: shards, kept: [], hashFirst: true }
+  const members = membersOf(weights, shards[0]!.plan, shards.at(-1)!.plan)
+  const plan = { name, quants, weights, members, shards, stored: shards, kept: [], hashFirst: true }
   return layoutContent({ ...model, parts: [] }, plan, choices)
+}
+
+/** The tensors that lie in shards from the first to the last, by their positions. */
+function membersOf({ stored }: WeightPlan, first: ShardPlan, last: ShardPlan): Uint32Array {
+  const members = new Uint32Array(stored.length)
+  const end = last.before + last.starts.length
+  let count = 0
+  for (let i = 0; i < stored.length; i++) {
+    if (stored[i]! >= first.before && stored[i]! < end) members[count++] = i
+  }
+  return members.slice(0, count)
 }
 
 /** A file whose SHA-256 is known when it has been written. */
@@ -86,21 +102,27 @@ class HashedFile {
     this.name = file.name
     this.size = fileLength(file)
     const whole: Track = { algorithm: 'sha256', starts: Float64Array.of(0), ends: Float64Array.of(this.size) }
-    const own = Array.from(file.slots, (slot) => ({ path: slot.path, payload: payloadOf(slot) }))
-    this.#sequence = new HashedSequence(
-      own.map(({ payload }) => payload),
-      [whole],
-      pool,
-    )
-    const slots = own.map(
-      ({ path, payload }, i): Slot => ({ kind: 'payload', path, payload: this.#sequence.payload(i, payload) }),
-    )
+    let count = 0
+    for (const _ of file.slots) count++
+    const items = { [Symbol.iterator]: () => payloadsOf(file.slots) }
+    const sequence = new HashedSequence({ items, count, length: this.size }, [whole], pool)
+    this.#sequence = sequence
+    const slots = slotsMadeBy(function* () {
+      let i = 0
+      for (const slot of file.slots) {
+        yield { kind: 'payload', path: slot.path, payload: sequence.payload(i++, payloadOf(slot)) }
+      }
+    })
     this.layout = { name: file.name, slots }
   }
 
   async sha256(signal?: AbortSignal): Promise<string> {
     return toHex((await this.#sequence.result(signal))[0]!)
   }
+}
+
+function* payloadsOf(slots: Iterable<Slot>): Generator<Payload, void, void> {
+  for (const slot of slots) yield payloadOf(slot)
 }
 
 function payloadOf(slot: Slot): Payload {

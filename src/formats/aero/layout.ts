@@ -31,7 +31,7 @@ import {
   storedChunk,
 } from './out-chunk.js'
 import { parsePageTable } from './phsh.js'
-import { planShards, type ShardContent, shardContents } from './shards.js'
+import { planShards, type ShardContent, shardContents, type WeightPlan } from './shards.js'
 import { flags } from './structs.js'
 import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable } from './write-tidx.js'
 
@@ -158,29 +158,38 @@ async function layoutAnew(model: Model, choices: Choices, options: WriteOptions)
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = shardContents(weights, wishes, options)
-  const { placements } = weights
-  const kept = keptChunks(model.parts)
-  const plan = { name: options.name, placements, shards, weights: shards, kept, hashFirst: false }
+  const plan: ContentPlan = {
+    name: options.name,
+    quants: quantsOf(model),
+    weights,
+    members: undefined,
+    shards,
+    stored: shards,
+    kept: keptChunks(model.parts),
+    hashFirst: false,
+  }
   return { files: [await layoutContent(model, plan, choices)] }
 }
 
 export interface ContentPlan {
   readonly name: string
+  readonly quants: QuantTable
   /** The tensors of the index, and the shards that they are in. */
-  readonly placements: IndexPlan['placements']
+  readonly weights: WeightPlan
+  readonly members: IndexPlan['members']
   readonly shards: readonly ShardContent[]
   /** The shards that this file holds; none in the global index of a set. */
-  readonly weights: readonly ShardContent[]
+  readonly stored: readonly ShardContent[]
   readonly kept: readonly OutChunk[]
   /** Every byte must be known before it is written. */
   readonly hashFirst: boolean
 }
 
 export async function layoutContent(model: Model, plan: ContentPlan, choices: Choices): Promise<FileLayout> {
-  const quants = quantsOf(model)
-  const { kept } = plan
+  const { kept, quants } = plan
   const index: IndexPlan = {
-    placements: plan.placements,
+    weights: plan.weights,
+    members: plan.members,
     shards: plan.shards,
     quants,
     withHashes: choices.tensorHashes,
@@ -197,7 +206,7 @@ export async function layoutContent(model: Model, plan: ContentPlan, choices: Ch
   ]
   const manifestShards: ManifestShard[] = []
   const weightChunks: OutChunk[] = []
-  for (const shard of plan.weights) {
+  for (const shard of plan.stored) {
     const { id, size, tensorCount } = shard.plan
     manifestShards.push({ id, tocIndex: chunkRows.length, size, tensorCount })
     chunkRows.push({ role: 'weights', fourcc: 'WTSH', shardId: id })

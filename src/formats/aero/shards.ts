@@ -1,7 +1,8 @@
 // Weight shards (WTSH): tensors one after another, in the order of the model. A tensor opens a new shard when the current one would grow
 // beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that have the same payload, or are the same bytes of
 // the same file, are stored once.
-import { alignUp, type ByteSource } from '../../bytes/index.js'
+import { firstFrom } from '../../bytes/first-from.js'
+import { alignUp } from '../../bytes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import {
   lazyPayload,
@@ -14,92 +15,78 @@ import {
 import { digestSlot, type Track, type WorkerPool } from '../../pool/index.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { pageCount } from './phsh.js'
+import { findSharedBytes } from './shared-bytes.js'
 import { shardName } from './structs.js'
 
 export const defaultShardSize = 2 ** 31
 
-export interface Placement {
-  readonly tensor: Tensor
-  readonly shard: number
-  readonly offset: number
-  readonly length: number
-  /** Position among the stored tensors of its shard; tied tensors share it. */
-  readonly stored: number
-}
-
 export interface ShardPlan {
   readonly id: number
   readonly size: number
-  /** What is stored, in order. */
-  readonly stored: readonly Placement[]
+  /** Where in the shard each tensor that is stored there begins and ends. */
+  readonly starts: Float64Array
+  readonly ends: Float64Array
+  /** How many are stored in the shards before. */
+  readonly before: number
   /** Tensors that lie here, tied ones included. */
   readonly tensorCount: number
 }
 
 export interface WeightPlan {
+  readonly tensors: TensorList
   readonly shards: readonly ShardPlan[]
-  /** One for each tensor of the model, in its order. */
-  readonly placements: readonly Placement[]
+  /** For each tensor its number among all that are stored; tied tensors share it. */
+  readonly stored: Uint32Array
+  /** The other way round: the tensor that is stored. */
+  readonly owners: Uint32Array
 }
 
-interface OpenShard {
-  readonly id: number
-  size: number
-  readonly stored: Placement[]
-  tensorCount: number
-}
+type OpenShard = { -readonly [K in 'id' | 'size' | 'before' | 'tensorCount']: ShardPlan[K] }
 
 export function planShards(tensors: TensorList, limit: number, alignment: number): WeightPlan {
+  const { lengths, firsts } = findSharedBytes(tensors)
+  const stored = new Uint32Array(lengths.length)
+  const owners = new Uint32Array(lengths.length)
+  const starts = new Float64Array(lengths.length)
+  // They take the places of lengths that are no longer wanted.
+  const ends = lengths
   const shards: OpenShard[] = []
-  const placements: Placement[] = []
-  const known: Known = { payloads: new Map(), ranges: new Map() }
-  for (const tensor of tensors) {
-    const length = tensor.data?.byteLength ?? 0
-    const tied = length > 0 ? tiedTo(tensor, known) : undefined
-    if (tied) {
-      shards[tied.shard]!.tensorCount++
-      placements.push({ ...tied, tensor })
+  let count = 0
+  for (let i = 0; i < lengths.length; i++) {
+    const first = firsts?.[i] ?? i
+    if (first !== i) {
+      stored[i] = stored[first]!
+      shardOf(shards, stored[i]!).tensorCount++
       continue
     }
+    const length = lengths[i]!
     let shard = shards.at(-1)
     if (!shard || (shard.size > 0 && alignUp(shard.size, alignment) + length > limit)) {
-      shard = { id: shards.length, size: 0, stored: [], tensorCount: 0 }
+      shard = { id: shards.length, size: 0, before: count, tensorCount: 0 }
       shards.push(shard)
     }
     const offset = alignUp(shard.size, alignment)
-    const placement: Placement = { tensor, shard: shard.id, offset, length, stored: shard.stored.length }
-    shard.stored.push(placement)
-    shard.tensorCount++
     shard.size = offset + length
-    placements.push(placement)
-    remember(placement, known)
+    shard.tensorCount++
+    starts[count] = offset
+    ends[count] = shard.size
+    owners[count] = i
+    stored[i] = count++
   }
-  return { shards, placements }
+  const plans = shards.map((shard, k): ShardPlan => {
+    const next = shards[k + 1]?.before ?? count
+    return { ...shard, starts: cut(starts, shard.before, next), ends: cut(ends, shard.before, next) }
+  })
+  return { tensors, shards: plans, stored, owners }
 }
 
-interface Known {
-  readonly payloads: Map<Payload, Placement>
-  readonly ranges: Map<ByteSource, Map<number, Placement>>
-}
+/** In memory of its own, since it goes to another thread as a whole. */
+const cut = (list: Float64Array, start: number, end: number): Float64Array =>
+  end - start === list.length ? list : list.slice(start, end)
 
-function tiedTo({ data }: Tensor, known: Known): Placement | undefined {
-  const origin = data?.origin
-  if (!origin) return data ? known.payloads.get(data) : undefined
-  const placement = known.ranges.get(origin.source)?.get(origin.offset)
-  return placement?.length === origin.length ? placement : undefined
-}
-
-function remember(placement: Placement, { payloads, ranges }: Known): void {
-  const { data } = placement.tensor
-  if (!data || placement.length === 0) return
-  const origin = data.origin
-  if (!origin) {
-    payloads.set(data, placement)
-    return
-  }
-  const places = ranges.get(origin.source)
-  if (!places) ranges.set(origin.source, new Map([[origin.offset, placement]]))
-  else if (!places.has(origin.offset)) places.set(origin.offset, placement)
+/** The shard of a stored tensor, among some that lie one behind the other. */
+export function shardOf<T extends Pick<ShardPlan, 'before'>>(shards: readonly T[], stored: number): T {
+  return shards[firstFrom(shards.length, (k) => shards[k]!.before, stored + 1) - 1]!
 }
 
 export interface ShardHashes {
@@ -119,31 +106,33 @@ export interface HashWishes {
 const mostPages = 2 ** 20
 
 /** The shards of a plan with their hashes to come. */
-export function shardContents(
-  { shards }: WeightPlan,
-  wishes: HashWishes,
-  { name, pool }: WriteOptions,
-): ShardContent[] {
-  return shards.map((plan) => {
+export function shardContents(weights: WeightPlan, wishes: HashWishes, { name, pool }: WriteOptions): ShardContent[] {
+  return weights.shards.map((plan) => {
     const pages = wishes.pageSize === undefined ? 0 : pageCount(plan.size, wishes.pageSize)
     if (pages > mostPages) {
       const message = `--page-hashes: ${shardName(plan.id)} would have ${pages} pages of ${wishes.pageSize} bytes, ${mostPages} are the most; larger pages or smaller shards are needed`
       failWith(usageCodes.option, { file: name, message })
     }
-    return new ShardContent(plan, wishes, pool)
+    return new ShardContent(weights, plan, wishes, pool)
   })
 }
 
 /** The content of a shard on its way to a file. */
 export class ShardContent {
   readonly plan: ShardPlan
+  readonly #weights: WeightPlan
   readonly #wishes: HashWishes
   readonly #sequence: HashedSequence
 
-  constructor(plan: ShardPlan, wishes: HashWishes, pool?: WorkerPool) {
+  constructor(weights: WeightPlan, plan: ShardPlan, wishes: HashWishes, pool?: WorkerPool) {
     this.plan = plan
+    this.#weights = weights
     this.#wishes = wishes
-    this.#sequence = new HashedSequence(payloadsOf(plan), tracksOf(plan, wishes), pool)
+    const { starts, ends, size } = plan
+    const items = { [Symbol.iterator]: () => this.#payloads() }
+    let count = starts.length
+    for (let i = 0; i < starts.length; i++) if (starts[i]! > (ends[i - 1] ?? 0)) count++
+    this.#sequence = new HashedSequence({ items, count, length: size }, tracksOf(plan, wishes), pool)
   }
 
   get name(): string {
@@ -152,7 +141,7 @@ export class ShardContent {
 
   *slots(): Generator<Slot, void, void> {
     let i = 0
-    for (const { payload, tensor } of itemsOf(this.plan)) {
+    for (const { payload, tensor } of this.#items()) {
       const path = tensor ? `data[${JSON.stringify(tensor.name)}]` : `${this.name}.filler`
       yield { kind: 'payload', path, payload: this.#sequence.payload(i++, payload) }
     }
@@ -167,6 +156,23 @@ export class ShardContent {
       whole: digestAt(found.shift()!, 0),
     }
   }
+
+  /** What the shard consists of. There can be a million items, so they are made when somebody goes through them. */
+  *#items(): Generator<Item, void, void> {
+    const { starts, ends, before } = this.plan
+    const { tensors, owners } = this.#weights
+    let reached = 0
+    for (let i = 0; i < starts.length; i++) {
+      if (starts[i]! > reached) yield { payload: zeros(starts[i]! - reached) }
+      const tensor = tensors.at(owners[before + i]!)!
+      yield { payload: tensor.data ?? zeros(0), tensor }
+      reached = ends[i]!
+    }
+  }
+
+  *#payloads(): Generator<Payload, void, void> {
+    for (const { payload } of this.#items()) yield payload
+  }
 }
 
 interface Item {
@@ -175,35 +181,17 @@ interface Item {
   readonly tensor?: Tensor
 }
 
-/** What a shard consists of. There can be a million items, so they are made when somebody goes through them. */
-function* itemsOf({ stored }: ShardPlan): Generator<Item, void, void> {
-  let reached = 0
-  for (const { tensor, offset, length } of stored) {
-    if (offset > reached) yield { payload: zeros(offset - reached) }
-    yield { payload: tensor.data ?? zeros(0), tensor }
-    reached = offset + length
-  }
-}
-
-const payloadsOf = (plan: ShardPlan): Iterable<Payload> => ({
-  *[Symbol.iterator]() {
-    for (const { payload } of itemsOf(plan)) yield payload
-  },
-})
-
 /** In the order in which `hashes` takes them. */
-function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize }: HashWishes): Track[] {
-  const track = (count: number, range: (i: number) => readonly [start: number, end: number]): Track => {
-    const [starts, ends] = [new Float64Array(count), new Float64Array(count)]
-    for (let i = 0; i < count; i++) [starts[i], ends[i]] = range(i)
-    return { algorithm: 'blake3', starts, ends }
-  }
+function tracksOf({ starts, ends, size }: ShardPlan, { tensors, pageSize }: HashWishes): Track[] {
+  const track = (count: number, length: number): Track => ({
+    algorithm: 'blake3',
+    starts: new Float64Array(count).map((_, i) => i * length),
+    ends: new Float64Array(count).map((_, i) => Math.min((i + 1) * length, size)),
+  })
   const tracks: Track[] = []
-  if (tensors) tracks.push(track(stored.length, (i) => [stored[i]!.offset, stored[i]!.offset + stored[i]!.length]))
-  if (pageSize !== undefined) {
-    tracks.push(track(pageCount(size, pageSize), (i) => [i * pageSize, Math.min((i + 1) * pageSize, size)]))
-  }
-  return [...tracks, track(1, () => [0, size])]
+  if (tensors) tracks.push({ algorithm: 'blake3', starts, ends })
+  if (pageSize !== undefined) tracks.push(track(pageCount(size, pageSize), pageSize))
+  return [...tracks, track(1, size)]
 }
 
 export const digestAt = (digests: Uint8Array, i: number): Uint8Array =>

@@ -1,7 +1,6 @@
 // Writes the tensor index. With a hash in every entry it cannot be compressed, because its size must be known before the weights are;
 // but the size of an entry does not depend on what its hash is. So it is stored plainly, behind the weights, and filled in when they
 // have gone by.
-import { joinBytes } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { type JsonValue, lazyPayload, type Payload, type Tensor, type TensorList } from '../../model/index.js'
@@ -9,7 +8,7 @@ import { MsgpackWriter } from '../../wire/msgpack.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
 import { ownExtras } from './file.js'
 import { isObject, type JsonObject } from './manifest.js'
-import { digestAt, type Placement, type ShardContent } from './shards.js'
+import { digestAt, type ShardContent, type ShardPlan, shardOf, type WeightPlan } from './shards.js'
 import { digestSize } from './structs.js'
 import { encodeTagged, writeTagged } from './tagged.js'
 
@@ -35,8 +34,10 @@ export function planQuants(tensors: TensorList, hasOwn: boolean): QuantTable {
 }
 
 export interface IndexPlan {
-  readonly placements: readonly Placement[]
-  /** The shards that the placements are in. */
+  readonly weights: WeightPlan
+  /** The tensors to be listed, by their positions; undefined: all. */
+  readonly members: Uint32Array | undefined
+  /** The shards that they are in. */
   readonly shards: readonly ShardContent[]
   readonly quants: QuantTable
   readonly withHashes: boolean
@@ -56,49 +57,63 @@ const flushSize = 1 << 20
 
 /** The whole index; for those without hashes, which are compressed. */
 export function encodeIndex(plan: IndexPlan): Uint8Array {
-  return joinBytes([...indexPieces(plan, () => blankHash)])
+  const index = new Uint8Array(sizeOf(plan))
+  let at = 0
+  for (const piece of indexPieces(plan, () => blankHash)) {
+    index.set(piece, at)
+    at += piece.byteLength
+  }
+  return index
+}
+
+function sizeOf(plan: IndexPlan): number {
+  let size = 0
+  for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
+  return size
 }
 
 /** The index as a payload of known length that asks for the hashes when it is read. */
 export function indexPayload(plan: IndexPlan): Payload {
-  let size = 0
-  for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
-  return lazyPayload(size, async function* (signal) {
+  return lazyPayload(sizeOf(plan), async function* (signal) {
     const hashes = new Map<number, Uint8Array>()
     for (const shard of plan.shards) hashes.set(shard.plan.id, (await shard.hashes(signal)).tensors)
-    yield* indexPieces(plan, ({ shard, stored }) => digestAt(hashes.get(shard)!, stored))
+    yield* indexPieces(plan, ({ id }, i) => digestAt(hashes.get(id)!, i))
   })
 }
 
-function* indexPieces(
-  plan: IndexPlan,
-  hashOf: (placement: Placement) => Uint8Array,
-): Generator<Uint8Array, void, void> {
-  const { extra, placements } = plan
-  let writer = new MsgpackWriter()
+/** The hash of the tensor that is stored as number i of a shard. */
+type HashOf = (shard: ShardPlan, i: number) => Uint8Array
+
+function* indexPieces(plan: IndexPlan, hashOf: HashOf): Generator<Uint8Array, void, void> {
+  const { extra, members } = plan
+  const { tensors, stored } = plan.weights
+  const shards = plan.shards.map((shard) => shard.plan)
+  const count = members?.length ?? tensors.length
+  const writer = new MsgpackWriter()
   writer.mapHeader(1 + Object.keys(extra ?? {}).length)
   writer.str('tensors')
-  writer.arrayHeader(placements.length)
-  for (const placement of placements) {
-    writeEntry(writer, placement, plan, hashOf)
-    if (writer.length < flushSize) continue
-    yield writer.finish()
-    writer = new MsgpackWriter()
+  writer.arrayHeader(count)
+  for (let k = 0; k < count; k++) {
+    const i = members ? members[k]! : k
+    writeEntry(writer, tensors.at(i)!, shardOf(shards, stored[i]!), stored[i]!, plan, hashOf)
+    if (writer.length >= flushSize) yield writer.take()
   }
   for (const [key, value] of Object.entries(extra ?? {})) {
     writer.str(key)
     writeTagged(writer, value)
   }
-  yield writer.finish()
+  yield writer.take()
 }
 
 function writeEntry(
   writer: MsgpackWriter,
-  placement: Placement,
+  tensor: Tensor,
+  shard: ShardPlan,
+  stored: number,
   { quants, withHashes }: IndexPlan,
-  hashOf: (placement: Placement) => Uint8Array,
+  hashOf: HashOf,
 ): void {
-  const { tensor } = placement
+  const i = stored - shard.before
   const { flags = 0, dtype, ...extra } = quantFields(tensor, quants)
   const more = Object.keys(extra)
   writer.mapHeader(7 + more.length + (withHashes ? 1 : 0))
@@ -110,11 +125,11 @@ function writeEntry(
   writer.arrayHeader(tensor.shape.length)
   for (const dim of tensor.shape) writer.int(dim)
   writer.raw(keys.shard_id)
-  writer.int(placement.shard)
+  writer.int(shard.id)
   writer.raw(keys.data_off)
-  writer.int(placement.offset)
+  writer.int(shard.starts[i]!)
   writer.raw(keys.data_len)
-  writer.int(placement.length)
+  writer.int(shard.ends[i]! - shard.starts[i]!)
   writer.raw(keys.flags)
   writeTagged(writer, flags)
   for (const key of more) {
@@ -123,13 +138,16 @@ function writeEntry(
   }
   if (!withHashes) return
   writer.raw(keys.hash_b3)
-  writer.hex(hashOf(placement))
+  writer.hex(hashOf(shard, i))
 }
+
+const noFields: JsonObject = {}
 
 /** What only AERO said about the tensor, with the quantization that it has now. */
 function quantFields(tensor: Tensor, { ids }: QuantTable): JsonObject {
-  const extra = tensor.extra && ownExtras.has(tensor.extra) ? tensor.extra : {}
   const type = packedAs(tensor)
+  if (!type && !tensor.extra) return noFields
+  const extra = tensor.extra && ownExtras.has(tensor.extra) ? tensor.extra : noFields
   const { quant_id: oldId, quant_params: oldParams, ...rest } = extra
   if (!type) return tensor.dtype !== packed && ggmlTypeIn(extra) ? rest : extra
   const id = ids.get(type.number) ?? oldId
