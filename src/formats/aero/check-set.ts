@@ -36,10 +36,15 @@ async function checkMember(
   }
   const proven = stated.filter((each) => each.sha256 !== undefined)
   if (proven.length > 0 && !isCompared) {
-    const done = (digest: Uint8Array): void => {
-      for (const each of proven) if (toHex(digest) !== each.sha256) complainSha256(each, context)
+    let wrong: readonly SetFile[] = []
+    const isRight = (digest: Uint8Array): boolean => {
+      wrong = proven.filter((each) => toHex(digest) !== each.sha256)
+      return wrong.length === 0
     }
-    more.push({ start: 0, end: file.source.size, algorithm: 'sha256', done })
+    const complain = (): void => {
+      for (const each of wrong) complainSha256(each, context)
+    }
+    more.push({ start: 0, end: file.source.size, algorithm: 'sha256', isRight, complain })
   }
   await checkFile(file, { ...context, report: context.report.forFile(file.source.name) }, more)
 }

@@ -2,13 +2,14 @@
 // region against the control hash, and zeros between the chunks. The weights are read once for all of it.
 import type { CheckContext, Model } from '../../model/index.js'
 import { mostPasses, WorkBudget } from '../../model/work-budget.js'
-import { type Chunk, describeChunk, isCompressed, readChunks, reportHash, sameBytes } from './chunk.js'
+import { type Chunk, complainHash, describeChunk, isCompressed, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, controlHashOf, fileOf, pageTablesOf } from './file.js'
-import { type HashJob, runHashJobs } from './hash-jobs.js'
+import { type HashJob, type ManyJobs, runHashJobs } from './hash-jobs.js'
 import { checkControlHash } from './ihsh.js'
 import { type PageTable, parsePageTable } from './phsh.js'
 import { gapsOf, regionsOf } from './regions.js'
+import { manyTensors } from './tensor-jobs.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
   const file = fileOf(model)
@@ -51,9 +52,9 @@ async function checkContent(file: AeroFile, context: CheckContext, more: readonl
     if (pages) jobs.addPages(shard, table, pages)
   }
   reportOrphans(file, context)
-  jobs.addTensors()
+  const work = { first: jobs.jobs, many: jobs.tensorJobs(), last: more }
   const { pool, signal } = context
-  await runHashJobs(source, [...jobs.jobs, ...more], { pool, signal, onRead: countData(file, context) })
+  await runHashJobs(source, work, { pool, signal, onRead: countData(file, context) })
   await checkGaps(file, context)
 }
 
@@ -100,8 +101,11 @@ class JobList {
   }
 
   addChunk(chunk: Chunk): void {
-    this.#add(chunk.offset, chunk.offset + chunk.length, (digest) => {
-      reportHash(chunk, digest, this.#context)
+    this.#add({
+      start: chunk.offset,
+      end: chunk.offset + chunk.length,
+      isRight: (digest) => sameBytes(digest, chunk.hash),
+      complain: () => complainHash(chunk, this.#context),
     })
   }
 
@@ -109,16 +113,17 @@ class JobList {
     for (const [page, expected] of digests.entries()) {
       const start = shard.offset + page * pageSize
       const end = Math.min(start + pageSize, shard.offset + shard.length)
-      this.#add(start, end, (digest) => {
-        if (sameBytes(digest, expected)) return
+      const complain = (): void => {
         const message = `page ${page} of ${JSON.stringify(shard.name)} (${end - start} bytes)${this.#tensorsIn(start, end)} does not have the digest in its page table`
         const path = `chunks[${table.index}].digests[${page}]`
         this.#context.report.report(codes['phsh-digest'], { offset: start, length: end - start, path, message })
-      })
+      }
+      this.#add({ start, end, isRight: (digest) => sameBytes(digest, expected), complain })
     }
   }
 
-  addTensors(): void {
+  /** Those that can be afforded; the others cannot from the first of them on. */
+  tensorJobs(): ManyJobs {
     const { table } = this.#file
     const complain = (i: number, why: string): void => {
       const [start, end] = [table.startOf(i), table.endOf(i)]
@@ -126,20 +131,23 @@ class JobList {
       const path = `tensors[${table.entryOf(i)}].hash_b3`
       this.#context.report.report(codes['tensor-hash-b3'], { offset: start, length: end - start, path, message })
     }
-    // The same for all of them, since there can be a million.
-    const compare = (digest: Uint8Array, i: number): void => {
-      if (!sameBytes(digest, table.hashOf(i)!)) complain(i, 'does not have the hash in the index')
-    }
+    let afforded = 0
     for (let i = 0; i < table.count; i++) {
       if (!table.shardOf(i)) continue
       if (table.hasMalformedHash(i)) complain(i, 'has a hash that is not 64 hexadecimal digits')
-      else if (table.hasHash(i)) this.#add(table.startOf(i), table.endOf(i), compare, i)
+      else if (table.hasHash(i) && this.#affords(table.startOf(i), table.endOf(i))) afforded = i + 1
     }
+    return manyTensors(table, afforded, (i) => complain(i, 'does not have the hash in the index'))
   }
 
-  #add(start: number, end: number, done: HashJob['done'], item = 0): void {
-    if (this.#budget.affordsDigest(end - start)) this.jobs.push({ start, end, done, item })
-    else this.#giveUp(start, end - start)
+  #add(job: HashJob): void {
+    if (this.#affords(job.start, job.end)) this.jobs.push(job)
+  }
+
+  #affords(start: number, end: number): boolean {
+    const isAffordable = this.#budget.affordsDigest(end - start)
+    if (!isAffordable) this.#giveUp(start, end - start)
+    return isAffordable
   }
 
   /** Whether a chunk that is read by itself can be. */

@@ -11,12 +11,13 @@ import { buildFile } from './build-file.js'
 import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, chunkKind, controlHashOf, fileOf, pageTablesOf } from './file.js'
-import { type HashJob, runHashJobs } from './hash-jobs.js'
+import { runHashJobs } from './hash-jobs.js'
 import { checkControlHash } from './ihsh.js'
 import { layoutAgain, remakeManifest } from './layout.js'
 import { type OutChunk, payloadChunk, storedChunk } from './out-chunk.js'
 import { readFile } from './read.js'
 import { recoverToc } from './recover-toc.js'
+import { manyTensors } from './tensor-jobs.js'
 
 export async function repair(
   source: ByteSource,
@@ -191,17 +192,15 @@ async function wrongTensors(
 ): Promise<Map<number, string>> {
   const wrong = new Map<number, string>()
   const budget = new WorkBudget(source)
-  const jobs: HashJob[] = []
-  const done = (digest: Uint8Array, i: number): void => {
-    if (!sameBytes(digest, table.hashOf(i)!)) wrong.set(i, 'its bytes do not have the hash in the index')
-  }
+  let afforded = 0
   for (let i = 0; i < table.count; i++) {
     if (!table.hasHash(i)) continue
     const [start, end] = [table.startOf(i), table.endOf(i)]
-    if (budget.affordsDigest(end - start)) jobs.push({ start, end, done, item: i })
+    if (budget.affordsDigest(end - start)) afforded = i + 1
     else wrong.set(i, 'its hash was not compared: tensors share bytes too often')
   }
-  await runHashJobs(source, jobs, { signal })
+  const many = manyTensors(table, afforded, (i) => wrong.set(i, 'its bytes do not have the hash in the index'))
+  await runHashJobs(source, { first: [], many }, { signal })
   return wrong
 }
 
