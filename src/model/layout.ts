@@ -62,6 +62,16 @@ export interface Layout {
 /** Slots that are made anew each time. */
 export const slotsMadeBy = (make: () => Iterator<Slot>): Iterable<Slot> => ({ [Symbol.iterator]: make })
 
+/** Bytes that are made when they are asked for, and again the next time. */
+export const madeSlot = (path: string, length: number, make: () => Uint8Array): BytesSlot => ({
+  kind: 'bytes',
+  path,
+  length,
+  get bytes() {
+    return make()
+  },
+})
+
 export function slotLength(slot: Slot): number {
   if (slot.kind === 'bytes') return slot.length ?? slot.bytes.byteLength
   return slot.kind === 'payload' ? slot.payload.byteLength : slot.length

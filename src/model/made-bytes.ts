@@ -1,6 +1,6 @@
 // Bytes of an output that are made piece by piece: the index of a million tensors is as large as a hundred megabytes, and as it can be made
 // again at any time, it need not be kept.
-import type { BytesSlot } from './layout.js'
+import { type BytesSlot, madeSlot } from './layout.js'
 
 /** Up to this size the pieces are kept, and made only once. */
 const mostKept = 16 << 20
@@ -28,24 +28,7 @@ export class MadeBytes {
   /** A slot for each piece, whose bytes are made when they are asked for. */
   *slots(path: string): Generator<BytesSlot, void, void> {
     for (const [piece, length] of this.#lengths.entries()) {
-      if (length > 0) yield new MadeSlot(path, length, () => this.#kept?.[piece] ?? this.#make(piece))
+      if (length > 0) yield madeSlot(path, length, () => this.#kept?.[piece] ?? this.#make(piece))
     }
-  }
-}
-
-class MadeSlot implements BytesSlot {
-  readonly kind = 'bytes'
-  readonly path: string
-  readonly length: number
-  readonly #make: () => Uint8Array
-
-  constructor(path: string, length: number, make: () => Uint8Array) {
-    this.path = path
-    this.length = length
-    this.#make = make
-  }
-
-  get bytes(): Uint8Array {
-    return this.#make()
   }
 }

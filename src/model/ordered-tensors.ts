@@ -3,7 +3,7 @@ import { nameOrder } from '../bytes/name-order.js'
 import type { Tensor } from './tensor.js'
 import type { TensorList } from './tensor-list.js'
 
-/** The tensors of another list in another order. */
+/** Tensors of another list, in another order. */
 class OrderedTensors extends LazyList<Tensor> {
   readonly #tensors: TensorList
   readonly #order: Uint32Array
@@ -23,6 +23,10 @@ class OrderedTensors extends LazyList<Tensor> {
   }
 }
 
+/** The tensors at these positions of a list. */
+export const tensorsAt = (tensors: TensorList, positions: Uint32Array): TensorList =>
+  new OrderedTensors(tensors, positions)
+
 /** Tensors by the bytes of what they are called, those of a lower rank first; those that are called the same stay in their order. */
 export function byName(
   tensors: TensorList,
@@ -34,5 +38,5 @@ export function byName(
     (position) => nameOf(tensors.at(position)!),
     rankOf && ((position) => rankOf(tensors.at(position)!)),
   )
-  return order ? new OrderedTensors(tensors, order) : tensors
+  return order ? tensorsAt(tensors, order) : tensors
 }

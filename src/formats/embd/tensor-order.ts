@@ -1,7 +1,7 @@
 // The order that the reference converter writes an encoder's tensors in. Models that come from elsewhere are put into it, whatever order
 // they had; tensors that it does not know follow in their own. A copy keeps the order that it has.
-import type { Model, Tensor, TensorList } from '../../model/index.js'
-import { LazyTensors } from '../../model/lazy-tensors.js'
+import type { Model, TensorList } from '../../model/index.js'
+import { tensorsAt } from '../../model/ordered-tensors.js'
 import { fileOf } from './parts.js'
 
 const embeddings = [
@@ -33,29 +33,8 @@ export function inFileOrder(model: Model): TensorList {
   if (!ranks.some(Number.isFinite)) return tensors
   const order = new Uint32Array(tensors.length).map((_, i) => i)
   // Infinities compare as equal.
-  return new Reordered(
-    tensors,
-    order.sort((a, b) => (ranks[a] === ranks[b] ? a - b : ranks[a]! - ranks[b]!)),
-  )
-}
-
-class Reordered extends LazyTensors {
-  readonly #tensors: TensorList
-  readonly #order: Uint32Array
-
-  constructor(tensors: TensorList, order: Uint32Array) {
-    super()
-    this.#tensors = tensors
-    this.#order = order
-  }
-
-  get length(): number {
-    return this.#order.length
-  }
-
-  protected make(index: number): Tensor {
-    return this.#tensors.at(this.#order[index]!)!
-  }
+  order.sort((a, b) => (ranks[a] === ranks[b] ? a - b : ranks[a]! - ranks[b]!))
+  return tensorsAt(tensors, order)
 }
 
 function rankOf(name: string): number {

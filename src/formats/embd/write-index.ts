@@ -3,7 +3,7 @@
 import { alignUp, encodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
-import type { Slot, Tensor, TensorList } from '../../model/index.js'
+import { madeSlot, type Slot, type Tensor, type TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import { descriptor, dtypeCode, maxRank } from './structs.js'
 
@@ -36,24 +36,15 @@ export function planIndex(tensors: TensorList, align: number, file: string): Pla
     for (const piece of nameBytes.keys()) {
       const from = piece * pieceCount
       const count = Math.min(pieceCount, tensors.length - from)
-      yield pieceSlot(count * descriptor.size, () => descriptorsOf(tensors, offsets, from, count))
+      yield madeSlot('tensors', count * descriptor.size, () => descriptorsOf(tensors, offsets, from, count))
     }
     for (const [piece, length] of nameBytes.entries()) {
       const from = piece * pieceCount
-      yield pieceSlot(length, () => namesOf(tensors, from, length))
+      yield madeSlot('tensors', length, () => namesOf(tensors, from, length))
     }
   }
   return { size, slots, offsets, dataSize }
 }
-
-const pieceSlot = (length: number, make: () => Uint8Array): Slot => ({
-  kind: 'bytes',
-  path: 'tensors',
-  length,
-  get bytes() {
-    return make()
-  },
-})
 
 /** Fails when the tensor has no place in an index; otherwise the length of its name. */
 function checkTensor({ name, dtype, shape, data }: Tensor, file: string): number {

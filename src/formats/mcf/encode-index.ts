@@ -2,7 +2,7 @@
 // one behind the other. Its bytes are made when they are written, a stretch of tensors at a time: with a million of them they take a good
 // part of the memory otherwise.
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { BytesSlot, Tensor, TensorList } from '../../model/index.js'
+import { type BytesSlot, madeSlot, type Tensor, type TensorList } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
 import { sectionName, sectionTypes } from './sections.js'
 import { flagSorted, flagUtf8, indexEntry, indexHeader } from './structs.js'
@@ -139,14 +139,8 @@ export class TensorIndex {
   }
 }
 
-const slot = (length: number, make: () => Uint8Array): BytesSlot => ({
-  kind: 'bytes',
-  path: sectionName(sectionTypes.tensorIndex),
-  length,
-  get bytes() {
-    return make()
-  },
-})
+const slot = (length: number, make: () => Uint8Array): BytesSlot =>
+  madeSlot(sectionName(sectionTypes.tensorIndex), length, make)
 
 /** Bytes of the name. */
 function nameLength({ name, rawName }: Tensor): number {

@@ -7,6 +7,7 @@ import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import {
   type Layout,
   type Model,
+  madeSlot,
   type OptionValues,
   type Slot,
   slotLength,
@@ -144,15 +145,12 @@ function place(
     for (const [i, { data: payload, quant }] of tensors.entries()) {
       const quantAt = places.quant.get(i)
       if (payload) yield* padded(places.data[i]!, { kind: 'payload', path: `tensors[${i}].data`, payload })
-      if (quantAt !== undefined)
-        yield* padded(quantAt, {
-          kind: 'bytes',
-          path: `tensors[${i}].quant`,
-          length: measured.quantLengths.get(i)!,
-          get bytes() {
-            return writeQuant(quant!)
-          },
-        })
+      if (quantAt === undefined) continue
+      const length = measured.quantLengths.get(i)!
+      yield* padded(
+        quantAt,
+        madeSlot(`tensors[${i}].quant`, length, () => writeQuant(quant!)),
+      )
     }
     if (places.end > reached) yield { kind: 'zeros', path: 'padding', length: places.end - reached }
   })

@@ -1,6 +1,6 @@
 // The table of tensors, as bytes that are made when they are written: with a million tensors it takes a good part of the memory otherwise.
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { BytesSlot, Tensor, TensorList } from '../../model/index.js'
+import { type BytesSlot, madeSlot, type Tensor, type TensorList } from '../../model/index.js'
 import { storedName } from './capabilities.js'
 import { quantSizeOf } from './quant.js'
 import { dataFields, hasData, hasQuant, quantFields, stringSize, tensorFields } from './structs.js'
@@ -61,19 +61,14 @@ export function* tensorSlots(
   for (const [k, length] of stretches.entries()) {
     const start = k * together
     const end = Math.min(start + together, tensors.length)
-    yield {
-      kind: 'bytes',
-      path: 'index',
-      length,
-      get bytes() {
-        const records = new RecordWriter(length, version)
-        for (let i = start; i < end; i++) {
-          const quant = [quantLengths.get(i) ?? 0, places.quant.get(i) ?? 0] as const
-          records.put(tensors.at(i)!, places.data[i]!, quantLengths.has(i), quant)
-        }
-        return records.bytes
-      },
-    }
+    yield madeSlot('index', length, () => {
+      const records = new RecordWriter(length, version)
+      for (let i = start; i < end; i++) {
+        const quant = [quantLengths.get(i) ?? 0, places.quant.get(i) ?? 0] as const
+        records.put(tensors.at(i)!, places.data[i]!, quantLengths.has(i), quant)
+      }
+      return records.bytes
+    })
   }
 }
 
