@@ -9,6 +9,8 @@ export {
   countElements,
   countingSource,
   type Extent,
+  LazyList,
+  type List,
   MemorySink,
   MemorySource,
   type OpenHint,

@@ -22,8 +22,8 @@ export interface Planned {
 
 /** Windows of source and sink, and what the engine lets lie before it collects it. */
 const always = 24 * defaultWindow
-/** A tensor in both models, and its actions. */
-const perTensor = 1 << 10
+/** A tensor in both models, packed, and its actions. */
+const perTensor = 256
 /** What encoding its entry leaves behind, until the engine collects it. */
 const garbagePerTensor = 4 << 10
 const mostGarbage = 40 << 20
