@@ -180,13 +180,13 @@ function restOf({ path, rawName, stat, quant, extra }: Tensor, isJoined: boolean
   const ownPath = isJoined ? undefined : path
   const ownStat = isJoined ? undefined : stat
   if (!ownPath && !rawName && ownStat === undefined && !quant && !extra) return undefined
-  return {
-    ...(ownPath && { path: ownPath }),
-    ...(rawName && { rawName }),
-    ...(ownStat !== undefined && { stat: ownStat }),
-    ...(quant && { quant }),
-    ...(extra && { extra }),
-  }
+  const rest: { -readonly [K in keyof Rest]: Rest[K] } = {}
+  if (ownPath) rest.path = ownPath
+  if (rawName) rest.rawName = rawName
+  if (ownStat !== undefined) rest.stat = ownStat
+  if (quant) rest.quant = quant
+  if (extra) rest.extra = extra
+  return rest
 }
 
 const dot = 0x2e
