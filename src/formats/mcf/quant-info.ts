@@ -10,7 +10,7 @@ import { quantHeader, quantRecord } from './structs.js'
 
 type RecordValues = StructValues<typeof quantRecord>
 
-export interface FoundRecord extends RecordValues {
+export interface FoundRecord extends Omit<RecordValues, 'blockSize' | 'superSize' | 'reserved'> {
   readonly index: number
   /** File offset of the record. */
   readonly at: number
@@ -39,7 +39,8 @@ class Records {
       const index = this.#indexes[i]!
       const at = this.#start + index * quantRecord.size
       this.#cursor.seek(at)
-      yield { ...quantRecord.read(this.#cursor), index, at }
+      const { tensorIndex, method, domain, minClip, maxClip } = quantRecord.read(this.#cursor)
+      yield { tensorIndex, method, domain, minClip, maxClip, index, at }
     }
   }
 }

@@ -85,7 +85,9 @@ class Listing implements IndexVisitor {
   visitUsual({ index, dtypeCode, name, dtype, shape, offset, length }: UsualEntry): void {
     this.dtypes[index] = dtypeCode
     const data = new RangePayload(this.#source, offset, length)
-    this.#add(index, { name, dtype, shape, order: 'row', role: 'weight', data })
+    const tensor: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
+    if (dtype.regions) this.firstBlock ??= tensor
+    this.#add(index, tensor)
   }
 
   #add(index: number, tensor: Tensor): void {
@@ -128,10 +130,14 @@ function linkRecords(
     } else {
       areLinked[tensorIndex] = 1
       const position = positions[tensorIndex]!
-      const tensor = position < 0 ? undefined : tensors.at(position)
-      if (tensor) tensors.replace(position, { ...tensor, extra: { quantInfo: toQuantInfo(record) } })
+      if (position >= 0) tensors.replace(position, withRecord(tensors.at(position)!, record))
     }
   }
+}
+
+/** All fields at once: engines take many times as long for objects that are made by spreading others. */
+function withRecord({ name, rawName, dtype, shape, order, role, data }: Tensor, record: FoundRecord): Tensor {
+  return { name, rawName, dtype, shape, order, role, data, extra: { quantInfo: toQuantInfo(record) } }
 }
 
 const toQuantInfo = ({ domain, minClip, maxClip }: FoundRecord): QuantInfo => ({

@@ -1,9 +1,11 @@
-// Entries of the index as writers make them for tensors that are not quantized, taken straight from the bytes: there can be a million.
-// Whatever has something unusual about it is left to the code that can say what is wrong.
+// Entries of the index as writers make them, taken straight from the bytes: there can be a million. Whatever has something unusual about it
+// is left to the code that can say what is wrong.
+import { countElements } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
 import { dtypeOfCode } from './dtypes.js'
 import type { IndexTables } from './index-tables.js'
+import { blockAlignment } from './place.js'
 import type { Section } from './sections.js'
 
 const longestName = 256
@@ -30,7 +32,7 @@ export class UsualEntries {
   readonly #end: number
   /** Room for the characters of a name, by how many there are. */
   readonly #rooms: number[][] = []
-  readonly #types = new Map<number, DType | undefined>()
+  readonly #types = new Map<number, DType>()
   /** Neighbours are often alike, and then share their shape. */
   #last: { dtype: DType; shape: readonly number[]; length: number } | undefined
 
@@ -59,6 +61,7 @@ export class UsualEntries {
     const length = numberAt(view, at + 32)
     if (!dtype || !shape || length < 0 || length !== this.#lengthOf(dtype, shape)) return undefined
     if (offset < this.#start || offset + length > this.#end) return undefined
+    if (dtype.regions && offset % blockAlignment !== 0) return undefined
     const name = this.#name(nameOff, nameLen)
     if (name === undefined) return undefined
     return { index, dtypeCode, nameOff, nameLen, name, dtype, shape, offset, length }
@@ -68,7 +71,8 @@ export class UsualEntries {
     const known = this.#types.get(code)
     if (known) return known
     const dtype = dtypeOfCode(code)
-    if (!dtype || methodOf(dtype.id) || dtype.regions) return undefined
+    // Those have more than one size.
+    if (!dtype || methodOf(dtype.id)?.family === 'int') return undefined
     this.#types.set(code, dtype)
     return dtype
   }
@@ -85,7 +89,7 @@ export class UsualEntries {
 
   #lengthOf(dtype: DType, shape: readonly number[]): number | undefined {
     if (this.#last?.shape === shape && this.#last.dtype === dtype) return this.#last.length
-    const length = dtype.byteLength(shape)
+    const length = countElements(shape) === undefined ? undefined : dtype.byteLength(shape)
     if (length !== undefined) this.#last = { dtype, shape, length }
     return length
   }

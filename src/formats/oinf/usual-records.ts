@@ -2,9 +2,9 @@
 // is left to the reader that can say what is wrong.
 import type { DType } from '../../dtypes/index.js'
 import type { Header } from './header.js'
-import type { TensorRecord } from './records.js'
+import type { Range, TensorRecord } from './records.js'
 import { isLegalByte } from './strings.js'
-import { alignment, dataFields, hasData, quantFields, stringSize, tensorFields } from './structs.js'
+import { alignment, dataFields, hasData, hasQuant, quantFields, stringSize, tensorFields } from './structs.js'
 import { bitsetTag, dataSize, dtypeByTag } from './types.js'
 
 const longestName = 256
@@ -40,20 +40,29 @@ export class UsualRecords {
     const dtype = tag === bitsetTag ? undefined : dtypeByTag.get(tag)
     const rangesAt = dimsAt + 8 * ndim
     if (!dtype || ndim > mostDims || rangesAt + this.#rest > end) return undefined
-    if (view.getUint32(fieldsAt + 8, true) !== hasData) return undefined
+    const flags = view.getUint32(fieldsAt + 8, true)
+    const isQuantized = flags === hasData + hasQuant && this.#header.version === 2
+    if (flags !== hasData && !isQuantized) return undefined
     const shape = this.#shape(view, dimsAt, ndim)
-    const length = numberAt(view, rangesAt)
-    const offset = numberAt(view, rangesAt + 8)
-    if (!shape || length < 0 || length !== this.#lengthOf(dtype, shape)) return undefined
-    const { offsetData, end: dataEnd } = this.#header
-    if (offset < offsetData || offset % alignment !== 0 || offset + length > dataEnd) return undefined
-    for (let at = rangesAt + dataFields.size; at < rangesAt + this.#rest; at += 4) {
-      if (view.getUint32(at, true) !== 0) return undefined
-    }
+    const data = this.#range(view, rangesAt)
+    if (!shape || !data || data.length !== this.#lengthOf(dtype, shape)) return undefined
+    const quantAt = rangesAt + dataFields.size
+    const quant = isQuantized ? this.#range(view, quantAt) : undefined
+    if (isQuantized && !quant) return undefined
+    if (!isQuantized && !areZero(view, quantAt, rangesAt + this.#rest)) return undefined
     const name = this.#name(view, position + 4, nameLength, fieldsAt)
     if (name === undefined) return undefined
     this.position = rangesAt + this.#rest
-    return { index, name, dtype, shape, data: { offset, length }, quant: undefined }
+    return { index, name, dtype, shape, data, quant }
+  }
+
+  /** Undefined unless it is one that the file may have. */
+  #range(view: DataView, at: number): Range | undefined {
+    const length = numberAt(view, at)
+    const offset = numberAt(view, at + 8)
+    const { offsetData, end } = this.#header
+    if (length < 0 || offset < offsetData || offset % alignment !== 0 || offset + length > end) return undefined
+    return { offset, length }
   }
 
   #shape(view: DataView, at: number, ndim: number): readonly number[] | undefined {
@@ -84,6 +93,12 @@ export class UsualRecords {
     for (let i = at + length; i < fieldsAt; i++) if (view.getUint8(i) !== 0) return undefined
     return String.fromCharCode.apply(null, units)
   }
+}
+
+/** Both ends are multiples of 4 away from each other. */
+function areZero(view: DataView, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 4) if (view.getUint32(at, true) !== 0) return false
+  return true
 }
 
 /** A u64; negative when it is beyond 2^53-1. */
