@@ -133,7 +133,7 @@ function locatorOf(
     const shard = listed === undefined ? undefined : table.shardIdOf(listed)
     const number = index.parts.findIndex((each) => shard !== undefined && each.shards.includes(shard))
     const part = number < 0 ? undefined : await parts.open(number)
-    const place = part?.byName.get(name)
+    const place = part && positionOf(part.model.tensors, name)
     if (part && place !== undefined) return { file: fileOf(part.model)!, position: place }
     const message = `no part of the set holds ${JSON.stringify(name)}`
     return report.fail(setCodes['tensor-not-in-part'], { offset: 0, path: name, message })

@@ -106,8 +106,6 @@ export interface OpenPart {
   /** What the set index says about it. */
   readonly stated: readonly SetPart[]
   readonly model: Model
-  /** Positions in the list of tensors. */
-  readonly byName: ReadonlyMap<string, number>
 }
 
 /** The parts of a set, each opened when it is first needed. */
@@ -167,7 +165,7 @@ export class SetParts {
       const model = await readFile(source, { ...this.#context, report: report.forFile(source.name) }, adoption)
       // Whoever collects findings compares the indexes of all parts; whoever just reads must not be told something else than the part says.
       if (report.strict) this.#assertAgreement({ ...part, shards }, fileOf(model)!.table)
-      return { stated, model, byName: new Map(model.tensors.map((tensor, position) => [tensor.name, position])) }
+      return { stated, model }
     } catch (error) {
       await source.close()
       throw error
@@ -178,7 +176,7 @@ export class SetParts {
     const global = this.#global
     const shards = new Set(part.shards)
     for (let k = 0; k < own.count; k++) {
-      const { name } = own.tensors.at(k)!
+      const name = own.tensors.nameAt(k)
       const i = positionOf(global.tensors, name)
       const differences = i === undefined || !shards.has(global.shardIdOf(i)) ? [] : differencesOf(global, i, own, k)
       if (differences.length === 0) continue
