@@ -1,8 +1,9 @@
 // One chunk: where it is, and its content once it was fetched, unfolded and compared with its hash.
-import { type ByteSource, checkedAdd, streamRange } from '../../bytes/index.js'
-import { createHasher, digestOf } from '../../digest/index.js'
+import { type ByteSource, checkedAdd } from '../../bytes/index.js'
+import { digestOf } from '../../digest/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
+import { digestRanges } from '../../pool/index.js'
 import { decodeZstd, isZstdFault } from '../../wire/zstd.js'
 import { zstdCodes } from '../../wire/zstd-codes.js'
 import { codes } from './codes.js'
@@ -143,14 +144,13 @@ async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext)
   return undefined
 }
 
+/** The hash of the bytes as they are stored, which are not kept. */
 async function digestStored(
   { offset, length }: Chunk,
   source: ByteSource,
   { signal }: ReadContext,
 ): Promise<Uint8Array> {
-  const hasher = await createHasher('blake3')
-  for await (const bytes of streamRange({ source, offset, length }, 1 << 20, signal)) hasher.update(bytes)
-  return hasher.digest()
+  return (await digestRanges(source, [{ start: offset, end: offset + length }], { signal }))(0)
 }
 
 /** Compares a chunk's digest with the table of contents. */

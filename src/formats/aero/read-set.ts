@@ -7,6 +7,7 @@ import { type ByteSource, sliceSource, toHex } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { TareError } from '../../errors/index.js'
 import type { MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
+import { digestRanges } from '../../pool/index.js'
 import { setCodes } from './codes.js'
 import { type AeroFile, containerKind, fileOf } from './file.js'
 import { toMeta, toPlain } from './meta-json.js'
@@ -91,10 +92,15 @@ async function readGlobal(index: SetIndex, source: ByteSource, context: ReadCont
   }
   checkSize(global, file, context)
   if (!report.strict && global.sha256 !== undefined && file.size <= context.limits.indexBytes) {
-    const digest = toHex(await digestOf('sha256', await file.read(0, file.size, { signal })))
-    if (digest !== global.sha256) complainSha256(global, context)
+    if (toHex(await sha256Of(file, signal)) !== global.sha256) complainSha256(global, context)
   }
   return readFile(file, { ...context, report: report.forFile(file.name) })
+}
+
+/** What is near is not kept for it; what comes from afar is, where it is short, and need not be fetched again to be read. */
+async function sha256Of(file: ByteSource, signal: AbortSignal | undefined): Promise<Uint8Array> {
+  if (!file.handle) return digestOf('sha256', await file.read(0, file.size, { signal }))
+  return (await digestRanges(file, [{ start: 0, end: file.size, algorithm: 'sha256' }], { signal }))(0)
 }
 
 export function complainSha256(stated: SetFile, { report }: ReadContext): void {
