@@ -1,7 +1,7 @@
 // The tensors of a set, by what its indexes say about them: made when they are asked for, since there can be a million.
-import { type ByteRange, checkRange } from '../../bytes/index.js'
+import { type ByteRange, checkRange, LazyList } from '../../bytes/index.js'
 import type { Payload, ReadContext, Tensor } from '../../model/index.js'
-import { LazyTensors } from '../../model/lazy-tensors.js'
+
 import { setCodes } from './codes.js'
 import { positionOf } from './position-of.js'
 import type { OpenPart, SetParts } from './set-files.js'
@@ -20,7 +20,7 @@ export interface SetHome {
 /** Stands for a tensor that its part does not have. */
 const nowhere = 0xffff_ffff
 
-export class SetTensors extends LazyTensors {
+export class SetTensors extends LazyList<Tensor> {
   readonly #home: SetHome
   readonly #opened: readonly (OpenPart | undefined)[] | undefined
   /** By tensor: the position in the global index and, where the parts were opened, in the part. */
