@@ -38,15 +38,37 @@ export class RecordWriter {
 
   /** Any text, half surrogates included. */
   text(value: string): void {
-    const isWide = hasWideUnit(value)
-    this.number(value.length * 2 + Number(isWide))
+    const start = this.#at
+    this.number(value.length * 2)
     const block = this.#block
     let at = this.#at
     for (let i = 0; i < value.length; i++) {
       const unit = value.charCodeAt(i)
+      if (unit > 0xff) {
+        this.#at = start
+        this.#wideText(value)
+        return
+      }
       block[at++] = unit
-      if (isWide) block[at++] = unit >> 8
     }
+    this.#at = at
+  }
+
+  #wideText(value: string): void {
+    this.number(value.length * 2 + 1)
+    for (let i = 0; i < value.length; i++) {
+      const unit = value.charCodeAt(i)
+      this.#block[this.#at++] = unit
+      this.#block[this.#at++] = unit >> 8
+    }
+  }
+
+  /** The same for a text whose characters are there as bytes. */
+  bytes(value: Uint8Array, from: number, to: number): void {
+    this.number((to - from) * 2)
+    const block = this.#block
+    let at = this.#at
+    for (let i = from; i < to; i++) block[at++] = value[i]!
     this.#at = at
   }
 }
@@ -54,11 +76,6 @@ export class RecordWriter {
 /** The most bytes that a number and a text take. */
 export const numberRoom = 8
 export const textRoom = (text: string): number => numberRoom + 2 * text.length
-
-function hasWideUnit(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0xff) return true
-  return false
-}
 
 /** Reads what a writer has written, from any place where a record begins. */
 export class RecordReader {

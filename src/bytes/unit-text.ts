@@ -18,8 +18,23 @@ function unitRoom(length: number): number[] {
 
 const textOfRoom = (room: readonly number[]): string => String.fromCharCode.apply(null, room as number[])
 
+type TextOfBytes = (bytes: Uint8Array, from: number, to: number) => string
+
+let nativeText: TextOfBytes | undefined
+
+/** Lets this process make texts of bytes, each of them a character, with something faster than what is below. */
+export function registerTextOfBytes(textOf: TextOfBytes): void {
+  nativeText = textOf
+}
+
 /** The text of code units; bytes stand for the first 256 characters. */
 export function textOfUnits(units: Uint8Array | Uint16Array, from: number, to: number): string {
+  if (nativeText && units instanceof Uint8Array) return nativeText(units, from, to)
+  return plainTextOfUnits(units, from, to)
+}
+
+/** The same in any engine. */
+export function plainTextOfUnits(units: Uint8Array | Uint16Array, from: number, to: number): string {
   const length = to - from
   if (length > mostKept) return longText(units, from, to)
   const room = unitRoom(length)
@@ -31,13 +46,8 @@ export function textOfUnits(units: Uint8Array | Uint16Array, from: number, to: n
 export function asciiText(bytes: Uint8Array, from: number, to: number): string | undefined {
   const length = to - from
   if (length > mostKept) return undefined
-  const room = unitRoom(length)
-  for (let i = 0; i < length; i++) {
-    const byte = bytes[from + i]!
-    if (byte > 0x7f) return undefined
-    room[i] = byte
-  }
-  return textOfRoom(room)
+  for (let i = from; i < to; i++) if (bytes[i]! > 0x7f) return undefined
+  return textOfUnits(bytes, from, to)
 }
 
 function longText(units: Uint8Array | Uint16Array, from: number, to: number): string {

@@ -31,6 +31,7 @@ export class PackedTensors extends LazyList<Tensor> {
   readonly #shapes: (readonly number[])[] = []
   readonly #shapeNumbers = new Map<string, number>()
   #lastShape = 0
+  #lastGiven: readonly number[] | undefined
   readonly #shared = new Map<unknown, number>()
   readonly #sharedList: unknown[] = []
   readonly #places = new NumberList(Float64Array)
@@ -45,8 +46,9 @@ export class PackedTensors extends LazyList<Tensor> {
     return this.#places.length
   }
 
-  push(tensor: Tensor): void {
-    this.#places.push(this.#pack(tensor))
+  /** `ascii`: the bytes of the name, for those who have them. */
+  push(tensor: Tensor, ascii?: Uint8Array, from = 0, to = 0): void {
+    this.#places.push(this.#pack(tensor, ascii, from, to))
   }
 
   /** Puts another tensor in the place of one. */
@@ -100,10 +102,10 @@ export class PackedTensors extends LazyList<Tensor> {
   }
 
   /** Writes a record; the answer is its place. */
-  #pack(tensor: Tensor): number {
+  #pack(tensor: Tensor, ascii?: Uint8Array, from = 0, to = 0): number {
     const writer = this.#writer
     const { name, path, stat, dtype, encoding, shape, order, role, data } = tensor
-    if (!shape.every(isCount)) return this.#keep(tensor)
+    if (shape !== this.#lastGiven && !shape.every(isCount)) return this.#keep(tensor)
     const isJoined = path !== undefined && isJoinOf(name, path, stat)
     const rest = restOf(tensor, isJoined)
     const room = 16 * numberRoom + textRoom(name) + numberRoom * (shape.length + (path?.length ?? 0))
@@ -115,7 +117,8 @@ export class PackedTensors extends LazyList<Tensor> {
     if (encoding) flags |= hasEncoding
     if (rest) flags |= hasRest
     writer.byte(flags)
-    writer.text(name)
+    if (ascii) writer.bytes(ascii, from, to)
+    else writer.text(name)
     writer.number(this.#share(dtype))
     this.#writeShape(shape)
     if (data instanceof RangePayload) {
@@ -138,7 +141,7 @@ export class PackedTensors extends LazyList<Tensor> {
 
   /** Neighbours are often alike, and there are few shapes in a model: the tensors of one have the same list. */
   #writeShape(shape: readonly number[]): void {
-    if (!areEqual(shape, this.#shapes[this.#lastShape])) {
+    if (shape !== this.#lastGiven && !areEqual(shape, this.#shapes[this.#lastShape])) {
       const key = shape.join()
       this.#lastShape = this.#shapeNumbers.get(key) ?? this.#shapes.length
       if (this.#lastShape < mostShapes) {
@@ -146,6 +149,7 @@ export class PackedTensors extends LazyList<Tensor> {
         this.#shapeNumbers.set(key, this.#lastShape)
       }
     }
+    this.#lastGiven = shape
     this.#writer.number(this.#lastShape)
     if (this.#lastShape === mostShapes) this.#write(shape)
   }

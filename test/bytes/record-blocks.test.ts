@@ -30,6 +30,16 @@ it('every record is read as it was written, from any place', () => {
   )
 })
 
+it('a text that is there as bytes is the same record', () => {
+  const writer = new RecordWriter()
+  const place = writer.begin(100)
+  writer.bytes(new TextEncoder().encode('a name'), 2, 6)
+  writer.number(7)
+  const reader = new RecordReader(writer)
+  reader.moveTo(place)
+  expect([reader.text(), reader.number()]).toEqual(['name', 7])
+})
+
 it('a record longer than a block has one of its own', () => {
   const writer = new RecordWriter()
   const names = ['a', 'é'.repeat(3 << 20), 'b']

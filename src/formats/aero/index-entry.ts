@@ -10,6 +10,10 @@ export interface IndexEntry {
   at: number
   name: string
   nameHash: number
+  /** The name again, between two places of these bytes, where it is there as ASCII. */
+  nameBytes: Uint8Array | undefined
+  nameStart: number
+  nameEnd: number
   dtype: number
   shape: number[]
   shardId: number
@@ -32,6 +36,9 @@ export function blankEntry(): IndexEntry {
     at: 0,
     name: '',
     nameHash: 0,
+    nameBytes: undefined,
+    nameStart: 0,
+    nameEnd: 0,
     dtype: 0,
     shape: [],
     shardId: 0,

@@ -48,7 +48,8 @@ export class TensorTable {
   /** `dataLength`: how many of the stored bytes are data. */
   add(tensor: Tensor, entry: IndexEntry, dataLength: number, chunk: Chunk | undefined): void {
     const i = this.tensors.length
-    this.#put(tensor, entry.index, entry.shardId, chunk, Number(entry.dataOff), Number(entry.dataLen), dataLength)
+    this.tensors.push(tensor, entry.nameBytes, entry.nameStart, entry.nameEnd)
+    this.#put(i, entry.index, entry.shardId, chunk, Number(entry.dataOff), Number(entry.dataLen), dataLength)
     if (entry.hashForm === 'none') this.#hashForms[i] = noHash
     else if (entry.hashForm === 'malformed') this.#hashForms[i] = malformedHash
     else {
@@ -62,7 +63,8 @@ export class TensorTable {
   adopt(other: TensorTable, k: number, tensor: Tensor, chunk: Chunk): void {
     const i = this.tensors.length
     const [offset, length] = [other.offsets[k]!, other.lengths[k]!]
-    this.#put(tensor, other.entryOf(k), other.shardIdOf(k), chunk, offset, length, other.dataLengthOf(k))
+    this.tensors.push(tensor)
+    this.#put(i, other.entryOf(k), other.shardIdOf(k), chunk, offset, length, other.dataLengthOf(k))
     this.#hashForms[i] = other.#hashForms[k]!
     if (!other.#hashes || this.#hashForms[i] !== properHash) return
     this.#hashes ??= new Uint32Array(this.#most * digestWords)
@@ -70,7 +72,7 @@ export class TensorTable {
   }
 
   #put(
-    tensor: Tensor,
+    i: number,
     entry: number,
     shardId: number,
     chunk: Chunk | undefined,
@@ -78,8 +80,6 @@ export class TensorTable {
     length: number,
     dataLength: number,
   ): void {
-    const i = this.tensors.length
-    this.tensors.push(tensor)
     this.#shardNumbers[i] = this.#numberOf(shardId, chunk, i)
     this.offsets[i] = offset
     this.lengths[i] = length

@@ -214,6 +214,7 @@ class EntryParser {
   #readName(): void {
     this.#entry.name = readText(this.#reader, this.#tagged)
     this.#entry.nameHash = hashOfName(this.#entry.name)
+    this.#entry.nameBytes = undefined
   }
 
   /** 64 hexadecimal digits in either case; an empty string stands for no hash. */

@@ -72,6 +72,7 @@ class Block {
   readonly text = new Uint8Array(blockText)
   readonly textView = new DataView(this.text.buffer)
   readonly textEnds = new Uint32Array(blockEntries)
+  isAscii = false
   names: readonly (string | undefined)[] = []
 }
 
@@ -109,6 +110,9 @@ export class UsualEntries {
     if (name === undefined) return 0
     entry.name = name
     entry.nameHash = block.nameHashes[k]!
+    entry.nameBytes = block.isAscii ? block.text : undefined
+    entry.nameStart = k === 0 ? 0 : block.textEnds[k - 1]!
+    entry.nameEnd = block.textEnds[k]!
     entry.dtype = block.dtypes[k]!
     entry.shape = block.shapes[k]!
     entry.shardId = block.shardIds[k]!
@@ -148,6 +152,7 @@ export class UsualEntries {
     const { text, textEnds, nameHashes } = this.#block
     const length = count === 0 ? 0 : textEnds[count - 1]!
     const joined = decodeUtf8(text.subarray(0, length))
+    this.#block.isAscii = joined?.length === length
     const names: (string | undefined)[] = []
     for (let k = 0, start = 0; k < count; k++) {
       const end = textEnds[k]!

@@ -18,8 +18,10 @@ async function parsed(bytes: Uint8Array): Promise<unknown[]> {
 }
 
 const keeping = (entries: unknown[]): IndexVisitor => ({
-  visit: ({ at: _at, ...each }) =>
-    entries.push({ ...each, shape: [...each.shape], hash: each.hashForm === 'proper' ? [...each.hash] : undefined }),
+  visit: ({ at: _at, nameBytes, nameStart, nameEnd, ...each }) => {
+    if (nameBytes) expect(new TextDecoder().decode(nameBytes.subarray(nameStart, nameEnd))).toBe(each.name)
+    entries.push({ ...each, shape: [...each.shape], hash: each.hashForm === 'proper' ? [...each.hash] : undefined })
+  },
 })
 
 /** All that can be told of an index, with what is wrong with it. */
