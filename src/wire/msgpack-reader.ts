@@ -3,6 +3,7 @@
 //
 // The bytes may be a window of something longer. Then `end` says where that really ends: a value that claims more than is left is an
 // error at once, one that merely runs out of the window throws `windowEnd`, and the caller tries again with a larger window.
+import { asciiText } from '../bytes/unit-text.js'
 import type { Report } from '../errors/index.js'
 import { msgpackCodes } from './msgpack-codes.js'
 
@@ -131,16 +132,9 @@ export class MsgpackReader {
   takeAscii(length: number): string | undefined {
     if (length > longestAscii) return undefined
     this.#need(length)
-    const bytes = this.#bytes
-    const start = this.position
-    const units = asciiUnits(length)
-    for (let i = 0; i < length; i++) {
-      const byte = bytes[start + i]!
-      if (byte > 0x7f) return undefined
-      units[i] = byte
-    }
-    this.position = start + length
-    return String.fromCharCode.apply(null, units)
+    const text = asciiText(this.#bytes, this.position, this.position + length)
+    if (text !== undefined) this.position += length
+    return text
   }
 
   /** A big-endian u32 behind a type byte that the caller has looked at. */
@@ -227,11 +221,8 @@ export class MsgpackReader {
 
 const widths = [1, 2, 4] as const
 
-// Names are short and plain nearly always. Decoding them from a reused list makes no garbage, which counts when there are many.
+// Names are short and plain nearly always.
 const longestAscii = 64
-const asciiLists: number[][] = []
-
-const asciiUnits = (length: number): number[] => (asciiLists[length] ??= Array.from({ length }, () => 0))
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
