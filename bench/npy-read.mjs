@@ -8,7 +8,7 @@ let [own, theirs] = []
 
 async function read() {
   const model = await openModel(await openInput(path))
-  const payload = decodedPayload(model.tensors[0], 'f32')
+  const payload = decodedPayload(model.tensors.at(0), 'f32')
   own = payload.read ? floats(await payload.read(0, payload.byteLength)) : await collect(payload)
   await closeModel(model)
 }

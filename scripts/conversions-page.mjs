@@ -138,7 +138,7 @@ export async function conversionsPage() {
     for (const [title, source, subject] of kinds) {
       const own = await native(source, format, subject)
       if (!own) continue
-      const name = own.tensors.length === 1 && subject === 'w' ? own.tensors[0].name : subject
+      const name = own.tensors.length === 1 && subject === 'w' ? own.tensors.at(0).name : subject
       const cells = []
       for (const target of writable) if (target !== format) cells.push(await outcome(own, target, name))
       rows.push(`| ${title} | ${cells.join(' | ')} |`)
