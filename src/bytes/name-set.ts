@@ -4,6 +4,8 @@
 
 /** A million honest names need fewer than a hundred steps at worst. */
 const mostSteps = 256
+/** Among a million honest names hardly two have the same hash. To compare names takes as long as they are, so it is not done often. */
+const mostAlike = 8
 const fewest = 16
 
 export class NameSet {
@@ -28,10 +30,14 @@ export class NameSet {
     const places = this.#places
     const mask = places.length / 2 - 1
     let place = spread(hash) & mask
+    let alike = 0
     for (let steps = 0; places[2 * place + 1] !== 0; place = (place + 1) & mask) {
       const known = places[2 * place + 1]! - 1
-      if (places[2 * place] === hash && this.#nameOf(known) === name) return known
-      if (++steps > mostSteps) return addTo(this.#startMap(), name, position)
+      if (places[2 * place] === hash) {
+        if (this.#nameOf(known) === name) return known
+        alike++
+      }
+      if (++steps > mostSteps || alike > mostAlike) return addTo(this.#startMap(), name, position)
     }
     places[2 * place] = hash
     places[2 * place + 1] = position + 1
