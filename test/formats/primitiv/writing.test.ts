@@ -222,7 +222,9 @@ describe('shapes', () => {
   it('of more than eight dimensions fit when ones at the end make the difference', async () => {
     const long = sampleModel([named('w', [2, 1, 1, 1, 1, 1, 1, 1, 1, 1])])
     const { plan } = await planConversion(long, 'primitiv', { name: 'out' })
-    expect([...plan.actions]).toMatchObject([{ name: 'w', loss: 'form', reason: expect.stringContaining('at the end') }])
+    expect([...plan.actions]).toMatchObject([
+      { name: 'w', loss: 'form', reason: expect.stringContaining('at the end') },
+    ])
     expect((await open(await write(long))).model.tensors.at(0)!.shape).toEqual([2])
   })
 
