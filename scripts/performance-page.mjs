@@ -52,7 +52,8 @@ function withCasesOf(before, after) {
     const isFirst = before.rows.findIndex((each) => each.case === row.case) === i
     return isFirst ? after.rows.filter((each) => each.case === row.case) : []
   })
-  const again = `The cases ${cases.join(', ')} were measured again by themselves on ${after.date}, with a load of ${shortNumber(after.load)} at the start.`
+  const what = cases.length === 1 ? `The case ${cases[0]} was` : `The cases ${cases.join(', ')} were`
+  const again = `${what} measured again apart on ${after.date}, with a load of ${shortNumber(after.load)} at the start.`
   return { ...before, rows, again: [...(before.again ?? []), again], errors: [...before.errors, ...after.errors] }
 }
 
