@@ -6,6 +6,7 @@ import { numberRoom, RecordReader, RecordWriter, textRoom } from '../bytes/recor
 import type { DType } from '../dtypes/dtype.js'
 import type { Payload } from './payload.js'
 import { RangePayload } from './range-payload.js'
+import { areEqual } from './same-tensor.js'
 import type { Tensor } from './tensor.js'
 
 const isColumn = 1
@@ -174,9 +175,6 @@ export class PackedTensors extends LazyList<Tensor> {
     return this.#sharedList.push(value) - 1
   }
 }
-
-const areEqual = (a: readonly number[], b: readonly number[] | undefined): boolean =>
-  a.length === b?.length && a.every((value, i) => value === b[i])
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 

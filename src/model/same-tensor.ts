@@ -32,5 +32,5 @@ export function isSameStored(a: Payload | null, b: Payload | null): boolean {
   return a === b || (a !== null && b !== null && isSameRange(a, b))
 }
 
-const areEqual = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): boolean =>
+export const areEqual = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): boolean =>
   a === b || (a !== undefined && a.length === b?.length && a.every((value, i) => value === b[i]))

@@ -44,12 +44,6 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   return layoutAnew(model, choices, options)
 }
 
-/** Nothing travels as it is stored, also where nothing changed: for files that are wrong as a whole. */
-export async function layoutAgain(model: Model, options: WriteOptions): Promise<Layout> {
-  const file = fileOf(model)
-  return layoutAnew(model, chooseOptions(options, file && (await traitsOf(file, options))), options)
-}
-
 const isSameIndex = (model: Model, file: AeroFile): boolean =>
   areSameTensors(model.tensors, file.table.tensors) &&
   extraOf(model.parts, indexKind) === extraOf(file.extras, indexKind)

@@ -13,7 +13,7 @@ import { codes } from './codes.js'
 import { type AeroFile, chunkKind, controlHashOf, fileOf, pageTablesOf } from './file.js'
 import { runHashJobs } from './hash-jobs.js'
 import { checkControlHash } from './ihsh.js'
-import { layoutAgain, remakeManifest } from './layout.js'
+import { layout, remakeManifest } from './layout.js'
 import { type OutChunk, payloadChunk, storedChunk } from './out-chunk.js'
 import { readFile } from './read.js'
 import { recoverToc } from './recover-toc.js'
@@ -151,7 +151,7 @@ async function withoutOverwritten(
     if (why) lost.push(why.message)
     return !why
   })
-  const layoutOf = await layoutAgain({ ...model, tensors: kept, parts }, options)
+  const layoutOf = await layout({ ...model, tensors: kept, parts }, { ...options, anew: true })
   const mended = [
     `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,
   ]

@@ -1,6 +1,7 @@
 // Entries of the index as writers make them, taken straight from the bytes: there can be a million. Whatever has something unusual about it
 // is left to the code that can say what is wrong.
 import { countElements } from '../../bytes/index.js'
+import { asciiText } from '../../bytes/unit-text.js'
 import type { DType } from '../../dtypes/index.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
 import { dtypeOfCode } from './dtypes.js'
@@ -30,8 +31,6 @@ export class UsualEntries {
   readonly #tables: IndexTables
   readonly #start: number
   readonly #end: number
-  /** Room for the characters of a name, by how many there are. */
-  readonly #rooms: number[][] = []
   readonly #types = new Map<number, DType>()
   /** Neighbours are often alike, and then share their shape. */
   #last: { dtype: DType; shape: readonly number[]; length: number } | undefined
@@ -97,14 +96,7 @@ export class UsualEntries {
   /** Of ASCII characters. */
   #name(start: number, length: number): string | undefined {
     const { bytes } = this.#tables.names
-    this.#rooms[length] ??= new Array<number>(length).fill(0)
-    const units = this.#rooms[length]
-    for (let i = 0; i < length; i++) {
-      const byte = bytes[start + i]!
-      if (byte >= 0x80) return undefined
-      units[i] = byte
-    }
-    return String.fromCharCode.apply(null, units)
+    return asciiText(bytes, start, start + length)
   }
 }
 

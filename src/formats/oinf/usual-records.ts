@@ -1,5 +1,6 @@
 // Tensor records as writers make them, taken straight from the bytes: a table can have a million. Whatever has something unusual about it
 // is left to the reader that can say what is wrong.
+import { textOfUnits } from '../../bytes/unit-text.js'
 import type { DType } from '../../dtypes/index.js'
 import type { Header } from './header.js'
 import type { Range, TensorRecord } from './records.js'
@@ -17,8 +18,6 @@ export class UsualRecords {
   position = 0
   readonly #header: Header
   readonly #rest: number
-  /** Room for the characters of a name, by how many there are. */
-  readonly #rooms: number[][] = []
   /** Neighbours are often alike, and then share their shape. */
   #last: { dtype: DType; shape: readonly number[]; length: number } | undefined
 
@@ -83,15 +82,9 @@ export class UsualRecords {
 
   /** The text up to its padding, which ends where the fields begin. */
   #name(view: DataView, at: number, length: number, fieldsAt: number): string | undefined {
-    this.#rooms[length] ??= new Array<number>(length).fill(0)
-    const units = this.#rooms[length]
-    for (let i = 0; i < length; i++) {
-      const byte = view.getUint8(at + i)
-      if (!isLegalByte(byte)) return undefined
-      units[i] = byte
-    }
+    for (let i = at; i < at + length; i++) if (!isLegalByte(view.getUint8(i))) return undefined
     for (let i = at + length; i < fieldsAt; i++) if (view.getUint8(i) !== 0) return undefined
-    return String.fromCharCode.apply(null, units)
+    return textOfUnits(new Uint8Array(view.buffer, view.byteOffset + at, length), 0, length)
   }
 }
 

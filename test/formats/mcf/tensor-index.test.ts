@@ -4,31 +4,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ExtentList } from '../../../src/bytes/index.js'
 import { f32 } from '../../../src/dtypes/index.js'
-import { collectingReport, type Finding, TareError } from '../../../src/errors/index.js'
 import { groupShared } from '../../../src/formats/mcf/dedup.js'
 import { TensorIndex } from '../../../src/formats/mcf/encode-index.js'
-import { recognise } from '../../../src/formats/open.js'
 import { bytesPayload, MemorySource, openModel, rangePayload, type Tensor } from '../../../src/index.js'
+import { readWith } from '../../support/read-with.js'
 import { assemble, base, indexOf, sectionOf } from './patch.js'
-
-async function readWith(file: Uint8Array, extents: ExtentList | undefined) {
-  const findings: Finding[] = []
-  const source = new MemorySource(file, 'model.mcf')
-  const request = { from: 'mcf', report: collectingReport(source.name, findings), extents }
-  try {
-    const { tensors } = await (await recognise(source, request)).read()
-    return { findings, tensors: Array.from(tensors, plain) }
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    return { findings, tensors: [] }
-  }
-}
-
-const plain = ({ data, dtype, ...rest }: Tensor) => ({
-  ...rest,
-  dtype: dtype.id,
-  range: data?.origin && [data.origin.offset, data.origin.length],
-})
 
 const entry = (name: string, at: number) => ({ name, dtype: 1, dims: [4n], dataOff: BigInt(at), dataSize: 16n })
 
@@ -44,7 +24,7 @@ describe('the index', () => {
         const file = original.slice()
         const { offset, size } = sectionOf(file, 3)
         for (const { at, value } of changes) file[offset + (at % size)] = value
-        expect(await readWith(file, undefined)).toEqual(await readWith(file, new ExtentList()))
+        expect(await readWith('mcf', file, undefined)).toEqual(await readWith('mcf', file, new ExtentList()))
       }),
       { numRuns: 500 },
     )
@@ -70,6 +50,7 @@ describe('the index', () => {
     const names = ['a', 'b', 'b', 'c', 'a']
     const index = indexOf(names.map((name) => entry(name, 64)))
     const { findings } = await readWith(
+      'mcf',
       assemble([
         [4, new Uint8Array(128)],
         [3, index],

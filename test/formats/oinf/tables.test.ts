@@ -3,29 +3,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultWindow, ExtentList } from '../../../src/bytes/index.js'
-import { collectingReport, type Finding, TareError } from '../../../src/errors/index.js'
-import { recognise } from '../../../src/formats/open.js'
-import { MemorySource, openModel, type Tensor } from '../../../src/index.js'
+import { MemorySource, openModel } from '../../../src/index.js'
+import { readWith } from '../../support/read-with.js'
 import { bytes, craft, quant } from './craft.js'
-
-async function readWith(file: Uint8Array, extents: ExtentList | undefined) {
-  const findings: Finding[] = []
-  const source = new MemorySource(file, 'model.oinf')
-  const request = { from: 'oinf', report: collectingReport(source.name, findings), extents }
-  try {
-    const { tensors } = await (await recognise(source, request)).read()
-    return { findings, tensors: Array.from(tensors, plain) }
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    return { findings, tensors: [] }
-  }
-}
-
-const plain = ({ data, dtype, ...rest }: Tensor) => ({
-  ...rest,
-  dtype: dtype.id,
-  range: data?.origin && [data.origin.offset, data.origin.length],
-})
 
 const small = (version: number): Uint8Array =>
   craft({
@@ -47,7 +27,7 @@ describe('tensor records', () => {
       fc.asyncProperty(fc.constantFrom(...files), fc.array(change, { maxLength: 3 }), async (original, changes) => {
         const file = original.slice()
         for (const { at, value } of changes) file[72 + (at % (file.length - 72))] = value
-        expect(await readWith(file, undefined)).toEqual(await readWith(file, new ExtentList()))
+        expect(await readWith('oinf', file, undefined)).toEqual(await readWith('oinf', file, new ExtentList()))
       }),
       { numRuns: 500 },
     )
@@ -70,7 +50,7 @@ describe('tensor records', () => {
       dims: [1],
       data: bytes(i % 256),
     }))
-    const { findings, tensors: read } = await readWith(craft({ tensors }), undefined)
+    const { findings, tensors: read } = await readWith('oinf', craft({ tensors }), undefined)
     expect(findings.map(({ code, path }) => [code, path])).toContainEqual(['oinf/tensor-type', 'tensors[25000].dtype'])
     expect(read.map(({ name }) => name)).toEqual(tensors.filter(({ tag }) => tag === 5).map(({ name }) => name))
   })
