@@ -1,5 +1,6 @@
 // Where the tensors of a file are, by the position of the tensor. A file can have a million tensors, so this is plain lists of numbers, and
 // what follows from others or is nearly always the same is not among them.
+import { sortedPositions } from '../../bytes/sort-positions.js'
 import type { Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import type { Chunk } from './chunk.js'
@@ -154,9 +155,6 @@ export class TensorTable {
   inFileOrder(): Iterable<number> {
     const { count } = this
     const compare = (a: number, b: number): number => this.startOf(a) - this.startOf(b) || this.endOf(a) - this.endOf(b)
-    for (let i = 1; i < count; i++) {
-      if (compare(i - 1, i) > 0) return new Uint32Array(count).map((_, k) => k).sort(compare)
-    }
-    return this.tensors.keys()
+    return sortedPositions(count, compare)
   }
 }

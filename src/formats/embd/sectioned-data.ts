@@ -1,5 +1,6 @@
 // Gives every tensor of the index its bytes in the data section, and finds out which of them share bytes or leave some over.
 import type { ByteSource } from '../../bytes/index.js'
+import { sortedPositions } from '../../bytes/sort-positions.js'
 import type { ReadContext, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import { alignment } from './structs.js'
@@ -109,11 +110,5 @@ function checkOverlap(index: TensorIndex, section: DataSection, context: ReadCon
 }
 
 /** The numbers of tensors by where they start. */
-function inFileOrder({ tensors, offsets }: TensorIndex): Iterable<number> {
-  for (let i = 1; i < tensors.length; i++) {
-    if (offsets[i - 1]! <= offsets[i]!) continue
-    const order = new Uint32Array(tensors.length).map((_, k) => k)
-    return order.sort((a, b) => offsets[a]! - offsets[b]! || a - b)
-  }
-  return tensors.keys()
-}
+const inFileOrder = ({ tensors, offsets }: TensorIndex): Iterable<number> =>
+  sortedPositions(tensors.length, (a, b) => offsets[a]! - offsets[b]!)

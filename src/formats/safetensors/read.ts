@@ -1,6 +1,7 @@
 // Reads one file: fetches the header, parses it, and checks that the tensors tile the data section.
 import { type ByteSource, Cursor, countElements, struct, u64 } from '../../bytes/index.js'
 import { NumberList } from '../../bytes/number-list.js'
+import { sortedPositions } from '../../bytes/sort-positions.js'
 import { type Metadata, type Model, type ReadContext, rangePayload, text } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import { JsonScanner } from '../../wire/index.js'
@@ -163,10 +164,7 @@ class DataSection {
     const begins = this.#begins
     const ends = this.#ends
     const compare = (a: number, b: number): number => begins.at(a) - begins.at(b) || ends.at(a) - ends.at(b)
-    for (let i = 1; i < begins.length; i++) {
-      if (compare(i - 1, i) > 0) return Uint32Array.from({ length: begins.length }, (_, k) => k).sort(compare)
-    }
-    return this.tensors.keys()
+    return sortedPositions(begins.length, compare)
   }
 }
 
