@@ -11,7 +11,9 @@ const manyBytes = 8 << 20
 /** Milliseconds that a byte takes at most, and a call besides, when the system had it in its memory. */
 const byteTime = 1e-6
 const callTime = 0.2
-/** After a read that had to wait, so many go to another thread before the next is tried here. */
+/** So many reads in a row must have been slow: a single one may have lost its turn on a busy machine, without any wait for a disk. */
+const slowReads = 2
+/** After reads that had to wait, so many go to another thread before the next is tried here. */
 const patience = 32
 /** Timers, signals and whatever else waits have their turn after so many bytes; a call counts like some of them. */
 const turnBytes = 16 << 20
@@ -20,6 +22,7 @@ const callBytes = 16 << 10
 export class DescriptorReads {
   readonly #handle: FileHandle
   #elsewhere = 0
+  #slow = 0
   #sinceTurn = 0
 
   constructor(handle: FileHandle) {
@@ -38,7 +41,8 @@ export class DescriptorReads {
     if (fd < 0) return (await this.#handle.read(target, start, length, position)).bytesRead // closed; this says so
     const begin = performance.now()
     const got = readSync(fd, target, start, length, position)
-    if (performance.now() - begin > callTime + got * byteTime) this.#elsewhere = patience
+    this.#slow = performance.now() - begin > callTime + got * byteTime ? this.#slow + 1 : 0
+    if (this.#slow >= slowReads) this.#elsewhere = patience
     return got
   }
 

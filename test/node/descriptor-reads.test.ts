@@ -15,6 +15,14 @@ async function fileOf(bytes: Uint8Array): Promise<{ handle: FileHandle; through:
   return { handle, through: () => read.mock.calls.length }
 }
 
+/** Every look at the clock takes so many milliseconds. */
+function slowClock(): { step: number } {
+  const clock = { step: 50 }
+  let time = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => (time += clock.step))
+  return clock
+}
+
 const pattern = Uint8Array.from({ length: 2 * MiB }, (_, i) => (i * 7 + (i >> 8)) % 256)
 
 afterEach(() => vi.restoreAllMocks())
@@ -32,15 +40,28 @@ test('what the system has at hand is read by this thread', async () => {
   await handle.close()
 })
 
-test('after one that had to wait, others wait elsewhere for a while', async () => {
-  let time = 0
-  let step = 50
-  vi.spyOn(performance, 'now').mockImplementation(() => (time += step))
+test('a single slow one changes nothing', async () => {
+  const clock = slowClock()
+  const { handle, through } = await fileOf(pattern)
+  const reads = new DescriptorReads(handle)
+  const target = new Uint8Array(MiB)
+  for (let i = 0; i < 8; i++) {
+    clock.step = i % 2 === 0 ? 50 : 0
+    await reads.read(target, 0, MiB, 0)
+  }
+  expect(through()).toBe(0)
+  await handle.close()
+})
+
+test('after some that had to wait, others wait elsewhere for a while', async () => {
+  const clock = slowClock()
   const { handle, through } = await fileOf(pattern)
   const reads = new DescriptorReads(handle)
   const target = new Uint8Array(MiB)
   await reads.read(target, 0, MiB, 0) // takes 50 ms
-  step = 0
+  await reads.read(target, 0, MiB, 0) // so does this
+  expect(through()).toBe(0)
+  clock.step = 0
   let elsewhere = 0
   for (; through() === elsewhere && elsewhere < 100; elsewhere++) {
     target.fill(0)
