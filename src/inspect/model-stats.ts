@@ -2,7 +2,7 @@
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorList, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
-import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthSharing, type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
 import { type NoStats, type StatsOptions, type TensorStats, tensorStats } from './stats.js'
 
@@ -28,22 +28,29 @@ export async function* statsOfTensors(
   const sizeOf = ({ data }: Tensor): number => data?.byteLength ?? 0
   const total = tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0)
   const values = tensors.reduce((sum, { shape, data }) => sum + (data ? (countElements(shape) ?? 0) : 0), 0)
-  const isWorthIt = tensors.length > 1 && isWorthComputing(pool, values * costOfValue)
-  let before = 0
-  const tell = (bytes: number, path: string): void => options.onProgress?.({ done: before + bytes, total, path })
-  const here = (tensor: Tensor): Promise<TensorStats | NoStats> => {
-    const onProgress: StatsOptions['onProgress'] = ({ done, total: all }) =>
-      tell(Math.round((all > 0 ? done / all : 1) * sizeOf(tensor)), tensor.name)
-    return tensorStats(tensor, { ...options, onProgress })
+  const isWorthIt = tensors.length > 1 && isWorthSharing(pool, values * costOfValue)
+  let done = 0
+  let path = ''
+  const advance = (bytes: number): void => {
+    done += bytes
+    options.onProgress?.({ done, total, path })
+  }
+  const here = async (tensor: Tensor, stop: AbortSignal | undefined): Promise<TensorStats | NoStats> => {
+    const size = sizeOf(tensor)
+    let told = 0
+    const tell = (bytes: number): void => {
+      path = tensor.name
+      advance(bytes - told)
+      told = bytes
+    }
+    const onProgress: StatsOptions['onProgress'] = ({ done: part, total: all }) =>
+      tell(Math.round((all > 0 ? part / all : 1) * size))
+    const stats = await tensorStats(tensor, { ...options, signal: stop, onProgress })
+    tell(size)
+    return stats
   }
   const job = (tensor: Tensor): Job | undefined => statsJob(tensor, options)
-  let next = 0
-  for await (const stats of runMixed(tensors, { pool: isWorthIt ? pool : undefined, job, here, signal })) {
-    const tensor = tensors.at(next++)!
-    before += sizeOf(tensor)
-    tell(0, tensor.name)
-    yield stats
-  }
+  yield* runMixed(tensors, { pool: isWorthIt ? pool : undefined, job, here, signal, onAdvance: advance })
 }
 
 function statsJob(tensor: Tensor, { bins, exact }: StatsOptions): Job | undefined {

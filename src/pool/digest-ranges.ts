@@ -8,7 +8,7 @@ import { joinSubtreeValues, subtreeCost } from '../digest/subtree.js'
 import { type Costs, type DigestTask, planDigests, subtreeSize } from './digest-plan.js'
 import type { WorkerPool } from './job.js'
 import { digestJob } from './kinds.js'
-import { runShared } from './run-jobs.js'
+import { runShared } from './run-shared.js'
 import { coveredBytes, type DigestRange, digestSlot, placesInOrder, streamDigests } from './stream-digests.js'
 
 export interface DigestOptions {
