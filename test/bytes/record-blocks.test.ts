@@ -30,6 +30,51 @@ it('every record is read as it was written, from any place', () => {
   )
 })
 
+it('texts are right in whatever order they are read, while others are still written', () => {
+  const step = fc.oneof(
+    fc.record({ write: fc.oneof(fc.string({ maxLength: 60 }), fc.string({ unit: 'binary', maxLength: 200 })) }),
+    fc.record({ from: fc.nat(), count: fc.integer({ min: 1, max: 12 }) }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const writer = new RecordWriter()
+      const reader = new RecordReader(writer)
+      const names: string[] = []
+      const places: number[] = []
+      for (const each of steps) {
+        if ('write' in each) {
+          places.push(writer.begin(textRoom(each.write)))
+          names.push(each.write)
+          writer.text(each.write)
+          continue
+        }
+        const first = names.length === 0 ? 0 : each.from % names.length
+        for (let i = first; i < Math.min(first + each.count, names.length); i++) {
+          reader.moveTo(places[i]!)
+          expect(reader.text()).toBe(names[i])
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('many texts are read one after another as they are', () => {
+  const writer = new RecordWriter()
+  const reader = new RecordReader(writer)
+  const nameOf = (i: number): string => (i % 97 === 0 ? `n${'é'.repeat(i % 40_000)}` : `layers.${i}.weight`)
+  const places = Array.from({ length: 20_000 }, (_, i) => {
+    const place = writer.begin(numberRoom + textRoom(nameOf(i)))
+    writer.number(i)
+    writer.text(nameOf(i))
+    return place
+  })
+  for (const [i, place] of places.entries()) {
+    reader.moveTo(place)
+    if (reader.number() !== i || reader.text() !== nameOf(i)) throw new Error(`record ${i} is another`)
+  }
+})
+
 it('a text that is there as bytes is the same record', () => {
   const writer = new RecordWriter()
   const place = writer.begin(100)
