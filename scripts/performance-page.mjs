@@ -24,7 +24,7 @@ const topics = {
   Quantizing:
     'Speed on one thread, as f32 bytes per second; `memcpy` copies the f32 values. Errors are ratios too: above 1 the error of tare is smaller.',
   Converting:
-    'Whole commands, from the page cache to the disk, flushed. Tensors keep their bytes, so `cp` and `sync` of the same file is the least that has to be done.',
+    'Whole commands, from the page cache to the disk, flushed. Tensors keep their bytes, so `cp` and `sync` of the same file is the least that has to be done. `cp` copies inside the system, which Node offers for whole files only; where the ratio is above 1, nothing would be gained by it.',
   Comparing: 'One value in one tensor differs.',
   Embedding: 'An encoder with 6 layers of 384 values, 90 MB, on one core.',
   'Two threads against one':

@@ -35,18 +35,23 @@ export default async function* threads({ file, pick, rounds }) {
   }
   remove(aero)
 
-  // Whole commands: starting the command and the threads counts. Little or nothing is written, so that no disk is in the way.
+  // Whole commands: starting the command and the threads counts, so those that take tenths of a second are given more to do. Little or
+  // nothing is written, so that no disk is in the way.
   const out = file('out.mcf')
-  const commands = {
-    hash: ['hash', from],
-    diff: ['diff', from, other],
-    stats: ['stats', from],
-    quantize: ['quantize', from, '-o', out],
-    'convert --cast f16': ['convert', from, '-o', '-', '--to', 'safetensors', '--cast', 'f16'],
-  }
-  for (const [name, args] of Object.entries(commands)) {
+  remove(other)
+  const [large, largeOther] = [file('large.safetensors'), file('large-other.safetensors')]
+  const largeBytes = writeSample(large, pick(4 * GiB, 256 * MiB))
+  await tare(['convert', large, '-o', largeOther])
+  const commands = [
+    ['hash', ['hash', large], largeBytes],
+    ['diff', ['diff', large, largeOther], largeBytes],
+    ['stats', ['stats', large], largeBytes],
+    ['quantize', ['quantize', from, '-o', out], bytes],
+    ['convert --cast f16', ['convert', large, '-o', '-', '--to', 'safetensors', '--cast', 'f16'], largeBytes],
+  ]
+  for (const [name, args, bytes] of commands) {
     const [verb] = args
-    const work = `tare ${name}, ${size}`
+    const work = `tare ${name}, ${sizeText(bytes)}`
     if (!hasThreads(verb)) {
       yield skipped(work, '--threads 1', `tare ${verb} works on one thread`)
       continue
