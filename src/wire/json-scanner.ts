@@ -49,7 +49,8 @@ export class JsonScanner {
 
   /** A stretch of the text as it stands there. */
   slice(start: number, end: number): string {
-    return textOfUnits(this.#units, start, Math.max(start, Math.min(end, this.length)))
+    const to = Math.min(end, this.length)
+    return textOfUnits(this.#units, Math.min(start, to), to)
   }
 
   unitAt(index: number): number {
@@ -340,7 +341,9 @@ export class JsonScanner {
 
 /** Four bytes at a time, from the first place in the buffer where that is possible. */
 function isAscii(bytes: Uint8Array): boolean {
-  const lead = Math.min(bytes.byteLength, -bytes.byteOffset & 3)
+  // So short a text may end before that place.
+  if (bytes.byteLength < 4) return bytes.every((byte) => byte < 0x80)
+  const lead = -bytes.byteOffset & 3
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + lead, (bytes.byteLength - lead) >> 2)
   let bits = 0
   for (let i = 0; i < words.length; i++) bits |= words[i]!

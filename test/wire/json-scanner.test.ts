@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/bytes/index.js'
 import { strictReport, TareError } from '../../src/errors/index.js'
+import { registerNodeBytes } from '../../src/node/bytes.js'
 import { type JsonNode, JsonScanner, parseJson } from '../../src/wire/index.js'
+
+// Buffers refuse ranges beyond their end where strings just end.
+registerNodeBytes()
 
 const parse = (text: string): JsonNode => parseJson(encodeUtf8(text), strictReport('t.json'))
 
@@ -64,6 +68,8 @@ describe('parseJson', () => {
     ['["a\nb"]', 'json/syntax', 3],
     ['[01]', 'json/syntax', 2],
     ['"\\x"', 'json/syntax', 1],
+    ['"\\', 'json/syntax', 1],
+    ['"\\u00', 'json/syntax', 1],
     ['', 'json/syntax', 0],
     [`${'['.repeat(100)}`, 'json/depth', 64],
   ])('%j fails with %s at byte %i', (text, code, offset) => {
@@ -77,6 +83,15 @@ describe('parseJson', () => {
       code: 'json/utf8',
       offset: 4,
     })
+  })
+
+  it('reads the shortest texts wherever they lie in a buffer', () => {
+    for (let place = 0; place < 8; place++) {
+      const at = (text: string): Uint8Array => encodeUtf8(' '.repeat(place) + text).subarray(place)
+      for (const text of ['1', '[]', '123', '[12]', '[123]', '"é"'])
+        expect(plain(parseJson(at(text), strictReport('t.json'))), text).toEqual(JSON.parse(text))
+      expect(failure(at('')).code).toBe('json/syntax')
+    }
   })
 
   it('keeps large integers and odd keys', () => {
