@@ -121,6 +121,13 @@ describe('sources', () => {
     }
   })
 
+  it('memory gives plain bytes, whose slices are copies, also of a Buffer', async () => {
+    const buffer = Buffer.from('bytes')
+    const copy = (await new MemorySource(buffer).read(0, 5)).slice()
+    copy.fill(0)
+    expect(buffer.toString()).toBe('bytes')
+  })
+
   it.each(sources)('%s streams windows of equal size', async (_, source) => {
     for (const window of [64, 1000, 3333, 10_000, 20_000]) {
       const { bytes: all, lengths } = await gather(streamRange({ source, offset: 7, length: 9_900 }, window))
