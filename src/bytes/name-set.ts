@@ -4,8 +4,8 @@
 
 /** A million honest names need fewer than a hundred steps at worst. */
 const mostSteps = 256
-/** Among a million honest names hardly two have the same hash. To compare names takes as long as they are, so it is not done often. */
-const mostAlike = 8
+/** Names with the same hash are compared as long as that takes no more characters than all names have that came here, and these. */
+const fewCharacters = 4096
 const fewest = 16
 
 export class NameSet {
@@ -16,6 +16,7 @@ export class NameSet {
   #places = new Int32Array(2 * fewest)
   #count = 0
   #last = 0
+  #charactersLeft = fewCharacters
   #fallback: Map<string, number> | undefined
 
   /** `nameAt` gives back the names that were added, by their positions. */
@@ -27,18 +28,10 @@ export class NameSet {
   add(name: string, position: number, hash: number = hashOfName(name)): number | undefined {
     if (this.#fallback) return addTo(this.#fallback, name, position)
     if (4 * this.#count >= this.#places.length) this.#grow()
+    const place = this.#placeOf(name, hash)
+    if (place === undefined) return addTo(this.#startMap(), name, position)
     const places = this.#places
-    const mask = places.length / 2 - 1
-    let place = spread(hash) & mask
-    let alike = 0
-    for (let steps = 0; places[2 * place + 1] !== 0; place = (place + 1) & mask) {
-      const known = places[2 * place + 1]! - 1
-      if (places[2 * place] === hash) {
-        if (this.#nameOf(known) === name) return known
-        alike++
-      }
-      if (++steps > mostSteps || alike > mostAlike) return addTo(this.#startMap(), name, position)
-    }
+    if (places[2 * place + 1] !== 0) return places[2 * place + 1]! - 1
     places[2 * place] = hash
     places[2 * place + 1] = position + 1
     this.#last = place
@@ -49,13 +42,27 @@ export class NameSet {
   /** The position of a name, if it was added. */
   find(name: string, hash: number = hashOfName(name)): number | undefined {
     if (this.#fallback) return this.#fallback.get(name)
+    const place = this.#placeOf(name, hash)
+    if (place === undefined) return this.#startMap().get(name)
+    return this.#places[2 * place + 1] === 0 ? undefined : this.#places[2 * place + 1]! - 1
+  }
+
+  /** Where a name is, or the free place where it would be; undefined when it takes too long to tell. */
+  #placeOf(name: string, hash: number): number | undefined {
     const places = this.#places
     const mask = places.length / 2 - 1
-    for (let place = spread(hash) & mask; places[2 * place + 1] !== 0; place = (place + 1) & mask) {
-      const known = places[2 * place + 1]! - 1
-      if (places[2 * place] === hash && this.#nameOf(known) === name) return known
+    this.#charactersLeft += name.length
+    let place = spread(hash) & mask
+    for (let steps = 0; places[2 * place + 1] !== 0; place = (place + 1) & mask) {
+      if (places[2 * place] === hash) {
+        const other = this.#nameOf(places[2 * place + 1]! - 1)
+        if (other === name) return place
+        // One long name, and a short one with its hash that comes again and again: each time the long one is made to be compared.
+        this.#charactersLeft -= other.length
+      }
+      if (++steps > mostSteps || this.#charactersLeft < 0) return undefined
     }
-    return undefined
+    return place
   }
 
   /** The name that was added last does not get into the list after all. */

@@ -25,4 +25,21 @@ describe('a set of names', () => {
       }),
     )
   })
+
+  it('makes a long name only a few times for short ones that have its hash', () => {
+    const list = ['x'.repeat(100_000), 'short', 'other']
+    let made = 0
+    const names = new NameSet((position) => {
+      made += list[position]!.length
+      return list[position]!
+    })
+    for (const [position, name] of list.slice(0, 2).entries()) names.add(name, position, 1)
+    for (let i = 0; i < 1000; i++) {
+      expect(names.add('short', 2, 1)).toBe(1)
+      expect(names.find('other', 1)).toBeUndefined()
+    }
+    expect(names.add('other', 2, 1)).toBeUndefined()
+    expect(names.find('other', 1)).toBe(2)
+    expect(made).toBeLessThan(500_000)
+  })
 })
