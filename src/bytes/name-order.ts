@@ -35,9 +35,12 @@ function doAscend(count: number, nameAt: (position: number) => Name, rankAt: (po
 }
 
 function compare(a: Name, b: Name): number {
-  if (typeof a === 'string' && typeof b === 'string') return compareUtf8(a, b)
+  if (isText(a) && isText(b)) return compareUtf8(a, b)
   return compareBytes(bytesOf(a), bytesOf(b))
 }
+
+/** Half of a surrogate pair has the bytes of U+FFFD, and not the place among texts that it would have as a whole. */
+const isText = (name: Name): name is string => typeof name === 'string' && name.isWellFormed()
 
 const bytesOf = (name: Name): Uint8Array => (typeof name === 'string' ? encodeUtf8(name) : name)
 

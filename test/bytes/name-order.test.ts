@@ -5,6 +5,7 @@ import { nameOrder } from '../../src/bytes/name-order.js'
 const name = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 4 }),
   fc.string({ maxLength: 2 }),
+  fc.string({ unit: fc.constantFrom('\ud800', '\udc00', '\ufffd', '\ufffe', 'a'), maxLength: 3 }),
   fc.uint8Array({ maxLength: 3 }),
 )
 
@@ -33,6 +34,11 @@ describe('the order of names', () => {
         expect([...(order ?? list.keys())]).toEqual(expected)
       }),
     )
+  })
+
+  it('is that of their bytes where halves of surrogate pairs seem to ascend', () => {
+    const names = ['\ufffe', '\ud800']
+    expect(nameOrder(names.length, (position) => names[position]!)).toEqual(Uint32Array.of(1, 0))
   })
 
   it('is not made for names that ascend', () => {
