@@ -42,4 +42,47 @@ describe('a set of names', () => {
     expect(names.find('other', 1)).toBe(2)
     expect(made).toBeLessThan(500_000)
   })
+
+  it('compares few names with those that are not there, however their hashes fall', () => {
+    const { names, list, asked } = counting(8, () => 7)
+    for (let i = 0; i < 10_000; i++) expect(names.find(`other ${i}`, 7)).toBe(undefined)
+    expect(asked()).toBeLessThan(2000)
+    for (const [i, name] of list.entries()) expect(names.find(name, 7)).toBe(i)
+  })
+
+  it('does not go along a row of places more than once', () => {
+    const { names, list, asked } = counting(4000, hashOfPlace)
+    // The same place as that of the first, and another hash: no name is compared, but all are asked for when a Map is made of them.
+    expect(names.find('other', hashOfPlace(2 ** 20))).toBe(undefined)
+    expect(asked()).toBe(list.length)
+    for (const [i, name] of list.entries()) expect(names.find(name, hashOfPlace(i))).toBe(i)
+    expect(asked()).toBe(list.length)
+  })
 })
+
+/** A set of so many names, and how many of them it has asked for since it has them all. */
+function counting(count: number, hashOf: (i: number) => number) {
+  const list = Array.from({ length: count }, (_, i) => `name ${i}`)
+  let times = 0
+  const names = new NameSet((position) => {
+    times++
+    return list[position]!
+  })
+  for (const [i, name] of list.entries()) names.add(name, i, hashOf(i))
+  times = 0
+  return { names, list, asked: () => times }
+}
+
+/** The hash of a name that gets the place of this number: what the table does to spread hashes, backwards. */
+function hashOfPlace(place: number): number {
+  const twice = Math.imul(place ^ (place >>> 16), inverse(0xc2b2ae35))
+  const once = Math.imul(twice ^ (twice >>> 13) ^ (twice >>> 26), inverse(0x85ebca6b))
+  return once ^ (once >>> 16)
+}
+
+/** What undoes a multiplication by an odd number, in 32 bits: every step doubles the bits that are right. */
+function inverse(factor: number): number {
+  let found = 1
+  for (let i = 0; i < 5; i++) found = Math.imul(found, 2 - Math.imul(factor, found))
+  return found
+}
