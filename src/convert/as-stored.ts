@@ -5,7 +5,7 @@ import type { Plan } from './plan-types.js'
 
 /** Options that say where and how the same content is laid out. */
 const ways: ReadonlySet<string> = new Set(
-  'name shardSize align deterministic extra signal pool keepOrientation'.split(' '),
+  'name shardSize align deterministic anew extra signal pool keepOrientation'.split(' '),
 )
 /** What is done unless somebody says no. */
 const usual: ReadonlySet<string> = new Set(['stow', 'files'])

@@ -9,12 +9,14 @@ import {
   type Model,
   openModel,
   planRepair,
+  stowageKey,
   TareError,
   text,
   verifySource,
   writeLayout,
 } from '../../src/index.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
+import { fixtureSource } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 const shapes = [[4, 16], [3], [2, 2, 8], [64], [1, 5], [7, 9]]
@@ -90,5 +92,22 @@ describe.each(single.filter(({ id }) => id !== 'aeroset').map(({ id }) => id))('
       }
     }
     if (!only && !indexLast.has(id)) expect(saved).toBeGreaterThan(10)
+  })
+})
+
+describe('a damaged container that carries something', () => {
+  it('carries the same when it is repaired', async () => {
+    const stowage = text(JSON.stringify({ version: 1, from: { format: 'safetensors' } }))
+    const own = await openModel(fixtureSource('aero', 'valid/extra-keys.aero'))
+    const metadata = new Map([...own.metadata, [stowageKey, stowage]])
+    const carrying = { ...own, metadata, tensors: [...own.tensors, sampleTensor('last', 'u8', [64])] }
+    const [bytes] = (await convertToFiles(carrying, 'aero', { stow: false, name: 'm.aero' })).values()
+    const { tensors } = await openModel(new MemorySource(bytes!, 'm.aero'))
+    bytes![tensors.at(-1)!.data!.origin!.offset]! ^= 1
+    const { planned, files } = await repairBytes(bytes!, 'm.aero')
+    expect(planned.salvage?.lost.map(({ name }) => name)).toEqual(['last'])
+    const repaired = await openModel(sourceOf(files))
+    expect(repaired.tensors.map(({ extra }) => extra)).toEqual(tensors.slice(0, -1).map(({ extra }) => extra))
+    expect(repaired.metadata.get(stowageKey)).toEqual(stowage)
   })
 })
