@@ -23,6 +23,7 @@ import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
+import { planJson } from './plan-json.js'
 import { summarizePlan } from './plan-table.js'
 import { poolOf } from './pool-of.js'
 import { quantizeSettings } from './quantize-flags.js'
@@ -188,7 +189,7 @@ async function carryOut(
   }
   if (json)
     await console.json({
-      ...plan,
+      ...planJson(plan),
       file: input,
       format: model.format,
       ...(receipt !== undefined && { receipt }),

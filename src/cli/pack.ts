@@ -19,6 +19,7 @@ import { escapeName } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
 import { assertNotInput, assertUnchanged, markOutputErrors } from './open-guarded.js'
+import { planJson } from './plan-json.js'
 import { summarizePlan } from './plan-table.js'
 import { onEarlyExit } from './process-events.js'
 import { checkFormatId, reportFailure, statusOf } from './run-inputs.js'
@@ -111,7 +112,7 @@ async function carryOut(
   )
   if (json) {
     const written = files.map(({ name, size }) => ({ name: pathOf(name), size }))
-    await console.json({ ...plan, file: input, format: plan.source.format, files: written })
+    await console.json({ ...planJson(plan), file: input, format: plan.source.format, files: written })
   } else {
     for (const line of summarizePlan(plan, console.errorColor)) console.remark(line)
     const what = `${plural(model.tensors.length, 'tensor')}, ${formatSize(plan.size)}`

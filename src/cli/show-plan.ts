@@ -1,6 +1,7 @@
 // What verbs that make files have in common: how much loss is allowed, which format is meant, and the plan as a dry run shows it.
 import { type Conversion, checkLoss, formats, TareError } from '../node.js'
 import type { Context } from './context.js'
+import { planJson } from './plan-json.js'
 import { describePlan } from './plan-table.js'
 import { type Status, UsageError } from './status.js'
 
@@ -27,7 +28,7 @@ export async function showPlan(
     if (!(error instanceof TareError)) throw error
     refused = error
   }
-  if (json) await console.json({ ...plan, file: input, format: plan.source.format, allowed: !refused })
+  if (json) await console.json({ ...planJson(plan), file: input, format: plan.source.format, allowed: !refused })
   else await console.print(describePlan(plan, input, console))
   if (refused && !json) console.complainOf(refused.finding)
   return refused ? 1 : 0

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { JsonList, jsonPieces, toJsonLine } from '../../src/cli/json.js'
+import { planJson } from '../../src/cli/plan-json.js'
+import { ActionLog } from '../../src/convert/action-log.js'
+import type { Plan, PlanAction } from '../../src/convert/plan.js'
 
 test('integers beyond 2^53-1 are decimal strings', () => {
   const values = { small: 5n, most: 9007199254740991n, more: 9007199254740992n, less: -9007199254740992n }
@@ -61,4 +64,24 @@ test('a list that is made while it is printed has any length', () => {
   expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(70_000)
   expect(JSON.parse(pieces.join(''))).toEqual({ file: 'x', items: Array.from({ length: 20_000 }, (_, i) => ({ i })) })
   expect([...jsonPieces({ items: new JsonList(0, () => null) })].join('')).toBe('{"items":[]}\n')
+})
+
+test('a plan is printed action by action', () => {
+  const actions = Array.from(
+    { length: 5000 },
+    (_, i): PlanAction => ({
+      subject: 'tensor',
+      name: `blk.${i}.é`,
+      action: i % 3 === 0 ? 'cast' : 'copy',
+      loss: 'none',
+    }),
+  )
+  const source = { file: 'a.gguf', format: 'gguf' }
+  const plan: Plan = {
+    ...{ source, target: 'aero', actions: new ActionLog(actions), notes: [], loss: 'none', size: 1 },
+    ...{ files: [], peakMemory: 2 },
+  }
+  const pieces = [...jsonPieces(planJson(plan))]
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(70_000)
+  expect(pieces.join('')).toBe(toJsonLine({ ...plan, actions }))
 })
