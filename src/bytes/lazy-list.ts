@@ -13,6 +13,8 @@ export interface List<T> extends Iterable<T> {
   flatMap<R>(change: Each<T, R | readonly R[]>): R[]
   filter(isWanted: Each<T, unknown>): T[]
   find(isWanted: Each<T, unknown>): T | undefined
+  findIndex(isWanted: Each<T, unknown>): number
+  forEach(use: Each<T, void>): void
   some(isWanted: Each<T, unknown>): boolean
   every(isWanted: Each<T, unknown>): boolean
   reduce<R>(add: (sum: R, item: T, index: number) => R, start: R): R
@@ -72,9 +74,17 @@ export abstract class LazyList<T> implements List<T> {
     return undefined
   }
 
+  findIndex(isWanted: Each<T, unknown>): number {
+    for (const [i, item] of this.entries()) if (isWanted(item, i)) return i
+    return -1
+  }
+
+  forEach(use: Each<T, void>): void {
+    for (const [i, item] of this.entries()) use(item, i)
+  }
+
   some(isWanted: Each<T, unknown>): boolean {
-    for (const [i, item] of this.entries()) if (isWanted(item, i)) return true
-    return false
+    return this.findIndex(isWanted) >= 0
   }
 
   every(isWanted: Each<T, unknown>): boolean {
