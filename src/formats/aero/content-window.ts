@@ -53,6 +53,8 @@ export class ContentWindow {
   #roomFor(length: number): Uint8Array {
     if (this.#buffer && this.#buffer.byteLength >= length) return this.#buffer
     this.close()
+    // What is longer than a window usually is comes seldom: nobody else would want the room that it leaves.
+    if (length > this.#least) return new Uint8Array(length)
     this.#buffer = takeWindow(length)
     return this.#buffer
   }

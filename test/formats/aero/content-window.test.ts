@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { MemorySource, releaseWindow, takeWindow } from '../../../src/bytes/index.js'
+import type { Chunk } from '../../../src/formats/aero/chunk.js'
+import { ContentWindow, usualWindow } from '../../../src/formats/aero/content-window.js'
+
+describe('a window over the content of a chunk', () => {
+  it('grows with what does not fit, and leaves no more room behind than it usually takes', async () => {
+    const length = 8 * usualWindow
+    const content = new Uint8Array(length).map((_, i) => i % 251)
+    const window = ContentWindow.of({ offset: 0, length } as Chunk, new MemorySource(content))
+    for (const size of [usualWindow, 2 * usualWindow, 4 * usualWindow, length]) {
+      await window.moveTo(0, undefined)
+      expect(window.bytes.byteLength).toBe(size)
+    }
+    expect(window.isLast).toBe(true)
+    const { buffer } = window.bytes
+    await window.moveTo(length - 300, undefined)
+    expect([...window.bytes]).toEqual([...content.subarray(length - 300)])
+    window.close()
+    const other = takeWindow(length)
+    expect(other.buffer === buffer).toBe(false)
+    releaseWindow(other)
+  })
+})
