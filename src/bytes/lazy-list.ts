@@ -30,7 +30,8 @@ export abstract class LazyList<T> implements List<T> {
   protected abstract make(index: number): T
 
   at(index: number): T | undefined {
-    const place = index < 0 ? this.length + index : index
+    const whole = Math.trunc(index) || 0 // as arrays have it
+    const place = whole < 0 ? this.length + whole : whole
     return place >= 0 && place < this.length ? this.make(place) : undefined
   }
 

@@ -67,7 +67,9 @@ export class NameSet {
 
   /** The name that was added last does not get into the list after all. */
   keepLast(name: string): void {
-    if (!this.#fallback) this.#places[2 * this.#last + 1] = -this.#others.push(name)
+    const place = -this.#others.push(name)
+    if (this.#fallback) this.#fallback.set(name, place - 1)
+    else this.#places[2 * this.#last + 1] = place
   }
 
   #nameOf(position: number): string {

@@ -31,7 +31,7 @@ it('does what an array of the same items does', () => {
       alike((list) => [...list])
       alike((list) => [...list.keys()])
       alike((list) => [...list.entries()])
-      alike((list) => list.at(start ?? 0))
+      for (const index of [start ?? 0, (start ?? 0) + 0.5, Number.NaN]) alike((list) => list.at(index))
       alike((list) => list.slice(start, end))
       alike((list) => list.map((item, i) => item - i))
       alike((list) => list.flatMap((item, i) => (item > limit ? item : [item, i])))

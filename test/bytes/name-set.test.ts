@@ -16,6 +16,7 @@ describe('a set of names', () => {
           const found = names.add(name, list.length, hashOfName(name) % spread)
           expect(found !== undefined).toBe(known.has(name))
           if (known.get(name) !== undefined) expect(found).toBe(known.get(name))
+          else if (known.has(name)) expect(found).toBeLessThan(0)
           if (found !== undefined) expect(names.find(name, hashOfName(name) % spread)).toBe(found)
           if (found !== undefined) continue
           known.set(name, isListed ? list.length : undefined)
