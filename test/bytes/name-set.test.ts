@@ -27,6 +27,15 @@ describe('a set of names', () => {
     )
   })
 
+  it('gives a name that did not come into the list no place in it, in the Map either', () => {
+    const { names } = counting(1000, () => 7)
+    expect(names.add('lost', 1000, 7)).toBeUndefined()
+    names.keepLast('lost')
+    expect(names.add('next', 1000, 7)).toBeUndefined()
+    expect(names.find('next', 7)).toBe(1000)
+    expect(names.find('lost', 7)).toBeLessThan(0)
+  })
+
   it('makes a long name only a few times for short ones that have its hash', () => {
     const list = ['x'.repeat(100_000), 'short', 'other']
     let made = 0
