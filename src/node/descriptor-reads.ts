@@ -15,8 +15,8 @@ const callTime = 0.2
 const slowReads = 2
 /** After reads that had to wait, so many go to another thread before the next is tried here. */
 const patience = 32
-/** Timers, signals and whatever else waits have their turn after so many bytes; a call counts like some of them. */
-const turnBytes = 2 << 20
+/** Timers, signals and answers of other threads, which wait for their next job, have their turn after so many bytes; a call counts like some of them. */
+const turnBytes = 1 << 20
 const callBytes = 16 << 10
 
 export class DescriptorReads {
