@@ -13,15 +13,18 @@ export class NameSet {
   /** Names that have no place in the list. */
   readonly #others: string[] = []
   /** Two numbers for each place: the hash of a name, and its position plus one; 0 is free, and what is below stands for one of the others. */
-  #places = new Int32Array(2 * fewest)
+  #places: Int32Array
   #count = 0
   #last = 0
   #charactersLeft = fewCharacters
   #fallback: Map<string, number> | undefined
 
-  /** `nameAt` gives back the names that were added, by their positions. */
-  constructor(nameAt: (position: number) => string) {
+  /** `nameAt` gives back the names that were added, by their positions; `expected`: about so many there will be. */
+  constructor(nameAt: (position: number) => string, expected = 0) {
     this.#nameAt = nameAt
+    let room = fewest
+    while (room <= 2 * expected) room *= 2
+    this.#places = new Int32Array(2 * room)
   }
 
   /** The position of the same name, if it was there before; otherwise it is there from now on. `hash` is that of the name. */

@@ -28,7 +28,7 @@ export function checkRenameMap(map: ReadonlyMap<string, string> | undefined, ten
 
 /** Two tensors of one name are refused with what both were called before. `before` and `after` go by pairs. */
 export function checkUniqueNames(before: List<string>, after: List<string>, file: string): void {
-  const known = new NameSet((position) => after.at(position)!)
+  const known = new NameSet((position) => after.at(position)!, after.length)
   for (const [i, name] of after.entries()) {
     const first = known.add(name, i)
     if (first === undefined) continue

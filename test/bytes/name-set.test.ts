@@ -7,9 +7,9 @@ describe('a set of names', () => {
     const entry = fc.record({ name: fc.string({ maxLength: 3 }), isListed: fc.boolean() })
     const spreads = fc.constantFrom(1, 8, 2 ** 32)
     fc.assert(
-      fc.property(fc.array(entry, { maxLength: 600 }), spreads, (entries, spread) => {
+      fc.property(fc.array(entry, { maxLength: 600 }), spreads, fc.nat(700), (entries, spread, expected) => {
         const list: string[] = []
-        const names = new NameSet((position) => list[position]!)
+        const names = new NameSet((position) => list[position]!, expected)
         const known = new Map<string, number | undefined>()
         for (const { name, isListed } of entries) {
           expect(names.find(name, hashOfName(name) % spread) !== undefined).toBe(known.has(name))

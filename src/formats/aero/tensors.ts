@@ -53,7 +53,7 @@ class Placer implements IndexVisitor {
   readonly #byId = new Map<number, Chunk | undefined>()
   #lastId: number | undefined
   #lastShard: Chunk | undefined
-  readonly #names = new NameSet((position) => this.table.tensors.nameAt(position))
+  #names = this.#namesFor(0)
   readonly #isFromGguf: boolean
   readonly #descriptors: Descriptors
   readonly #outer: Report
@@ -82,6 +82,11 @@ class Placer implements IndexVisitor {
 
   begin(most: number): void {
     this.table = new TensorTable(most)
+    this.#names = this.#namesFor(most)
+  }
+
+  #namesFor(most: number): NameSet {
+    return new NameSet((position) => this.table.tensors.nameAt(position), most)
   }
 
   visit(entry: IndexEntry, report: Report): void {

@@ -39,7 +39,7 @@ export class NameList {
 
   #collect(): NameSet {
     const names = this.#names
-    const all = new NameSet((i) => names.nameAt(i))
+    const all = new NameSet((i) => names.nameAt(i), names.length)
     for (let i = 0; i < names.length; i++) all.add(names.nameAt(i), i)
     for (const name of this.#others.splice(0)) {
       all.add(name, names.length)
@@ -51,7 +51,7 @@ export class NameList {
 
 /** How many different names there are. */
 export function countDistinct(names: Names): number {
-  const seen = new NameSet((i) => names.nameAt(i))
+  const seen = new NameSet((i) => names.nameAt(i), names.length)
   let count = 0
   for (let i = 0; i < names.length; i++) if (seen.add(names.nameAt(i), i) === undefined) count++
   return count
