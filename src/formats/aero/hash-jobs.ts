@@ -24,7 +24,7 @@ export interface HashWork {
 }
 
 /** So many are done at a time, or half as many where the next one lies behind all of them. */
-const together = 1 << 14
+const together = 1 << 12
 /** Behind the places of all others. */
 const lastPlace = 2 ** 40
 
