@@ -1,5 +1,6 @@
 // Many small records, packed one behind the other: numbers that take as few bytes as they need, and texts. They lie in blocks that are never
 // moved, so growing costs no copy.
+import { TextStretch } from './text-stretch.js'
 import { textOfUnits } from './unit-text.js'
 
 /** A place is the number of a block and a byte in it: records begin within the first so many bytes. */
@@ -82,26 +83,12 @@ export class RecordWriter {
 export const numberRoom = 8
 export const textRoom = (text: string): number => numberRoom + 2 * text.length
 
-/** So many bytes become one text, of which others are parts. */
-const stretchLength = 1 << 14
-/** Texts that lie closer than that are read one after another. */
-const nearBytes = 64
-
-/**
- * Reads what a writer has written, from any place where a record begins. Texts that are read one after another are cut out of one that
- * holds many, which takes a fraction of the time that it takes to make each.
- */
+/** Reads what a writer has written, from any place where a record begins. */
 export class RecordReader {
   readonly #writer: RecordWriter
   #block: Uint8Array = new Uint8Array(0)
   #at = 0
-  /** A stretch of a block as text. */
-  #stretch = ''
-  #stretchBlock: Uint8Array | undefined
-  #stretchStart = 0
-  /** Where the last text ended. */
-  #lastBlock: Uint8Array | undefined
-  #lastEnd = 0
+  readonly #texts = new TextStretch()
 
   constructor(writer: RecordWriter) {
     this.#writer = writer
@@ -135,26 +122,8 @@ export class RecordReader {
     const length = Math.floor(head / 2)
     const start = this.#at
     this.#at += isWide ? 2 * length : length
-    return isWide ? wideText(this.#block, start, this.#at) : this.#narrowText(start, this.#at)
-  }
-
-  #narrowText(from: number, to: number): string {
-    const block = this.#block
-    const isNext = block === this.#lastBlock && from >= this.#lastEnd && from - this.#lastEnd < nearBytes
-    this.#lastBlock = block
-    this.#lastEnd = to
-    if (!this.#isInStretch(from, to)) {
-      if (!isNext || to - from > stretchLength) return textOfUnits(block, from, to)
-      this.#stretch = textOfUnits(block, from, Math.min(from + stretchLength, this.#writer.settledIn(block)))
-      this.#stretchBlock = block
-      this.#stretchStart = from
-    }
-    return this.#stretch.slice(from - this.#stretchStart, to - this.#stretchStart)
-  }
-
-  #isInStretch(from: number, to: number): boolean {
-    const start = this.#stretchStart
-    return this.#block === this.#stretchBlock && from >= start && to <= start + this.#stretch.length
+    if (isWide) return wideText(this.#block, start, this.#at)
+    return this.#texts.textOf(this.#block, start, this.#at, this.#writer.settledIn(this.#block))
   }
 }
 

@@ -4,6 +4,7 @@
 // The walk goes over an array of code units, which for ASCII text are the bytes themselves: a header of 100 MB is not there a second time as
 // a string. Other text is decoded first, which validates UTF-8 natively.
 import { decodeUtf8, findInvalidUtf8 } from '../bytes/index.js'
+import { TextStretch } from '../bytes/text-stretch.js'
 import { textOfUnits } from '../bytes/unit-text.js'
 import { type Code, jsonCodes, type Report } from '../errors/index.js'
 
@@ -22,6 +23,7 @@ export class JsonScanner {
   readonly #report: Report
   readonly #base: number
   readonly #units: Uint8Array | Uint16Array
+  readonly #texts = new TextStretch()
   readonly #isAscii: boolean
   readonly #maxDepth: number
   #index = 0
@@ -50,7 +52,9 @@ export class JsonScanner {
   /** A stretch of the text as it stands there. */
   slice(start: number, end: number): string {
     const to = Math.min(end, this.length)
-    return textOfUnits(this.#units, Math.min(start, to), to)
+    const from = Math.min(start, to)
+    const units = this.#units
+    return units instanceof Uint8Array ? this.#texts.textOf(units, from, to) : textOfUnits(units, from, to)
   }
 
   unitAt(index: number): number {

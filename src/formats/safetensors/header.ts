@@ -32,6 +32,8 @@ export interface Header {
 
 /** Going back in a text that is not ASCII takes as long as the text is; a file of nothing but repeated names must not make that quadratic. */
 const maxRepeats = 100
+/** What an entry takes in the header, about. */
+const usualEntry = 96
 
 export const entryPath = (name: string): string => `header[${JSON.stringify(name)}]`
 
@@ -40,7 +42,7 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
   const metadata = new Map<string, string>()
   const members: Header['members'] = []
   let repeats = 0
-  const seen = new NameSet((keyIndex) => scanner.keyAt(keyIndex))
+  const seen = new NameSet((keyIndex) => scanner.keyAt(keyIndex), Math.floor(scanner.length / usualEntry))
   const withMembers = context.extents !== undefined
   if (scanner.peek('header') !== 'object') scanner.syntax('an object', 'header')
   if (scanner.index > 0) {
