@@ -3,7 +3,7 @@
 import { type DType, dtypeById, f32 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor, TensorList } from '../model/index.js'
-import { isWorthComputing, isWorthSharing, runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, runMixed, type WorkerPool } from '../pool/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
 import { rangeJob } from '../transforms/jobs.js'
@@ -152,7 +152,7 @@ async function scanAll(
 ): Promise<Map<Chosen, Clip>> {
   const ranges = new Map<Chosen, Clip>()
   const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const isWorthIt = isWorthSharing(pool, total * scanCost)
+  const isWorthIt = isWorthComputing(pool, total * scanCost)
   const found = runMixed(chosen, {
     pool: isWorthIt ? pool : undefined,
     job: ({ values, domain }) => rangeJob(values, domain),

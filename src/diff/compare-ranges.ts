@@ -2,7 +2,7 @@
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
 import { isSameRange } from '../model/same-range.js'
-import { isWorthSharing, type Job, type JobHandler, runShared, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../pool/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 
 export type PayloadPair = readonly [Payload, Payload]
@@ -44,7 +44,7 @@ export async function firstDifferences(
   forEachShared(pairs, (_, [a]) => {
     total += a.byteLength
   })
-  if (!isWorthSharing(pool, total * byteCost)) return found
+  if (!isWorthComputing(pool, total * byteCost)) return found
   const tasks = tasksFor(pairs)
   const { signal, advance } = watch(2 * total)
   const results = await runShared(pool, {

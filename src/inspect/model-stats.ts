@@ -2,7 +2,7 @@
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorList, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
-import { isWorthSharing, type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
 import { type NoStats, type StatsOptions, type TensorStats, tensorStats } from './stats.js'
 
@@ -28,7 +28,7 @@ export async function* statsOfTensors(
   const sizeOf = ({ data }: Tensor): number => data?.byteLength ?? 0
   const total = tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0)
   const values = tensors.reduce((sum, { shape, data }) => sum + (data ? (countElements(shape) ?? 0) : 0), 0)
-  const isWorthIt = tensors.length > 1 && isWorthSharing(pool, values * costOfValue)
+  const isWorthIt = tensors.length > 1 && isWorthComputing(pool, values * costOfValue)
   let done = 0
   let path = ''
   const advance = (bytes: number): void => {

@@ -4,7 +4,7 @@ export { type DigestOptions, digestRanges, type WantedDigest } from './digest-ra
 export type { Job, JobContext, JobHandler, RunOptions, WorkerPool } from './job.js'
 export { jobKinds } from './kinds.js'
 export { isWorthComputing, runInOrder } from './run-jobs.js'
-export { isWorthSharing, runMixed, runShared } from './run-shared.js'
+export { runMixed, runShared } from './run-shared.js'
 export { serveJobs } from './serve.js'
 export { canShareMemory, releaseSharedWindow, takeSharedWindow } from './shared-window.js'
 export { coveredBytes, digestSlot } from './stream-digests.js'

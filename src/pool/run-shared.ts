@@ -101,14 +101,6 @@ export async function* runMixed<T, R>(
   } else for (let place = 0; place < count; place++) yield await work.here(items.at(place)!, signal)
 }
 
-/**
- * Whether sharing work that takes this thread so many nanoseconds gains anything. This thread goes on meanwhile, so little is lost when
- * others are late; but they first have to load what they work with.
- */
-export function isWorthSharing(pool: WorkerPool | undefined, cost: number): pool is WorkerPool {
-  return pool !== undefined && pool.threads > 1 && cost > 0 && cost >= 3 * pool.startCost
-}
-
 async function settled<R>(run: () => R | Promise<R>): Promise<Outcome<R>> {
   try {
     return { result: await run() }
