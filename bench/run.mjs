@@ -9,7 +9,7 @@ import { formatRow } from './rows.mjs'
 const help = `npm run bench -- [options]
 
 Measures tare and a yardstick in the same run, turn by turn, and prints their ratio: above 1 tare needs less time.
-A full run takes about 25 minutes and 10 GB of disk; it wants a machine that does nothing else.
+A full run takes about 40 minutes and 10 GB of disk; it wants a machine that does nothing else.
 
   --only NAME   only the cases with this in their name; may be given several times
   --quick       small sizes and few rounds, under 4 minutes: shows that everything runs. Goals are for full sizes and are not judged.

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BlobSource, openModel, statsOfTensors, type TensorList } from '../../src/index.js'
 import { workerJobs } from '../../src/workers/kinds.js'
 import { fakePool } from '../pool/fake-threads.js'
+import { allOf } from '../support/all-of.js'
 import { convertToFiles } from '../support/convert.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
@@ -13,20 +14,14 @@ async function tensorsInFile(): Promise<TensorList> {
   return (await openModel(new BlobSource(new Blob([bytes.slice()]), 'm.safetensors'))).tensors
 }
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = []
-  for await (const item of items) list.push(item)
-  return list
-}
-
 describe('statistics of many tensors', () => {
   it('are the same on one thread and on several', async () => {
     const tensors = await tensorsInFile()
-    const alone = await all(statsOfTensors(tensors, { bins: 7 }))
+    const alone = await allOf(statsOfTensors(tensors, { bins: 7 }))
     expect(alone.map((stats) => stats.reason)).toEqual(types.map(() => undefined))
     for (const threads of [2, 3]) {
       const pool = fakePool(threads, workerJobs)
-      expect(await all(statsOfTensors(tensors, { bins: 7, pool }))).toEqual(alone)
+      expect(await allOf(statsOfTensors(tensors, { bins: 7, pool }))).toEqual(alone)
       expect(pool.started()).toBe(threads - 1) // and this one
       await pool.close()
     }
@@ -38,7 +33,7 @@ describe('statistics of many tensors', () => {
       i % 2 === 0 ? tensor : inFile.find(({ name }) => name === tensor.name)!,
     )
     const pool = fakePool(2, workerJobs)
-    expect(await all(statsOfTensors(mixed, { pool }))).toEqual(await all(statsOfTensors(mixed)))
+    expect(await allOf(statsOfTensors(mixed, { pool }))).toEqual(await allOf(statsOfTensors(mixed)))
     expect(pool.started()).toBe(1)
     await pool.close()
   })

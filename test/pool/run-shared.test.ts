@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Job, JobHandler } from '../../src/pool/index.js'
 import { runMixed, runShared } from '../../src/pool/run-shared.js'
+import { allOf } from '../support/all-of.js'
 import { fakePool } from './fake-threads.js'
 
 const turns = async (count: number): Promise<void> => {
@@ -20,12 +21,6 @@ const kinds: Readonly<Record<string, JobHandler>> = {
 }
 const jobFor = (cost: number): Job => ({ kind: 'take', data: cost, file: 'f', offset: 0 })
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = []
-  for await (const item of items) list.push(item)
-  return list
-}
-
 describe('parts that all threads share', () => {
   it('give their results in order, whoever is done first', async () => {
     const costs = fc.array(fc.nat({ max: 6 }), { maxLength: 30 })
@@ -33,7 +28,7 @@ describe('parts that all threads share', () => {
       const pool = fakePool(threads, kinds)
       const onlyHere = (cost: number): boolean => cost === 3
       const job = (cost: number): Job | undefined => (onlyHere(cost) ? undefined : jobFor(cost))
-      expect(await all(runMixed(list, { pool, job, here: take }))).toEqual(list)
+      expect(await allOf(runMixed(list, { pool, job, here: take }))).toEqual(list)
       const shared = { count: list.length, job: (i: number) => job(list[i]!), here: (i: number) => take(list[i]!) }
       expect(await runShared(pool, shared)).toEqual(list)
       expect(pool.started()).toBeLessThan(threads)
@@ -80,7 +75,7 @@ describe('parts that all threads share', () => {
     expect((await results.next()).value).toBe(0)
     await turns(50)
     expect(begun).toBeLessThan(1100)
-    expect(await all(results)).toEqual(items.slice(1))
+    expect(await allOf(results)).toEqual(items.slice(1))
     expect(begun).toBe(5000)
     await pool.close()
   })
