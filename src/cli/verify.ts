@@ -5,7 +5,6 @@ import { formatFindingLine } from './finding-line.js'
 import { formatOptionValues } from './format-options.js'
 import { formatBytes, plural } from './format-values.js'
 import { poolOf } from './pool-of.js'
-import { openReceiptSource, readReceipt } from './receipt.js'
 import { forEachInput, openOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
@@ -22,11 +21,12 @@ export default async function verify(context: Context, inputs: readonly string[]
   const { console } = context
   if (flags.receipt !== undefined && flags.quick) throw new UsageError('--receipt reads the weights; leave out --quick')
   if (flags.source !== undefined && flags.receipt === undefined) throw new UsageError('--source goes with --receipt')
-  const receipt = flags.receipt === undefined ? undefined : await readReceipt(flags.receipt)
+  const receipts = flags.receipt === undefined ? undefined : await import('./receipt.js')
+  const receipt = await receipts?.readReceipt(flags.receipt!)
   const pool = poolOf(context)
   return forEachInput(context, inputs, async (source, input) => {
     const { quick, strict } = flags
-    const receiptSource = flags.source === undefined ? undefined : await openReceiptSource(context, flags.source)
+    const receiptSource = flags.source && (await receipts?.openReceiptSource(context, flags.source))
     const extra = formatOptionValues('check', { ...flags })
     const result = await verifySource(source, {
       ...openOptions(context),

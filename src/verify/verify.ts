@@ -10,7 +10,6 @@ import type { WorkerPool } from '../pool/index.js'
 import { checkNames } from './check-names.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
-import { checkReceipt } from './receipt.js'
 
 export interface VerifyOptions {
   readonly from?: string | undefined
@@ -75,6 +74,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
       bytes += count
     })
     if (options.receipt) {
+      const { checkReceipt } = await import('./receipt.js') // seldom asked for, and it compares whole models
       const { receipt, receiptSource: source, pool, signal, onProgress } = options
       for (const finding of await checkReceipt(model, receipt, { source, pool, signal, onProgress }))
         findings.push(finding)

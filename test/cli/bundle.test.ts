@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { useTempDir } from '../node/temp-dir.js'
@@ -20,6 +20,16 @@ function tare(...args: string[]) {
 
 it('is a few files, not hundreds', () => {
   expect(readdirSync(compiled('command')).length).toBeLessThan(80)
+})
+
+it('carries the licences of what it takes in, and loads the rest from its packages', () => {
+  const texts = readdirSync(compiled('command')).map((name) => readFileSync(compiled(join('command', name)), 'utf8'))
+  const imported = texts.flatMap((text) => [...text.matchAll(/(?:from|import\(|import) ?["`]([a-z@][^"`:]*)["`]/g)])
+  expect(imported.map(([, name]) => name)).toContain('yaml')
+  expect(imported.map(([, name]) => name)).not.toContain('commander')
+  expect(readFileSync(compiled('command/licenses.txt'), 'utf8')).toMatch(
+    /commander.*Permission.*picocolors.*Permission/s,
+  )
 })
 
 it('says its version', () => {
