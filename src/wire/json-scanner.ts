@@ -1,12 +1,7 @@
 // A strict JSON reader that walks the text once and hands out what it meets. Unlike JSON.parse it sees duplicate keys, knows the byte
 // position of everything, keeps integers apart from floats, and never builds objects, so `__proto__` is a key like any other.
-//
-// The walk goes over an array of code units, which for ASCII text are the bytes themselves: a header of 100 MB is not there a second time as
-// a string. Other text is decoded first, which validates UTF-8 natively.
-import { decodeUtf8, findInvalidUtf8 } from '../bytes/index.js'
-import { TextStretch } from '../bytes/text-stretch.js'
-import { textOfUnits } from '../bytes/unit-text.js'
 import { type Code, jsonCodes, type Report } from '../errors/index.js'
+import { JsonText } from './json-text.js'
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
 
@@ -21,26 +16,20 @@ const nine = 0x39
 
 export class JsonScanner {
   readonly #report: Report
-  readonly #base: number
+  readonly #text: JsonText
   readonly #units: Uint8Array | Uint16Array
-  readonly #texts = new TextStretch()
-  readonly #isAscii: boolean
   readonly #maxDepth: number
   #index = 0
   #keyIndex = 0
   #depth = 0
   /** Whether the next key or item is the first of its object or array. */
   #first = true
-  // The last conversion from text index to byte offset; the next one usually lies close behind.
-  #knownIndex = 0
-  #knownByte = 0
 
   /** `base` is the offset of the first byte in the file. */
   constructor(bytes: Uint8Array, report: Report, base = 0, maxDepth = 128) {
     this.#report = report
-    this.#base = base
-    this.#isAscii = isAscii(bytes)
-    this.#units = this.#isAscii ? bytes : decodeUnits(bytes, report, base)
+    this.#text = new JsonText(bytes, report, base)
+    this.#units = this.#text.units
     this.#maxDepth = maxDepth
   }
 
@@ -51,10 +40,7 @@ export class JsonScanner {
 
   /** A stretch of the text as it stands there. */
   slice(start: number, end: number): string {
-    const to = Math.min(end, this.length)
-    const from = Math.min(start, to)
-    const units = this.#units
-    return units instanceof Uint8Array ? this.#texts.textOf(units, from, to) : textOfUnits(units, from, to)
+    return this.#text.slice(start, end)
   }
 
   unitAt(index: number): number {
@@ -68,17 +54,7 @@ export class JsonScanner {
 
   /** The file offset of a text position. */
   offsetAt(index: number = this.#index): number {
-    if (this.#isAscii) return this.#base + index
-    if (index < this.#knownIndex) this.#knownIndex = this.#knownByte = 0
-    let bytes = this.#knownByte
-    for (let i = this.#knownIndex; i < index; i++) {
-      const unit = this.#units[i]!
-      // Each half of a surrogate pair counts two of the four bytes.
-      bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
-    }
-    this.#knownIndex = index
-    this.#knownByte = bytes
-    return this.#base + bytes
+    return this.#text.offsetAt(index)
   }
 
   /** Where the last key begins that `nextKey` gave, with its quote. */
@@ -343,35 +319,9 @@ export class JsonScanner {
   }
 }
 
-/** Four bytes at a time, from the first place in the buffer where that is possible. */
-function isAscii(bytes: Uint8Array): boolean {
-  // So short a text may end before that place.
-  if (bytes.byteLength < 4) return bytes.every((byte) => byte < 0x80)
-  const lead = -bytes.byteOffset & 3
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset + lead, (bytes.byteLength - lead) >> 2)
-  let bits = 0
-  for (let i = 0; i < words.length; i++) bits |= words[i]!
-  for (let i = 0; i < lead; i++) bits |= bytes[i]!
-  for (let i = lead + 4 * words.length; i < bytes.byteLength; i++) bits |= bytes[i]!
-  return (bits & 0x80808080) === 0
-}
-
-function decodeUnits(bytes: Uint8Array, report: Report, base: number): Uint16Array {
-  const text = decodeUtf8(bytes)
-  if (text !== undefined) return codeUnits(text)
-  const offset = base + findInvalidUtf8(bytes)
-  return report.fail(jsonCodes.utf8, { offset, path: 'json', message: 'the text is not UTF-8 here' })
-}
-
 /** Digits, signs, points and both sorts of e. */
 const isOfNumber = (unit: number): boolean =>
   (unit >= zero && unit <= nine) || unit === 0x2b || unit === 0x2d || unit === 0x2e || unit === 0x45 || unit === 0x65
-
-function codeUnits(text: string): Uint16Array {
-  const units = new Uint16Array(text.length)
-  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i)
-  return units
-}
 
 const simpleEscapes: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
