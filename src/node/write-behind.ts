@@ -74,15 +74,20 @@ export class WriteBehind {
       this.#buffers[this.#current].set(bytes, offset - this.#written)
       return
     }
-    await this.flush()
+    await this.#sendAll()
     await writeFully(this.#handle, bytes, offset)
   }
 
-  /** All bytes are with the system. */
+  /** All bytes are with the system, and the disk is not at work for us any more. */
   async flush(): Promise<void> {
+    await this.#sendAll()
+    await this.#flushing
+  }
+
+  /** All bytes are with the system. The disk may still be at work, which has nothing to do with what comes next. */
+  async #sendAll(): Promise<void> {
     if (this.#filled > 0) await this.#turn()
     await Promise.all(this.#pending)
-    await this.#flushing
   }
 
   /** Sends the current buffer off and goes on with the other, once that one is free. */

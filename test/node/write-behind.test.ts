@@ -108,3 +108,29 @@ test('the disk works in the background, and its errors are known at the end', as
   expect(flushes).toBe(1)
   await expect(writer.flush()).rejects.toThrow('disk gone')
 })
+
+test('a patch does not wait for the disk, only for the bytes before it', async () => {
+  let letGo = (): void => {}
+  const done: string[] = []
+  const slow = {
+    write: async (_: Uint8Array, __: number, length: number, position: number) => {
+      done.push(position === 4 ? 'patch' : 'write')
+      return { bytesWritten: length }
+    },
+    datasync: () =>
+      new Promise<void>((resolve) => {
+        letGo = resolve
+      }),
+  }
+  const writer = new WriteBehind(slow as unknown as FileHandle)
+  const piece = new Uint8Array(16 << 20)
+  for (let i = 0; i < 17; i++) await writer.write(piece)
+  await writer.patch(4, new Uint8Array(4))
+  expect(done.at(-1)).toBe('patch')
+  const flushed = writer.flush().then(() => done.push('flush'))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(done.at(-1)).toBe('patch')
+  letGo()
+  await flushed
+  expect(done.at(-1)).toBe('flush')
+})
