@@ -13,8 +13,6 @@ const packages = Object.keys({
   ...manifest.optionalDependencies,
   ...manifest.peerDependencies,
 })
-/** Small, and written as CommonJS, which is slow to load from modules. */
-const takenIn = ['commander', 'picocolors']
 
 /** Comments and blanks are a third of what Node would have to read; names stay, so that a trace still says where it was. */
 const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } }
@@ -27,10 +25,17 @@ const sharers = 4
 
 /** Reads `dist/cli` and writes `dist/command`. The file that worker threads run is a bundle of its own: it must not start the command. */
 export async function bundleCommand(dist) {
-  await bundle(dist, { main: join(dist, 'cli', 'main.js') }, true)
-  await bundle(dist, { worker: join(dist, 'node', 'worker.js') }, false)
-  writeFileSync(join(dist, 'command', 'licenses.txt'), takenIn.map(licence).join('\n'))
+  const modules = [
+    ...(await bundle(dist, { main: join(dist, 'cli', 'main.js') }, true)),
+    ...(await bundle(dist, { worker: join(dist, 'node', 'worker.js') }, false)),
+  ]
+  const takenIn = new Set(modules.flatMap((id) => packageOf(id, dist) ?? []))
+  writeFileSync(join(dist, 'command', 'licenses.txt'), [...takenIn].sort().map(licence).join('\n'))
 }
+
+/** The package that a module was taken from; undefined for our own. */
+const packageOf = (id, dist) =>
+  id.startsWith(dist) ? undefined : /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id)?.[1]
 
 function licence(name) {
   const folder = join(root, 'node_modules', name)
@@ -47,16 +52,15 @@ function neededBy(file, found = new Set()) {
   return found
 }
 
-const isTakenIn = (id) => takenIn.some((name) => id.includes(join('node_modules', name)))
-
+/** The modules that are in the bundle now. */
 async function bundle(dist, input, cleanDir) {
   // What parses the arguments and prints help goes into a file of its own, which needs no other.
   const start = neededBy(join(dist, 'cli', 'run.js'))
   const groups = [
-    { name: 'start', test: (id) => start.has(id) || isTakenIn(id), priority: 2 },
+    { name: 'start', test: (id) => start.has(id) || packageOf(id, dist) !== undefined, priority: 2 },
     { name: 'shared', minShareCount: sharers, priority: 1 },
   ]
-  await build({
+  const { output } = await build({
     input,
     platform: 'node',
     checks: { ineffectiveDynamicImport: false },
@@ -70,6 +74,7 @@ async function bundle(dist, input, cleanDir) {
       codeSplitting: { groups },
     },
   })
+  return output.flatMap(({ moduleIds }) => moduleIds ?? [])
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await bundleCommand(join(root, 'dist'))
