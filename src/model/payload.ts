@@ -1,5 +1,5 @@
 // A payload is bytes that are somewhere else: a range of a source, or the result of a transform that runs when somebody reads it.
-import { type ByteRange, checkRange } from '../bytes/index.js'
+import { type ByteRange, checkRange, releaseWindow, takeWindow } from '../bytes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import type { Recipe } from './recipe.js'
 
@@ -80,25 +80,29 @@ export async function* rechunked(
 ): AsyncGenerator<Uint8Array, void, void> {
   let kept: Uint8Array | undefined
   let filled = 0
-  for await (let piece of pieces) {
-    if (filled > 0) {
-      const part = piece.subarray(0, window - filled)
-      kept!.set(part, filled)
-      filled += part.byteLength
-      piece = piece.subarray(part.byteLength)
-      if (filled < window) continue
-      yield kept!
-      filled = 0
+  try {
+    for await (let piece of pieces) {
+      if (filled > 0) {
+        const part = piece.subarray(0, window - filled)
+        kept!.set(part, filled)
+        filled += part.byteLength
+        piece = piece.subarray(part.byteLength)
+        if (filled < window) continue
+        yield kept!
+        filled = 0
+      }
+      while (piece.byteLength >= window) {
+        yield piece.subarray(0, window)
+        piece = piece.subarray(window)
+      }
+      if (piece.byteLength > 0) {
+        kept ??= takeWindow(window)
+        kept.set(piece)
+        filled = piece.byteLength
+      }
     }
-    while (piece.byteLength >= window) {
-      yield piece.subarray(0, window)
-      piece = piece.subarray(window)
-    }
-    if (piece.byteLength > 0) {
-      kept ??= new Uint8Array(window)
-      kept.set(piece)
-      filled = piece.byteLength
-    }
+    if (filled > 0) yield kept!.subarray(0, filled)
+  } finally {
+    if (kept) releaseWindow(kept)
   }
-  if (filled > 0) yield kept!.subarray(0, filled)
 }

@@ -3,15 +3,15 @@ import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
 import { methodOf } from '../dtypes/mcf/types.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
-import type { Job, JobHandler } from '../pool/index.js'
+import { fillsWindow, type Job, type JobHandler } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import { makeStretch } from './pooled.js'
 import { floatsOf, scanRange } from './quantize.js'
 import type { BandData } from './quantize-bands.js'
-import { quantizeMatrix } from './quantize-blocks.js'
+import { quantizeInto } from './quantize-blocks.js'
 import { rebuildTensor } from './rebuild.js'
 
-const quantize: JobHandler = async (data, _, { open, signal, advance }) => {
+const quantize = fillsWindow(async (data, bytes, { open, signal, advance }) => {
   const { method: id, manner, clip, firstRow, rows, want, head, ...given } = data as BandData
   const method = methodOf(id)!
   const tensor = rebuildTensor(given.tensor, open)
@@ -20,10 +20,9 @@ const quantize: JobHandler = async (data, _, { open, signal, advance }) => {
   const values = floatsOf(tensor).stretches!.take(firstRow * row, rows * row)
   const layout = blockLayout(method, [rows, columns])!
   const matrix = { tensor, type: method.id, rows, columns, base: firstRow, values, clip }
-  const made = await quantizeMatrix(method, layout, matrix, manner, want, head, signal)
+  await quantizeInto(bytes, method, layout, matrix, manner, want, head, signal)
   advance(rows * row)
-  return made
-}
+})
 
 interface RangeData {
   readonly tensor: TensorRecipe

@@ -1,12 +1,13 @@
 // Quantizing on several threads. No block and no super-block goes over the end of a row, so a band of rows is a matrix that can be quantized
 // by itself; what comes out has the same regions as the whole, and each goes to its place there. The bytes do not depend on the bands.
+import { releaseWindow } from '../bytes/index.js'
 import { type BlockLayout, blockLayout, type Method } from '../dtypes/mcf/layout.js'
 import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../model/index.js'
 import { recipeOf, tensorRecipe } from '../model/recipe-of.js'
-import { type Job, runInOrder, type WorkerPool } from '../pool/index.js'
+import { fillWindows, type Job, type WorkerPool } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import type { BlockLimits, Manner } from './quantize-blocks.js'
-import { mostScales, mostWhole } from './quantize-blocks.js'
+import { mostScales, mostWhole, takeWhole } from './quantize-blocks.js'
 import type { Clip } from './quantize-tiles.js'
 
 /** Values in a band: a few milliseconds of work at least, and no more memory than windows take. */
@@ -81,12 +82,16 @@ function rowsOnGrain(columns: number, grain: number): number {
 
 async function* inOnePass(bands: Bands, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const { layout } = bands
-  const bytes = new Uint8Array(layout.byteLength)
-  for await (const [band, made] of run(bands, 'all', signal)) {
-    putScales(bands, band, made, bytes)
-    bytes.set(made.subarray(band.layout.codesOffset), layout.codesOffset + firstBlock(bands, band) * layout.codeSize)
+  const bytes = takeWhole(layout)
+  try {
+    for await (const [band, made] of run(bands, 'all', signal)) {
+      putScales(bands, band, made, bytes)
+      bytes.set(made.subarray(band.layout.codesOffset), layout.codesOffset + firstBlock(bands, band) * layout.codeSize)
+    }
+    yield bytes
+  } finally {
+    releaseWindow(bytes)
   }
-  yield bytes
 }
 
 async function* scalesFirst(bands: Bands, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
@@ -103,11 +108,15 @@ async function* run(
   head?: Uint8Array,
 ): AsyncGenerator<readonly [Band, Uint8Array], void, void> {
   const list = [...bandsOf(bands)]
-  const jobs = list.map((band) => bandJob(bands, band, want, head))
+  const pieces = fillWindows(bands.pool, {
+    count: list.length,
+    lengthOf: (place) => list[place]!.layout[want === 'scales' ? 'codesOffset' : 'byteLength'],
+    job: (place) => bandJob(bands, list[place]!, want, head),
+    ahead: 2 * bands.pool.threads,
+    signal,
+  })
   let place = 0
-  for await (const made of runInOrder(bands.pool, jobs, { signal, ahead: 2 * bands.pool.threads })) {
-    yield [list[place++]!, made as Uint8Array]
-  }
+  for await (const made of pieces) yield [list[place++]!, made]
 }
 
 function* bandsOf({ method, layout, rowsPerBand }: Bands): Generator<Band> {

@@ -2,6 +2,7 @@
 // looked at. A payload of ordinary size is put together in memory. Of a large one only the scales are kept, and the values are read a
 // second time to make the codes, which is cheap once the scales are known; if even the scales are too many, they are found twice.
 
+import { releaseWindow, takeWindow } from '../bytes/index.js'
 import type { BlockLayout, Method } from '../dtypes/mcf/layout.js'
 import { fillView, viewOf } from '../dtypes/views.js'
 import {
@@ -71,30 +72,39 @@ export function blockPayload(
 }
 
 async function* whole(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-  yield await quantizeWhole(job, signal)
+  const bytes = takeWhole(job.layout)
+  try {
+    await fillWhole(job, bytes, signal)
+    yield bytes
+  } finally {
+    releaseWindow(bytes)
+  }
 }
 
-async function quantizeWhole(job: Job, signal?: AbortSignal): Promise<Uint8Array> {
-  const bytes = new Uint8Array(job.layout.byteLength)
+/** Room for a payload, all of it zero before its codes. Give it back with `releaseWindow`. */
+export function takeWhole({ byteLength, codesOffset }: BlockLayout): Uint8Array {
+  const room = takeWindow(2 ** Math.ceil(Math.log2(byteLength))) // few sizes, so that windows are used again
+  return room.subarray(0, byteLength).fill(0, 0, codesOffset)
+}
+
+async function fillWhole(job: Job, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
   const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) {
     const codes = bytes.subarray(job.layout.codesOffset + tile.firstBlock * job.layout.codeSize)
     putScales(job, tile, quantizeTile(job, tile, { ...piece, codes }), bytes)
   }
-  return bytes
 }
 
 async function* scalesFirst(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-  const head = await findScales(job, signal)
+  const head = new Uint8Array(job.layout.codesOffset)
+  await fillScales(job, head, signal)
   yield head
   yield* makeCodes(job, head, signal)
 }
 
-async function findScales(job: Job, signal?: AbortSignal): Promise<Uint8Array> {
-  const head = new Uint8Array(job.layout.codesOffset)
+async function fillScales(job: Job, head: Uint8Array, signal?: AbortSignal): Promise<void> {
   const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) putScales(job, tile, quantizeTile(job, tile, piece), head)
-  return head
 }
 
 async function* makeCodes(job: Job, head: Uint8Array, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
@@ -105,8 +115,12 @@ async function* makeCodes(job: Job, head: Uint8Array, signal?: AbortSignal): Asy
   }
 }
 
-/** All of a matrix, or its scales alone, or, with these as `head`, the codes behind room for them. For matrices of ordinary size. */
-export async function quantizeMatrix(
+/**
+ * All of a matrix, or its scales alone, or, with these as `head`, the codes behind room for them. For matrices of ordinary size. What lies
+ * between the regions stays as it is.
+ */
+export async function quantizeInto(
+  bytes: Uint8Array,
   method: Method,
   layout: BlockLayout,
   matrix: Matrix,
@@ -114,17 +128,15 @@ export async function quantizeMatrix(
   want: 'all' | 'scales' | 'codes',
   head?: Uint8Array,
   signal?: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<void> {
   const job: Job = { method, layout, matrix, manner, kernels: blockKernels() }
-  if (want === 'all') return quantizeWhole(job, signal)
-  if (want === 'scales') return findScales(job, signal)
-  const bytes = new Uint8Array(layout.byteLength)
+  if (want === 'all') return fillWhole(job, bytes, signal)
+  if (want === 'scales') return fillScales(job, bytes, signal)
   let at = layout.codesOffset
   for await (const codes of makeCodes(job, head!, signal)) {
     bytes.set(codes, at)
     at += codes.byteLength
   }
-  return bytes
 }
 
 async function* regionByRegion(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {

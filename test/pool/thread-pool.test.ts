@@ -1,14 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ioCodes, TareError } from '../../src/errors/index.js'
-import {
-  type Job,
-  type JobHandler,
-  poolCodes,
-  runInOrder,
-  runShared,
-  ThreadPool,
-  takeSharedWindow,
-} from '../../src/pool/index.js'
+import { type Job, type JobHandler, poolCodes, runInOrder, runShared, ThreadPool } from '../../src/pool/index.js'
+import { takeSharedWindow } from '../../src/pool/shared-window.js'
 import { fakePool } from './fake-threads.js'
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
