@@ -47,17 +47,33 @@ let native: BlakeHash | null | undefined
 /** The native package, or null where it is not installed or has no build for this machine. */
 function loadBlake(): BlakeHash | null {
   if (native !== undefined) return native
-  try {
-    native = load('@napi-rs/blake-hash') as BlakeHash
-  } catch {
-    native = null
-  }
+  native = loadBuild() ?? loadPackage() ?? null
   return native
+}
+
+const blakePackage = '@napi-rs/blake-hash'
+
+function loadPackage(): BlakeHash | undefined {
+  try {
+    return load(blakePackage) as BlakeHash
+  } catch {
+    return undefined
+  }
+}
+
+/** Its build for the usual Linux: to find that out by itself, the package has Node write a report on the process, which takes 5 ms. */
+function loadBuild(): BlakeHash | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    return createRequire(load.resolve(blakePackage))(`${blakePackage}-linux-${process.arch}-gnu`) as BlakeHash
+  } catch {
+    return undefined
+  }
 }
 
 const blake3: DigestProvider = {
   get name() {
-    return loadBlake() ? '@napi-rs/blake-hash' : blake3Kernel().name
+    return loadBlake() ? blakePackage : blake3Kernel().name
   },
   get cost() {
     return loadBlake() ? 0.26 : subtreeCost
@@ -94,8 +110,8 @@ class Blake3 implements Hasher {
 }
 
 function longBlake3(): Hasher {
-  const package_ = loadBlake()
-  return package_ ? new NativeBlake3(idle.pop() ?? new package_.Blake3Hasher()) : new Blake3Hasher(blake3Kernel())
+  const blake = loadBlake()
+  return blake ? new NativeBlake3(idle.pop() ?? new blake.Blake3Hasher()) : new Blake3Hasher(blake3Kernel())
 }
 
 /**
