@@ -128,6 +128,19 @@ export function hashOfName(name: string): number {
   return hash
 }
 
+/** The hash of a name whose characters are there as bytes. */
+export function hashOfBytes(bytes: Uint8Array, from: number, to: number): number {
+  let hash = to - from
+  let i = from
+  for (; i + 4 <= to; i += 4) {
+    hash = nextHash(hash, (bytes[i]! << 24) + (bytes[i + 1]! << 16) + (bytes[i + 2]! << 8) + bytes[i + 3]!)
+  }
+  if (i === to) return hash
+  let word = 0
+  for (; i < to; i++) word = (word << 8) + bytes[i]!
+  return nextHash(hash, word)
+}
+
 /** The hash of a name begins with its length and takes in four characters at a time, the first of them highest. */
 export function nextHash(hash: number, word: number): number {
   const mixed = Math.imul(hash ^ word, 0x01000193)

@@ -21,6 +21,7 @@ export class JsonScanner {
   readonly #maxDepth: number
   #index = 0
   #keyIndex = 0
+  #isKeyPlain = false
   #depth = 0
   /** Whether the next key or item is the first of its object or array. */
   #first = true
@@ -62,6 +63,11 @@ export class JsonScanner {
     return this.#keyIndex
   }
 
+  /** What has the characters of that key as bytes, one behind `keyIndex`; undefined where they are written in another way. */
+  get keyBytes(): Uint8Array | undefined {
+    return this.#isKeyPlain && this.#units instanceof Uint8Array ? this.#units : undefined
+  }
+
   /** A key that was there before, by where it began. */
   keyAt(keyIndex: number): string {
     const index = this.#index
@@ -100,6 +106,7 @@ export class JsonScanner {
     if (!this.#more(closeBrace, path)) return undefined
     this.#keyIndex = this.#index
     const key = this.string(path)
+    this.#isKeyPlain = this.#index - this.#keyIndex === key.length + 2 // every escape is longer than what it stands for
     this.#skipBlanks()
     if (this.#units[this.#index]! !== 0x3a) this.syntax('a colon', path)
     this.#index++

@@ -1,6 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashOfName, NameSet } from '../../src/bytes/name-set.js'
+import { hashOfBytes, hashOfName, NameSet } from '../../src/bytes/name-set.js'
+
+describe('the hash of a name', () => {
+  it('is that of its bytes, where they are', () => {
+    const name = fc.string({ unit: 'binary-ascii', maxLength: 40 })
+    fc.assert(
+      fc.property(name, fc.nat(8), (text, before) => {
+        const bytes = new TextEncoder().encode(`${'.'.repeat(before)}${text}...`)
+        expect(hashOfBytes(bytes, before, before + text.length)).toBe(hashOfName(text))
+      }),
+    )
+  })
+})
 
 describe('a set of names', () => {
   it('knows what it was given, however the hashes fall, and whether or not it came into the list', () => {

@@ -135,3 +135,26 @@ describe('JsonScanner', () => {
     )
   })
 })
+
+describe('the bytes of a key', () => {
+  it('are given just where they are its characters', () => {
+    const keys = fc.uniqueArray(fc.string({ unit: fc.constantFrom(...'ab."\\\n\u00e9\u{1f600}') }), {
+      minLength: 1,
+      maxLength: 8,
+    })
+    fc.assert(
+      fc.property(keys, fc.constantFrom(undefined, 1), (names, indent) => {
+        const text = JSON.stringify(Object.fromEntries(names.map((name) => [name, 0])), null, indent)
+        const isAscii = text.length === encodeUtf8(text).byteLength
+        const scanner = new JsonScanner(encodeUtf8(text), strictReport('t.json'))
+        scanner.beginObject('')
+        for (let name = scanner.nextKey(''); name !== undefined; name = scanner.nextKey('')) {
+          const from = scanner.keyIndex + 1
+          const shown = scanner.keyBytes && String.fromCharCode(...scanner.keyBytes.subarray(from, from + name.length))
+          expect(shown).toBe(isAscii && JSON.stringify(name) === `"${name}"` ? name : undefined)
+          scanner.skip('')
+        }
+      }),
+    )
+  })
+})

@@ -4,22 +4,25 @@
 // The name `__metadata__` is reserved for a map of strings to strings. The ranges must tile the data section: no holes, no overlap,
 // nothing after the last one. The header may end in spaces, which is how writers align the data.
 import { maxSafe } from '../../bytes/index.js'
-import { NameSet } from '../../bytes/name-set.js'
+import { hashOfBytes, hashOfName, NameSet } from '../../bytes/name-set.js'
 import type { ReadContext } from '../../model/index.js'
 import type { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
 import { type Tag, tagByName } from './dtypes.js'
 import { metadataKey } from './limits.js'
 
-/** Takes the tensors as they are met; offsets are relative to the data section, `at` is the entry's place in the header text. */
-export type EntryVisitor = (
-  name: string,
-  tag: Tag,
-  shape: readonly number[],
-  begin: number,
-  end: number,
-  at: number,
-) => void
+/** The name of a tensor and where it stands. The object is used again for the next one. */
+export interface EntryName {
+  readonly name: string
+  /** The place of the entry in the header text. */
+  readonly at: number
+  /** What has the characters of the name as bytes, and where they begin; undefined where they are written in another way. */
+  readonly bytes: Uint8Array | undefined
+  readonly start: number
+}
+
+/** Takes the tensors as they are met; offsets are relative to the data section. */
+export type EntryVisitor = (key: EntryName, tag: Tag, shape: readonly number[], begin: number, end: number) => void
 
 export interface Header {
   readonly metadata: Map<string, string>
@@ -43,6 +46,7 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
   const members: Header['members'] = []
   let repeats = 0
   const seen = new NameSet((keyIndex) => scanner.keyAt(keyIndex), Math.floor(scanner.length / usualEntry))
+  const key = { name: '', at: 0, bytes: undefined as Uint8Array | undefined, start: 0 }
   const withMembers = context.extents !== undefined
   if (scanner.peek('header') !== 'object') scanner.syntax('an object', 'header')
   if (scanner.index > 0) {
@@ -57,14 +61,19 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
     const at = scanner.index
     const name = scanner.nextKey('header')
     if (name === undefined) break
-    const first = seen.add(name, scanner.keyIndex)
+    key.name = name
+    key.at = at
+    key.bytes = scanner.keyBytes
+    key.start = scanner.keyIndex + 1
+    const hash = key.bytes ? hashOfBytes(key.bytes, key.start, key.start + name.length) : hashOfName(name)
+    const first = seen.add(name, scanner.keyIndex, hash)
     if (name === metadataKey) readMetadata(scanner, metadata, first !== undefined, at, context)
     else {
       if (first !== undefined && repeats++ < maxRepeats) {
         const message = `${JSON.stringify(name)} was there before, at 0x${scanner.offsetAt(first).toString(16)}`
         complain(scanner, context, 'duplicate-name', entryPath(name), message, at)
       }
-      readEntry(scanner, name, at, context, visit)
+      readEntry(scanner, key, context, visit)
     }
     if (withMembers) members.push({ name, end: scanner.index })
   }
@@ -125,26 +134,27 @@ function readMetadata(
 }
 
 // This runs once per tensor, a million times in a large file: nothing is allocated here that does not stay.
-function readEntry(scanner: JsonScanner, name: string, at: number, context: ReadContext, visit: EntryVisitor): void {
+function readEntry(scanner: JsonScanner, key: EntryName, context: ReadContext, visit: EntryVisitor): void {
+  const { name } = key
   if (scanner.peek('header') !== 'object') {
     complain(scanner, context, 'entry-type', entryPath(name), `an object was expected, ${scanner.peek('header')} found`)
     scanner.skip(entryPath(name))
     return
   }
   let tag: Tag | undefined
-  let shape: number[] | undefined
+  let shape: readonly number[] | undefined
   let begin = -1
   let end = -1
   let given = 0
   let isGood = true
   scanner.beginObject('header')
   for (;;) {
-    const key = usualKey(scanner, given) ?? scanner.nextKey('header')
-    if (key === undefined) break
+    const fieldName = usualKey(scanner, given) ?? scanner.nextKey('header')
+    if (fieldName === undefined) break
     const start = scanner.index
-    const field = fieldBits.get(key) ?? 0
+    const field = fieldBits.get(fieldName) ?? 0
     if (field !== 0 && Math.floor(given / field) % 2 === 1) {
-      complain(scanner, context, 'field-twice', `${entryPath(name)}.${key}`, `${key} stands twice`, start)
+      complain(scanner, context, 'field-twice', `${entryPath(name)}.${fieldName}`, `${fieldName} stands twice`, start)
       isGood = false
     } else given += field
     if (field === 1) {
@@ -156,7 +166,7 @@ function readEntry(scanner: JsonScanner, name: string, at: number, context: Read
       }
     } else if (field === 2) {
       const rank = scanner.unsignedList(scratch, 'header')
-      if (rank >= 0) shape = scratch.slice(0, rank)
+      if (rank >= 0) shape = shapeOf(rank)
       else
         complain(
           scanner,
@@ -180,14 +190,14 @@ function readEntry(scanner: JsonScanner, name: string, at: number, context: Read
           start,
         )
     } else {
-      complain(scanner, context, 'field-unknown', `${entryPath(name)}.${key}`, 'no such field is known', start)
+      complain(scanner, context, 'field-unknown', `${entryPath(name)}.${fieldName}`, 'no such field is known', start)
       scanner.skip('header')
     }
   }
   if (given !== 7) {
     const missing = [...fieldBits].filter(([, bit]) => Math.floor(given / bit) % 2 === 0).map(([key]) => key)
-    complain(scanner, context, 'field-missing', entryPath(name), `${missing.join(' and ')} missing`, at)
-  } else if (isGood && tag && shape && begin >= 0) visit(name, tag, shape, begin, end, at)
+    complain(scanner, context, 'field-missing', entryPath(name), `${missing.join(' and ')} missing`, key.at)
+  } else if (isGood && tag && shape && begin >= 0) visit(key, tag, shape, begin, end)
 }
 
 const fieldBits: ReadonlyMap<string, number> = new Map([
@@ -215,6 +225,16 @@ function usualKey(scanner: JsonScanner, given: number): string | undefined {
 
 // Reused for every list, so that each shape is copied at its exact length.
 const scratch: number[] = []
+
+let lastShape: readonly number[] = []
+
+/** Neighbours often have the same shape, and then the same list. */
+function shapeOf(rank: number): readonly number[] {
+  let isSame = rank === lastShape.length
+  for (let i = 0; isSame && i < rank; i++) isSame = scratch[i] === lastShape[i]
+  if (!isSame) lastShape = scratch.slice(0, rank)
+  return lastShape
+}
 
 /** Sizes that the text can state but no file can have. */
 export const isTooLarge = (value: number): boolean => value > maxSafe

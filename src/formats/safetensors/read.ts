@@ -2,12 +2,12 @@
 import { type ByteSource, Cursor, countElements, struct, u64 } from '../../bytes/index.js'
 import { NumberList } from '../../bytes/number-list.js'
 import { sortedPositions } from '../../bytes/sort-positions.js'
-import { type Metadata, type Model, type ReadContext, rangePayload, text } from '../../model/index.js'
+import { type Metadata, type Model, type ReadContext, rangePayload, type Tensor, text } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
 import type { Tag } from './dtypes.js'
-import { entryPath, type Header, isTooLarge, parseHeader } from './header.js'
+import { type EntryName, entryPath, type Header, isTooLarge, parseHeader } from './header.js'
 import { maxHeaderLength } from './limits.js'
 
 const prefix = struct({ headerLength: u64 })
@@ -28,9 +28,7 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
   const bytes = await source.read(prefix.size, length, { signal })
   const scanner = new JsonScanner(bytes, report, prefix.size, context.limits.depth)
   const data = new DataSection(source, prefix.size + length, scanner, context)
-  const header = parseHeader(scanner, context, (name, tag, shape, begin, end, at) =>
-    data.add(name, tag, shape, begin, end, at),
-  )
+  const header = parseHeader(scanner, context, (key, tag, shape, begin, end) => data.add(key, tag, shape, begin, end))
   recordHeader(header, data.offset, source, context)
   data.checkTiling()
   return {
@@ -66,15 +64,17 @@ class DataSection {
   }
 
   /** Takes a tensor whose range exists and has the right length; reports what is wrong with any other. */
-  add(name: string, tag: Tag, shape: readonly number[], begin: number, end: number, at: number): void {
+  add(key: EntryName, tag: Tag, shape: readonly number[], begin: number, end: number): void {
+    const { name, bytes, start } = key
     const count = countElements(shape)
     const bits = count === undefined ? Number.POSITIVE_INFINITY : count * tag.bits
     if (begin > end || end > this.#size || bits !== (end - begin) * 8) {
-      this.#refuse(name, tag, shape, begin, end, at, bits)
+      this.#refuse(key, tag, shape, begin, end, bits)
       return
     }
     const payload = rangePayload(this.#source, this.offset + begin, end - begin)
-    this.tensors.push({ name, dtype: tag.dtype, shape, order: 'row', role: 'weight', data: payload })
+    const tensor: Tensor = { name, dtype: tag.dtype, shape, order: 'row', role: 'weight', data: payload }
+    this.tensors.push(tensor, bytes, start, start + name.length)
     this.#begins.push(begin)
     this.#ends.push(end)
     const { extents } = this.#context
@@ -87,15 +87,7 @@ class DataSection {
     })
   }
 
-  #refuse(
-    name: string,
-    tag: Tag,
-    shape: readonly number[],
-    begin: number,
-    end: number,
-    at: number,
-    bits: number,
-  ): void {
+  #refuse({ name, at }: EntryName, tag: Tag, shape: readonly number[], begin: number, end: number, bits: number): void {
     this.#refused++
     const fail = (code: keyof typeof codes, field: string, message: string): void => {
       this.#context.report.report(codes[code], {
