@@ -17,8 +17,18 @@ function multiply(a: number, b: number): number {
   return product >>> 0
 }
 
-/** x^(8·length), by squaring. */
+let lastLength = 0
+let lastShift = 0x80000000
+
+/** x^(8·length), by squaring. Pieces often have the same length. */
 function shiftBy(length: number): number {
+  if (length === lastLength) return lastShift
+  lastLength = length
+  lastShift = powerFor(length)
+  return lastShift
+}
+
+function powerFor(length: number): number {
   let result = 0x80000000
   let power = 0x00800000 // x^8
   for (let rest = length; rest > 0; rest = Math.floor(rest / 2)) {

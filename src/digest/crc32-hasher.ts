@@ -1,3 +1,4 @@
+import { combineCrc32 } from './crc32-combine.js'
 import type { Hasher } from './types.js'
 
 /** A hasher around a function that goes on from the checksum of what came before. */
@@ -11,6 +12,12 @@ export function crc32Hasher(update: (bytes: Uint8Array, value: number) => number
       const digest = new Uint8Array(4)
       new DataView(digest.buffer).setUint32(0, value)
       return digest
+    },
+    pieces: {
+      sumOf: (bytes) => update(bytes, 0),
+      append(sum, length) {
+        value = combineCrc32(value, sum, length)
+      },
     },
   }
 }

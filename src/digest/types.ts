@@ -6,6 +6,15 @@ export interface Hasher {
   update(bytes: Uint8Array): void
   /** Big-endian for crc32, as it is usually printed. */
   digest(): Uint8Array
+  /** For checksums that can be put together from those of pieces. */
+  readonly pieces?: PieceSums
+}
+
+export interface PieceSums {
+  /** The checksum of a piece alone. */
+  sumOf(bytes: Uint8Array): number
+  /** In place of an update with the piece. */
+  append(sum: number, length: number): void
 }
 
 export interface DigestProvider {

@@ -1,20 +1,11 @@
 // Computes the digests that a layout asks for while its bytes go by. Only those are looked at whose bytes are passing right now, and what is
 // kept of the others is a few numbers each: a layout can ask for a million.
-import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
+import { type Algorithm, createHasher } from '../digest/index.js'
 import { digestLengths } from '../digest/lengths.js'
 import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../pool/index.js'
+import { feedAll, type Live } from './digest-feed.js'
 import { type DigestJob, type DigestJobs, digestJobsOf, jobFor } from './digest-jobs.js'
 import { countSlots, type DigestSlot, type FileLayout, fileLength } from './layout.js'
-
-/** A digest whose bytes are going by. */
-interface Live {
-  readonly job: DigestJob
-  readonly hasher?: Hasher
-  /** In place of the hasher, where another thread does the work. */
-  readonly stream?: StreamDigests
-  /** The first range that is not behind us. */
-  next: number
-}
 
 /** A slot that went by before all of its bytes did. */
 interface Late {
@@ -97,13 +88,9 @@ export class DigestPass {
     const start = this.#position
     const end = start + bytes.byteLength
     this.#position = end
-    const waiting: Promise<void>[] = []
-    for (const live of this.#live) {
-      const working = feed(live, bytes, start, end)
-      if (working) waiting.push(working)
-      if (live.job.end <= end) this.#finish(live)
-    }
-    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
+    const working = feedAll(this.#live, bytes, start)
+    for (const live of this.#live) if (live.job.end <= end) this.#finish(live)
+    return working
   }
 
   #finish(live: Live): void {
@@ -203,29 +190,4 @@ async function firstDigest(stream: StreamDigests): Promise<Uint8Array> {
 
 function stored(slot: DigestSlot, digest: Uint8Array): Uint8Array {
   return slot.encode ? slot.encode(digest) : digest
-}
-
-function feed(live: Live, bytes: Uint8Array, start: number, end: number): void | Promise<void> {
-  const { job, hasher, stream } = live
-  const { covers, masked } = job
-  if (!covers) {
-    const part = bytes.subarray(Math.max(0, job.start - start), Math.max(0, job.end - start))
-    if (stream) return stream.update(part)
-    if (part.byteLength > 0) hasher!.update(part)
-    return
-  }
-  while (live.next < covers.length && covers[live.next]![1] <= start) live.next++
-  for (let i = live.next; i < covers.length && covers[i]![0] < end; i++) {
-    const low = Math.max(start, covers[i]![0])
-    const high = Math.min(end, covers[i]![1])
-    if (low < high) hasher!.update(withMask(bytes.subarray(low - start, high - start), low, masked))
-  }
-}
-
-function withMask(bytes: Uint8Array, offset: number, ranges: DigestSlot['masked']): Uint8Array {
-  const hit = ranges?.filter(([from, to]) => from < offset + bytes.byteLength && to > offset)
-  if (!hit?.length) return bytes
-  const copy = bytes.slice()
-  for (const [from, to] of hit) copy.fill(0, Math.max(0, from - offset), Math.max(0, to - offset))
-  return copy
 }

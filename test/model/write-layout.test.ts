@@ -55,6 +55,41 @@ describe('writeLayout', () => {
     expect(new DataView(written.buffer).getUint32(564, true)).toBe(crc32(data))
   })
 
+  it('sums up bytes that several checksums cover as each of them wants it', async () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: 70_000 }), { minLength: 1, maxLength: 4 })
+    const part = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }))
+    const property = fc.asyncProperty(
+      sizes,
+      fc.array(part, { minLength: 1, maxLength: 4 }),
+      part,
+      async (list, parts, hidden) => {
+        const total = list.reduce((sum, size) => sum + size, 0)
+        const at = 8 + 4 * parts.length
+        const rangeOf = (ends: readonly number[]): [number, number] => {
+          const [from, to] = ends.map((end) => at + Math.floor(end * total)).sort((a, b) => a - b)
+          return [from!, to!]
+        }
+        const masked = [rangeOf(hidden)]
+        const ranges = parts.map(rangeOf)
+        const crc = { kind: 'digest', algorithm: 'crc32', length: 4 } as const
+        const slots: Slot[] = [
+          { ...crc, path: 'all', covers: [[at, at + total]] },
+          { ...crc, path: 'masked', covers: [[at, at + total]], masked },
+          ...ranges.map((range) => ({ ...crc, path: 'part', covers: [range] })),
+          ...list.map((size, i) => ({ kind: 'payload', path: 'data', payload: bytesPayload(bytes(size, i)) }) as const),
+        ]
+        const written = await write({ name: 'f', slots }, 20_000)
+        const view = new DataView(written.buffer)
+        const zeroed = written.slice().fill(0, ...masked[0]!)
+        expect(view.getUint32(0)).toBe(crc32(written.subarray(at)))
+        expect(view.getUint32(4)).toBe(crc32(zeroed.subarray(at)))
+        for (const [i, range] of ranges.entries())
+          expect(view.getUint32(8 + 4 * i)).toBe(crc32(written.subarray(...range)))
+      },
+    )
+    await fc.assert(property, { numRuns: 60 })
+  })
+
   it('patches a checksum as soon as its bytes have gone by', async () => {
     const events: string[] = []
     class Recording extends MemorySink {
