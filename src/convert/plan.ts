@@ -1,7 +1,6 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
 import type { List } from '../bytes/index.js'
-import type { DType } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
@@ -11,16 +10,12 @@ import {
   layoutSize,
   type Model,
   type Part,
-  type Payload,
-  type Tensor,
   type TensorList,
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
-import { isWorthComputing, type WorkerPool } from '../pool/index.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
-import { blockStretch, isRecoded, pooled } from '../transforms/pooled.js'
 import { nearestBlocks } from '../transforms/quantize-method.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { attachState, dropState } from '../transforms/state.js'
@@ -36,6 +31,7 @@ import type { ActionList, Plan, PlanAction } from './plan-types.js'
 import { type RecodeOptions, recodeTensors } from './recode.js'
 import { checkRenameMap, checkUniqueNames } from './rename.js'
 import { sharePayloads } from './share.js'
+import { sharedOut } from './share-out.js'
 import { takesBlocks } from './usual-method.js'
 
 export * from './plan-types.js'
@@ -136,26 +132,6 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     model: planned,
     ...(choices && { choices }),
   }
-}
-
-/** Nanoseconds for a byte that is recoded, about. Blocks take a search for their scales. */
-const recodeCost = ({ kind }: DType): number => (kind === 'block' ? 20 : 0.5)
-
-/** What is recoded is made by several threads, where there is enough of it. */
-function sharedOut(tensors: TensorList, pool: WorkerPool | undefined): TensorList {
-  const costOf = ({ data, dtype }: Tensor): number =>
-    data && isRecoded(data) ? data.byteLength * recodeCost(dtype) : 0
-  const cost = tensors.reduce((sum, tensor) => sum + costOf(tensor), 0)
-  if (!isWorthComputing(pool, cost)) return tensors
-  // What tensors share, they share afterwards, too.
-  const made = new Map<Payload, Payload>()
-  return tensors.map((tensor) => {
-    if (!tensor.data) return tensor
-    const size = tensor.dtype.kind === 'block' ? blockStretch : undefined
-    const data = made.get(tensor.data) ?? pooled(tensor.data, pool, size)
-    made.set(tensor.data, data)
-    return { ...tensor, data }
-  })
 }
 
 const fileOf = ({ files: [main] }: Model): string => main?.name ?? ''

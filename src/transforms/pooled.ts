@@ -6,12 +6,10 @@ import { fillsWindow, fillWindows, type WorkerPool } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import { rebuildPayload } from './rebuild.js'
 
-/**
- * About so much is made by one job: long enough that handing it over costs nothing, short enough that all threads have one. Blocks are small
- * and take a search.
- */
-const stretchSize = 4 * defaultWindow
-export const blockStretch = stretchSize / 16
+/** What one job makes takes so many nanoseconds, so that handing it over costs little, and no more memory than that. */
+const usualTime = 16e6
+const leastTime = 2e6
+const mostBytes = 4 * defaultWindow
 /** So much at a time, to be copied while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4
 
@@ -20,10 +18,15 @@ interface StretchData {
   readonly offset: number
 }
 
-/** The payload itself where other threads cannot make it, or it is too short to be shared out. */
-export function pooled(payload: Payload, pool: WorkerPool | undefined, size = stretchSize): Payload {
+/**
+ * The payload itself where other threads cannot make it, or it is too short to be shared out. `cost`: nanoseconds for a byte, about.
+ */
+export function pooled(payload: Payload, pool: WorkerPool | undefined, cost: number): Payload {
   const { stretches, byteLength } = payload
-  if (!pool || !stretches || !isRecoded(payload) || byteLength < 2 * size) return payload
+  if (!pool || !stretches || !isRecoded(payload)) return payload
+  const share = Math.ceil(byteLength / (2 * pool.threads))
+  const size = Math.min(mostBytes, Math.max(leastTime / cost, Math.min(usualTime / cost, share)))
+  if (byteLength < 2 * size) return payload
   const recipe = recipeOf(payload)
   if (!recipe) return payload
   const step = Math.max(1, Math.floor(size / stretches.grain)) * stretches.grain

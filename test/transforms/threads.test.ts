@@ -38,6 +38,9 @@ const tensorOf = (type: string, shape: readonly number[], data: Payload): Tensor
   data,
 })
 
+/** So dear that pieces of this size are worth a way to another thread. */
+const costFor = (size: number): number => 2e6 / size
+
 describe('a recoded payload', () => {
   const types = ['f16', 'bf16', 'f8_e4m3', 'f64', 'ggml.q8_0', 'ggml.q4_k']
   it('is the same from another thread, stretch by stretch', async () => {
@@ -52,7 +55,7 @@ describe('a recoded payload', () => {
           const source = tensorOf('f32', [rows, 256], payloadIn(floats(rows * 256, seed)))
           const { data } = castTensor(source, dtypeById(type)!)
           const alone = await readPayload(data!)
-          const shared = pooled(data!, pool, size)
+          const shared = pooled(data!, pool, costFor(size))
           expect(shared === data).toBe(data!.byteLength < 2 * size)
           expect(Buffer.compare(await readPayload(shared), alone)).toBe(0)
         },
@@ -69,7 +72,7 @@ describe('a recoded payload', () => {
     for (const method of ['q8', 'q4', 'k6', 'k4', 'k3', 'k2']) {
       const bytes = await readPayload(quantizeTensor(original, method).data!)
       const values = decodedPayload(tensorOf(requireMethod(method).id, [60, 100], payloadIn(bytes)), 'f32')!
-      const shared = pooled(values, pool, 1000)
+      const shared = pooled(values, pool, costFor(1000))
       expect(shared).not.toBe(values)
       expect(Buffer.compare(await readPayload(shared), await readPayload(values))).toBe(0)
     }
@@ -84,7 +87,7 @@ describe('a recoded payload', () => {
     const pool = fakePool(2, workerJobs)
     const own = await readPayload(data!).catch((error) => error.finding)
     expect(own).toMatchObject({ code: 'write/value-range', path: 'w', offset: 7 + 4 * 3210 })
-    expect(await readPayload(pooled(data!, pool, 1024)).catch((error) => error.finding)).toEqual(own)
+    expect(await readPayload(pooled(data!, pool, costFor(1024))).catch((error) => error.finding)).toEqual(own)
     await pool.close()
   })
 
@@ -94,7 +97,7 @@ describe('a recoded payload', () => {
     const { data } = castTensor(tensorOf('f32', [4000], here), dtypeById('f16')!)
     expect(recipeOf(data)).toBeUndefined()
     const pool = fakePool(2, workerJobs)
-    expect(pooled(data!, pool, 1024)).toBe(data)
+    expect(pooled(data!, pool, costFor(1024))).toBe(data)
   })
 
   it('comes in stretches that start at whole groups', async () => {

@@ -3,6 +3,7 @@ import { throughF32 } from '../blocks.js'
 import type { Codec } from '../dtype.js'
 import { quietNaN } from '../float-rounding.js'
 import { bitsOf, requireBytes } from '../views.js'
+import { firstUnbounded } from './compiled.js'
 import { scaleCodeIQ1_M } from './decode-iq-edge.js'
 import type { DecodeBlocks } from './decode-legacy.js'
 import { type BlockLayout, blockBytes, fieldOffset, layouts } from './layouts.js'
@@ -38,8 +39,8 @@ export function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: E
   if (!encode) return { toF32, toF64, element }
 
   function fromF32(source: Float32Array, target: Uint8Array): number {
-    // Only what is not finite differs from itself by something other than zero.
-    for (let i = 0; i < source.length; i++) if (source[i]! - source[i]! !== 0) return i
+    const bad = firstUnbounded(source)
+    if (bad >= 0) return bad
     const blocks = Math.floor(source.length / group.elements)
     const rest = source.length - blocks * group.elements
     requireBytes(target, blocks * group.bytes)

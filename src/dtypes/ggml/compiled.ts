@@ -15,7 +15,9 @@ export type CompiledEncoder =
   `encode${'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 
 interface Module {
-  readonly run: Readonly<Record<CompiledName | CompiledEncoder, Kernel>>
+  readonly run: Readonly<Record<CompiledName | CompiledEncoder, Kernel>> & {
+    firstUnbounded(values: number, count: number): number
+  }
   readonly buffer: ArrayBufferLike
   readonly codes: Uint8Array
   readonly values: Float32Array
@@ -74,6 +76,15 @@ function decodeTiles(
     run(codes.byteOffset, isHere ? target.byteOffset + 4 * first * elements : values.byteOffset, count)
     if (!isHere) target.set(values.subarray(0, count * elements), first * elements)
   }
+}
+
+/** The number of the first value that is infinite or NaN, or -1. */
+export function firstUnbounded(values: Float32Array): number {
+  const module = moduleOf()
+  if (module && values.buffer === module.buffer) return module.run.firstUnbounded(values.byteOffset, values.length)
+  // Only what is not finite differs from itself by something other than zero.
+  for (let i = 0; i < values.length; i++) if (values[i]! - values[i]! !== 0) return i
+  return -1
 }
 
 /** The other way round. */
