@@ -14,7 +14,7 @@ function valueCost({ kind, group }: DType): number {
 const byteCost = (dtype: DType): number => (valueCost(dtype) * dtype.group.elements) / dtype.group.bytes
 
 /** Nanoseconds for a byte on its way from the thread that has made it. */
-const handingCost = 0.25
+const handingCost = 0.3
 
 /** How much sooner two threads have a byte than one, and more threads accordingly; less than nothing where they have it later. */
 const gainOf = (dtype: DType, threads: number): number => byteCost(dtype) - handingCost / Math.max(1, threads - 1)

@@ -8,7 +8,7 @@ import { rebuildPayload } from './rebuild.js'
 
 /** What one job makes takes so many nanoseconds, so that handing it over costs little, and no more memory than that. */
 const usualTime = 16e6
-const leastTime = 2e6
+const leastTime = 4e6
 const mostBytes = 4 * defaultWindow
 /** So much at a time, to be copied while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4

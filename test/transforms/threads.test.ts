@@ -39,7 +39,7 @@ const tensorOf = (type: string, shape: readonly number[], data: Payload): Tensor
 })
 
 /** So dear that pieces of this size are worth a way to another thread. */
-const costFor = (size: number): number => 2e6 / size
+const costFor = (size: number): number => 4e6 / size
 
 describe('a recoded payload', () => {
   const types = ['f16', 'bf16', 'f8_e4m3', 'f64', 'ggml.q8_0', 'ggml.q4_k']

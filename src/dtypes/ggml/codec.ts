@@ -6,10 +6,8 @@ import { bitsOf, requireBytes } from '../views.js'
 import { firstUnbounded } from './compiled.js'
 import { scaleCodeIQ1_M } from './decode-iq-edge.js'
 import type { DecodeBlocks } from './decode-legacy.js'
+import type { EncodeBlocks } from './encode-legacy.js'
 import { type BlockLayout, blockBytes, fieldOffset, layouts } from './layouts.js'
-
-/** Encodes `blocks` whole blocks of finite values. */
-export type EncodeBlocks = (source: Float32Array, target: Uint8Array, blocks: number) => void
 
 export function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBlocks): Codec {
   const group = { elements: layout.elements, bytes: blockBytes(layout) }

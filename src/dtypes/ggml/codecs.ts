@@ -1,6 +1,6 @@
 // Which decoder and encoder go with which block.
 import type { Codec } from '../dtype.js'
-import { blockCodec, type EncodeBlocks } from './codec.js'
+import { blockCodec } from './codec.js'
 import { compiled, compiledEncoder } from './compiled.js'
 import { decodeMXFP4, decodeNVFP4, decodeTQ1_0, decodeTQ2_0 } from './decode-fp4.js'
 import { decodeIQ2_S, decodeIQ2_XS, decodeIQ2_XXS, decodeIQ3_S, decodeIQ3_XXS } from './decode-iq.js'
@@ -18,7 +18,7 @@ import {
   decodeQ8_1,
 } from './decode-legacy.js'
 import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from './encode-k.js'
-import { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy.js'
+import { type EncodeBlocks, encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy.js'
 import { type BlockName, layouts } from './layouts.js'
 
 const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> = {

@@ -2,8 +2,8 @@
 // anything else through a small tile. Where there is no WebAssembly the plain ones do the work, with the same bits.
 import { arenaMemory, takeWindow } from '../../bytes/index.js'
 import { instantiate } from '../../kernels/instantiate.js'
-import type { EncodeBlocks } from './codec.js'
 import type { DecodeBlocks } from './decode-legacy.js'
+import type { EncodeBlocks } from './encode-legacy.js'
 import { type BlockLayout, blockBytes } from './layouts.js'
 import { wasmBase64 } from './wasm-bytes.js'
 

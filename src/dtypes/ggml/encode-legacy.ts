@@ -3,6 +3,9 @@
 import { putHalf } from './halves.js'
 import { blockBytes, fieldOffset, layouts } from './layouts.js'
 
+/** Encodes `blocks` whole blocks of finite values. */
+export type EncodeBlocks = (source: Float32Array, target: Uint8Array, blocks: number) => void
+
 const { fround } = Math
 
 /** The value with the largest magnitude, the first of them if there are several. */

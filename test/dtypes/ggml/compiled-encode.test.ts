@@ -2,10 +2,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
-import type { EncodeBlocks } from '../../../src/dtypes/ggml/codec.js'
-import { type CompiledEncoder, compiledEncoder } from '../../../src/dtypes/ggml/compiled.js'
+import { type CompiledEncoder, compiledEncoder, firstUnbounded } from '../../../src/dtypes/ggml/compiled.js'
 import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../../src/dtypes/ggml/encode-k.js'
-import { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from '../../../src/dtypes/ggml/encode-legacy.js'
+import {
+  type EncodeBlocks,
+  encodeQ4_0,
+  encodeQ4_1,
+  encodeQ5_0,
+  encodeQ5_1,
+  encodeQ8_0,
+} from '../../../src/dtypes/ggml/encode-legacy.js'
 import { type BlockLayout, blockBytes, layouts } from '../../../src/dtypes/ggml/layouts.js'
 
 const encoders: readonly (readonly [CompiledEncoder, BlockLayout, EncodeBlocks])[] = [
@@ -119,6 +125,25 @@ describe.each(encoders)('%s', (name, layout, plain) => {
 
   it('leaves a few blocks to its twin', () => {
     expect(() => encode(new Float32Array(elements), new Uint8Array(size), 1)).toThrow('plain twin')
+  })
+})
+
+describe('the first value that no block can hold', () => {
+  it('is found in a window as elsewhere', () => {
+    const window = takeWindow(4 * 200)
+    // Next to each other: the largest numbers, infinities and the NaNs with the fewest and the most bits.
+    const edge = fc.constantFrom(0, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7f800001, 0xffffffff)
+    const bits = fc.array(fc.oneof({ weight: 30, arbitrary: fc.nat(0x7f7fffff) }, edge), { maxLength: 120 })
+    fc.assert(
+      fc.property(bits, fc.nat(70), (patterns, shift) => {
+        const values = new Float32Array(window.buffer, window.byteOffset + 4 * shift, patterns.length)
+        new Uint32Array(window.buffer, values.byteOffset, values.length).set(patterns)
+        const wanted = patterns.findIndex((pattern) => ((pattern >>> 23) & 0xff) === 0xff)
+        expect(firstUnbounded(values)).toBe(wanted)
+        expect(firstUnbounded(values.slice())).toBe(wanted)
+      }),
+    )
+    releaseWindow(window)
   })
 })
 
