@@ -81,8 +81,19 @@ function decodeTiles(
 /** The number of the first value that is infinite or NaN, or -1. */
 export function firstUnbounded(values: Float32Array): number {
   const module = moduleOf()
-  if (module && values.buffer === module.buffer) return module.run.firstUnbounded(values.byteOffset, values.length)
-  // Only what is not finite differs from itself by something other than zero.
+  if (!module) return firstUnboundedPlain(values)
+  if (values.buffer === module.buffer) return module.run.firstUnbounded(values.byteOffset, values.length)
+  for (let first = 0; first < values.length; first += tileValues) {
+    const tile = values.subarray(first, first + tileValues)
+    module.values.set(tile)
+    const bad = module.run.firstUnbounded(module.values.byteOffset, tile.length)
+    if (bad >= 0) return first + bad
+  }
+  return -1
+}
+
+/** Only what is not finite differs from itself by something other than zero. */
+export function firstUnboundedPlain(values: Float32Array): number {
   for (let i = 0; i < values.length; i++) if (values[i]! - values[i]! !== 0) return i
   return -1
 }

@@ -2,7 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
-import { type CompiledEncoder, compiledEncoder, firstUnbounded } from '../../../src/dtypes/ggml/compiled.js'
+import {
+  type CompiledEncoder,
+  compiledEncoder,
+  firstUnbounded,
+  firstUnboundedPlain,
+} from '../../../src/dtypes/ggml/compiled.js'
 import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../../src/dtypes/ggml/encode-k.js'
 import {
   type EncodeBlocks,
@@ -141,9 +146,20 @@ describe('the first value that no block can hold', () => {
         const wanted = patterns.findIndex((pattern) => ((pattern >>> 23) & 0xff) === 0xff)
         expect(firstUnbounded(values)).toBe(wanted)
         expect(firstUnbounded(values.slice())).toBe(wanted)
+        expect(firstUnboundedPlain(values)).toBe(wanted)
       }),
     )
     releaseWindow(window)
+  })
+
+  it('is found far behind the first', () => {
+    const values = new Float32Array(20_000)
+    for (const place of [0, 8191, 8192, 16_385, 19_999]) {
+      expect(firstUnbounded(values)).toBe(-1)
+      values[place] = Number.NaN
+      expect(firstUnbounded(values)).toBe(place)
+      values[place] = 1
+    }
   })
 })
 
