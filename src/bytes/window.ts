@@ -45,6 +45,10 @@ export function takeWindow(size: number): Uint8Array {
   return memory.subarray(0, size)
 }
 
+/** The same from among a few sizes, powers of two, so that windows for pieces of any length are used again. */
+export const takeEvenWindow = (size: number): Uint8Array =>
+  takeWindow(2 ** Math.ceil(Math.log2(size))).subarray(0, size)
+
 function ownMemory(pages: number): Uint8Array {
   return new Uint8Array(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer)
 }

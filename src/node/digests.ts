@@ -47,15 +47,15 @@ let native: BlakeHash | null | undefined
 /** The native package, or null where it is not installed or has no build for this machine. */
 function loadBlake(): BlakeHash | null {
   if (native !== undefined) return native
-  native = loadBuild() ?? loadPackage() ?? null
+  native = attempt(loadBuild) ?? attempt(() => load(blakePackage) as BlakeHash) ?? null
   return native
 }
 
 const blakePackage = '@napi-rs/blake-hash'
 
-function loadPackage(): BlakeHash | undefined {
+function attempt<T>(find: () => T): T | undefined {
   try {
-    return load(blakePackage) as BlakeHash
+    return find()
   } catch {
     return undefined
   }
@@ -64,11 +64,7 @@ function loadPackage(): BlakeHash | undefined {
 /** Its build for the usual Linux: to find that out by itself, the package has Node write a report on the process, which takes 5 ms. */
 function loadBuild(): BlakeHash | undefined {
   if (process.platform !== 'linux') return undefined
-  try {
-    return createRequire(load.resolve(blakePackage))(`${blakePackage}-linux-${process.arch}-gnu`) as BlakeHash
-  } catch {
-    return undefined
-  }
+  return createRequire(load.resolve(blakePackage))(`${blakePackage}-linux-${process.arch}-gnu`) as BlakeHash
 }
 
 const blake3: DigestProvider = {

@@ -1,6 +1,6 @@
 // Bytes that other threads make, piece by piece, in windows that are used again. Memory that is handed over from thread to thread would be
 // new for every piece, and engines collect garbage each time some tens of megabytes of it have come together.
-import type { Job, JobHandler, WorkerPool } from './job.js'
+import type { Job, JobContext, JobHandler, WorkerPool } from './job.js'
 import { runInOrder } from './run-jobs.js'
 import { canShareMemory, releaseSharedWindow, takeSharedWindow } from './shared-window.js'
 
@@ -49,7 +49,7 @@ interface Piece {
   readonly length: number
 }
 
-type Fill = (data: unknown, bytes: Uint8Array, context: Parameters<JobHandler>[2]) => Promise<void>
+type Fill = (data: unknown, bytes: Uint8Array, context: JobContext) => Promise<void>
 
 /** The other side. The bytes to be filled have had other content before. */
 export const fillsWindow =

@@ -1,6 +1,6 @@
 // A payload that is another one, converted element by element. It streams in windows that hold whole groups of both types and keeps
 // random access where the input has it.
-import { alignUp, checkRange, countElements, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
+import { alignUp, checkRange, countElements, defaultWindow, releaseWindow, takeEvenWindow } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
 import { type Payload, type Recipe, rechunked, type Stretches } from '../model/index.js'
@@ -78,7 +78,7 @@ async function* convertAll(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   const step = stepFor(map, window)
-  const target = takeWindow(2 ** Math.ceil(Math.log2(bytesFor(step, map.to)))) // few sizes, so that windows are used again
+  const target = takeEvenWindow(bytesFor(step, map.to))
   let first = 0
   try {
     for await (const chunk of map.input.chunks(bytesFor(step, map.from), signal)) {

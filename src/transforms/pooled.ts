@@ -21,9 +21,9 @@ interface StretchData {
 /**
  * The payload itself where other threads cannot make it, or it is too short to be shared out. `cost`: nanoseconds for a byte, about.
  */
-export function pooled(payload: Payload, pool: WorkerPool | undefined, cost: number): Payload {
+export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payload {
   const { stretches, byteLength } = payload
-  if (!pool || !stretches || !isRecoded(payload)) return payload
+  if (!stretches || !isRecoded(payload)) return payload
   const share = Math.ceil(byteLength / (2 * pool.threads))
   const size = Math.min(mostBytes, Math.max(leastTime / cost, Math.min(usualTime / cost, share)))
   if (byteLength < 2 * size) return payload

@@ -1,13 +1,12 @@
 // Quantizing on several threads. No block and no super-block goes over the end of a row, so a band of rows is a matrix that can be quantized
 // by itself; what comes out has the same regions as the whole, and each goes to its place there. The bytes do not depend on the bands.
-import { releaseWindow } from '../bytes/index.js'
 import { type BlockLayout, blockLayout, type Method } from '../dtypes/mcf/layout.js'
 import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../model/index.js'
 import { recipeOf, tensorRecipe } from '../model/recipe-of.js'
 import { fillWindows, type Job, type WorkerPool } from '../pool/index.js'
 import { fileOf } from './map-elements.js'
 import type { BlockLimits, Manner } from './quantize-blocks.js'
-import { mostScales, mostWhole, takeWhole } from './quantize-blocks.js'
+import { inOnePiece, mostScales, mostWhole } from './quantize-blocks.js'
 import type { Clip } from './quantize-tiles.js'
 
 /** Values in a band: a few milliseconds of work at least, and no more memory than windows take. */
@@ -69,7 +68,9 @@ export function bandPayload(
   if (rows < 2 * rowsPerBand) return undefined
   const bands: Bands = { tensor: recipe, method, layout, manner, clip, rowsPerBand, file: fileOf(tensor.data), pool }
   const isWhole = byteLength <= (limits.whole ?? mostWhole)
-  const made = lazyPayload(byteLength, (signal) => (isWhole ? inOnePass(bands, signal) : scalesFirst(bands, signal)))
+  const made = lazyPayload(byteLength, (signal) =>
+    isWhole ? inOnePiece(layout, (bytes) => fillWhole(bands, bytes, signal)) : scalesFirst(bands, signal),
+  )
   return { ...made, isMadeElsewhere: true }
 }
 
@@ -80,17 +81,11 @@ function rowsOnGrain(columns: number, grain: number): number {
   return grain / a
 }
 
-async function* inOnePass(bands: Bands, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+async function fillWhole(bands: Bands, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
   const { layout } = bands
-  const bytes = takeWhole(layout)
-  try {
-    for await (const [band, made] of run(bands, 'all', signal)) {
-      putScales(bands, band, made, bytes)
-      bytes.set(made.subarray(band.layout.codesOffset), layout.codesOffset + firstBlock(bands, band) * layout.codeSize)
-    }
-    yield bytes
-  } finally {
-    releaseWindow(bytes)
+  for await (const [band, made] of run(bands, 'all', signal)) {
+    putScales(bands, band, made, bytes)
+    bytes.set(made.subarray(band.layout.codesOffset), layout.codesOffset + firstBlock(bands, band) * layout.codeSize)
   }
 }
 

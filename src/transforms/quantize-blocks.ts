@@ -2,7 +2,7 @@
 // looked at. A payload of ordinary size is put together in memory. Of a large one only the scales are kept, and the values are read a
 // second time to make the codes, which is cheap once the scales are known; if even the scales are too many, they are found twice.
 
-import { releaseWindow, takeWindow } from '../bytes/index.js'
+import { releaseWindow, takeEvenWindow } from '../bytes/index.js'
 import type { BlockLayout, Method } from '../dtypes/mcf/layout.js'
 import { fillView, viewOf } from '../dtypes/views.js'
 import {
@@ -66,25 +66,24 @@ export function blockPayload(
 ): Payload {
   return lazyPayload(layout.byteLength, (signal) => {
     const job: Job = { method, layout, matrix, manner, kernels: blockKernels() }
-    if (layout.byteLength <= (limits.whole ?? mostWhole)) return whole(job, signal)
+    if (layout.byteLength <= (limits.whole ?? mostWhole))
+      return inOnePiece(layout, (bytes) => fillWhole(job, bytes, signal))
     return layout.codesOffset <= (limits.scales ?? mostScales) ? scalesFirst(job, signal) : regionByRegion(job, signal)
   })
 }
 
-async function* whole(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-  const bytes = takeWhole(job.layout)
+/** A payload in one piece, which `fill` gets with zeros before the codes: what lies between the regions stays zero. */
+export async function* inOnePiece(
+  { byteLength, codesOffset }: BlockLayout,
+  fill: (bytes: Uint8Array) => Promise<void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const bytes = takeEvenWindow(byteLength).fill(0, 0, codesOffset)
   try {
-    await fillWhole(job, bytes, signal)
+    await fill(bytes)
     yield bytes
   } finally {
     releaseWindow(bytes)
   }
-}
-
-/** Room for a payload, all of it zero before its codes. Give it back with `releaseWindow`. */
-export function takeWhole({ byteLength, codesOffset }: BlockLayout): Uint8Array {
-  const room = takeWindow(2 ** Math.ceil(Math.log2(byteLength))) // few sizes, so that windows are used again
-  return room.subarray(0, byteLength).fill(0, 0, codesOffset)
 }
 
 async function fillWhole(job: Job, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {

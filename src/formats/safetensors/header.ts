@@ -4,7 +4,7 @@
 // The name `__metadata__` is reserved for a map of strings to strings. The ranges must tile the data section: no holes, no overlap,
 // nothing after the last one. The header may end in spaces, which is how writers align the data.
 import { maxSafe } from '../../bytes/index.js'
-import { hashOfBytes, hashOfName, NameSet } from '../../bytes/name-set.js'
+import { hashOfBytes, NameSet } from '../../bytes/name-set.js'
 import type { ReadContext } from '../../model/index.js'
 import type { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
@@ -65,7 +65,7 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
     key.at = at
     key.bytes = scanner.keyBytes
     key.start = scanner.keyIndex + 1
-    const hash = key.bytes ? hashOfBytes(key.bytes, key.start, key.start + name.length) : hashOfName(name)
+    const hash = key.bytes && hashOfBytes(key.bytes, key.start, key.start + name.length)
     const first = seen.add(name, scanner.keyIndex, hash)
     if (name === metadataKey) readMetadata(scanner, metadata, first !== undefined, at, context)
     else {
