@@ -1,4 +1,6 @@
+import { MemorySource } from './memory-source.js'
 import type { ByteSink } from './sink.js'
+import type { ByteSource } from './source.js'
 
 /** Collects output in memory; `files` has what was closed, by name. */
 export class MemorySink implements ByteSink {
@@ -38,6 +40,10 @@ export class MemorySink implements ByteSink {
 
   async sibling(name: string): Promise<ByteSink> {
     return new MemorySink(name, this.files)
+  }
+
+  async reopen(): Promise<ByteSource> {
+    return new MemorySource(this.bytes, this.name, this.files)
   }
 
   async close(): Promise<void> {

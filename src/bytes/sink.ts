@@ -1,4 +1,5 @@
 // A sink takes bytes in order. Only `writeLayout` talks to sinks; formats never do.
+import type { ByteSource } from './source.js'
 
 export interface ByteSink {
   readonly name: string
@@ -15,6 +16,11 @@ export interface ByteSink {
   patch(offset: number, bytes: Uint8Array): Promise<void>
   /** Another file of the same output; it appears together with this one, or not at all. */
   sibling?(name: string): Promise<ByteSink>
+  /**
+   * What was written, as it will be once the output is closed: to be read before anybody else can. Nothing is written after that. Absent
+   * where it is gone, as with a pipe. The caller closes it.
+   */
+  reopen?(): Promise<ByteSource>
   /** Makes the output visible under its name. */
   close(): Promise<void>
   /** Leaves no trace. Safe to call at any time, also twice. */

@@ -47,7 +47,9 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
     name: source.name,
     size: source.size,
     ...(source.folder && { folder: source.folder }),
-    ...(source.handle && { handle: source.handle }),
+    get handle() {
+      return source.handle
+    },
     async read(offset: number, length: number, options?: ReadOptions) {
       checkRange(source, offset, length)
       if (offset + length <= head.byteLength) return head.subarray(offset, offset + length)

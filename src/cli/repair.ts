@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { planRepair, writeLayout } from '../node.js'
+import { planRepair, runRepair } from '../node.js'
 import type { Context } from './context.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatSize } from './format-values.js'
@@ -26,7 +26,7 @@ export default function repair(context: Context, inputs: readonly string[], flag
     await markErrorsOf(
       (file) => outputs.includes(file),
       () =>
-        writeLayout(planned.layout, (name) => openGuarded(pathOf(name), source, { overwrite }), {
+        runRepair(planned, (name) => openGuarded(pathOf(name), source, { overwrite }), {
           signal: context.signal,
           onProgress: console.progress.update,
         }),

@@ -72,6 +72,7 @@ export async function mergeModels(models: readonly [Model, ...Model[]], options:
     metadata: new Map(metadata.entries),
     parts: parts.entries.map(([, part]) => part),
     files: models.flatMap(({ files }) => files),
+    damageFinders: models.flatMap(({ damageFinders = [] }) => damageFinders),
   }
   return { model: joined, actions }
 }

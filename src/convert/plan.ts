@@ -1,15 +1,17 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
 import type { List } from '../bytes/index.js'
-import { failWith, writeCodes } from '../errors/index.js'
-import { requireFormat } from '../formats/index.js'
+import { type Finding, failWith, writeCodes } from '../errors/index.js'
+import { findDamage, requireFormat } from '../formats/index.js'
 import {
+  type DamageOptions,
   type Format,
   fileLength,
   type Layout,
   layoutSize,
   type Model,
   type Part,
+  stowageKey,
   type TensorList,
   type WriteCapabilities,
   type WriteOptions,
@@ -18,9 +20,11 @@ import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
 import { nearestBlocks } from '../transforms/quantize-method.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
+import { selector } from '../transforms/select.js'
 import { attachState, dropState } from '../transforms/state.js'
 import { ActionLog, noter, worstOf } from './action-log.js'
 import { canStayStored, isCopy } from './as-stored.js'
+import { assertSizes } from './check-output.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
 import { estimateMemory } from './peak-memory.js'
 import { type MetadataOptions, planMetadata } from './plan-metadata.js'
@@ -66,6 +70,8 @@ export interface Conversion {
   readonly layout: Layout
   /** What the target is asked to hold. */
   readonly model: Model
+  /** What the checksums of the input say about the bytes that will be read. */
+  findDamage(options: Omit<DamageOptions, 'only'>): Promise<readonly Finding[]>
   /** Which method each tensor takes that is kept, where tensors are quantized. */
   readonly choices?: readonly MethodChoice[]
 }
@@ -111,6 +117,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   for (const [key, value] of stower?.entries({ keys, names, tensors }, name) ?? []) metadata.set(key, value)
   const stored =
     options.dedup && write.sharesPayloads ? await sharePayloads(tensors, storedFrom, actions, signal) : tensors
+  assertSizes(stored, fileOf(source))
   const shared = sharedOut(stored, options.pool)
   const planned: Model = { ...oriented, format: target, tensors: shared, metadata, parts }
   const layout = await writerOf(format)!.layout!(planned, {
@@ -130,11 +137,24 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     plan: { ...summarise(source, target, actions, layout), notes, peakMemory },
     layout,
     model: planned,
+    findDamage: (how) => findDamageIn(source, options, how),
     ...(choices && { choices }),
   }
 }
 
 const fileOf = ({ files: [main] }: Model): string => main?.name ?? ''
+
+/** Of the source only what is chosen counts, as far as its tensors are called what the options call them. */
+async function findDamageIn(
+  source: Model,
+  { only, exclude, stateFrom }: ConvertOptions,
+  how: Omit<DamageOptions, 'only'>,
+): Promise<readonly Finding[]> {
+  const isChoosing = (only || exclude) && !source.metadata.has(stowageKey)
+  const names = isChoosing ? source.tensors.map(({ name }) => name).filter(selector(only, exclude)) : undefined
+  const damage = await findDamage(source, { ...how, only: names && new Set(names) })
+  return stateFrom && stateFrom !== source ? [...damage, ...(await findDamage(stateFrom, how))] : damage
+}
 
 const writerOf = (format: Format): Pick<Format, 'layout'> | undefined => (format.layout ? format : format.exporter)
 

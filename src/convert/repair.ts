@@ -1,9 +1,20 @@
 // Repairing asks the format first: it knows the defects that writers have left in the field, and what can be rebuilt. Where it has no
 // answer, everything that is whole is saved into a new file.
-import type { ByteSource } from '../bytes/index.js'
+import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { collectingReport, type Finding } from '../errors/index.js'
 import { type OpenOptions, recognise } from '../formats/index.js'
-import { fileLength, type Layout, type Lost, layoutSize, type Repair, type WriteOptions } from '../model/index.js'
+import {
+  fileLength,
+  type Layout,
+  type Lost,
+  layoutSize,
+  type Repair,
+  type WriteLayoutOptions,
+  type WriteOptions,
+  type WrittenFile,
+  writeLayout,
+} from '../model/index.js'
+import { assertVerifies } from './check-output.js'
 import { describeLost, planSalvage } from './salvage.js'
 
 export interface PlannedRepair extends Repair {
@@ -40,4 +51,14 @@ async function salvage(source: ByteSource, options: WriteOptions & OpenOptions):
 function filesOf(layout: Layout): Pick<PlannedRepair, 'size' | 'files'> {
   const files = layout.files.map((file) => ({ name: file.name, size: fileLength(file) }))
   return { size: layoutSize(layout), files }
+}
+
+/** Writes what was rebuilt. It becomes visible only when it passes every check of its format. */
+export function runRepair(
+  { layout, format }: PlannedRepair,
+  openSink: (name: string) => Promise<ByteSink>,
+  options: WriteLayoutOptions = {},
+): Promise<WrittenFile[]> {
+  const beforeCommit = (written: ByteSource): Promise<void> => assertVerifies(written, format, options.signal)
+  return writeLayout(layout, openSink, { beforeCommit, ...options })
 }

@@ -1,11 +1,18 @@
-import type { ByteSink } from '../bytes/index.js'
-import { failWith, writeCodes } from '../errors/index.js'
+import type { ByteSink, ByteSource } from '../bytes/index.js'
+import { type Finding, failWith, writeCodes } from '../errors/index.js'
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../model/index.js'
+import { assertOpens } from './check-output.js'
+import { refuseDamage } from './damage.js'
 import { type Conversion, isWorse, type Loss, type Plan, type PlanAction } from './plan.js'
 
 export interface RunOptions extends WriteLayoutOptions {
   /** The worst loss that may happen without having been asked for: changes of form are always fine. */
   readonly allowLoss?: Loss | undefined
+  /**
+   * Told what the checksums of the input say is damaged, before anything is written; the damage is then written as it is. Without it, damage
+   * is an error.
+   */
+  readonly onDamage?: ((damage: readonly Finding[]) => void) | undefined
 }
 
 /** Throws `write/loss-refused` when the plan loses more than is allowed, naming the first few things that would be lost. */
@@ -29,12 +36,17 @@ function flagFor(loss: Loss, lost: readonly PlanAction[]): string {
   return parts.length === 0 ? '--allow-loss' : parts.map(({ name }) => `--without ${name}`).join(' ')
 }
 
-/** Carries a conversion out. Nothing is visible under the target's name until all of it is there. */
+/** Carries a conversion out. Nothing is visible under the target's name until all of it is there, and until it opens again. */
 export async function runConversion(
-  { plan, layout }: Pick<Conversion, 'plan' | 'layout'>,
+  { plan, layout, model, findDamage }: Pick<Conversion, 'plan' | 'layout' | 'model' | 'findDamage'>,
   openSink: (name: string) => Promise<ByteSink>,
   options: RunOptions = {},
 ): Promise<WrittenFile[]> {
+  const { signal, pool, onProgress } = options
   checkLoss(plan, options.allowLoss)
-  return writeLayout(layout, openSink, options)
+  const damage = await findDamage({ signal, pool, onProgress })
+  if (damage.length > 0 && !options.onDamage) refuseDamage(damage)
+  if (damage.length > 0) options.onDamage?.(damage)
+  const beforeCommit = (written: ByteSource): Promise<void> => assertOpens(written, plan.target, model, signal)
+  return writeLayout(layout, openSink, { beforeCommit, ...options })
 }

@@ -17,6 +17,8 @@ export const ioCodes = defineCodes('io', {
   'needs-folder': error('This output has several files and cannot go to a pipe. Write to a file.'),
   'unsafe-path': error('A name inside the model leads out of its own directory. It was not followed.'),
   aborted: error('The work was cancelled. Nothing was written.'),
+  busy: error('Another process is writing these files.'),
+  interrupted: error('A set of files was being replaced when the work stopped, and it could not be finished since.'),
 })
 
 export const openCodes = defineCodes('open', {
@@ -59,8 +61,14 @@ export const writeCodes = defineCodes('write', {
   'name-unsupported': error('The target format cannot hold this name.'),
   'value-range': error('A value does not fit the type it should be stored as.'),
   'layout-mismatch': error('A payload gave another number of bytes than it declared.'),
+  damaged: error(
+    'The input does not have the checksums that it states. `tare repair` saves what is whole; --allow-damage takes it as it is.',
+  ),
+  'size-mismatch': error('The bytes of a tensor are not as many as its shape and element type take.'),
+  'not-readable': error('What was written does not open again, so it was removed. That is a bug worth reporting.'),
   'loss-refused': error('The conversion would lose something and that was not allowed.'),
   'nothing-to-repair': error('There is nothing in this file that repair knows how to mend.'),
+  'not-repaired': error('What can be rebuilt from the file does not pass its own checks. Nothing was written.'),
   'not-writable': error('tare can read this format but not write it.'),
   'duplicate-name': error('Two tensors would have the same name in the output.'),
 })

@@ -28,6 +28,16 @@ export interface Details {
   readonly path?: string
 }
 
+/** Where something was found, for a finding about the same place. */
+export function placeOf({ file, offset, length, path }: Finding): Omit<Details, 'message'> & { readonly file: string } {
+  return {
+    file,
+    ...(offset !== undefined && { offset }),
+    ...(length !== undefined && { length }),
+    ...(path !== undefined && { path }),
+  }
+}
+
 export function formatFinding(finding: Finding): string {
   const at = finding.offset === undefined ? '' : ` @ 0x${finding.offset.toString(16)}`
   const path = finding.path ? ` ${finding.path}` : ''

@@ -2,6 +2,7 @@ import { type ByteSource, type ExtentRecorder, withHead } from '../bytes/index.j
 import { type Finding, type Report, strictReport } from '../errors/index.js'
 import { defaultLimits, type Format, type Limits, type Model, type ReadContext } from '../model/index.js'
 import { detectFormat, headSize, requireFormat } from './detect.js'
+import { damageFinder } from './find-damage.js'
 
 export interface OpenOptions {
   /** The format's id, when the bytes should not decide. */
@@ -35,7 +36,13 @@ export async function recognise(source: ByteSource, request: ReadRequest): Promi
   const limits = { ...defaultLimits, ...request.limits }
   const lenient = request.lenient ?? false
   const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, onLost }
-  return { format, context, read: () => format.read(withHead(source, head), context) }
+  const read = async (): Promise<Model> => {
+    const model = await format.read(withHead(source, head), context)
+    const finder = damageFinder(format, model, context)
+    // Set on the model itself: formats recognise the models that they have read.
+    return finder ? Object.assign(model, { damageFinders: [finder] }) : model
+  }
+  return { format, context, read }
 }
 
 /** Opens a model: strictly, reading its index only. The model keeps the source open; `closeModel` closes it. */

@@ -52,6 +52,8 @@ export interface ReadContext {
 export interface CheckContext extends ReadContext {
   /** Values of the options that the format declares for checking. */
   readonly extra: OptionValues
+  /** Only what covers the bytes of these tensors is compared; absent: everything. */
+  readonly only?: ReadonlySet<string> | undefined
   /** Counts bytes that a check has looked at. */
   checked(bytes: number): void
   /** Threads that large work can be spread over. */

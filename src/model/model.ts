@@ -1,5 +1,7 @@
 // A model is an index: names, types, shapes and where the bytes are. Nothing in it holds a tensor's data.
 import type { ByteSource } from '../bytes/index.js'
+import type { Finding } from '../errors/index.js'
+import type { WorkerPool } from '../pool/index.js'
 import type { JsonValue, Metadata } from './metadata.js'
 import type { Payload } from './payload.js'
 import type { TensorList } from './tensor-list.js'
@@ -23,6 +25,17 @@ export interface Part {
   readonly content?: unknown
 }
 
+export interface DamageOptions {
+  /** The names of the tensors whose bytes matter; absent: everything is compared. */
+  readonly only?: ReadonlySet<string> | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly pool?: WorkerPool | undefined
+  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+}
+
+/** Compares the checksums of a file with its bytes, and tells what is damaged. */
+export type DamageFinder = (options: DamageOptions) => Promise<readonly Finding[]>
+
 export interface Model {
   /** The id of the format it was read from. */
   readonly format: string
@@ -36,6 +49,8 @@ export interface Model {
   readonly parts: readonly Part[]
   /** Every file that the model consists of, the one that was opened first. */
   readonly files: readonly ByteSource[]
+  /** One for each file (or set of files) whose format has checksums. Opening sets them; `findDamage` runs them. */
+  readonly damageFinders?: readonly DamageFinder[] | undefined
 }
 
 export const totalSize = (model: Model): number => model.files.reduce((sum, file) => sum + file.size, 0)

@@ -1,6 +1,6 @@
 // The one place that writes files. It streams slots into a sink, computes the digests that the layout asks for in the same pass,
 // reports progress, and sees to it that a failure at any moment leaves nothing behind.
-import { type ByteSink, checkAborted, defaultWindow } from '../bytes/index.js'
+import { type ByteSink, type ByteSource, checkAborted, defaultWindow } from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
 import type { WorkerPool } from '../pool/index.js'
@@ -22,6 +22,11 @@ export interface WriteLayoutOptions {
   readonly digests?: readonly Algorithm[]
   /** Long ranges are hashed by other threads. */
   readonly pool?: WorkerPool | undefined
+  /**
+   * Looks at the output before it becomes visible, where the sink lets it be read; what it throws undoes the output. Closes the source that
+   * it is given.
+   */
+  readonly beforeCommit?: ((written: ByteSource) => Promise<void>) | undefined
 }
 
 export interface WrittenFile {
@@ -58,6 +63,7 @@ export async function writeLayout(
     }
     written.unshift(await writeFile(main, sink, options, advance))
     checkAborted(options.signal, sink.name)
+    if (options.beforeCommit && sink.reopen) await options.beforeCommit(await sink.reopen())
     await sink.close()
     return written
   } catch (error) {

@@ -1,8 +1,8 @@
 // Reading from a file, at once or through another thread. What the system has in its memory is copied from there at more than 10 GB/s;
 // handing that to a thread and hearing back takes about as long again, and two cores pass the bytes between their caches. What has to come
 // from a disk is better waited for elsewhere. Nobody tells beforehand which it will be, so the last reads are taken as a guess.
-import { readSync } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
+import { read, readSync } from 'node:fs'
+import type { Descriptor } from './descriptors.js'
 
 /** Always read at once: even from a disk it is one access. */
 const fewBytes = 64 << 10
@@ -20,27 +20,25 @@ const turnBytes = 1 << 20
 const callBytes = 16 << 10
 
 export class DescriptorReads {
-  readonly #handle: FileHandle
+  readonly #file: Descriptor
   #elsewhere = 0
   #slow = 0
   #sinceTurn = 0
 
-  constructor(handle: FileHandle) {
-    this.#handle = handle
+  constructor(file: Descriptor) {
+    this.#file = file
   }
 
   /** How many bytes came, perhaps fewer than asked for; none at the end of the file. */
   async read(target: Uint8Array, start: number, length: number, position: number): Promise<number> {
     if (length > manyBytes || (length > fewBytes && this.#elsewhere > 0)) {
       if (this.#elsewhere > 0) this.#elsewhere--
-      return (await this.#handle.read(target, start, length, position)).bytesRead
+      return this.#file.use((fd) => readElsewhere(fd, target, start, length, position))
     }
     this.#sinceTurn += length + callBytes
     if (this.#sinceTurn >= turnBytes) await this.#takeTurn()
-    const { fd } = this.#handle
-    if (fd < 0) return (await this.#handle.read(target, start, length, position)).bytesRead // closed; this says so
     const begin = performance.now()
-    const got = readSync(fd, target, start, length, position)
+    const got = this.#file.useNow((fd) => readSync(fd, target, start, length, position))
     this.#slow = performance.now() - begin > callTime + got * byteTime ? this.#slow + 1 : 0
     if (this.#slow >= slowReads) this.#elsewhere = patience
     return got
@@ -51,3 +49,8 @@ export class DescriptorReads {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+const readElsewhere = (fd: number, target: Uint8Array, start: number, length: number, at: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    read(fd, target, start, length, at, (error, count) => (error ? reject(error) : resolve(count)))
+  })

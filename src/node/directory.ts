@@ -4,6 +4,7 @@ import type { SourceFolder } from '../bytes/index.js'
 import { type Finding, failWith, findingOf, ioCodes, openCodes } from '../errors/index.js'
 import type { Format } from '../model/index.js'
 import { withIoErrors } from './io-error.js'
+import { recoverSets } from './replace-files.js'
 
 /** What a format says about directories. */
 export type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
@@ -19,6 +20,7 @@ export async function findModel(
   formats: readonly DirectoryFormat[],
   onFinding?: (finding: Finding) => void,
 ): Promise<FoundModel> {
+  await withIoErrors(directory, async () => recoverSets(directory))
   const files = await listFiles(directory)
   const answers = new Set(formats.flatMap((format) => format.mainFile?.(files) ?? []))
   if (answers.size === 0) refuseEmpty(directory, files, formats)

@@ -23,7 +23,8 @@ import { dirname } from 'node:path'
 import { editCodes } from '../edit/codes.js'
 import { failWith } from '../errors/index.js'
 import { ioError } from './io-error.js'
-import { forgetTemp, hiddenNameFor, tempNameFor, trackTemp } from './temp-files.js'
+import { syncDirectory } from './replace-files.js'
+import { forgetTemp, hiddenNameFor, isRunning, tempNameFor, trackTemp } from './temp-files.js'
 
 /** One place that changes. Either side may be shorter, where the file ends. */
 export interface JournalRecord {
@@ -88,14 +89,18 @@ export function removeJournal(path: string): void {
   syncDirectoryOf(path)
 }
 
-/** Throws `edit/interrupted` when there is a journal for the file. */
+/** Throws `edit/interrupted` when there is a journal for the file, whose path leads through no links. */
 export async function assertNoJournal(path: string, name: string): Promise<void> {
-  const journal = journalNameFor(await realpath(path).catch(() => path))
+  const journal = journalNameFor(path)
   const isThere = await access(journal).then(
     () => true,
     () => false,
   )
-  if (isThere) failWith(editCodes.interrupted, { file: name, message: `its old bytes are kept in ${journal}` })
+  if (isThere)
+    failWith(editCodes.interrupted, {
+      file: name,
+      message: `an edit of it was interrupted; \`tare edit ${name}\` puts the old bytes back, which are kept in ${journal}`,
+    })
 }
 
 /** Puts the old bytes back that an interrupted edit has left in a journal. False: there is none. */
@@ -120,13 +125,7 @@ export async function recoverEdit(name: string): Promise<boolean> {
 
 function isAlive({ process: id, host }: Head): boolean {
   if (host !== hostname()) return true
-  if (id === process.pid) return false
-  try {
-    process.kill(id, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  return id !== process.pid && isRunning(id)
 }
 
 function parseJournal(bytes: Buffer, file: string): { head: Head; journal: Journal } {
@@ -188,19 +187,8 @@ export function writeAt(file: number, bytes: Uint8Array, offset: number): void {
     done += writeSync(file, bytes, done, bytes.byteLength - done, offset + done)
 }
 
-/** A rename or a removal is on the disk only when the directory is. Not every system can do this; none is worse off for the attempt. */
-export function syncDirectoryOf(path: string): void {
-  try {
-    const directory = openSync(dirname(path), 'r')
-    try {
-      fsyncSync(directory)
-    } finally {
-      closeSync(directory)
-    }
-  } catch {
-    // the bytes themselves are safe
-  }
-}
+/** A removal is on the disk only when the directory is. */
+export const syncDirectoryOf = (path: string): void => syncDirectory(dirname(path))
 
 /** Loaded when it is needed: it takes long to load, and few commands edit. */
 function sha256Of(text: Uint8Array): string {

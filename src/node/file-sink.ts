@@ -1,11 +1,13 @@
 // Output appears whole or not at all. Bytes go to temporary names beside their targets; when the main file is closed everything is
 // flushed to the disk and renamed, the main file last, since it is the one that refers to the others.
-import { renameSync, type Stats, unlinkSync } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { type FileHandle, open, readlink, realpath, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type ByteSink, isPlainFileName } from '../bytes/index.js'
-import { failWith, ioCodes } from '../errors/index.js'
+import { type ByteSink, type ByteSource, isPlainFileName } from '../bytes/index.js'
+import { failWith, ioCodes, TareError } from '../errors/index.js'
+import { FileSource } from './file-source.js'
 import { ioError, withIoErrors } from './io-error.js'
+import { replaceFiles, tidyDirectory } from './replace-files.js'
 import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
@@ -22,25 +24,15 @@ export class FileSink implements ByteSink {
   readonly canPatch = true
   readonly target: string
   readonly temp: string
-  /** The file that stood at the target's place when this one was opened. */
-  readonly replaced: Stats | undefined
   readonly #transaction: Transaction
   readonly #handle: FileHandle
   readonly #writer: WriteBehind
   #state: 'open' | 'complete' | 'aborted' = 'open'
 
-  private constructor(
-    name: string,
-    target: string,
-    temp: string,
-    replaced: Stats | undefined,
-    handle: FileHandle,
-    transaction: Transaction,
-  ) {
+  private constructor(name: string, target: string, temp: string, handle: FileHandle, transaction: Transaction) {
     this.name = name
     this.target = target
     this.temp = temp
-    this.replaced = replaced
     this.#handle = handle
     this.#writer = new WriteBehind(handle)
     this.#transaction = transaction
@@ -54,6 +46,7 @@ export class FileSink implements ByteSink {
     try {
       // A link keeps pointing where it points; the file behind it is replaced.
       const target = await behindLinks(name)
+      transaction.tidy(dirname(target))
       const replaced = await stat(target).catch(absent)
       if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
       if (replaced && !transaction.options.overwrite)
@@ -61,7 +54,7 @@ export class FileSink implements ByteSink {
       const temp = tempNameFor(target)
       const handle = await open(temp, 'wx', 0o666)
       trackTemp(temp)
-      const sink = new FileSink(name, target, temp, replaced, handle, transaction)
+      const sink = new FileSink(name, target, temp, handle, transaction)
       transaction.add(sink)
       if (replaced) await sink.#takeOver(replaced)
       return sink
@@ -117,9 +110,13 @@ export class FileSink implements ByteSink {
 
   /** The main file makes everything visible; a sibling is then complete and waits for it. */
   async close(): Promise<void> {
-    this.#assertOpen()
-    if (this === this.#transaction.main) await this.#transaction.commit()
-    else await this.complete()
+    if (this === this.#transaction.main) {
+      if (this.#state !== 'complete') this.#assertOpen()
+      await this.#transaction.commit()
+    } else {
+      this.#assertOpen()
+      await this.complete()
+    }
   }
 
   /** Brings all bytes to the disk and lets go of the file. */
@@ -132,6 +129,13 @@ export class FileSink implements ByteSink {
     })
     this.#state = 'complete'
     this.#writer.release()
+  }
+
+  async reopen(): Promise<ByteSource> {
+    await this.#transaction.complete()
+    const { sinks } = this.#transaction
+    const paths = new Map(sinks.map((sink) => [basename(sink.name), sink.temp]))
+    return FileSource.open(this.temp, this.name, paths)
   }
 
   abort(): Promise<void> {
@@ -160,6 +164,7 @@ export class FileSink implements ByteSink {
 class Transaction {
   readonly options: FileSinkOptions
   readonly sinks: FileSink[] = []
+  readonly #tidied = new Set<string>()
   #ended = false
 
   constructor(options: FileSinkOptions) {
@@ -174,32 +179,37 @@ class Transaction {
     this.sinks.push(sink)
   }
 
-  async commit(): Promise<void> {
-    for (const sink of this.sinks) await sink.complete()
-    await this.options.beforeCommit?.()
-    this.#renameAll()
-    this.#ended = true
-    for (const directory of new Set(this.sinks.map((sink) => dirname(sink.target)))) await syncDirectory(directory)
+  /** What killed runs have left in a directory goes before something new is written there. */
+  tidy(directory: string): void {
+    if (!this.#tidied.has(directory)) tidyDirectory(directory)
+    this.#tidied.add(directory)
   }
 
-  /** Without a pause, so that no signal handler can run between two renames. */
-  #renameAll(): void {
-    const renamed: FileSink[] = []
-    for (const sink of [...this.sinks.slice(1), this.main]) {
-      try {
-        renameSync(sink.temp, sink.target)
-      } catch (error) {
-        for (const each of renamed) if (!each.replaced) removeQuietly(each.target)
-        throw ioError(error, sink.name)
-      }
-      forgetTemp(sink.temp)
-      renamed.push(sink)
+  async complete(): Promise<void> {
+    for (const sink of this.sinks) await sink.complete()
+  }
+
+  async commit(): Promise<void> {
+    if (this.#ended) failWith(ioCodes.failed, { file: this.main.name, message: 'this output is closed already' })
+    await this.complete()
+    await this.options.beforeCommit?.()
+    this.#ended = true
+    try {
+      replaceFiles(this.sinks)
+    } catch (error) {
+      const isInterrupted = error instanceof TareError && error.code === ioCodes.interrupted.code
+      if (!isInterrupted) await this.#discard()
+      throw error
     }
   }
 
   async abort(): Promise<void> {
     if (this.#ended) return
     this.#ended = true
+    await this.#discard()
+  }
+
+  async #discard(): Promise<void> {
     for (const sink of this.sinks) await sink.discard()
   }
 }
@@ -215,19 +225,4 @@ async function behindLinks(path: string): Promise<string> {
 function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
   return undefined
-}
-
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // the error that led here matters more
-  }
-}
-
-/** A rename is on the disk only when its directory is. Not every system can do this; none is worse off for the attempt. */
-async function syncDirectory(path: string): Promise<void> {
-  const handle = await open(path, 'r').catch(() => undefined)
-  await handle?.sync().catch(() => {})
-  await handle?.close().catch(() => {})
 }

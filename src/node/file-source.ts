@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs'
-import { type FileHandle, open, realpath } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { type FileHandle, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import {
   type ByteSource,
@@ -13,8 +13,10 @@ import {
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { DescriptorReads } from './descriptor-reads.js'
+import { Descriptor } from './descriptors.js'
 import { assertNoJournal } from './edit-journal.js'
 import { ioError, withIoErrors } from './io-error.js'
+import { recoverSet } from './replace-files.js'
 
 /** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
 const pieceBytes = 16 << 20
@@ -22,11 +24,8 @@ const pieceBytes = 16 << 20
 /** Smaller buffers are taken as they come. */
 const largeBytes = 64 << 10
 
-// Opening a pipe waits for its other end, perhaps for ever; this way it comes back and is refused.
-const openFlags = constants.O_RDONLY + (constants.O_NONBLOCK ?? 0)
-
 /**
- * A regular file, opened once. Its size and time are remembered, so that `assertUnchanged` can tell whether all that was read belongs
+ * A regular file. It is open while there are descriptors to spare, and opened again when it is read after that. Its size and time are remembered, so that `assertUnchanged` can tell whether all that was read belongs
  * to one state of the file.
  */
 export class FileSource implements ByteSource {
@@ -35,26 +34,31 @@ export class FileSource implements ByteSource {
   readonly size: number
   /** Set by whoever opened the file as part of a directory. */
   folder?: SourceFolder
-  readonly #handle: FileHandle
+  readonly #file: Descriptor
   readonly #reads: DescriptorReads
   readonly #opened: Stats
+  /** Where files beside this one are that are not called yet what they will be called. */
+  readonly #paths: ReadonlyMap<string, string>
   readonly #siblings = new Map<string, Promise<FileSource>>()
   #closed: Promise<void> | undefined
 
-  private constructor(name: string, path: string, handle: FileHandle, stats: Stats) {
+  private constructor(name: string, path: string, file: Descriptor, paths: ReadonlyMap<string, string>) {
     this.name = name
     this.path = path
-    this.size = stats.size
-    this.#handle = handle
-    this.#reads = new DescriptorReads(handle)
-    this.#opened = stats
+    this.size = file.stats.size
+    this.#file = file
+    this.#reads = new DescriptorReads(file)
+    this.#opened = file.stats
+    this.#paths = paths
   }
 
-  /** Opens `path`; `name` is what messages call it. */
-  static async open(path: string, name = path): Promise<FileSource> {
-    const source = await FileSource.fromHandle(await withIoErrors(name, () => open(path, openFlags)), path, name)
+  /** Opens `path`; `name` is what messages call it. `paths` says where its siblings are, where their names do not. */
+  static async open(path: string, name = path, paths: ReadonlyMap<string, string> = new Map()): Promise<FileSource> {
+    const target = await realpath(path).catch(() => path)
+    recoverSet(target)
+    const source = await FileSource.#from(new Descriptor(path, name), path, name, paths)
     try {
-      await assertNoJournal(path, name)
+      await assertNoJournal(target, name)
       return source
     } catch (error) {
       await source.close()
@@ -63,21 +67,29 @@ export class FileSource implements ByteSource {
   }
 
   /** Takes over a handle, and closes it when it is not one of a regular file. */
-  static async fromHandle(handle: FileHandle, path: string, name = path): Promise<FileSource> {
+  static fromHandle(handle: FileHandle, path: string, name = path): Promise<FileSource> {
+    return FileSource.#from(new Descriptor(path, name, handle), path, name, new Map())
+  }
+
+  static async #from(
+    file: Descriptor,
+    path: string,
+    name: string,
+    paths: ReadonlyMap<string, string>,
+  ): Promise<FileSource> {
     try {
-      const stats = await handle.stat()
-      if (stats.isFile()) return new FileSource(name, path, handle, stats)
-      failWith(ioCodes['not-a-file'], { file: name, message: `this is ${kindOf(stats)}` })
+      if (file.stats.isFile()) return new FileSource(name, path, file, paths)
+      failWith(ioCodes['not-a-file'], { file: name, message: `this is ${kindOf(file.stats)}` })
     } catch (error) {
-      await handle.close()
+      await file.close()
       throw ioError(error, name)
     }
   }
 
   /** Descriptors belong to the process, so all of its threads can read from them. */
   get handle(): SourceHandle | undefined {
-    const descriptor = this.#handle.fd
-    return descriptor < 0 ? undefined : { kind: 'descriptor', name: this.name, size: this.size, descriptor }
+    const descriptor = this.#file.pin()
+    return descriptor === undefined ? undefined : { kind: 'descriptor', name: this.name, size: this.size, descriptor }
   }
 
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
@@ -133,10 +145,10 @@ export class FileSource implements ByteSource {
   async #openBelow(name: string): Promise<FileSource> {
     if (!isPathBelow(name))
       failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} leads elsewhere` })
-    const path = join(dirname(this.path), name)
+    const path = this.#paths.get(name) ?? join(dirname(this.path), name)
     const shown = join(dirname(this.name), name)
     await assertContained(this.path, path, shown)
-    return FileSource.open(path, shown)
+    return FileSource.open(path, shown, this.#paths)
   }
 
   /** The paths of this file and of all siblings that were opened. */
@@ -147,7 +159,7 @@ export class FileSource implements ByteSource {
 
   /** Throws when this file, or a sibling that was opened, is not what it was at the beginning. */
   async assertUnchanged(): Promise<void> {
-    const now = await withIoErrors(this.name, () => this.#handle.stat())
+    const now = await withIoErrors(this.name, async () => this.#file.statNow())
     const { size, mtimeMs } = this.#opened
     if (now.size !== size || now.mtimeMs !== mtimeMs) {
       const what = now.size !== size ? `it had ${size} bytes and now has ${now.size}` : 'it was written to'
@@ -169,7 +181,7 @@ export class FileSource implements ByteSource {
   close(): Promise<void> {
     this.#closed ??= (async () => {
       for (const sibling of await this.#openSiblings()) await sibling.close()
-      await withIoErrors(this.name, () => this.#handle.close())
+      await withIoErrors(this.name, () => this.#file.close())
     })()
     return this.#closed
   }

@@ -60,7 +60,9 @@ function withoutSiblings(source: FileSource, remove: () => Promise<void>): ByteS
   return {
     name: source.name,
     size: source.size,
-    handle: source.handle,
+    get handle() {
+      return source.handle
+    },
     read: (offset, length, options) => source.read(offset, length, options),
     readInto: (offset, target, options) => source.readInto(offset, target, options),
     close: () => source.close().finally(remove),

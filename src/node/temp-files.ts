@@ -1,39 +1,58 @@
-// Every temporary file that is open in this process. Whoever ends the process early (an exit, a signal handler) can remove them at
-// once and without waiting; only SIGKILL and a power cut leave one behind.
-import { unlinkSync } from 'node:fs'
+// Every temporary file that is open in this process. A process that ends early (an exit, a signal handler) removes them at once and
+// without waiting. Only SIGKILL and a power cut leave some behind: their names tell which process they belonged to, and the next run that
+// writes into the directory removes those whose process is gone.
+import { readFileSync, statSync, unlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { encodeUtf8 } from '../bytes/index.js'
+import { fnv1a32 } from '../digest/fnv1a.js'
 
 const open = new Set<string>()
+const listeners = new Set<(count: number) => void>()
 let hooked = false
 
 export function trackTemp(path: string): void {
   if (!hooked) process.once('exit', removeOpenTemps)
   hooked = true
   open.add(path)
+  for (const listener of listeners) listener(open.size)
 }
 
 export function forgetTemp(path: string): void {
   open.delete(path)
+  for (const listener of listeners) listener(open.size)
+}
+
+/** Tells how many temporary files there are, whenever that changes. */
+export function onTempCount(listener: (count: number) => void): void {
+  listeners.add(listener)
 }
 
 /** Removes all temporary files, synchronously: it must work in the last moments of a process. */
 export function removeOpenTemps(): void {
-  for (const path of open) {
-    try {
-      unlinkSync(path)
-    } catch {
-      // already gone, or no longer ours to remove
-    }
-  }
+  for (const path of open) removeQuietly(path)
   open.clear()
 }
 
+export function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // already gone, or no longer ours to remove
+  }
+}
+
 // File systems limit a name to 255 bytes; the part of the target's name that is kept must leave room for the rest.
-const keptBytes = 200
+const keptBytes = 190
 
 /** A name beside the target that nothing else uses: the rename at the end must stay inside one file system. */
 export function tempNameFor(target: string): string {
-  return hiddenNameFor(target, `${randomHex()}.tare-tmp`)
+  return hiddenNameFor(target, `${ownerTag()}${randomHex()}.tare-tmp`)
+}
+
+/** Where a file waits that is about to be replaced. */
+export function asideNameFor(target: string): string {
+  return hiddenNameFor(target, `${ownerTag()}${randomHex()}.tare-old`)
 }
 
 /** A name beside the target that does not look like a model. */
@@ -45,6 +64,48 @@ export function hiddenNameFor(target: string, ending: string): string {
 
 /** Only to keep parallel runs apart: files are opened so that one that is there already is an error, whatever its name. */
 const randomHex = (): string =>
-  Math.floor(Math.random() * 2 ** 48)
+  Math.floor(Math.random() * 2 ** 32)
     .toString(16)
-    .padStart(12, '0')
+    .padStart(8, '0')
+
+const ownerTag = (): string => `${process.pid}-${machineTag()}-`
+
+let machine: string | undefined
+
+/** Process numbers mean something on one machine, until it is started again. */
+export function machineTag(): string {
+  machine ??= fnv1a32(encodeUtf8(`${hostname()} ${bootId()}`))
+    .toString(16)
+    .padStart(8, '0')
+  return machine
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const leftover = /\.(\d+)-([0-9a-f]{8})-[0-9a-f]{8}\.tare-(?:tmp|old)$/
+/** Of processes that cannot be asked for: on another machine, or before this one was started again. */
+const oldestMs = 7 * 24 * 3600_000
+
+/** Whether a file of this name was left behind by a process that is gone. */
+export function isLeftover(directory: string, name: string): boolean {
+  const [, id, tag] = leftover.exec(name) ?? []
+  if (!name.startsWith('.') || id === undefined) return false
+  if (tag === machineTag()) return !isRunning(Number(id))
+  const stats = statSync(join(directory, name), { throwIfNoEntry: false })
+  return stats !== undefined && Date.now() - stats.mtimeMs > oldestMs
+}
+
+export function isRunning(id: number): boolean {
+  try {
+    process.kill(id, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

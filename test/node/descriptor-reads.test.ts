@@ -1,17 +1,18 @@
-import { type FileHandle, open, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { DescriptorReads } from '../../src/node/descriptor-reads.js'
+import { Descriptor } from '../../src/node/descriptors.js'
 import { useTempDir } from './temp-dir.js'
 
 const MiB = 1 << 20
 const inTemp = useTempDir()
 
-/** A file of two MiB, and a handle that counts what is read through it. */
-async function fileOf(bytes: Uint8Array): Promise<{ handle: FileHandle; through: () => number }> {
+/** A file of two MiB, and a descriptor that counts what is read by another thread. */
+async function fileOf(bytes: Uint8Array): Promise<{ handle: Descriptor; through: () => number }> {
   const path = inTemp('file')
   await writeFile(path, bytes)
-  const handle = await open(path)
-  const read = vi.spyOn(handle, 'read')
+  const handle = new Descriptor(path, path)
+  const read = vi.spyOn(handle, 'use')
   return { handle, through: () => read.mock.calls.length }
 }
 

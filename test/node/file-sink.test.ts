@@ -30,7 +30,7 @@ describe('one file', () => {
     await sink.write(bytesOf('world'))
     expect(sink.position).toBe(11)
     expect(existsSync(at('out'))).toBe(false)
-    expect(readdirSync(at())).toEqual([expect.stringMatching(/^\.out\.[0-9a-f]{12}\.tare-tmp$/)])
+    expect(readdirSync(at())).toEqual([expect.stringMatching(/^\.out\.\d+-[0-9a-f]{8}-[0-9a-f]{8}\.tare-tmp$/)])
     await sink.close()
     expect(readdirSync(at())).toEqual(['out'])
     expect(readFileSync(at('out'), 'utf8')).toBe('hello world')

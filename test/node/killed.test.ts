@@ -34,7 +34,7 @@ test('a process that is killed leaves the target as it was, and only hidden temp
   expect(readFileSync(at('out'), 'utf8')).toBe('old')
   const others = readdirSync(at()).filter((name) => name !== 'out')
   expect(others).toHaveLength(2)
-  for (const name of others) expect(name).toMatch(/^\.(out|other)\.[0-9a-f]{12}\.tare-tmp$/)
+  for (const name of others) expect(name).toMatch(/^\.(out|other)\.\d+-[0-9a-f]{8}-[0-9a-f]{8}\.tare-tmp$/)
 })
 
 test.each(['process.exit(3)', 'throw new Error("oops")'])('a process that ends by %s leaves nothing', async (end) => {

@@ -26,9 +26,10 @@ interface Converted {
 }
 
 async function convert(source: Model, target: string, options: Partial<ConvertOptions> = {}): Promise<Converted> {
-  const { plan, layout } = await planConversion(source, target, { name: 'out', ...options })
+  const conversion = await planConversion(source, target, { name: 'out', ...options })
+  const { plan, layout } = conversion
   const written = new Map<string, Uint8Array>()
-  await runConversion({ plan, layout }, async (name) => new MemorySink(name, written), { allowLoss: 'content' })
+  await runConversion(conversion, async (name) => new MemorySink(name, written), { allowLoss: 'content' })
   const main = layout.files[0]!.name
   const files = new Map([[main, written.get(main)!], ...written])
   const output = await openModel(sourceOf(files), { from: target })

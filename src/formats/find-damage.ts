@@ -1,0 +1,44 @@
+// Damage must not travel: a copy of damaged weights would get fresh checksums, and nobody could tell any more. So everything that hands
+// weights on first compares the checksums that the file has for them. Formats without checksums have nothing to compare.
+import { collectingReport, type Finding, TareError } from '../errors/index.js'
+import type { DamageFinder, Format, Model, ReadContext } from '../model/index.js'
+import { totalSize } from '../model/index.js'
+
+/** What is damaged, as far as the checksums of the model's files tell. */
+export async function findDamage(model: Model, options: Parameters<DamageFinder>[0] = {}): Promise<readonly Finding[]> {
+  const found: Finding[] = []
+  for (const find of model.damageFinders ?? []) found.push(...(await find(options)))
+  return found
+}
+
+/** Undefined for a format without checksums. */
+export function damageFinder(format: Format, model: Model, context: ReadContext): DamageFinder | undefined {
+  const { check } = format
+  if (format.capabilities.checksums === 'none' || !check) return undefined
+  return async ({ only, signal, pool, onProgress }) => {
+    const findings: Finding[] = []
+    const report = collectingReport(context.report.file, findings)
+    const total = totalSize(model)
+    let done = 0
+    const checked = (bytes: number): void => {
+      done += bytes
+      onProgress?.({ done, total, path: context.report.file })
+    }
+    try {
+      await check.call(format, model, {
+        ...context,
+        report,
+        extents: undefined,
+        signal,
+        extra: {},
+        pool,
+        only,
+        checked,
+      })
+    } catch (error) {
+      // The check itself could not go on, and has reported why; anything else is not about the file's content.
+      if (!(error instanceof TareError) || !findings.includes(error.finding)) throw error
+    }
+    return findings.filter(({ severity }) => severity === 'error')
+  }
+}
