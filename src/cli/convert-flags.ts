@@ -1,13 +1,14 @@
 import { resolve } from 'node:path'
 import { parseRename } from '../node.js'
 import type { Context } from './context.js'
+import type { DamageFlags } from './damage.js'
 import { stemOf } from './output-name.js'
 import type { QuantizeFlags } from './quantize-flags.js'
 import { checkFormatId } from './run-inputs.js'
 import type { AllowLoss } from './show-plan.js'
 import { UsageError } from './status.js'
 
-export interface ConvertFlags extends QuantizeFlags {
+export interface ConvertFlags extends QuantizeFlags, DamageFlags {
   readonly output?: string
   readonly to?: string
   readonly allowLoss?: AllowLoss

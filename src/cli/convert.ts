@@ -19,6 +19,7 @@ import {
 import type { Context } from './context.js'
 import { type ConvertFlags, checkFlags } from './convert-flags.js'
 import { inNewDirectory, isDirectory, type Place, placeFor } from './convert-place.js'
+import { damageAllowed, damageJson } from './damage.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
@@ -164,7 +165,7 @@ async function carryOut(
   sources: readonly ByteSource[],
   conversion: Conversion,
   { directory, isStream, isFolder, inDirectory }: Place,
-  { allowLoss, overwrite, receipt }: ConvertFlags,
+  { allowLoss, allowDamage, overwrite, receipt }: ConvertFlags,
 ): Promise<Status> {
   const { console, json, signal } = context
   const { plan } = conversion
@@ -174,18 +175,22 @@ async function carryOut(
     for (const source of isStream ? [] : sources) await assertNotInput(pathOf(name), source)
   if (receipt !== undefined) await checkReceiptPlace(receipt, sources, directory)
   const started = performance.now()
+  const allowed = damageAllowed(context, allowDamage)
   const write = () =>
     runConversion(conversion, (name) => openGuarded(pathOf(name), sources, { overwrite }), {
       signal,
       onProgress: console.progress.update,
       allowLoss: worstLoss[allowLoss ?? 'none'],
       pool: poolOf(context),
+      onDamage: allowed.onDamage,
     })
   const files = await markOutputErrors(model, () => (inDirectory ? inNewDirectory(directory, write) : write()))
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const output = isFolder ? directory : pathOf(files[0]!.name)
-    await markOutputErrors(model, () => writeReceipt(context, receipt, { plan, model, source: sources[0]!, output }))
+    await markOutputErrors(model, () =>
+      writeReceipt(context, receipt, { plan, model, source: sources[0]!, output, damage: allowed.damage }),
+    )
   }
   if (json)
     await console.json({
@@ -193,6 +198,7 @@ async function carryOut(
       file: input,
       format: model.format,
       ...(receipt !== undefined && { receipt }),
+      ...damageJson(allowed.damage),
       files: files.map(({ name, size }) => ({ name: pathOf(name), size })),
     })
   else {

@@ -5,10 +5,13 @@ import {
   failWith,
   type Metric,
   type Model,
+  selector,
   TareError,
+  type TensorList,
   usageCodes,
 } from '../node.js'
 import type { Context } from './context.js'
+import { damageJson, warnOfDamage } from './damage.js'
 import { describeDifference, listNames } from './diff-text.js'
 import { assertUnchanged } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
@@ -60,6 +63,14 @@ interface Side {
 async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Promise<Status> {
   const { console, signal } = context
   const { tolerance, metric, tensors } = flags
+  const chosen = ({ model }: Side): TensorList => {
+    const isChosen = selector(tensors)
+    return tensors ? model.tensors.filter(({ name }) => isChosen(name)) : model.tensors
+  }
+  const damage = [
+    ...(await warnOfDamage(context, a.model, chosen(a))),
+    ...(await warnOfDamage(context, b.model, chosen(b))),
+  ]
   const found = await diffModels(a.model, b.model, {
     ...{ tolerance, metric, tensors, signal },
     measure: !flags.namesOnly,
@@ -73,9 +84,9 @@ async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Pr
       file: '--tensors',
       message: `no tensor of either model matches ${tensors.join(' ')}`,
     })
-  const difference = { ...found, file: a.input, other: { ...found.other, file: b.input } }
+  const difference = { ...found, file: a.input, other: { ...found.other, file: b.input }, ...damageJson(damage) }
   if (context.json) await console.json(difference)
   else if (flags.namesOnly) await console.print(listNames(difference))
   else await console.print(describeDifference(difference, [a.model, b.model], console, flags.limit))
-  return difference.equal ? 0 : 1
+  return difference.equal && damage.length === 0 ? 0 : 1
 }

@@ -16,6 +16,7 @@ import {
   TareError,
 } from '../node.js'
 import type { Context } from './context.js'
+import { type DamageFlags, damageAllowed } from './damage.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatInteger, formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
@@ -23,7 +24,7 @@ import { checkOutputName } from './output-name.js'
 import { forEachInput, openOptions } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
-interface EditFlags {
+interface EditFlags extends DamageFlags {
   readonly set?: readonly (readonly [string, string])[]
   readonly unset?: readonly string[]
   readonly renameTensor?: readonly (readonly [string, string])[]
@@ -119,11 +120,12 @@ const patchedBytes = ({ patches }: NonNullable<PlannedEdit['patch']>): number =>
   patches.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
 
 async function carryOut(
-  { console, signal }: Context,
+  context: Context,
   source: ByteSource,
   planned: PlannedEdit,
-  { output, overwrite }: EditFlags,
+  { output, overwrite, allowDamage }: EditFlags,
 ): Promise<Outcome> {
+  const { console, signal } = context
   const foreseen = foresee(source, planned, output)
   if (foreseen.how === 'unchanged') return foreseen
   if (planned.patch && source instanceof FileSource) return { ...foreseen, how: await patchFile(source, planned.patch) }
@@ -134,7 +136,7 @@ async function carryOut(
   const written = await runConversion(
     planned.conversion,
     (name) => openGuarded(pathOf(name), source, output === undefined ? {} : { overwrite }),
-    { signal, onProgress: console.progress.update },
+    { signal, onProgress: console.progress.update, onDamage: damageAllowed(context, allowDamage).onDamage },
   )
   return { ...foreseen, output: pathOf(written[0]!.name) }
 }

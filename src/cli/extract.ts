@@ -4,7 +4,9 @@ import {
   extractPart,
   extractTensor,
   type FileLayout,
+  type Finding,
   formatForOutput,
+  isRemote,
   type Model,
   npyLayout,
   type ReadProof,
@@ -14,13 +16,14 @@ import {
   writeLayout,
 } from '../node.js'
 import type { Context } from './context.js'
+import { checkDamage, type DamageFlags, damageJson } from './damage.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatShape, formatSize, plural } from './format-values.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { forEachModel } from './run-inputs.js'
 import { type Status, UsageError } from './status.js'
 
-interface ExtractFlags {
+interface ExtractFlags extends DamageFlags {
   readonly output?: string
   readonly as?: string
   readonly slice?: string
@@ -43,8 +46,7 @@ export default async function extract(
     await assertNotInput(output, source)
     if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
     refuseContainer(input, name!, output)
-    // Where the file has hashes for parts of it, exactly what is read is compared with them.
-    const { model, proof } = await withVerifiedReads(opened, { only: name })
+    const { model, proof, damage } = await provenModel(context, opened, name!, flags)
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
     const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
     const { dtype, shape } = tensor
@@ -56,6 +58,7 @@ export default async function extract(
         tensor: extracted,
         proof: proof ?? null,
         output: { name: output, size },
+        ...damageJson(damage),
       })
     } else if (output !== '-')
       console.remark(
@@ -63,6 +66,26 @@ export default async function extract(
       )
     return 0
   })
+}
+
+interface Proven {
+  readonly model: Model
+  readonly proof: ReadProof | undefined
+  readonly damage: readonly Finding[]
+}
+
+/**
+ * The model, with the bytes of one tensor compared to their checksums. A slice of a file that has hashes for parts of it is compared on the
+ * way, and no more is read than that takes; a slice of a remote file is not worth fetching all that a checksum covers.
+ */
+async function provenModel(context: Context, opened: Model, name: string, flags: ExtractFlags): Promise<Proven> {
+  const isSlice = flags.slice !== undefined
+  const { model, proof } = flags.allowDamage
+    ? { model: opened, proof: undefined }
+    : await withVerifiedReads(opened, { only: name })
+  const isOnTheWay = isSlice && (proof !== undefined || isRemote(opened.files[0]?.name ?? ''))
+  const damage = isOnTheWay ? [] : await checkDamage(context, opened, flags, new Set([name]))
+  return { model, proof, damage }
 }
 
 /** What the bytes were compared with, where the format has something to compare parts of a file with. */

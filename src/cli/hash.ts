@@ -1,5 +1,6 @@
 import { type Algorithm, failWith, type HashResult, hashModel, usageCodes } from '../node.js'
 import type { Context } from './context.js'
+import { checkDamage, type DamageFlags, damageJson } from './damage.js'
 import { escapeName } from './escape-name.js'
 import { plural } from './format-values.js'
 import { type Difference, differences, type HashRecord, parseHashes, recordFor } from './hash-check.js'
@@ -9,7 +10,7 @@ import { forEachModel } from './run-inputs.js'
 import { readSideFile } from './side-file.js'
 import { type Status, UsageError } from './status.js'
 
-interface HashFlags {
+interface HashFlags extends DamageFlags {
   readonly algorithm?: Algorithm
   readonly decoded?: boolean
   readonly check?: string
@@ -26,9 +27,10 @@ export default async function hash(context: Context, inputs: readonly string[], 
       failWith(usageCodes.option, { file: input, message: `${flags.check} has no digests for it` })
     const algorithm = record?.algorithm ?? flags.algorithm ?? 'blake3'
     const decoded = record?.decoded ?? flags.decoded
+    const damage = await checkDamage(context, model, flags)
     const hashed = await hashModel(model, { algorithm, decoded, pool, signal, onProgress: console.progress.update })
     await assertUnchanged([source])
-    const result: HashResult = { ...hashed, file: input }
+    const result: HashResult & ReturnType<typeof damageJson> = { ...hashed, file: input, ...damageJson(damage) }
     if (!record) {
       await (context.json ? console.json(result) : console.print(describe(result)))
       return 0

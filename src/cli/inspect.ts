@@ -1,6 +1,7 @@
 import { inspectHead, inspectTensor, type Model, type Tensor, type TensorList } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
+import { damageJson, warnOfDamage } from './damage.js'
 import { describeModel, type InspectFlags, type Row } from './inspect-text.js'
 import { JsonList } from './json.js'
 import { forEachModel } from './run-inputs.js'
@@ -12,6 +13,7 @@ export default function inspect(context: Context, inputs: readonly string[], fla
   return forEachModel(context, inputs, async (model, input, source) => {
     const { parts, ...head } = { ...inspectHead(model), file: input }
     const chosen = flags.metadata ? [] : sorted(chooseTensors(model, flags.tensors, console), model, flags)
+    const damage = flags.stats ? await warnOfDamage(context, model, chosen) : []
     const measured = flags.stats ? await measureTensors(context, source, chosen, {}) : undefined
     const rowOf = (tensor: Tensor, i: number): Row => {
       const row = inspectTensor(tensor, model.files[0]?.name ?? '')
@@ -20,9 +22,9 @@ export default function inspect(context: Context, inputs: readonly string[], fla
     if (context.json) {
       const count = Math.min(chosen.length, flags.limit ?? chosen.length)
       const tensors = new JsonList(count, (i) => rowOf(chosen.at(i)!, i))
-      await console.json(flags.metadata ? head : { ...head, parts, tensors })
+      await console.json(flags.metadata ? head : { ...head, parts, tensors, ...damageJson(damage) })
     } else await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, flags, console))
-    return 0
+    return damage.length > 0 ? 1 : 0
   })
 }
 

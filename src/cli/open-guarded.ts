@@ -11,6 +11,7 @@ import {
   openOutput,
   TareError,
 } from '../node.js'
+import { expectAllBytes } from './process-events.js'
 
 /** The output cannot be written, as opposed to an input that cannot be read. */
 export class OutputError extends TareError {}
@@ -21,6 +22,7 @@ export function openGuarded(
   inputs: ByteSource | readonly ByteSource[],
   options: FileSinkOptions,
 ): Promise<ByteSink> {
+  if (output === '-') expectAllBytes()
   return openOutput(output, { ...options, beforeCommit: () => assertUnchanged([inputs].flat()) })
 }
 

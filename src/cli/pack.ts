@@ -7,10 +7,9 @@ import {
   formatById,
   formatForOutput,
   type Model,
-  openOutput,
+  onTempCount,
   packFile,
   planConversion,
-  removeOpenTemps,
   runConversion,
   TareError,
 } from '../node.js'
@@ -18,10 +17,10 @@ import type { Context } from './context.js'
 import { escapeName } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, plural } from './format-values.js'
-import { assertNotInput, assertUnchanged, markOutputErrors } from './open-guarded.js'
+import { assertNotInput, markOutputErrors, openGuarded } from './open-guarded.js'
 import { planJson } from './plan-json.js'
 import { summarizePlan } from './plan-table.js'
-import { onEarlyExit } from './process-events.js'
+import { followTemps } from './process-events.js'
 import { checkFormatId, reportFailure, statusOf } from './run-inputs.js'
 import { type AllowLoss, showPlan, unknownOutput, worstLoss } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
@@ -43,7 +42,7 @@ export default async function pack(context: Context, words: readonly string[], f
   const format = chooseFormat(flags)
   checkFlags(context, flags)
   const extra = formatOptionValues('write', { ...flags })
-  onEarlyExit(removeOpenTemps)
+  followTemps(onTempCount)
   let model: Model | undefined
   context.console.progress.start()
   try {
@@ -101,8 +100,7 @@ async function carryOut(
       model,
       plan.files.map(({ name }) => pathOf(name)),
     )
-  const beforeCommit = (): Promise<void> => assertUnchanged(model.files)
-  const openSink = (name: string): Promise<ByteSink> => openOutput(pathOf(name), { overwrite, beforeCommit })
+  const openSink = (name: string): Promise<ByteSink> => openGuarded(pathOf(name), model.files, { overwrite })
   const files = await markOutputErrors(model, () =>
     runConversion(conversion, openSink, {
       signal,

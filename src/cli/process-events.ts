@@ -1,39 +1,92 @@
 // What can happen to the process from outside: a signal, a reader that goes away, a mistake of ours.
 import type { Console } from './console.js'
-import { UsageError } from './status.js'
+import { type Status, UsageError } from './status.js'
 
 const exitStatus = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
 const cleanUps = new Set<() => void>()
+let tempCount = 0
+let isDrawing = false
+let isArmed = false
+let abort = (): void => {}
 
-/** What to do before the process ends early, in the order of asking; known only once the library is loaded. Returns what takes it back. */
+/** What to do before the process ends early, in the order of asking. Returns what takes it back. */
 export function onEarlyExit(action: () => void): () => void {
   cleanUps.add(action)
-  return () => cleanUps.delete(action)
+  rearm()
+  return () => {
+    cleanUps.delete(action)
+    rearm()
+  }
 }
+
+/** Temporary files are removed when the process ends, so while there are any a signal must not end it at once. */
+export function followTemps(subscribe: (listener: (count: number) => void) => void): void {
+  if (isFollowing) return
+  isFollowing = true
+  subscribe((count) => {
+    tempCount = count
+    rearm()
+  })
+}
+
+let isFollowing = false
 
 function cleanUp(): void {
   for (const action of cleanUps) action()
 }
 
-/** A signal cancels the work, removes unfinished output and ends the process with the status that shells expect. */
-export function installSignals(): AbortSignal {
+/**
+ * A signal cancels the work, removes unfinished output and ends the process with the status that shells expect. Handlers run only between
+ * two pieces of work; while there is nothing to clean up, there are none, and a signal ends the process in the middle of a long computation.
+ */
+export function installSignals(console: Pick<Console, 'progress'>): AbortSignal {
   const controller = new AbortController()
-  for (const [name, status] of Object.entries(exitStatus)) {
-    process.on(name, () => {
-      controller.abort()
-      cleanUp()
-      process.exit(status)
-    })
+  abort = () => {
+    controller.abort()
+    console.progress.interrupt()
+  }
+  console.progress.onChange = (isVisible) => {
+    isDrawing = isVisible
+    rearm()
   }
   return controller.signal
+}
+
+function rearm(): void {
+  const isNeeded = cleanUps.size > 0 || tempCount > 0 || isDrawing
+  if (isNeeded === isArmed) return
+  isArmed = isNeeded
+  for (const name of Object.keys(exitStatus)) {
+    if (isNeeded) process.on(name, onSignal)
+    else process.off(name, onSignal)
+  }
+}
+
+function onSignal(name: keyof typeof exitStatus): void {
+  abort()
+  cleanUp()
+  process.exit(exitStatus[name])
+}
+
+/** Bytes go to standard output, and a reader that leaves early has not got all of them. */
+export function expectAllBytes(): void {
+  closedPipeStatus = 2
+}
+
+let closedPipeStatus: Status = 0
+
+/** The status when the reader of standard output has gone away: fine for text, of which it may want only the beginning. */
+export function endAtClosedPipe(console: Console): Status {
+  if (closedPipeStatus !== 0) console.complain('standard output was closed before all bytes were written')
+  return closedPipeStatus
 }
 
 /** Nobody should see a stack trace unless they asked for one. */
 export function installLastResort(console: Console): void {
   const end = (error: unknown): void => {
     cleanUp()
-    if (isClosedPipe(error)) process.exit(0)
+    if (isClosedPipe(error)) process.exit(endAtClosedPipe(console))
     console.complain(describeFailure(error))
     process.exit(2)
   }
@@ -41,7 +94,7 @@ export function installLastResort(console: Console): void {
   process.on('unhandledRejection', end)
   process.stdout.on('error', (error) => {
     cleanUp()
-    if (isClosedPipe(error)) process.exit(0)
+    if (isClosedPipe(error)) process.exit(endAtClosedPipe(console))
     const code = (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'io/no-space' : 'io/failed'
     console.complain(`standard output: ${error.message} (${code})`)
     process.exit(2)

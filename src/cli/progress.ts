@@ -40,6 +40,8 @@ export class Progress {
   #startedAt = 0
   #drawnAt = 0
   #visible = false
+  /** Told when the bar appears and when it goes. */
+  onChange: (isVisible: boolean) => void = () => {}
 
   constructor(stream: Terminal = process.stderr, now: () => number = () => performance.now()) {
     this.#stream = stream
@@ -58,6 +60,7 @@ export class Progress {
     const now = this.#now()
     if (now - this.#startedAt < delayMs || now - this.#drawnAt < intervalMs) return
     this.#drawnAt = now
+    if (!this.#visible) this.onChange(true)
     this.#visible = true
     this.#stream.write(`\r\x1b[2K${formatProgress(state, now - this.#startedAt, this.#stream.columns || 80)}`)
   }
@@ -65,6 +68,17 @@ export class Progress {
   /** Takes the bar away, so that something else can be printed. */
   finish(): void {
     if (this.#visible) this.#stream.write('\r\x1b[2K')
+    this.#hide()
+  }
+
+  /** Leaves the bar where it is, and says that it goes no further. */
+  interrupt(): void {
+    if (this.#visible) this.#stream.write('  interrupted\n')
+    this.#hide()
+  }
+
+  #hide(): void {
+    if (this.#visible) this.onChange(false)
     this.#visible = false
   }
 }

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import {
   checkLoss,
   closeModel,
+  type Finding,
   formatForOutput,
   type MethodChoice,
   type Model,
@@ -16,6 +17,7 @@ import {
   usualMethod,
 } from '../node.js'
 import type { Context } from './context.js'
+import { type DamageFlags, damageAllowed, damageJson } from './damage.js'
 import { escapeName, escapeText } from './escape-name.js'
 import { formatOptionValues } from './format-options.js'
 import { formatSize, formatValue } from './format-values.js'
@@ -27,7 +29,7 @@ import { unknownOutput } from './show-plan.js'
 import { type Status, UsageError } from './status.js'
 import { formatTable, type Paint } from './table.js'
 
-interface Flags extends QuantizeFlags {
+interface Flags extends QuantizeFlags, DamageFlags {
   readonly output?: string
   readonly to?: string
   readonly method?: string
@@ -55,17 +57,19 @@ export default async function quantize(context: Context, inputs: readonly string
     })
     checkLoss(planned.plan)
     const pathOf = (name: string): string => join(dirname(output), name)
-    if (flags.dryRun) return show(context, input, model, planned, pathOf, undefined)
+    if (flags.dryRun) return show(context, input, model, planned, pathOf, undefined, [])
     for (const { name } of planned.plan.files) await assertNotInput(pathOf(name), source)
+    const { damage, onDamage } = damageAllowed(context, flags.allowDamage)
     await markOutputErrors(model, () =>
       runConversion(planned, (name) => openGuarded(pathOf(name), source, { overwrite: flags.overwrite }), {
         signal,
         onProgress: console.progress.update,
         pool: poolOf(context),
+        onDamage,
       }),
     )
     const quality = flags.report ? await compare(context, model, pathOf(planned.plan.files[0]!.name)) : undefined
-    return show(context, input, model, planned, pathOf, quality)
+    return show(context, input, model, planned, pathOf, quality, damage)
   })
 }
 
@@ -86,6 +90,7 @@ async function show(
   { plan, choices }: Quantization,
   pathOf: (name: string) => string,
   quality: ModelQuality | undefined,
+  damage: readonly Finding[],
 ): Promise<Status> {
   if (json) {
     await console.json({
@@ -96,6 +101,7 @@ async function show(
       files: plan.files.map((file) => ({ ...file, name: pathOf(file.name) })),
       choices,
       ...(quality && { quality }),
+      ...damageJson(damage),
     })
     return 0
   }

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   closeModel,
+  type Finding,
   findingOf,
   ioCodes,
   type Model,
@@ -31,6 +32,8 @@ export interface Written {
   readonly source: ByteSource
   /** Where the output is. */
   readonly output: string
+  /** What was damaged in the source, and taken as it was. */
+  readonly damage: readonly Finding[]
 }
 
 /** What keeps a receipt from being written is better known before a long conversion than after it. */
@@ -54,13 +57,16 @@ export async function checkReceiptPlace(
 
 /** Writes the receipt of an output that is in its place. It is complete or not there at all. */
 export async function writeReceipt(context: Context, file: string, written: Written): Promise<void> {
-  const { plan, model, source, output } = written
+  const { plan, model, source, output, damage } = written
   const { console, signal } = context
   const opened = await openModel(await openInput(output, { signal }), { from: plan.target, signal })
   try {
     console.progress.start()
     const pool = poolOf(context)
-    const receipt = await makeReceipt(plan, model, opened, { pool, signal, onProgress: console.progress.update })
+    const receipt = await makeReceipt(plan, model, opened, {
+      ...{ pool, signal, damage },
+      onProgress: console.progress.update,
+    })
     await assertUnchanged([source])
     const sink = await openOutput(file)
     try {

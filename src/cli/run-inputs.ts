@@ -12,28 +12,27 @@ import {
   isRemote,
   type Model,
   type OpenHint,
+  onTempCount,
   openInput,
   openModel,
   openNamedRemote,
   openRemote,
   recognise,
-  removeOpenTemps,
   requireFormat,
   TareError,
   verifyCodes,
-  writeCodes,
 } from '../node.js'
 import type { Context } from './context.js'
 import { formatFindingLine } from './finding-line.js'
 import { OutputError } from './open-guarded.js'
-import { describeFailure, isClosedPipe, onEarlyExit } from './process-events.js'
-import { type Status, UsageError, worst } from './status.js'
+import { describeFailure, followTemps, isClosedPipe } from './process-events.js'
+import { meansCannotRun, type Status, UsageError, worst } from './status.js'
 
 export type Work = (source: ByteSource, input: string) => Promise<Status>
 
 /** Runs `work` for each input; the result is the worst status of all. */
 export async function forEachInput(context: Context, inputs: readonly string[], work: Work): Promise<Status> {
-  onEarlyExit(removeOpenTemps)
+  followTemps(onTempCount)
   if (context.from !== undefined) checkFormatId(context.from, '--from')
   if (inputs.filter((input) => input === '-').length > 1) throw new UsageError('standard input can be read only once')
   let status: Status = 0
@@ -175,7 +174,5 @@ function internalFinding(file: string, error: unknown): Finding {
 /** An input that is not as it should be is the answer "no"; a wrong option or a mistake of ours means that there is no answer. */
 export function statusOf(error: unknown): Status {
   if (!(error instanceof TareError)) return 2
-  const isUnusable =
-    error instanceof OutputError || error.code.startsWith('usage/') || error.code === writeCodes['not-writable'].code
-  return isUnusable ? 2 : 1
+  return error instanceof OutputError || meansCannotRun(error.code) ? 2 : 1
 }

@@ -3,7 +3,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { Console } from './console.js'
 import { escapeLines } from './escape-name.js'
 import type { OptionRow } from './option-row.js'
-import { describeFailure, installLastResort, installSignals, isClosedPipe } from './process-events.js'
+import { describeFailure, endAtClosedPipe, installLastResort, installSignals, isClosedPipe } from './process-events.js'
 import { type Status, UsageError } from './status.js'
 import { commonOptions } from './verbs/shared-rows.js'
 import type { Verb } from './verbs/verb.js'
@@ -13,7 +13,7 @@ import { verbs } from './verbs.js'
 export async function run(args: readonly string[], version: string): Promise<void> {
   const console = new Console()
   installLastResort(console)
-  process.exitCode = await execute(args, version, console, installSignals())
+  process.exitCode = await execute(args, version, console, installSignals(console))
 }
 
 /** The same without touching the process. */
@@ -62,7 +62,7 @@ async function withMends(table: readonly Verb[], args: readonly string[]): Promi
 
 function statusOfFailure(error: unknown, console: Console): Status {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (isClosedPipe(error)) return 0
+  if (isClosedPipe(error)) return endAtClosedPipe(console)
   console.complain(describeFailure(error))
   return 2
 }

@@ -1,6 +1,7 @@
 import { type Model, showModel } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
+import { damageJson, warnOfDamage } from './damage.js'
 import { escapeLines, escapeName } from './escape-name.js'
 import { assertUnchanged } from './open-guarded.js'
 import { poolOf } from './pool-of.js'
@@ -16,17 +17,18 @@ export default function show(context: Context, inputs: readonly string[], flags:
   const pool = poolOf(context)
   return forEachModel(context, inputs, async (model, input, source) => {
     const chosen = { ...model, tensors: chooseTensors(model, flags.tensors, console) }
+    const damage = await warnOfDamage(context, model, chosen.tensors)
     if (context.json) {
       let text = ''
       for await (const piece of showModel(chosen, { signal, pool })) text += piece
       await assertUnchanged([source])
-      await console.json({ file: input, format: model.format, text })
+      await console.json({ file: input, format: model.format, text, ...damageJson(damage) })
     } else {
       const shown = withShownNames(chosen, console.isTerminal ? escapeName : escapeLines)
       for await (const piece of showModel(shown, { signal, pool })) await console.write(escapeLines(piece))
       await assertUnchanged([source])
     }
-    return 0
+    return damage.length > 0 ? 1 : 0
   })
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
+import { damageJson, warnOfDamage } from './damage.js'
 import { escapeName } from './escape-name.js'
 import { formatInteger, formatShape, formatValue } from './format-values.js'
 import { assertUnchanged } from './open-guarded.js'
@@ -32,6 +33,7 @@ export default function stats(context: Context, inputs: readonly string[], flags
   const { console } = context
   return forEachModel(context, inputs, async (model, input, source) => {
     const chosen = chooseTensors(model, flags.tensors, console)
+    const damage = await warnOfDamage(context, model, chosen)
     const measured = await measureTensors(context, source, chosen, flags)
     if (context.json) {
       const tensors = measured.map(({ tensor, stats: numbers }) => ({
@@ -40,12 +42,12 @@ export default function stats(context: Context, inputs: readonly string[], flags
         shape: tensor.shape,
         ...numbers,
       }))
-      await console.json({ file: input, format: model.format, tensors })
+      await console.json({ file: input, format: model.format, tensors, ...damageJson(damage) })
     } else {
       await console.print([console.color.bold(escapeName(input))])
       await console.print(formatTable(columns, measured.map(rowOf), { head: console.color.underline }))
     }
-    return 0
+    return damage.length > 0 ? 1 : 0
   })
 }
 

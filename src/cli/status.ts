@@ -3,6 +3,20 @@ export type Status = 0 | 1 | 2
 
 export const worst = (a: Status, b: Status): Status => (a > b ? a : b)
 
+/**
+ * What keeps a run from being done at all: wrong usage, an input that is missing or cannot be read, the network, an output that cannot be
+ * written. Everything else is the answer "no" about a file.
+ */
+const cannotRun: readonly string[] = [
+  ...['not-found', 'denied', 'failed', 'not-a-file', 'ambiguous-directory', 'empty-directory', 'exists', 'no-space'],
+  ...['needs-seek', 'needs-folder', 'aborted', 'busy', 'interrupted', 'changed', 'short-read'],
+].map((name) => `io/${name}`)
+
+export const meansCannotRun = (code: string): boolean =>
+  cannotRun.includes(code) ||
+  /^(usage\/|remote\/|edit\/(interrupted|busy)$)/.test(code) ||
+  code === 'write/not-writable'
+
 /** The command was used wrongly. The message says what would be right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

@@ -6,7 +6,7 @@ import { formatOptionValues } from './format-options.js'
 import { formatBytes, plural } from './format-values.js'
 import { poolOf } from './pool-of.js'
 import { forEachInput, openOptions } from './run-inputs.js'
-import { type Status, UsageError } from './status.js'
+import { meansCannotRun, type Status, UsageError } from './status.js'
 
 interface VerifyFlags {
   readonly quick?: boolean
@@ -41,8 +41,14 @@ export default async function verify(context: Context, inputs: readonly string[]
     }).finally(() => receiptSource && closeModel(receiptSource))
     if (context.json) await console.json({ ...result, file: input })
     else await console.print(describe(result, input, context, flags))
-    return result.verdict === 'errors' ? 1 : 0
+    return statusOf(result)
   })
+}
+
+/** A file that could not be read to its end was not judged. */
+function statusOf({ verdict, findings }: VerifyResult): Status {
+  if (findings.some(({ code, severity }) => severity === 'error' && meansCannotRun(code))) return 2
+  return verdict === 'errors' ? 1 : 0
 }
 
 function* describe(result: VerifyResult, input: string, { console }: Context, flags: VerifyFlags): Generator<string> {

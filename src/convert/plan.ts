@@ -70,6 +70,7 @@ export interface Conversion {
   readonly layout: Layout
   /** What the target is asked to hold. */
   readonly model: Model
+  readonly source: Model
   /** What the checksums of the input say about the bytes that will be read. */
   findDamage(options: Omit<DamageOptions, 'only'>): Promise<readonly Finding[]>
   /** Which method each tensor takes that is kept, where tensors are quantized. */
@@ -137,6 +138,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     plan: { ...summarise(source, target, actions, layout), notes, peakMemory },
     layout,
     model: planned,
+    source,
     findDamage: (how) => findDamageIn(source, options, how),
     ...(choices && { choices }),
   }

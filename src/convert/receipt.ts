@@ -5,6 +5,7 @@
 // counts as what it stands for.
 import { encodeUtf8, toHex } from '../bytes/index.js'
 import { type Algorithm, digestOf } from '../digest/index.js'
+import type { Finding } from '../errors/index.js'
 import { digestPayloads } from '../inspect/digest-payloads.js'
 import { type HashOptions, hashModel } from '../inspect/hash.js'
 import { type Model, type QuantParams, rangePayload } from '../model/index.js'
@@ -58,6 +59,8 @@ export interface Receipt {
   readonly output: ReceiptSide
   /** The worst of all losses, asked for or not. */
   readonly loss: Loss
+  /** What the checksums of the source said was damaged, where it was taken as it is. */
+  readonly damage?: readonly Finding[]
   readonly tensors: readonly ReceiptEntry[]
   /** What became of metadata and parts. */
   readonly others: readonly PlanAction[]
@@ -102,8 +105,9 @@ export async function makeReceipt(
   plan: Plan,
   source: Model,
   output: Model,
-  options: HashOptions = {},
+  options: HashOptions & { readonly damage?: readonly Finding[] | undefined } = {},
 ): Promise<Receipt> {
+  const { damage = [] } = options
   const { tensors: before, ...sourceSide } = await describeForReceipt(source, options)
   const { tensors: after, ...outputSide } = await describeForReceipt(output, options)
   return {
@@ -112,6 +116,7 @@ export async function makeReceipt(
     source: sourceSide,
     output: outputSide,
     loss: worstOf(plan.actions),
+    ...(damage.length > 0 && { damage }),
     tensors: tieTensors(plan.actions, before, after),
     others: plan.actions.filter(({ subject }) => subject !== 'tensor'),
   }

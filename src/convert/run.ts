@@ -1,8 +1,8 @@
 import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { type Finding, failWith, writeCodes } from '../errors/index.js'
+import { refuseDamage } from '../formats/index.js'
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../model/index.js'
 import { assertOpens } from './check-output.js'
-import { refuseDamage } from './damage.js'
 import { type Conversion, isWorse, type Loss, type Plan, type PlanAction } from './plan.js'
 
 export interface RunOptions extends WriteLayoutOptions {
@@ -38,15 +38,15 @@ function flagFor(loss: Loss, lost: readonly PlanAction[]): string {
 
 /** Carries a conversion out. Nothing is visible under the target's name until all of it is there, and until it opens again. */
 export async function runConversion(
-  { plan, layout, model, findDamage }: Pick<Conversion, 'plan' | 'layout' | 'model' | 'findDamage'>,
+  { plan, layout, model, source, findDamage }: Pick<Conversion, 'plan' | 'layout' | 'model' | 'source' | 'findDamage'>,
   openSink: (name: string) => Promise<ByteSink>,
   options: RunOptions = {},
 ): Promise<WrittenFile[]> {
   const { signal, pool, onProgress } = options
   checkLoss(plan, options.allowLoss)
   const damage = await findDamage({ signal, pool, onProgress })
-  if (damage.length > 0 && !options.onDamage) refuseDamage(damage)
-  if (damage.length > 0) options.onDamage?.(damage)
+  if (!options.onDamage) refuseDamage(damage, source)
+  else if (damage.length > 0) options.onDamage(damage)
   const beforeCommit = (written: ByteSource): Promise<void> => assertOpens(written, plan.target, model, signal)
   return writeLayout(layout, openSink, { beforeCommit, ...options })
 }

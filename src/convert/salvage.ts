@@ -3,6 +3,7 @@
 import { type ByteSource, defaultWindow } from '../bytes/index.js'
 import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../formats/index.js'
+import { Damage } from '../model/damage.js'
 import {
   type Format,
   type Lost,
@@ -15,7 +16,6 @@ import {
   type WriteOptions,
 } from '../model/index.js'
 import { WorkBudget } from '../model/work-budget.js'
-import { Damage } from './damage.js'
 import { type Conversion, planConversion } from './plan.js'
 
 export interface Salvage {

@@ -53,6 +53,9 @@ export const verifyCodes = defineCodes('verify', {
   'not-checked': warning('A check could not be done; the message says which and why.'),
   'bool-value': warning('A boolean is neither 0 nor 1.'),
   'name-control': warning('A name holds control, bidirectional or zero-width characters, which can deceive a reader.'),
+  damaged: error(
+    'The file does not have the checksums that it states. `tare repair` saves what is whole; --allow-damage takes it as it is.',
+  ),
   internal: error('tare itself failed on this file. That is a bug worth reporting; the file may be fine.'),
 })
 
@@ -61,9 +64,6 @@ export const writeCodes = defineCodes('write', {
   'name-unsupported': error('The target format cannot hold this name.'),
   'value-range': error('A value does not fit the type it should be stored as.'),
   'layout-mismatch': error('A payload gave another number of bytes than it declared.'),
-  damaged: error(
-    'The input does not have the checksums that it states. `tare repair` saves what is whole; --allow-damage takes it as it is.',
-  ),
   'size-mismatch': error('The bytes of a tensor are not as many as its shape and element type take.'),
   'not-readable': error('What was written does not open again, so it was removed. That is a bug worth reporting.'),
   'loss-refused': error('The conversion would lose something and that was not allowed.'),

@@ -1,6 +1,7 @@
 // Damage must not travel: a copy of damaged weights would get fresh checksums, and nobody could tell any more. So everything that hands
 // weights on first compares the checksums that the file has for them. Formats without checksums have nothing to compare.
-import { collectingReport, type Finding, TareError } from '../errors/index.js'
+import { collectingReport, type Finding, failWith, placeOf, TareError, verifyCodes } from '../errors/index.js'
+import { Damage } from '../model/damage.js'
 import type { DamageFinder, Format, Model, ReadContext } from '../model/index.js'
 import { totalSize } from '../model/index.js'
 
@@ -10,6 +11,21 @@ export async function findDamage(model: Model, options: Parameters<DamageFinder>
   for (const find of model.damageFinders ?? []) found.push(...(await find(options)))
   return found
 }
+
+/** Throws `verify/damaged` when there is any, for the first place and with the tensors that it concerns. */
+export function refuseDamage(damage: readonly Finding[], { tensors }: Pick<Model, 'tensors'>): void {
+  const [first, ...more] = damage
+  if (!first) return
+  const places = new Damage(damage)
+  const hurt = tensors.filter((tensor) => places.concerning(tensor).length > 0).map(({ name }) => JSON.stringify(name))
+  const named = hurt.length === 0 ? 'the file' : `${hurt.slice(0, maxNamed).join(', ')}${moreThan(hurt.length)}`
+  const others = more.length === 0 ? '' : ` (and ${more.length} more findings)`
+  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message}${others}; \`tare repair\` saves what is whole, --allow-damage takes it as it is`
+  failWith(verifyCodes.damaged, { ...placeOf(first), message })
+}
+
+const maxNamed = 3
+const moreThan = (count: number): string => (count > maxNamed ? ` and ${count - maxNamed} more tensors` : '')
 
 /** Undefined for a format without checksums. */
 export function damageFinder(format: Format, model: Model, context: ReadContext): DamageFinder | undefined {

@@ -1,5 +1,5 @@
 export * from './detect.js'
-export { findDamage } from './find-damage.js'
+export { findDamage, refuseDamage } from './find-damage.js'
 export * from './list.js'
 export * from './open.js'
 export * from './verified-reads.js'

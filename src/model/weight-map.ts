@@ -1,7 +1,7 @@
 // A set of files as Hugging Face writes it: an index in JSON whose `weight_map` says which file holds which tensor. What the files are is
 // the business of the format that reads them; that index and files agree is checked here.
 import { type ByteSource, isPlainFileName } from '../bytes/index.js'
-import { type CodeTable, TareError } from '../errors/index.js'
+import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 import type { ReadContext } from './format.js'
 import type { Model } from './model.js'
@@ -92,13 +92,14 @@ async function openShard(
     if (!source.sibling) throw new Error('this kind of input has no files beside it')
     shard = await source.sibling(file)
   } catch (error) {
+    if (isSystemFailure(error)) throw error
     return missing('cannot be opened', error)
   }
   try {
     return await readShard(shard, { ...context, report: report.forFile(shard.name) })
   } catch (error) {
     await shard.close()
-    if (report.strict || !(error instanceof TareError)) throw error
+    if (report.strict || !(error instanceof TareError) || isSystemFailure(error)) throw error
     return missing('cannot be read', error) // everything is collected: the other shards are worth a look
   }
 }

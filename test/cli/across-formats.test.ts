@@ -150,7 +150,7 @@ describe('addresses', () => {
     const remote = await json('hash', '--no-cache', server.url('m.safetensors'))
     expect(remote.fingerprint).toBe((await json('hash', at('model.safetensors'))).fingerprint)
     const missing = await tare('inspect', '--no-cache', '--json', server.url('no'))
-    expect([missing.status, JSON.parse(missing.stdout).error.code]).toEqual([1, 'remote/status'])
+    expect([missing.status, JSON.parse(missing.stdout).error.code]).toEqual([2, 'remote/status'])
   })
 
   test('get the headers that were given', async () => {

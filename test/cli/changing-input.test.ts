@@ -31,7 +31,7 @@ describe('an input that changes while it is read', () => {
       expect((await runCli(verb, '--json', file, ...more)).status).toBe(0)
       changeWhileRead(file)
       const { status, stdout } = await runCli(verb, '--json', file, ...more)
-      expect(status).toBe(1)
+      expect(status).toBe(2)
       expect(JSON.parse(stdout)).toMatchObject({ file, format: 'safetensors', error: { code: 'io/changed' } })
     },
   )
@@ -42,7 +42,7 @@ describe('an input that changes while it is read', () => {
     expect((await runCli('verify', file)).status).toBe(0)
     changeWhileRead(file)
     const { status, stdout } = await runCli('verify', '--json', file)
-    expect(status).toBe(1)
+    expect(status).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ verdict: 'errors', findings: [{}, { code: 'io/changed', file }] })
   })
 })

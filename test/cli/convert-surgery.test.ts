@@ -207,7 +207,7 @@ describe('--merge', () => {
 
   it('says which input does not open', async () => {
     const ran = await convert(sample, '--merge', at('no.gguf'), '-o', at('m.mcf'))
-    expect([ran.status, ran.stderr]).toEqual([1, expect.stringContaining('no.gguf')])
+    expect([ran.status, ran.stderr]).toEqual([2, expect.stringContaining('no.gguf')])
   })
 })
 

@@ -110,7 +110,7 @@ test('what an interrupted edit has left is refused by readers and undone by the 
   half.fill(0, 20, 30)
   writeFileSync(path, half)
   const refused = await tare('inspect', path)
-  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('edit/interrupted')])
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('tare edit')])
   const { status, stderr } = await tare('edit', path)
   expect([status, stderr]).toEqual([0, expect.stringContaining('again what it was before')])
   expect(readFileSync(path).equals(before)).toBe(true)

@@ -1,6 +1,6 @@
 import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
@@ -35,8 +35,8 @@ test('wrong usage ends the process with status 2', () => {
   expect(stderr).toBe("tare: unknown verb 'inspct'\n(Did you mean inspect?)\n")
 })
 
-test('an input that does not open ends it with status 1', () => {
-  expect(tare('verify', 'there-is-no-such-file')).toMatchObject({ status: 1, stdout: '' })
+test('an input that is not there ends it with status 2', () => {
+  expect(tare('verify', 'there-is-no-such-file')).toMatchObject({ status: 2, stdout: '' })
 })
 
 test('digests to compare with come from standard input, too', () => {
@@ -46,10 +46,7 @@ test('digests to compare with come from standard input, too', () => {
   expect(ran).toMatchObject({ status: 0, stderr: '' })
 })
 
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s ends it with status %i', async (signal, status) => {
+test.each([['SIGINT'], ['SIGTERM']] as const)('%s ends it while it reads', async (signal) => {
   const child = spawn(process.execPath, [compiled('cli/main.js'), 'inspect', '-'], {
     stdio: ['pipe', 'ignore', 'pipe'],
   })
@@ -57,8 +54,42 @@ test.each([
   // More than a pipe holds: when it has gone through, the program is up and reading.
   await new Promise((resolve) => child.stdin.write(new Uint8Array(1 << 20), resolve))
   child.kill(signal)
-  expect(await ended).toEqual([status, null])
+  expect(await ended).toEqual([null, signal])
 })
+
+test.each([['SIGINT'], ['SIGTERM']] as const)('%s ends it in the middle of a long computation', async (signal) => {
+  const code = `
+    import { installSignals, onEarlyExit } from ${JSON.stringify(pathToFileURL(compiled('cli/process-events.js')))}
+    installSignals({ progress: {} })
+    onEarlyExit(() => {})() // something to clean up, which is done
+    console.log('up')
+    for (const end = Date.now() + 60_000; Date.now() < end; );`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  child.kill(signal)
+  expect(await ended).toEqual([null, signal])
+})
+
+test('output that is cut off is not fine', async () => {
+  const model = join(import.meta.dirname, '../../examples/tiny-mlp.safetensors')
+  const cut = (command: string): number | null =>
+    spawnSync('bash', ['-c', `${command} | head -c 1 > /dev/null; exit \${PIPESTATUS[0]}`]).status
+  const large = at('large.npy')
+  writeFileSync(large, npyOfZeros(8 << 20))
+  const tareIs = `${process.execPath} ${compiled('cli/main.js')}`
+  expect(cut(`${tareIs} convert ${large} --to safetensors -o -`)).toBe(2)
+  expect(cut(`${tareIs} extract ${large} large -o -`)).toBe(2)
+  expect(cut(`${tareIs} inspect ${model}`)).toBe(0)
+})
+
+function npyOfZeros(count: number): Uint8Array {
+  const header = `{'descr': '|u1', 'fortran_order': False, 'shape': (${count},), }`.padEnd(117).concat('\n')
+  const bytes = new Uint8Array(128 + count)
+  bytes.set([0x93, ...Buffer.from('NUMPY'), 1, 0, 118, 0])
+  bytes.set(Buffer.from(header), 10)
+  return bytes
+}
 
 test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--check']])(
   'a pipe through which nothing comes can be given up (%s)',
@@ -71,7 +102,7 @@ test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--ch
     const writer = await vi.waitFor(isRead, { timeout: 20_000 })
     child.kill('SIGTERM')
     const late = setTimeout(() => child.kill('SIGKILL'), 10_000)
-    expect(await ended).toEqual([143, null])
+    expect(await ended).toEqual([null, 'SIGTERM'])
     clearTimeout(late)
     closeSync(writer)
   },
@@ -82,7 +113,7 @@ test('Ctrl-C leaves no directory behind that was made for the output', async () 
   const code = `
     import { inNewDirectory } from ${JSON.stringify(pathToFileURL(compiled('cli/convert-place.js')))}
     import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/process-events.js')))}
-    installSignals()
+    installSignals({ progress: { interrupt() {} } })
     await inNewDirectory(${JSON.stringify(made)}, () => {
       console.log('made')
       return new Promise(() => setInterval(() => {}, 1000))

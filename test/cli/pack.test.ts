@@ -198,8 +198,8 @@ describe('refuses', () => {
   })
 
   test.each<[string[], number, string]>([
-    [['none.json', '-o', 'x.oinf'], 1, 'none.json'],
-    [['.', '-o', 'x.oinf'], 1, 'this is a directory'],
+    [['none.json', '-o', 'x.oinf'], 2, 'none.json'],
+    [['.', '-o', 'x.oinf'], 2, 'this is a directory'],
     [['none.json'], 2, 'say where to with -o'],
     [['none.json', '-o', 'x.xyz'], 2, 'add --to with one of'],
     [['none.json', '-o', 'x', '--to', 'nothing'], 2, 'there is no format "nothing"'],

@@ -61,7 +61,7 @@ describe('statistics', () => {
 
   test('of a model that does not open are an input that did not open', async () => {
     const ran = await tare('convert', model(), '-o', at('x.model'), '--stats', at('none'), '--json')
-    expect([ran.status, ran.stderr]).toEqual([1, ''])
+    expect([ran.status, ran.stderr]).toEqual([2, ''])
     expect(JSON.parse(ran.stdout)).toMatchObject({ file: model(), error: { code: 'io/not-found', file: at('none') } })
   })
 

@@ -66,15 +66,15 @@ describe('wrong usage gives status 2 and says what would be right', () => {
 })
 
 describe('inputs that do not open', () => {
-  test('are named, the run goes on, and the status is 1', async () => {
+  test('are named, the run goes on, and the status is 2', async () => {
     const { status, stdout, stderr } = await tare('verify', 'none-1', 'none-2')
-    expect([status, stdout]).toEqual([1, ''])
+    expect([status, stdout]).toEqual([2, ''])
     expect(stderr.split('\n')).toEqual([expect.stringContaining('none-1'), expect.stringContaining('none-2'), ''])
   })
 
   test('are lines of JSON with --json', async () => {
     const { status, stdout, stderr } = await tare('inspect', '--json', 'none-1', 'none-2')
-    expect([status, stderr]).toEqual([1, ''])
+    expect([status, stderr]).toEqual([2, ''])
     const lines = stdout
       .trimEnd()
       .split('\n')

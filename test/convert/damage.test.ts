@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Damage } from '../../src/convert/damage.js'
 import { f32 } from '../../src/dtypes/index.js'
 import { type Finding, MemorySource, rangePayload, type Tensor } from '../../src/index.js'
+import { Damage } from '../../src/model/damage.js'
 
 const source = new MemorySource(new Uint8Array(200), 'm')
 const range = fc.tuple(fc.nat(100), fc.nat(100))

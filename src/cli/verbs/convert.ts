@@ -1,5 +1,15 @@
 import { parseAssignment, parsePositive, parseSize } from '../parse-values.js'
-import { dryRun, noOverwrite, quantizeOptions, selectParts, selectTensors, threads, to, unset } from './shared-rows.js'
+import {
+  allowDamage,
+  dryRun,
+  noOverwrite,
+  quantizeOptions,
+  selectParts,
+  selectTensors,
+  threads,
+  to,
+  unset,
+} from './shared-rows.js'
 import type { Verb } from './verb.js'
 
 export const convert: Verb = {
@@ -89,6 +99,7 @@ export const convert: Verb = {
       description: 'also write what became of each tensor, with digests of before and after, as JSON',
     },
     { flags: '--deterministic', description: 'the same input gives the same bytes: no random ids, no times' },
+    allowDamage,
     noOverwrite,
     threads,
   ],

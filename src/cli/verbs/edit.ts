@@ -1,5 +1,5 @@
 import { parseAssignment, parseSize } from '../parse-values.js'
-import { input, unset } from './shared-rows.js'
+import { allowDamage, input, unset } from './shared-rows.js'
 import type { Verb } from './verb.js'
 
 export const edit: Verb = {
@@ -25,6 +25,7 @@ export const edit: Verb = {
       description: 'when the file is written anew, leave this much room for later edits (safetensors, GGUF)',
       parse: parseSize,
     },
+    allowDamage,
     { flags: '--no-overwrite', description: 'with -o: fail when the output is there already' },
   ],
   examples: [

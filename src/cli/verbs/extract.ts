@@ -1,4 +1,4 @@
-import { input, noOverwrite } from './shared-rows.js'
+import { allowDamage, input, noOverwrite } from './shared-rows.js'
 import type { Verb } from './verb.js'
 
 export const extract: Verb = {
@@ -13,6 +13,7 @@ export const extract: Verb = {
     { flags: '--as <dtype>', description: 'convert the values to this element type, such as f32' },
     { flags: '--slice <ranges>', description: 'a part of it, such as "0:10,:"' },
     { flags: '--part <name>', description: 'not a tensor, but this part: vocabulary, a file name, …' },
+    allowDamage,
     noOverwrite,
   ],
   examples: [

@@ -1,4 +1,4 @@
-import { inputs, threads } from './shared-rows.js'
+import { allowDamage, inputs, threads } from './shared-rows.js'
 import type { Verb } from './verb.js'
 
 export const hash: Verb = {
@@ -16,6 +16,7 @@ export const hash: Verb = {
       description: 'digest the values as little-endian f32 in row-major order, not the stored bytes',
     },
     { flags: '--check <file>', description: 'compare with the output of an earlier run, text or JSON' },
+    allowDamage,
     threads,
   ],
   examples: [

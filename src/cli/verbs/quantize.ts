@@ -1,4 +1,13 @@
-import { input, noOverwrite, quantizeOptions, selectParts, selectTensors, threads, to } from './shared-rows.js'
+import {
+  allowDamage,
+  input,
+  noOverwrite,
+  quantizeOptions,
+  selectParts,
+  selectTensors,
+  threads,
+  to,
+} from './shared-rows.js'
 import type { Verb } from './verb.js'
 
 export const quantize: Verb = {
@@ -19,6 +28,7 @@ export const quantize: Verb = {
     ...selectParts,
     { flags: '--report', description: 'read the result back and print its error per tensor' },
     { flags: '--dry-run', description: 'show methods and sizes, and write nothing' },
+    allowDamage,
     noOverwrite,
     threads,
   ],

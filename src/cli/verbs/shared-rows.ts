@@ -31,6 +31,11 @@ export const threads: OptionRow = {
   parse: parsePositive,
 }
 
+export const allowDamage: OptionRow = {
+  flags: '--allow-damage',
+  description: 'go on although bytes of the input do not have the checksums that it states',
+}
+
 // For verbs that make a file.
 
 export const to: OptionRow = {

@@ -1,7 +1,7 @@
 // Opens the files of a set. Plain names, also in folders below, are files beside the index. Everything else leads elsewhere and is opened
 // only by whoever called, if at all: an index from a stranger must not make tare read other files or other machines.
 import { type ByteSource, isPathBelow, isPlainFileName, type OpenHint, withHead } from '../../bytes/index.js'
-import { ioCodes, TareError } from '../../errors/index.js'
+import { ioCodes, isSystemFailure, TareError } from '../../errors/index.js'
 import { closeModel, type Model, type ReadContext } from '../../model/index.js'
 import { setCodes } from './codes.js'
 import { differencesOf } from './compare-entries.js'
@@ -154,7 +154,7 @@ export class SetParts {
     try {
       source = await openSetFile(part, this.#index, this.#source, this.#context)
     } catch (error) {
-      if (error instanceof TareError && error.code.startsWith('aeroset/')) throw error
+      if (isSystemFailure(error) || (error instanceof TareError && error.code.startsWith('aeroset/'))) throw error
       const message = `${JSON.stringify(part.path)} cannot be opened: ${messageOf(error)}`
       return report.fail(setCodes['part-missing'], { offset: 0, path: `${part.where}.path`, message })
     }

@@ -46,7 +46,7 @@ async function checkSums(
     const crc = await sumRange(range, range === data, source, padding, context)
     whole = combineCrc32(whole, crc, range[1] - range[0])
     if (range !== data || !file.data || crc === stored.dataChecksum) continue
-    const message = `${hex(stored.dataChecksum)} is stored, the data section has ${hex(crc)}`
+    const message = `${hex(stored.dataChecksum)} is stored, the data section (bytes ${data[0]} to ${data[1] - 1}) has ${hex(crc)}`
     report.report(codes['data-crc'], { offset: stored.offset, length: 4, path: 'footer.data_checksum', message })
   }
   if (whole === stored.fileChecksum) return

@@ -2,7 +2,7 @@
 // and three keys: split.no (from 0), split.count, and split.tensors.count, which counts the tensors of the whole set. Only the first has
 // the other metadata. It stands for the set.
 import type { ByteSource } from '../../bytes/index.js'
-import { TareError } from '../../errors/index.js'
+import { isSystemFailure, TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type GgufFile, readFile } from './read.js'
@@ -97,7 +97,7 @@ async function openShard(first: ByteSource, name: string, context: ReadContext):
   } catch (error) {
     await source?.close()
     if (source && report.strict && !lenient) throw error
-    if (source && !(error instanceof TareError)) throw error
+    if (isSystemFailure(error) || (source && !(error instanceof TareError))) throw error
     const reason = error instanceof TareError ? error.finding.message : (error as Error).message
     report.report(code, { offset: 0, path: splitKeys.count, message: `${name} cannot be read: ${reason}` })
     return undefined

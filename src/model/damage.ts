@@ -1,8 +1,8 @@
 // Findings by the bytes that they are about. A model can have a million tensors and thousands of damaged places, so looking for those that
 // concern a tensor must not go over all of them.
 import { firstFrom } from '../bytes/first-from.js'
-import { type Finding, failWith, placeOf, writeCodes } from '../errors/index.js'
-import type { Tensor } from '../model/index.js'
+import type { Finding } from '../errors/index.js'
+import type { Tensor } from './tensor.js'
 
 interface Place {
   readonly start: number
@@ -51,11 +51,4 @@ export class Damage {
 
 function rangeOf({ offset, length }: Finding): { start: number; end: number } {
   return { start: offset!, end: offset! + Math.max(length ?? 1, 1) }
-}
-
-/** Damaged weights would get fresh checksums in a new file, and nobody could tell any more. */
-export function refuseDamage([first, ...more]: readonly Finding[]): never {
-  const others = more.length === 0 ? '' : ` (and ${more.length} more)`
-  const message = `the input is damaged: ${first!.message}${others}; nothing was written. \`tare repair\` saves what is whole, --allow-damage takes it as it is`
-  return failWith(writeCodes.damaged, { ...placeOf(first!), message })
 }
