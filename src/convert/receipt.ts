@@ -75,7 +75,7 @@ export async function describeForReceipt(given: Model, options: HashOptions = {}
   const { model } = await restoreStowed(given)
   const { algorithm = 'blake3' } = options
   const tensors = model.tensors.map((tensor) => rowMajor(tensor))
-  const hashed = await hashModel({ ...model, tensors }, options)
+  const hashed = await hashModel({ ...model, tensors }, { ...options, stow: false })
   const payloads = model.files.map((file) => rangePayload(file, 0, file.size))
   const digests = await digestPayloads(payloads, algorithm, { ...options, name: model.files[0]?.name ?? '' })
   return {

@@ -69,6 +69,9 @@ async function digestsOf(model: Model, tensors: TensorList, watch: HashWatch): P
     before = done
   }
   const { pool, signal } = watch
-  const { tensors: hashed } = await hashModel({ ...model, tensors: hashable }, { pool, signal, onProgress })
+  const { tensors: hashed } = await hashModel(
+    { ...model, tensors: hashable },
+    { pool, signal, onProgress, stow: false },
+  )
   return given.map((tensor, i) => [tensor, hashed[i]!.digest!])
 }

@@ -1,12 +1,15 @@
 // Digests of tensors, and a fingerprint of the whole model.
 //
 // The fingerprint is the digest of one line per tensor, sorted by name: name, element type, shape and the digest of the bytes in
-// row-major order. So it does not depend on the container, on the order of tensors, or on the order of elements in the file.
+// row-major order. So it does not depend on the container, on the order of tensors, or on the order of elements in the file. What a container
+// only carries for another format counts as what it stands for, as in a comparison of two models.
 import { compareUtf8, encodeUtf8, toHex } from '../bytes/index.js'
 import { type Algorithm, digestOf } from '../digest/index.js'
 import type { Model, Payload, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
+import { restoreStowed } from '../stow/index.js'
 import { decodedPayload } from '../transforms/decode.js'
+import { orientFor } from '../transforms/orientation.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { digestPayloads } from './digest-payloads.js'
 
@@ -16,6 +19,8 @@ export interface HashOptions {
   readonly algorithm?: Algorithm
   /** Digest the values as little-endian f32 in row-major order instead of the stored bytes. */
   readonly decoded?: boolean | undefined
+  /** False: what a container carries for another format counts as it is stored. */
+  readonly stow?: boolean | undefined
   /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
@@ -44,9 +49,12 @@ export interface HashResult {
   readonly tensors: readonly HashedTensor[]
 }
 
-export async function hashModel(model: Model, options: HashOptions = {}): Promise<HashResult> {
+export async function hashModel(given: Model, options: HashOptions = {}): Promise<HashResult> {
   const algorithm = options.algorithm ?? 'blake3'
-  const wanted = model.tensors.map((tensor) => payloadsOf(tensor, options.decoded ?? false))
+  const model = options.stow === false ? given : (await restoreStowed(given)).model
+  // Where a model says which way round its linear weights lie, they count as [out, in].
+  const { tensors: turned } = orientFor(model, undefined).model
+  const wanted = model.tensors.map((tensor, i) => payloadsOf(tensor, turned.at(i)!, options.decoded ?? false))
   const digests = await digestPayloads(wanted.flat(), algorithm, {
     ...options,
     name: model.files[0]?.name ?? '',
@@ -65,7 +73,8 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
       digest: stored ?? null,
     })
     const dtype = options.decoded ? 'f32' : (tensor.encoding ?? tensor.dtype).id
-    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, tensor.shape, canonical ?? null]) })
+    const { shape } = turned.at(i)!
+    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, shape, canonical ?? null]) })
   }
   lines.sort((a, b) => compareUtf8(a.name, b.name))
   const text = `tare fingerprint 1\n${lines.map(({ line }) => `${line}\n`).join('')}`
@@ -81,9 +90,11 @@ export async function hashModel(model: Model, options: HashOptions = {}): Promis
 }
 
 /** What the fingerprint is made from and, where that is something else, what is stored. Nothing, where there are no bytes to hash. */
-function payloadsOf(tensor: Tensor, decoded: boolean): readonly Payload[] {
+function payloadsOf(tensor: Tensor, turned: Tensor, decoded: boolean): readonly Payload[] {
   if (!tensor.data) return []
-  const inOrder = rowMajor(tensor)
-  if (decoded) return [decodedPayload(inOrder, 'f32') ?? []].flat()
-  return inOrder.data === tensor.data ? [tensor.data] : [inOrder.data!, tensor.data]
+  const inOrder = rowMajor(turned)
+  if (!decoded) return inOrder.data === tensor.data ? [tensor.data] : [inOrder.data!, tensor.data]
+  const canonical = decodedPayload(inOrder, 'f32')
+  if (!canonical) return []
+  return turned === tensor ? [canonical] : [canonical, decodedPayload(rowMajor(tensor), 'f32')!]
 }
