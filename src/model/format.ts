@@ -99,6 +99,8 @@ export interface WriteCapabilities {
     readonly tensors?: true | ((tensors: TensorList) => TensorList)
     readonly metadata?: true
   }
+  /** The order that models from elsewhere are put into; a model that was made for the format keeps its own. Absent: all keep theirs. */
+  arranges?(tensors: TensorList): TensorList
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
   readonly quant?: boolean
   readonly shards: boolean

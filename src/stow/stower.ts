@@ -105,7 +105,7 @@ export class Stower {
     const tensorOrder = this.#tensorOrder(names, tensors)
     const added = this.#hasWayHome ? (this.#write.addedKeys?.(keys) ?? []) : []
     const items = [this.#metadata, this.#parts, this.#tensors, added, keyOrder, tensorOrder]
-    if (items.every((item) => item.length === 0) && !this.#mustNoteHome()) return []
+    if (items.every((item) => item.length === 0) && !this.#mustNoteHome(tensors)) return []
     const json = encodeStowage({
       version: 1,
       from: this.#from,
@@ -145,12 +145,16 @@ export class Stower {
     return !this.#isHome && this.#home?.layout !== undefined
   }
 
-  /** An unusual version comes back only when it is noted. And where both formats add things of their own, the way back must tell them apart. */
-  #mustNoteHome(): boolean {
+  /**
+   * An unusual version comes back only when it is noted. Where both formats add things of their own, the way back must tell them apart; and a
+   * format that arranges what comes from elsewhere must know what is its own.
+   */
+  #mustNoteHome(tensors: TensorList): boolean {
     if (!this.#hasWayHome) return false
-    const { plain, usual } = this.#home!.capabilities
+    const { plain, usual, write } = this.#home!.capabilities
     const isUsual = usual?.version === this.#from.version && usual?.variant === this.#from.variant
-    return !isUsual || !(plain || this.#target?.capabilities.plain)
+    if (!isUsual || !(plain || this.#target?.capabilities.plain)) return true
+    return write?.arranges !== undefined && !areSameTensors(write.arranges(tensors), tensors)
   }
 
   /** In one piece if the target takes it, else in as many as it wants. */

@@ -68,6 +68,16 @@ const vocabulary = vocabularyPart(tableOf(['[PAD]', '[UNK]', '[CLS]', '[SEP]', '
 
 export const featureModels: Readonly<Record<string, Model>> = {
   'plain weights': sampleModel([sampleTensor('b.weight', 'f32', [4, 6], 2), sampleTensor('a.bias', 'f32', [5], 1)]),
+  'weights in no order': sampleModel(
+    ['output.dense.weight', 'output.dense.bias', 'attention.self.key.weight', 'attention.self.query.weight']
+      .map((name, i) => sampleTensor(`encoder.layer.1.${name}`, i === 1 ? 'f16' : 'f32', i === 1 ? [4] : [4, 4], i))
+      .concat(
+        sampleTensor('pooler', 'f32', [3]),
+        sampleTensor('embeddings.word_embeddings.weight', 'f32', [5, 4]),
+        sampleTensor('a', 'f64', [2]),
+        sampleTensor('Z', 'f32', [2]),
+      ),
+  ),
   'one array': sampleModel([sampleTensor('out', 'f32', [3, 4])]),
   'every element type': sampleModel(dtypes.map((id) => plainTensor(`t.${id}`, id, [2, 16]))),
   'odd shapes': sampleModel([

@@ -25,6 +25,7 @@ import { derivedKeys } from './derive-metadata.js'
 import { fileOf, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
 import { givenSpecialIds, withSpecialIds } from './special-ids.js'
 import { dtypeCode, maxRank, maxStringLength, maxTokenCount } from './structs.js'
+import { inReferenceOrder } from './tensor-order.js'
 
 const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
 const yes = { fits: true } as const
@@ -32,6 +33,7 @@ const yes = { fits: true } as const
 export const sectioned: WriteCapabilities = {
   order: 'row',
   shards: false,
+  arranges: inReferenceOrder,
   tensor(tensor) {
     if (!dtypeCode.has(tensor.dtype.id)) return no(`there is no type for ${tensor.dtype.id} in EMBD files`)
     if (tensor.name === '') return no('tensors of sectioned files have a name')
@@ -53,6 +55,7 @@ function fitVocabulary(part: Part): Fit<Part> {
 export const stream: WriteCapabilities = {
   order: 'row',
   shards: false,
+  arranges: inReferenceOrder,
   tensor(tensor) {
     if (tensor.dtype.id !== f32.id) return no(`stream files hold f32 only, not ${tensor.dtype.id}`)
     return fitTensor(tensor, maxStringLength)

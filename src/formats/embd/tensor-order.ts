@@ -25,9 +25,10 @@ const perLayer = blocks.flatMap((block) => [`${block}.weight`, `${block}.bias`])
 const embeddingRank = new Map(embeddings.map((name, rank) => [`embeddings.${name}`, rank]))
 const layerRank = new Map(perLayer.map((name, rank) => [name, rank]))
 
-export function inFileOrder(model: Model): TensorList {
-  const { tensors } = model
-  if (fileOf(model)) return tensors
+export const inFileOrder = (model: Model): TensorList =>
+  fileOf(model) || model.origin?.format === 'embd' ? model.tensors : inReferenceOrder(model.tensors)
+
+export function inReferenceOrder(tensors: TensorList): TensorList {
   const ranks = new Float64Array(tensors.length)
   for (const [i, { name }] of tensors.entries()) ranks[i] = rankOf(name)
   if (!ranks.some(Number.isFinite)) return tensors
