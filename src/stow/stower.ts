@@ -103,7 +103,7 @@ export class Stower {
   entries({ keys, names, tensors }: Contents, file: string): [string, MetaValue][] {
     const keyOrder = this.#keyOrder(keys)
     const tensorOrder = this.#tensorOrder(names, tensors)
-    const added = this.#hasWayHome ? (this.#write.addedKeys?.(keys) ?? []) : []
+    const added = this.#isHome ? [] : (this.#write.addedKeys?.(keys) ?? [])
     const items = [this.#metadata, this.#parts, this.#tensors, added, keyOrder, tensorOrder]
     if (items.every((item) => item.length === 0) && !this.#mustNoteHome(tensors)) return []
     const json = encodeStowage({
