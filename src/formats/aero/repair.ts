@@ -199,7 +199,11 @@ async function wrongTensors(
     if (budget.affordsDigest(end - start)) afforded = i + 1
     else wrong.set(i, 'its hash was not compared: tensors share bytes too often')
   }
-  const many = manyTensors(table, afforded, (i) => wrong.set(i, 'its bytes do not have the hash in the index'))
+  const many = manyTensors(
+    table,
+    (i) => i < afforded,
+    (i) => wrong.set(i, 'its bytes do not have the hash in the index'),
+  )
   await runHashJobs(source, { first: [], many }, { signal })
   return wrong
 }

@@ -3,10 +3,14 @@ import { sameBytes } from './chunk.js'
 import type { HashJob, ManyJobs } from './hash-jobs.js'
 import type { TensorTable } from './tensor-table.js'
 
-/** Jobs for those before `end` in the table that lie in the file and have a hash; `complain` is told which are wrong. */
-export function manyTensors(table: TensorTable, end: number, complain: (i: number) => void): ManyJobs {
+/** Jobs for the tensors that `isWanted` chooses, which lie in the file and have a hash; `complain` is told which are wrong. */
+export function manyTensors(
+  table: TensorTable,
+  isWanted: (i: number) => boolean,
+  complain: (i: number) => void,
+): ManyJobs {
   return {
-    numbers: numbersOf(table, end),
+    numbers: numbersOf(table, isWanted),
     at: (i) => new TensorJob(table, i, complain),
   }
 }
@@ -35,6 +39,6 @@ class TensorJob implements HashJob {
   }
 }
 
-function* numbersOf(table: TensorTable, end: number): Generator<number, void, void> {
-  for (const i of table.inFileOrder()) if (i < end && table.shardOf(i) && table.hasHash(i)) yield i
+function* numbersOf(table: TensorTable, isWanted: (i: number) => boolean): Generator<number, void, void> {
+  for (const i of table.inFileOrder()) if (isWanted(i) && table.shardOf(i) && table.hasHash(i)) yield i
 }
