@@ -44,6 +44,23 @@ export function reportZipFailure(error: unknown, report: Report): void {
   report.report(code, error.finding)
 }
 
+/** The members of an archive, and which tensors have bytes in them. */
+export interface CheckedArchive {
+  readonly source: ByteSource
+  readonly members: readonly ZipMember[]
+  readonly tensorsIn: ReadonlyMap<ZipMember, readonly string[]>
+}
+
+/** Compares the checksums of an archive, or of those members that hold bytes of the tensors that are asked for. */
+export async function checkMembers(archive: CheckedArchive, context: CheckContext): Promise<void> {
+  const { source, members, tensorsIn } = archive
+  const { only } = context
+  for (const member of members) {
+    if (only && !tensorsIn.get(member)?.some((name) => only.has(name))) continue
+    await checkMember(source, member, context)
+  }
+}
+
 /** Reads a member to its end and compares its checksum with the directory's. */
 export async function checkMember(source: ByteSource, member: ZipMember, context: CheckContext): Promise<void> {
   const { report, signal } = context

@@ -13,7 +13,7 @@ import {
   type Tensor,
   text,
 } from '../../model/index.js'
-import { checkMember, memberPayload, reportZipFailure } from '../../model/zip-payload.js'
+import { type CheckedArchive, checkMembers, memberPayload, reportZipFailure } from '../../model/zip-payload.js'
 import { startsLikeNpy } from '../../wire/npy-header.js'
 import { npyHeadSize, parseNpyHeader } from '../../wire/npy-parse.js'
 import { readMemberHead, readZip, type ZipArchive, type ZipContext, type ZipMember } from '../../wire/zip.js'
@@ -26,7 +26,7 @@ const usualHead = 1024
 const parallelReads = 16
 export const stowageFile = `${stowageKey}.json`
 
-const archives = new WeakMap<Model, readonly ZipMember[]>()
+const archives = new WeakMap<Model, CheckedArchive>()
 
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context
@@ -39,10 +39,10 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     const heads = await Promise.all(batch.map((member) => contents.head(member)))
     for (const [i, member] of batch.entries()) contents.add(member, heads[i])
   }
-  const { tensors, parts } = contents
+  const { tensors, parts, tensorsIn } = contents
   const metadata = await readStowage(source, archive, context)
   const model: Model = { format: 'npz', metadata, tensors, parts, files: [source] }
-  archives.set(model, members)
+  archives.set(model, { source, members, tensorsIn })
   return model
 }
 
@@ -74,12 +74,14 @@ async function readStowage(
 }
 
 export async function checkArchive(model: Model, context: CheckContext): Promise<void> {
-  for (const member of archives.get(model) ?? []) await checkMember(model.files[0]!, member, context)
+  const archive = archives.get(model)
+  if (archive) await checkMembers(archive, context)
 }
 
 class Contents {
   readonly tensors: Tensor[] = []
   readonly parts: Part[] = []
+  readonly tensorsIn = new Map<ZipMember, string[]>()
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #names = new Set<string>()
@@ -136,6 +138,7 @@ class Contents {
     }
     this.#names.add(name)
     this.tensors.push(tensor)
+    this.tensorsIn.set(member, [name])
   }
 
   #addOther(member: ZipMember): void {

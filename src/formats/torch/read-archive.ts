@@ -12,7 +12,7 @@ import { codes } from './codes.js'
 import { stemOf } from './file-name.js'
 import { checkGlobals } from './globals.js'
 import { readStorageIds, type Storage, type StorageId } from './storages.js'
-import { walk } from './walk.js'
+import { type StorageKeys, walk } from './walk.js'
 
 /** Records that hold one short word each. */
 const wordLength = 64
@@ -40,7 +40,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = { ids, found, isBigEndian }
   const options = { rootName: stemOf(source.name), path, size: archive.pickle.size }
-  const { tensors, metadata } = walk(pickle.value, storages, context, options)
+  const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
   const version = await archive.version()
   const model: Model = {
     format: 'torch',
@@ -51,7 +51,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     parts: isTorchScript ? [archive.codePart()] : [],
     files: [source],
   }
-  rememberMembers(model, [{ source, members }])
+  rememberMembers(model, [{ source, members, tensorsIn: archive.tensorsIn(storageKeys) }])
   return model
 }
 
@@ -177,6 +177,16 @@ class Archive {
       await checkMember(this.#source, this.#byName.get(`data/${key}`)!, context)
       if (findings.length > 0) found.delete(key)
     }
+  }
+
+  /** Which tensors have bytes in which member: those without a storage have theirs in the pickle. */
+  tensorsIn(storageKeys: StorageKeys): Map<ZipMember, readonly string[]> {
+    const tensors = new Map<ZipMember, readonly string[]>()
+    for (const [key, names] of storageKeys) {
+      const member = key === undefined ? this.pickle : this.#byName.get(`data/${key}`)
+      if (member) tensors.set(member, names)
+    }
+    return tensors
   }
 
   #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {

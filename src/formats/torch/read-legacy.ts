@@ -46,7 +46,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
     parts: [],
     files: [source],
   }
-  rememberMembers(model, [{ source, members: [] }])
+  rememberMembers(model, [{ source, members: [], tensorsIn: new Map() }])
   return model
 }
 

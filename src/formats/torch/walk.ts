@@ -13,7 +13,11 @@ import { makeTensor } from './tensor.js'
 export interface Contents {
   readonly tensors: Tensor[]
   readonly metadata: Map<string, MetaValue>
+  readonly storageKeys: StorageKeys
 }
+
+/** The names of the tensors on each storage, by its key; undefined for those whose elements stand in the pickle. */
+export type StorageKeys = Map<string | undefined, string[]>
 
 export interface WalkOptions {
   /** The name of a tensor that is all there is. */
@@ -48,7 +52,7 @@ export function walk(root: PickleValue, storages: Storages, context: ReadContext
 type Role = Tensor['role']
 
 class Walker {
-  readonly #contents: Contents = { tensors: [], metadata: new Map() }
+  readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: new Map() }
   readonly #storages: Storages
   readonly #context: ReadContext
   readonly #options: WalkOptions
@@ -230,14 +234,18 @@ class Walker {
   #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'parts' }>, role: Role, offset: number): void {
     const place = { name: this.#name(), role, offset, path: this.#options.path }
     const tensor = makeTensor(rebuilt, place, this.#storages, this.#context)
-    if (tensor) this.#keepTensor(tensor, offset)
+    if (tensor) this.#keepTensor(tensor, offset, rebuilt.kind === 'view' ? rebuilt.storage.key : undefined)
   }
 
-  #keepTensor(tensor: Tensor, offset: number): void {
+  #keepTensor(tensor: Tensor, offset: number, storageKey?: string): void {
     this.#spend(tensor.name.length)
     if (this.#names.has(tensor.name)) this.#report('same-name', 'another tensor has this name', offset)
     this.#names.add(tensor.name)
     this.#contents.tensors.push(tensor)
+    const { storageKeys } = this.#contents
+    const names = storageKeys.get(storageKey)
+    if (names) names.push(tensor.name)
+    else storageKeys.set(storageKey, [tensor.name])
   }
 
   /** One array can be reached on many ways; it is made once. */
