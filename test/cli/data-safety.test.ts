@@ -105,11 +105,11 @@ test('torch archives are compared, too', async () => {
 const compiled = useCompiled()
 
 test.skipIf(process.platform === 'win32')('a model may have more files than the process may open', async () => {
-  const many = sampleModel(Array.from({ length: 200 }, (_, i) => sampleTensor(`t${i}`, 'f32', [16], i + 1)))
+  const many = sampleModel(Array.from({ length: 400 }, (_, i) => sampleTensor(`t${i}`, 'f32', [16], i + 1)))
   const [bytes] = (await convertToFiles(many, 'safetensors', { name: 'one.safetensors' })).values()
   writeFileSync(at('one.safetensors'), bytes!)
   const limited = (...args: string[]): [number | null, string] => {
-    const command = `ulimit -n 100; exec "$0" "$@"`
+    const command = `ulimit -n 256; exec "$0" "$@"`
     const words = ['-c', command, process.execPath, compiled('cli/main.js'), ...args]
     const { status, stderr } = spawnSync('bash', words, { encoding: 'utf8' })
     return [status, stderr]
