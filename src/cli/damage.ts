@@ -9,12 +9,14 @@ export interface DamageFlags {
   readonly allowDamage?: boolean
 }
 
-/** What is damaged, when that is allowed; else it is an error. `only` names the tensors that will be read. */
+const namesOf = (tensors: TensorList): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
+
+/** What is damaged, when that is allowed; else it is an error. `only` names the tensors that will be read, when these are not all. */
 export async function checkDamage(
   context: Context,
   model: Model,
   { allowDamage }: DamageFlags,
-  only?: ReadonlySet<string>,
+  only: ReadonlySet<string> = namesOf(model.tensors),
 ): Promise<readonly Finding[]> {
   const damage = await findIn(context, model, only)
   if (!allowDamage) refuseDamage(damage, model)
@@ -24,13 +26,12 @@ export async function checkDamage(
 
 /** For verbs that only show something: what is damaged is said, and the answer is still given. */
 export async function warnOfDamage(context: Context, model: Model, tensors: TensorList): Promise<readonly Finding[]> {
-  const isAll = tensors.length === model.tensors.length
-  const damage = await findIn(context, model, isAll ? undefined : new Set(tensors.map(({ name }) => name)))
+  const damage = await findIn(context, model, namesOf(tensors))
   remarkDamage(context, damage)
   return damage
 }
 
-function findIn(context: Context, model: Model, only?: ReadonlySet<string>): Promise<readonly Finding[]> {
+function findIn(context: Context, model: Model, only: ReadonlySet<string>): Promise<readonly Finding[]> {
   const { signal, console } = context
   return findDamage(model, { only, signal, pool: poolOf(context), onProgress: console.progress.update })
 }
