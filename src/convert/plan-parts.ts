@@ -10,8 +10,6 @@ export interface PartsContext {
   readonly stower: Stower | undefined
   /** Whether the target is the format that a part belongs to. */
   readonly isOwner: (part: Part) => boolean
-  /** The model was made for another format than that of its container, so what the container said of itself is not the model's. */
-  readonly isCarried: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -31,10 +29,6 @@ async function planPart(part: Part, context: PartsContext): Promise<Part | undef
   if (part.sharing === 'derived') {
     note('recompute', 'none', { reason: 'it follows from the rest' })
     return isOwner ? part : undefined
-  }
-  if (context.isCarried && part.sharing === 'private' && part.owner === undefined && !isOwner) {
-    note('drop', 'none', { reason: 'it belongs to the container, not to the model' })
-    return undefined
   }
   const fit = part.sharing === 'private' && isOwner ? { fits: true } : write.part(part)
   if (fit.fits && !fit.as) {

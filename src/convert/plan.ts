@@ -112,7 +112,6 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     actions,
     stower,
     isOwner,
-    isCarried: model.origin !== undefined,
     signal,
   })
   for (const [key, value] of stower?.entries({ keys, names, tensors }, name) ?? []) metadata.set(key, value)
@@ -126,6 +125,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     shardSize,
     align,
     anew: options.anew,
+    likeReference: options.quantize?.mode === 'reference',
     signal,
     pool: options.pool,
     deterministic: options.deterministic ?? false,

@@ -69,6 +69,8 @@ export interface WriteOptions {
   readonly align?: number | undefined
   /** Nothing is taken over as it is stored, also where nothing has changed: something about the file is wrong. */
   readonly anew?: boolean | undefined
+  /** The file that the format's reference program would make by quantizing the model, byte for byte. */
+  readonly likeReference?: boolean | undefined
   /** Values of the options that the target format declares. */
   readonly extra?: OptionValues | undefined
   readonly signal?: AbortSignal | undefined

@@ -29,11 +29,15 @@ export async function restoreStowed(model: Model): Promise<Restored> {
       origin: stowage.from,
       metadata,
       tensors,
-      parts: [...model.parts.filter((part) => !isKnown(part)), ...parts],
+      parts: [...model.parts.filter((part) => !isKnown(part)).map((part) => ownedBy(model.format, part)), ...parts],
     },
     names,
   }
 }
+
+/** What the container holds for itself belongs to it, not to the format that the model was made for. */
+const ownedBy = (format: string, part: Part): Part =>
+  part.sharing === 'private' ? { ...part, owner: part.owner ?? format } : part
 
 function restoreMetadata(
   stored: ReadonlyMap<string, MetaValue>,

@@ -1,41 +1,43 @@
 import { describe, expect, it } from 'vitest'
 import { planQuantization, type QuantizationOptions } from '../../src/convert/quantize.js'
-import { MemorySink, MemorySource, type Model, openModel, readPayload, runConversion } from '../../src/index.js'
+import { bytesPayload, MemorySink, MemorySource, type Model, openModel, runConversion } from '../../src/index.js'
 import { modelQuality } from '../../src/inspect/quality.js'
-import { fixtureSource } from '../support/fixtures.js'
+import { filePart } from '../../src/model/companions.js'
+import { fixtureBytes, fixtureSource } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
-async function quantized(model: Model, options: Omit<QuantizationOptions, 'name'>): Promise<Model> {
+const quantized = async (model: Model, options: Omit<QuantizationOptions, 'name'>): Promise<Model> =>
+  openModel(new MemorySource(await quantizedFile(model, options), 'out.mcf'))
+
+async function quantizedFile(model: Model, options: Omit<QuantizationOptions, 'name'>): Promise<Uint8Array> {
   const conversion = await planQuantization(model, 'mcf', { name: 'out.mcf', ...options })
   const files = new Map<string, Uint8Array>()
   await runConversion(conversion, async (name) => new MemorySink(name, files))
   const bytes = files.get('out.mcf')!
   expect(bytes.byteLength).toBe(conversion.plan.size)
-  return openModel(new MemorySource(bytes, 'out.mcf'))
+  return bytes
 }
 
-const payloads = async (model: Model): Promise<Map<string, unknown>> =>
-  new Map(
-    await Promise.all(
-      model.tensors.map(async ({ name, dtype, shape, data, extra }) => {
-        return [
-          name,
-          { dtype: dtype.id, shape, extra, bytes: Buffer.from(await readPayload(data!)).toString('hex') },
-        ] as const
-      }),
-    ),
-  )
+const methods = ['q8', 'q4', 'k6', 'k4', 'k3', 'k2'] as const
 
 describe('quantizing a model', () => {
   it.each([
-    ['quant-src.mcf', 'q8', 'quant-q8.mcf', undefined],
-    ['quant-src.mcf', 'k3', 'quant-k3.mcf', undefined],
+    ...methods.map((method) => ['quant-src.mcf', method, `quant-${method}.mcf`, undefined] as const),
+    ...methods.map((method) => ['quant-edge-src.mcf', method, `quant-edge-${method}.mcf`, undefined] as const),
     ['quant-src.mcf', 'k4', 'quant-clip-k4.mcf', [-0.05, 0.08]],
-    ['quant-edge-src.mcf', 'k2', 'quant-edge-k2.mcf', undefined],
-  ] as const)('like the reference gives its tensors and records: %s %s', async (from, method, wanted, clip) => {
+    ['quant-none-src.mcf', 'k4', 'quant-none.mcf', undefined],
+  ] as const)('like the reference gives its file: %s %s', async (from, method, wanted, clip) => {
     const model = await openModel(fixtureSource('mcf', from))
-    const made = await quantized(model, { method, mode: 'reference', clip })
-    expect(await payloads(made)).toEqual(await payloads(await openModel(fixtureSource('mcf', wanted))))
+    const made = await quantizedFile(model, { method, mode: 'reference', clip })
+    expect(Buffer.compare(made, fixtureBytes('mcf', wanted))).toBe(0)
+  })
+
+  it('like the reference gives the file that its pack and quantize commands make of a directory', async () => {
+    const input = (name: string): Uint8Array => fixtureBytes('mcf', `inputs/qm/${name}`)
+    const model = await openModel(new MemorySource(input('model.safetensors'), 'inputs/qm/model.safetensors'))
+    const config = filePart('config.json', bytesPayload(input('config.json')))
+    const made = await quantizedFile({ ...model, parts: [config] }, { method: 'k4', mode: 'reference' })
+    expect(Buffer.compare(made, fixtureBytes('mcf', 'quant-k4.mcf'))).toBe(0)
   })
 
   const model = sampleModel([

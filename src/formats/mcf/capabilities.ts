@@ -2,9 +2,10 @@
 import { dtypeById } from '../../dtypes/index.js'
 import { isBareCodes } from '../../dtypes/mcf/layout.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
-import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import type { Fit, MetaValue, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { blocksToQ8 } from '../../model/q8-blocks.js'
 import { codeOfDType } from './dtypes.js'
+import { keysToFill } from './filled-info.js'
 import { isOtherFile } from './other-files.js'
 import { typeOfFile } from './sections.js'
 
@@ -17,6 +18,15 @@ export const writeCapabilities: WriteCapabilities = {
   tensor: fitTensor,
   metadata: fitMetadata,
   part: fitPart,
+}
+
+/** A model with config.json has ModelInfo filled from it, and entries under the same keys are not mixed up with that. */
+export function writeFor(model: Model): WriteCapabilities {
+  const filled = keysToFill(model)
+  if (filled.length === 0) return writeCapabilities
+  const metadata = (key: string, value: MetaValue): Fit<MetaValue> =>
+    filled.includes(key) ? { fits: false, reason: 'MCF fills this key from config.json' } : fitMetadata(key, value)
+  return { ...writeCapabilities, metadata }
 }
 
 function fitTensor(tensor: Tensor): Fit<Tensor> {

@@ -10,22 +10,22 @@ import {
   readPayload,
   type WriteOptions,
 } from '../../model/index.js'
-import { emptyModelInfo, type ModelInfo } from './model-info.js'
+import { filledExtras, type ModelInfoContent, maxConfig, modelInfoOf, ownExtras } from './filled-info.js'
+import { emptyModelInfo } from './model-info.js'
 import { encodeModelInfo } from './model-info-bytes.js'
 import { modelInfoFromConfig } from './model-info-config.js'
 import type { Notes } from './notes.js'
 import { encodeOtherFiles, isOtherFile } from './other-files.js'
-import { otherFilesType, packOrder, sectionTypes, typeOfFile } from './sections.js'
+import { type KeptSection, otherFilesType, packOrder, sectionKind, sectionTypes, typeOfFile } from './sections.js'
 
 export interface SectionContent {
   readonly type: number
   /** Absent for sections whose version is known. */
   readonly version?: number
+  /** Readers do not look at it: another one of its type comes first in the directory. */
+  readonly isSecond?: boolean
   readonly data: Payload | Uint8Array | readonly (Payload | Uint8Array)[]
 }
-
-/** A larger config.json is carried, but not looked into. */
-const maxConfig = 1 << 24
 
 /** In the order of the file that the model comes from; for other models in the order of the reference's pack command. */
 export async function collectSections(
@@ -33,16 +33,16 @@ export async function collectSections(
   notes: Notes | undefined,
   options: WriteOptions,
 ): Promise<SectionContent[]> {
-  const infoPart = model.parts.find((part) => part.kind === 'mcf.model-info')
+  const infoPart = modelInfoOf(model.parts)
   const info = await modelInfoData(model, infoPart, notes, options.signal)
   const sections: SectionContent[] = []
   const used = new Set<number>()
   const others = model.parts.filter(isOtherFile)
   for (const part of model.parts) {
     if (part === infoPart && info) sections.push({ type: sectionTypes.modelInfo, data: info })
-    else if (part.kind === 'mcf.section' && part.data) {
-      const { type, version } = part.content as { type: number; version: number }
-      sections.push({ type, version, data: part.data })
+    else if (part.kind === sectionKind && part.data) {
+      const { type, version, isSecond } = part.content as KeptSection
+      sections.push({ type, version, isSecond, data: part.data })
     } else if (isOtherFile(part)) {
       if (!used.has(otherFilesType)) sections.push({ type: otherFilesType, data: encodeOtherFiles(others) })
       used.add(otherFilesType)
@@ -54,10 +54,24 @@ export async function collectSections(
   }
   if (!notes) sections.sort((a, b) => packOrder(a.type) - packOrder(b.type))
   if (!infoPart && info) sections.push({ type: sectionTypes.modelInfo, data: info })
+  if (options.likeReference) sections.sort(byDirectory(notes))
   // A file has at least one section.
   if (sections.length + model.tensors.length === 0)
     sections.push({ type: sectionTypes.modelInfo, data: encodeModelInfo(emptyModelInfo, new Map()) })
   return sections
+}
+
+/**
+ * The reference's quantize command copies sections in the order of the directory that it finds. Its pack command, which comes before for
+ * other models, leaves one that ascends by type.
+ */
+function byDirectory(notes: Notes | undefined): (a: SectionContent, b: SectionContent) => number {
+  if (!notes) return (a, b) => a.type - b.type
+  const placeOf = ({ type }: SectionContent): number => {
+    const place = notes.directory.indexOf(type)
+    return place < 0 ? notes.directory.length : place
+  }
+  return (a, b) => placeOf(a) - placeOf(b)
 }
 
 /** The bytes of ModelInfo; those of the file when nothing has changed. Undefined when there should be none. */
@@ -68,21 +82,32 @@ async function modelInfoData(
   signal: AbortSignal | undefined,
 ): Promise<Payload | Uint8Array | undefined> {
   const { metadata } = model
+  const config = findFile(model.parts, 'config.json')?.data
   if (part) {
-    const content = part.content as { readonly info: ModelInfo; readonly extras?: Metadata } | undefined
-    if (part.data && (content ? sameMetadata(content.extras, metadata) : metadata.size === 0)) return part.data
-    if (content) return encodeModelInfo(content.info, metadata)
+    const content = part.content as ModelInfoContent | undefined
+    const isSame = content ? sameMetadata(ownExtras(content), metadata) : metadata.size === 0
+    const isOutdated = content?.filled && config && config !== content.filled.config
+    if (isOutdated) return fillModelInfo(await readConfig(config, signal), content.info.modelName, metadata)
+    if (part.data && isSame) return part.data
+    if (content) return encodeModelInfo(content.info, new Map([...filledExtras(content), ...metadata]))
     const message = 'the ModelInfo section cannot be understood, so nothing can be added to it'
     failWith(writeCodes['not-writable'], { file: '', path: 'model_info', message })
   }
   // An MCF file without ModelInfo stays without, unless there is metadata to hold.
   if (notes) return metadata.size === 0 ? undefined : encodeModelInfo(emptyModelInfo, metadata)
-  const config = findFile(model.parts, 'config.json')?.data
-  const bytes = config && config.byteLength <= maxConfig ? await readPayload(config, signal) : undefined
   const [main] = model.files
   const name = main?.folder?.name ?? modelName(main?.name ?? '')
-  const filled = bytes ? modelInfoFromConfig(bytes, name) : { info: { ...emptyModelInfo, modelName: name }, extras: [] }
-  return encodeModelInfo(filled.info, new Map([...filled.extras, ...metadata]))
+  return fillModelInfo(config && (await readConfig(config, signal)), name, metadata)
+}
+
+const readConfig = async (config: Payload, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> =>
+  config.byteLength <= maxConfig ? readPayload(config, signal) : undefined
+
+function fillModelInfo(config: Uint8Array | undefined, name: string, metadata: Metadata): Uint8Array {
+  const { info, extras } = config
+    ? modelInfoFromConfig(config, name)
+    : { info: { ...emptyModelInfo, modelName: name }, extras: [] }
+  return encodeModelInfo(info, new Map([...extras, ...metadata]))
 }
 
 /** The directory that the model lies in, as the reference has it; for a bare file name, the name without its extensions. */

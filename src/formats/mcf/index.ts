@@ -1,5 +1,5 @@
 import type { Format } from '../../model/index.js'
-import { writeCapabilities } from './capabilities.js'
+import { writeCapabilities, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
 import { magic } from './structs.js'
 
@@ -10,7 +10,7 @@ export const mcf: Format = {
   id: 'mcf',
   title: 'MCF',
   extensions: [extension],
-  capabilities: { checksums: 'none', usual: { version: '1.1' }, write: writeCapabilities },
+  capabilities: { checksums: 'none', usual: { version: '1.1' }, write: writeCapabilities, writeFor },
   codes,
   mends:
     'of a cut file the whole tensors, where the index lies before the cut; usually it is the last thing but the directory, which can be made anew',

@@ -1,7 +1,7 @@
 // Writing, with the reference's layout: header, the other sections, TensorData, TensorIndex, QuantInfo, and the directory last, so that
 // everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
 import { alignUp } from '../../bytes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import {
   type Layout,
   type Model,
@@ -15,17 +15,21 @@ import { groupShared } from './dedup.js'
 import { TensorIndex } from './encode-index.js'
 import { encodeQuantInfo } from './encode-quant-info.js'
 import { collectSections } from './encode-sections.js'
-import { notesOf } from './notes.js'
+import { type Notes, notesOf } from './notes.js'
 import { blockAlignment, type Item, isAlignment, maxAlignment, placeTensors } from './place.js'
-import { type Section, sectionName, sectionTypes } from './sections.js'
+import { hexType, type Section, sectionName, sectionTypes } from './sections.js'
 import { byName } from './store.js'
 import { flagAligned64, header, magic, sectionRecord } from './structs.js'
 import { needsAlignment } from './tensors.js'
 
+interface WrittenSection extends Section {
+  readonly isSecond: boolean
+}
+
 /** Sections that are being written one after another. */
 class Writer {
   readonly slots: Iterable<Slot>[] = []
-  readonly sections: Section[] = []
+  readonly sections: WrittenSection[] = []
   #end = header.size
 
   get end(): number {
@@ -54,11 +58,11 @@ class Writer {
   }
 
   /** Begins on a multiple of eight and ends where `write` stops. */
-  section(type: number, version: number, write: () => void): void {
+  section(type: number, version: number, write: () => void, isSecond = false): void {
     this.pad(alignUp(this.#end, 8))
     const offset = this.#end
     write()
-    this.sections.push({ type, version, offset, size: this.#end - offset, index: this.sections.length })
+    this.sections.push({ type, version, offset, size: this.#end - offset, index: this.sections.length, isSecond })
   }
 
   bytes(type: number, version: number, bytes: Uint8Array): void {
@@ -69,18 +73,21 @@ class Writer {
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const notes = notesOf(model.parts)
+  const likeReference = options.likeReference ?? false
   const writer = new Writer()
   const versionOf = (type: number): number => notes?.versions.get(type) ?? 1
-  for (const { type, version, data } of await collectSections(model, notes, options)) {
-    writer.section(type, version ?? versionOf(type), () => {
+  const others = await collectSections(model, notes, options)
+  for (const { type, version, data, isSecond } of others) {
+    const write = (): void => {
       for (const piece of Array.isArray(data) ? data : [data]) writer.piece(sectionName(type), piece)
-    })
+    }
+    writer.section(type, version ?? versionOf(type), write, isSecond)
   }
   const tensors = byName(model.tensors)
   let allAligned = true
   if (tensors.length > 0) {
-    const align = options.align ?? notes?.alignment() ?? blockAlignment
-    const owners = groupShared(tensors, model.tensors)
+    const align = options.align ?? (likeReference ? undefined : notes?.alignment()) ?? blockAlignment
+    const owners = likeReference ? eachItsOwn(tensors) : groupShared(tensors, model.tensors)
     const offsets = writeTensorData(writer, tensors, owners, align, versionOf(sectionTypes.tensorData))
     allAligned = offsets.every((offset) => offset % blockAlignment === 0)
     const index = new TensorIndex(tensors, offsets)
@@ -88,15 +95,37 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
     writer.section(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex), () =>
       writer.fill(slots, index.length),
     )
-    const quantInfo = encodeQuantInfo(tensors, notes?.hasQuantInfo ?? false)
+    // An empty one is written where the file had one, where the reference writes one, and where another must not take its place.
+    const hasSecond = others.some(({ type }) => type === sectionTypes.quantInfo)
+    const quantInfo = encodeQuantInfo(tensors, likeReference || hasSecond || (notes?.hasQuantInfo ?? false))
     if (quantInfo) writer.bytes(sectionTypes.quantInfo, versionOf(sectionTypes.quantInfo), quantInfo)
   }
-  // Flag 0 must be set for block types. Otherwise it says that all tensors are aligned; a file that left it clear keeps it so.
+  refuseAscent(writer.sections, options.name)
+  const flags = flagsFor(tensors, notes, allAligned, likeReference)
+  const minor = likeReference ? 1 : (notes?.minor ?? 1)
+  return { files: [{ name: options.name, slots: finish(writer, minor, flags) }] }
+}
+
+/** Flag 0 must be set for block types. Otherwise it says that all tensors are aligned; a file that left it clear keeps it so. */
+function flagsFor(tensors: TensorList, notes: Notes | undefined, allAligned: boolean, likeReference: boolean): bigint {
+  if (likeReference) return flagAligned64
   const isAligned = allAligned && (notes === undefined || notes.flags % 2n === flagAligned64)
   const hasBlocks = tensors.some(({ dtype }) => needsAlignment(dtype))
   const unknown = notes ? notes.flags - (notes.flags % 2n) : 0n
-  const flags = unknown + (isAligned || hasBlocks ? flagAligned64 : 0n)
-  return { files: [{ name: options.name, slots: finish(writer, notes?.minor ?? 1, flags) }] }
+  return unknown + (isAligned || hasBlocks ? flagAligned64 : 0n)
+}
+
+/** The reference's quantize command gives each tensor bytes of its own. */
+const eachItsOwn = (tensors: TensorList): Uint32Array => Uint32Array.from({ length: tensors.length }, (_, i) => i)
+
+/** A section that no reader looked at must not become the one that they do look at. */
+function refuseAscent(sections: readonly WrittenSection[], file: string): void {
+  const firsts = new Set(sections.filter(({ isSecond }) => !isSecond).map(({ type }) => type))
+  const risen = sections.find(({ type, isSecond }) => isSecond && !firsts.has(type))
+  if (!risen) return
+  const what = `the second section ${sectionName(risen.type)}, which readers do not look at`
+  const message = `${what}, would become the only one; leave it out with --without ${hexType(risen.type)}`
+  failWith(writeCodes['not-writable'], { file, path: sectionName(risen.type), message })
 }
 
 function writeTensorData(
@@ -137,9 +166,11 @@ function writeTensorData(
   return offsets
 }
 
-/** Directory entries ascend by type, whatever the order in the file. */
+/** Directory entries ascend by type, whatever the order in the file; of one type, the one that counts comes first. */
 function finish(writer: Writer, minor: number, flags: bigint): Iterable<Slot> {
-  const sections = writer.sections.toSorted((a, b) => a.type - b.type || a.index - b.index)
+  const sections = writer.sections.toSorted(
+    (a, b) => a.type - b.type || Number(a.isSecond) - Number(b.isSecond) || a.index - b.index,
+  )
   writer.pad(alignUp(writer.end, 8))
   const sectionDirOffset = BigInt(writer.end)
   const directory = new Uint8Array(sections.length * sectionRecord.size)

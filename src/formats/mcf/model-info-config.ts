@@ -8,6 +8,9 @@ export interface FilledModelInfo {
   readonly extras: ReadonlyMap<string, MetaValue>
 }
 
+/** Every key that can be filled in. */
+export const filledKeys = ['hf.config_json_present', 'hf.model_type', 'hf.rope_scaling'] as const
+
 /** The model type is matched as a part of the word, in this order; granite is not among them. */
 const matchOrder = ['llama', 'mistral', 'qwen', 'gemma', 'smollm3'] as const
 

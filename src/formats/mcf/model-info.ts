@@ -44,10 +44,6 @@ export const emptyModelInfo: ModelInfo = {
   baseModel: '',
 }
 
-/** Says nothing of the model but what it is called. */
-export const isNameOnly = (info: ModelInfo): boolean =>
-  Object.entries(emptyModelInfo).every(([key, empty]) => key === 'modelName' || info[key as keyof ModelInfo] === empty)
-
 export interface ParsedModelInfo {
   readonly info: ModelInfo
   /** The table of keys and values. Values are u32, f32 or str. */

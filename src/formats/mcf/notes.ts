@@ -8,6 +8,8 @@ export const notesKind = 'mcf.layout'
 export interface Notes {
   readonly minor: number
   readonly flags: bigint
+  /** The types of all sections, in the order of the directory. */
+  readonly directory: readonly number[]
   /** Sections whose version is not 1, by type. */
   readonly versions: ReadonlyMap<number, number>
   /** A QuantInfo section can be there without any record. */

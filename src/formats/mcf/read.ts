@@ -2,13 +2,31 @@
 // type are listed, not read.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
 import { filePart } from '../../model/companions.js'
-import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
+import { type Model, type Part, type ReadContext, rangePayload, readPayload } from '../../model/index.js'
 import { codes } from './codes.js'
 import { readContainer } from './container.js'
-import { describeModelInfo, isNameOnly, type ParsedModelInfo, parseModelInfo } from './model-info.js'
+import {
+  derivedKeys,
+  describeContent,
+  type ModelInfoContent,
+  maxConfig,
+  modelInfoKind,
+  ownExtras,
+} from './filled-info.js'
+import { parseModelInfo } from './model-info.js'
 import { notesPart } from './notes.js'
 import { readOtherFiles } from './other-files.js'
-import { fileNameOf, hexType, otherFilesType, type Section, sectionName, sectionTypes } from './sections.js'
+import {
+  fileNameOf,
+  hexType,
+  type KeptSection,
+  otherFilesType,
+  type Section,
+  sectionKind,
+  sectionName,
+  sectionTypes,
+  typeOfFile,
+} from './sections.js'
 import { alignmentOf, readStore } from './store.js'
 import { modelInfoHeader } from './structs.js'
 
@@ -18,8 +36,7 @@ const maxModelInfo = 1 << 24
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
   const container = await readContainer(source, context)
   const firsts = firstOfType(container.sections)
-  const modelInfo = firsts.get(sectionTypes.modelInfo)
-  const parsed = modelInfo && (await readModelInfo(source, modelInfo, context))
+  const parsed = await readModelInfo(source, firsts, context)
   const parts: Part[] = []
   for (const section of container.sections.toSorted((a, b) => a.offset - b.offset || a.index - b.index)) {
     const isFirst = firsts.get(section.type) === section
@@ -33,6 +50,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
   const notes = {
     minor: head.minor,
     flags: head.flags,
+    directory: sections.map(({ type }) => type),
     versions: new Map(sections.filter(({ version }) => version !== 1).map(({ type, version }) => [type, version])),
     hasQuantInfo: firsts.has(sectionTypes.quantInfo),
     alignment: () => (data ? alignmentOf(tensors, data) : undefined),
@@ -40,7 +58,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
   return {
     format: 'mcf',
     version: `${head.major}.${head.minor}`,
-    metadata: parsed?.extras ?? new Map(),
+    metadata: parsed ? ownExtras(parsed) : new Map(),
     tensors,
     parts: [...parts, notesPart(notes, sections)],
     files: [source],
@@ -58,9 +76,10 @@ const isStore = (type: number): boolean =>
 
 async function readModelInfo(
   source: ByteSource,
-  { offset, size }: Section,
+  sections: ReadonlyMap<number, Section>,
   context: ReadContext,
-): Promise<ParsedModelInfo | undefined> {
+): Promise<ModelInfoContent | undefined> {
+  const { offset = 0, size = 0 } = sections.get(sectionTypes.modelInfo) ?? {}
   if (size === 0) return undefined
   const { report, extents, signal } = context
   const whole = { offset, length: size, path: 'model_info' }
@@ -80,7 +99,11 @@ async function readModelInfo(
     const rest = { offset: offset + modelInfoHeader.size, length: size - modelInfoHeader.size }
     extents.add({ file: source.name, ...rest, path: 'model_info.values', kind: 'field' })
   }
-  return parsed
+  // Writers that fill ModelInfo from config.json say so.
+  const config = parsed.extras.has('hf.config_json_present') ? sections.get(typeOfFile('config.json')!) : undefined
+  const data = config && config.size <= maxConfig ? rangePayload(source, config.offset, config.size) : undefined
+  const keys = derivedKeys(parsed, bytes!, data && (await readPayload(data, signal)))
+  return { ...parsed, isDerived: keys !== undefined, ...(data && keys && { filled: { keys, config: data } }) }
 }
 
 /** The second section of a type means nothing to readers; it is kept like one of unknown type. */
@@ -88,19 +111,19 @@ function toPart(
   source: ByteSource,
   { type, version, offset, size }: Section,
   isFirst: boolean,
-  parsed: ParsedModelInfo | undefined,
+  parsed: ModelInfoContent | undefined,
   { extents }: ReadContext,
 ): Part {
   const data = rangePayload(source, offset, size)
   const name = fileNameOf(type)
   if (type === sectionTypes.modelInfo && isFirst) {
-    const value = parsed ? describeModelInfo(parsed.info) : { opaque: true }
-    // Writers put in a name even where nothing else is known; they take it from where the file lies.
-    const sharing = parsed && isNameOnly(parsed.info) ? 'derived' : 'private'
-    return { kind: 'mcf.model-info', sharing, value, data, ...(parsed && { content: parsed }) }
+    const value = parsed ? describeContent(parsed) : { opaque: true }
+    const sharing = parsed?.isDerived ? 'derived' : 'private'
+    return { kind: modelInfoKind, sharing, value, data, ...(parsed && { content: parsed }) }
   }
   extents?.add({ file: source.name, offset, length: size, path: sectionName(type), kind: 'field' })
   if (name !== undefined && isFirst) return filePart(name, data)
   const value = { type: hexType(type), version, bytes: size }
-  return { kind: 'mcf.section', sharing: 'private', name: hexType(type), value, data, content: { type, version } }
+  const content: KeptSection = { type, version, isSecond: !isFirst }
+  return { kind: sectionKind, sharing: 'private', name: hexType(type), value, data, content }
 }

@@ -1,19 +1,23 @@
 // Sections of an MCF file that another container has carried.
 import { type Part, readPayload } from '../../model/index.js'
+import { type ModelInfoContent, modelInfoKind } from './filled-info.js'
 import { describeModelInfo, parseModelInfo } from './model-info.js'
-import { hexType } from './sections.js'
+import { hexType, isKnown, type KeptSection, sectionKind } from './sections.js'
 
 export async function restorePart(part: Part): Promise<Part | undefined> {
   if (!part.data) return undefined
-  if (part.kind === 'mcf.model-info') {
-    const content = parseModelInfo(await readPayload(part.data))
-    if (typeof content === 'string') return { ...part, value: { opaque: true }, content: undefined }
-    return { ...part, value: describeModelInfo(content.info), content }
+  if (part.kind === modelInfoKind) {
+    const parsed = parseModelInfo(await readPayload(part.data))
+    if (typeof parsed === 'string') return { ...part, value: { opaque: true }, content: undefined }
+    const content: ModelInfoContent = { ...parsed, isDerived: false }
+    return { ...part, value: describeModelInfo(parsed.info), content }
   }
-  if (part.kind !== 'mcf.section') return undefined
-  const { type, version } = (part.content ?? {}) as { readonly type?: unknown; readonly version?: unknown }
+  if (part.kind !== sectionKind) return undefined
+  const { type, version, isSecond } = (part.content ?? {}) as { readonly [key in keyof KeptSection]: unknown }
   if (!isU32(type) || !isU32(version)) return undefined
-  return { ...part, name: hexType(type), content: { type, version } }
+  // What knows no such mark kept sections of known types only where another one came first.
+  const content: KeptSection = { type, version, isSecond: typeof isSecond === 'boolean' ? isSecond : isKnown(type) }
+  return { ...part, name: hexType(type), content }
 }
 
 const isU32 = (value: unknown): value is number =>

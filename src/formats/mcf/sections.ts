@@ -41,6 +41,18 @@ export const sectionName = (type: number): string => ownNames.get(type) ?? fileN
 
 export const hexType = (type: number): string => `0x${type.toString(16).padStart(4, '0')}`
 
+/** Whether readers look into sections of this type, or their files are in them. */
+export const isKnown = (type: number): boolean => ownNames.has(type) || nameByType.has(type)
+
+export const sectionKind = 'mcf.section'
+
+/** What a part of this kind holds: a section that nobody knows, or one that readers do not look at because another of its type comes first. */
+export interface KeptSection {
+  readonly type: number
+  readonly version: number
+  readonly isSecond: boolean
+}
+
 export interface Section {
   readonly type: number
   readonly version: number

@@ -34,8 +34,11 @@ describe('ModelInfo', () => {
       expect(parsed.info[name as 'arch'], key).toBe(value)
     }
     for (const [key, value] of Object.entries(extras))
-      expect(model.metadata.get(key), key).toMatchObject({ value: value.u32 ?? value.f32 ?? value.string })
-    expect(model.metadata.size).toBe(Object.keys(extras).length)
+      expect(parsed.extras.get(key), key).toMatchObject({ value: value.u32 ?? value.f32 ?? value.string })
+    expect(parsed.extras.size).toBe(Object.keys(extras).length)
+    // What follows from config.json is shown with the section; all else is metadata.
+    const shown = Object.keys(part.value as object).filter((key) => key.startsWith('hf.'))
+    expect([...model.metadata.keys(), ...shown].toSorted()).toEqual(Object.keys(extras).toSorted())
     expect(Buffer.compare(encodeModelInfo(parsed.info, parsed.extras), bytes)).toBe(0)
   })
 
