@@ -100,6 +100,7 @@ async function show(
       size: plan.size,
       files: plan.files.map((file) => ({ ...file, name: pathOf(file.name) })),
       choices,
+      ...(plan.notes.length > 0 && { notes: plan.notes }),
       ...(quality && { quality }),
       ...damageJson(damage),
     })
@@ -107,6 +108,7 @@ async function show(
   }
   const { underline } = console.color
   await console.print(quality ? describeQuality(quality, underline) : describeChoices(choices, underline))
+  for (const note of plan.notes) console.remark(`  note: ${escapeText(note)}`)
   const before = choices.reduce((sum, choice) => sum + choice.sizeBefore, 0)
   console.remark(
     `${escapeName(pathOf(plan.files[0]!.name))}: ${plan.target}, ${formatSize(plan.size)}, from ${formatSize(before)} of weights`,

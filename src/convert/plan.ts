@@ -131,7 +131,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     deterministic: options.deterministic ?? false,
     ...(extra && { extra }),
   })
-  const notes = notesOn(options, model, format, write)
+  const notes = [...notesOn(options, model, format, write), ...(write.remarks?.(stored) ?? [])]
   const { choices } = recoded
   const peakMemory = estimateMemory({ source, tensors: stored, storedFrom, actions, layout, pool: options.pool })
   return {

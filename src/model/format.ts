@@ -91,6 +91,8 @@ export interface WriteCapabilities {
   tensor(tensor: Tensor): Fit<Tensor>
   metadata(key: string, value: MetaValue): Fit<MetaValue>
   part(part: Part): Fit<Part>
+  /** What people should know about a file with these tensors, although nothing is lost by it. */
+  remarks?(tensors: TensorList): readonly string[]
   readonly order: 'row' | 'column' | 'both'
   /** The entries of `Tensor.extra` that the format stores, whoever they come from. */
   readonly keeps?: readonly string[]

@@ -4,6 +4,7 @@ import { alignUp, encodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
 import { madeSlot, type Slot, type Tensor, type TensorList } from '../../model/index.js'
+import { requireStoredSize } from '../../model/stored-size.js'
 import { codes } from './codes.js'
 import { descriptor, dtypeCode, maxRank } from './structs.js'
 
@@ -47,7 +48,8 @@ export function planIndex(tensors: TensorList, align: number, file: string): Pla
 }
 
 /** Fails when the tensor has no place in an index; otherwise the length of its name. */
-function checkTensor({ name, dtype, shape, data }: Tensor, file: string): number {
+function checkTensor(tensor: Tensor, file: string): number {
+  const { name, dtype, shape, data } = tensor
   const refuse = (code: Code, message: string): never =>
     failWith(code, { file, path: `tensors[${JSON.stringify(name)}]`, message })
   if (!dtypeCode.has(dtype.id) || !data) {
@@ -59,6 +61,7 @@ function checkTensor({ name, dtype, shape, data }: Tensor, file: string): number
     refuse(writeCodes['name-unsupported'], `a name of ${length} bytes; 1 to ${longestName} are possible`)
   if (shape.length < 1 || shape.length > maxRank || shape.some((dim) => dim < 1 || dim > 0xffffffff))
     refuse(codes['write-limit'], `the shape [${shape.join(', ')}] has no place here`)
+  requireStoredSize(tensor, file)
   return length
 }
 

@@ -6,6 +6,7 @@ import type { Fit, MetaValue, Model, Part, Tensor, WriteCapabilities } from '../
 import { blocksToQ8 } from '../../model/q8-blocks.js'
 import { codeOfDType } from './dtypes.js'
 import { keysToFill } from './filled-info.js'
+import { hasDocumentedInts } from './int-mark.js'
 import { isOtherFile } from './other-files.js'
 import { typeOfFile } from './sections.js'
 
@@ -18,14 +19,19 @@ export const writeCapabilities: WriteCapabilities = {
   tensor: fitTensor,
   metadata: fitMetadata,
   part: fitPart,
+  remarks: (tensors) =>
+    hasDocumentedInts(tensors)
+      ? ['int8 and int4 tensors are laid out as the document says; the reference reader cannot read them, tare can']
+      : [],
 }
 
 /** A model with config.json has ModelInfo filled from it, and entries under the same keys are not mixed up with that. */
 export function writeFor(model: Model): WriteCapabilities {
   const filled = keysToFill(model)
-  if (filled.length === 0) return writeCapabilities
   const metadata = (key: string, value: MetaValue): Fit<MetaValue> =>
-    filled.includes(key) ? { fits: false, reason: 'MCF fills this key from config.json' } : fitMetadata(key, value)
+    filled.includes(key)
+      ? { fits: false, reason: 'MCF files give this key a value of their own' }
+      : fitMetadata(key, value)
   return { ...writeCapabilities, metadata }
 }
 

@@ -1,21 +1,28 @@
 // What can be seen in the bytes of quantized tensors. There are no checksums; but scales that are no numbers, bits that must be zero and
 // codes that writers leave unused show damage or a careless writer.
 import { defaultWindow } from '../../bytes/index.js'
-import { type BlockLayout, blockLayout, isBareCodes, type Method, rawLayoutOf } from '../../dtypes/mcf/layout.js'
+import { type BlockLayout, blockLayout, blockSize, type Method } from '../../dtypes/mcf/layout.js'
 import { methodOf, type QuantInfo } from '../../dtypes/mcf/types.js'
 import { viewOf } from '../../dtypes/views.js'
-import type { Code } from '../../errors/index.js'
 import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
+import { checkInt } from './check-int.js'
+import { blockPadding, checkGaps, checkRegions, oddCodeIn } from './check-padding.js'
 import { codes } from './codes.js'
+import { type ModelInfoContent, modelInfoOf } from './filled-info.js'
+import { hasIntMark } from './int-mark.js'
+import { Tally } from './tally.js'
 import { findMostNegative } from './unused-codes.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
+  await checkGaps(model, context)
+  const info = modelInfoOf(model.parts)?.content as ModelInfoContent | undefined
+  const isMeant = hasIntMark(info?.extras)
   const seen = new Set<string>()
   for (const tensor of model.tensors) {
     const method = methodOf(tensor.dtype.id)
     const origin = tensor.data?.origin
     if (!method || !tensor.data || !origin) continue
-    if (method.family === 'int') await checkRaw(tensor, method, tensor.data, context)
+    if (method.family === 'int') await checkInt(tensor, method, tensor.data, isMeant, context)
     const key = `${tensor.dtype.id} ${tensor.shape} ${origin.offset}`
     const layout = blockLayout(method, tensor.shape)
     if (method.family === 'int' || seen.has(key) || layout?.byteLength !== tensor.data.byteLength) continue
@@ -23,26 +30,7 @@ export async function check(model: Model, context: CheckContext): Promise<void> 
     await checkScales(tensor, method, layout, tensor.data, context)
     if (method.family === 'k') await checkSubScales(tensor, layout, tensor.data, context)
     await checkCodes(tensor, method, layout, tensor.data, context)
-  }
-}
-
-/** One finding per tensor and kind: how often, and where first. */
-class Tally {
-  #count = 0
-  #first = -1
-
-  add(count: number, offset: number): void {
-    if (count > 0 && this.#count === 0) this.#first = offset
-    this.#count += count
-  }
-
-  report(code: Code, tensor: Tensor, context: CheckContext, what: string): void {
-    if (this.#count === 0) return
-    context.report.report(code, {
-      offset: tensor.data!.origin!.offset + this.#first,
-      path: `data[${JSON.stringify(tensor.name)}]`,
-      message: `${this.#count} ${what}`,
-    })
+    await checkRegions(tensor, blockPadding(method, layout), tensor.data, context)
   }
 }
 
@@ -115,29 +103,24 @@ async function checkCodes(
   payload: Payload,
   context: CheckContext,
 ): Promise<void> {
-  const tally = new Tally()
-  for await (const { at, bytes } of windows(payload, layout.codesOffset, layout.byteLength, 12, context)) {
+  const [mostNegative, odd] = [new Tally(), new Tally()]
+  const { codesOffset, byteLength, codeSize } = layout
+  for await (const { at, bytes } of windows(payload, codesOffset, byteLength, codeSize, context)) {
     const { count, first } = findMostNegative(bytes, bits)
-    tally.add(count, at + first)
+    mostNegative.add(count, at + first)
+    for (const start of lastBlocks(layout, (at - codesOffset) / codeSize, bytes.length / codeSize)) {
+      const block = bytes.subarray(start * codeSize, (start + 1) * codeSize)
+      const found = oddCodeIn(block, layout.columns % blockSize, bits)
+      if (found >= 0) odd.add(1, at + start * codeSize + found)
+    }
   }
-  tally.report(codes['most-negative-code'], tensor, context, `codes are ${-(2 ** (bits - 1))}`)
+  mostNegative.report(codes['most-negative-code'], tensor, context, `codes are ${-(2 ** (bits - 1))}`)
+  odd.report(codes['row-padding'], tensor, context, 'rows have codes that are not zero behind their last column')
 }
 
-async function checkRaw(tensor: Tensor, method: Method, payload: Payload, context: CheckContext): Promise<void> {
-  const offset = payload.origin!.offset
-  const path = `data[${JSON.stringify(tensor.name)}]`
-  if (context.extra['accept-int'] !== true) {
-    const message = `${tensor.dtype.id}: the reference cannot read this tensor`
-    context.report.report(codes['unsupported-dtype-on-read'], { offset, path, message })
-  }
-  const layout = rawLayoutOf(method, tensor.shape, payload.byteLength)
-  if (!layout || isBareCodes(method, tensor.shape, payload.byteLength)) return
-  for (const at of layout.zeroOffset === undefined ? [0] : [0, layout.zeroOffset]) {
-    const bytes = await payload.read!(at, 4, context.signal)
-    context.checked(4)
-    const value = new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true)
-    if (Number.isFinite(value)) continue
-    const message = `the ${at === 0 ? 'scale' : 'zero point'} is ${value}`
-    context.report.report(codes['scale-not-finite'], { offset: offset + at, length: 4, path, message })
-  }
+/** Among `count` blocks from number `first` on, those that end a row and are not full; they count from `first`. */
+function* lastBlocks({ columns, blocksPerRow }: BlockLayout, first: number, count: number): Generator<number> {
+  if (columns % blockSize === 0) return
+  const ahead = blocksPerRow - 1 - (first % blocksPerRow)
+  for (let block = ahead; block < count; block += blocksPerRow) yield block
 }

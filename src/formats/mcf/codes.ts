@@ -22,6 +22,9 @@ export const codes = defineCodes('mcf', {
   'section-overlap': error('Two sections share bytes. Readers open such a file; what it means is anybody’s guess.'),
   'section-duplicate': warning('Two sections have the same type; readers use the one that the directory lists first.'),
   'unclaimed-bytes': note('Bytes between the sections, more than padding needs, belong to nobody.'),
+  padding: warning(
+    'Bytes between sections, tensors or the regions of a tensor are not zero, as writers leave them. Nobody reads them.',
+  ),
   'header-extra': note('The header is longer than the 40 bytes that are known; the rest was ignored.'),
   'unknown-flags': note('Header flags are set that nobody has defined yet.'),
 
@@ -82,6 +85,12 @@ export const codes = defineCodes('mcf', {
   'unsupported-dtype-on-read': error(
     'An element type that no runtime reads: unknown, or int8/int4, which the document describes and tare decodes, but the reference does not.',
   ),
+  'tensor-overlap': warning(
+    'Tensors share bytes without having the same place: changing one changes another. Equal tensors that are stored once are no such case.',
+  ),
+  'int-payload': warning(
+    'tare has written int8 or int4 tensors as the document describes them. The reference cannot read them; tare can.',
+  ),
   'read-size-mismatch': error('A tensor has another number of bytes than its shape and type take.'),
   'bare-codes': error(
     'An int8 or int4 tensor holds codes without a scale, as the reference’s pack option for embeddings writes them. The values are lost; pack again from the original.',
@@ -96,6 +105,9 @@ export const codes = defineCodes('mcf', {
   ),
   'scale-subnormal': warning(
     'A scale is a subnormal number: some readers take it for zero. tare decodes it as it stands.',
+  ),
+  'row-padding': warning(
+    'The last block of a row is not filled up with zeros behind the last column. The values are not affected.',
   ),
   'sub-scale-bits': warning('The upper two bits of a sub-scale are set; readers ignore them.'),
   'most-negative-code': warning(

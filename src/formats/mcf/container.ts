@@ -13,6 +13,8 @@ export interface Container {
   /** Sections whose place is sound, in the order of the directory. */
   readonly sections: readonly Section[]
   readonly directory: { readonly offset: number; readonly size: number }
+  /** Where neither of them is. */
+  readonly gaps: readonly { readonly start: number; readonly end: number }[]
 }
 
 /** Honest files have about a dozen sections. */
@@ -78,7 +80,7 @@ async function readDirectory(
   source: ByteSource,
   { headerSize, sectionCount, sectionDirOffset }: StructValues<typeof header>,
   context: ReadContext,
-): Promise<Pick<Container, 'sections' | 'directory'>> {
+): Promise<Pick<Container, 'sections' | 'directory' | 'gaps'>> {
   const { report, extents, signal } = context
   const at = { offset: header.offsetOf('sectionDirOffset'), length: 8, path: 'header.section_dir_offset' }
   const size = sectionCount * sectionRecord.size
@@ -114,8 +116,8 @@ async function readDirectory(
     }
   }
   checkDuplicates(sections, directory, context)
-  checkOverlaps(sections, directory, headerSize, source.size, context)
-  return { sections, directory }
+  const gaps = checkOverlaps(sections, directory, headerSize, source.size, context)
+  return { sections, directory, gaps }
 }
 
 interface Misplaced {
@@ -160,17 +162,19 @@ function checkDuplicates(sections: readonly Section[], directory: Container['dir
   }
 }
 
-/** Bytes that two sections claim, and bytes that nobody does. Up to seven of those are padding. */
+/** Bytes that two sections claim, and bytes that nobody does, which are returned. Up to seven of those are padding. */
 function checkOverlaps(
   sections: readonly Section[],
   directory: Container['directory'],
   headerSize: number,
   fileSize: number,
   context: ReadContext,
-): void {
+): Container['gaps'] {
   const { report, extents } = context
+  const gaps: { start: number; end: number }[] = []
   const noteGap = (offset: number, end: number, before: string): void => {
     const gap = { offset, length: end - offset }
+    if (gap.length > 0) gaps.push({ start: offset, end })
     if (gap.length > 0 && gap.length < 8) extents?.add({ file: report.file, ...gap, path: 'padding', kind: 'padding' })
     else if (gap.length > 0) {
       const message = `${gap.length} bytes after ${before} belong to nobody`
@@ -189,4 +193,5 @@ function checkOverlaps(
     if (offset + size > reached.end) reached = { end: offset + size, name }
   }
   noteGap(reached.end, fileSize, reached.name)
+  return gaps
 }

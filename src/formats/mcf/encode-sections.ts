@@ -10,7 +10,8 @@ import {
   readPayload,
   type WriteOptions,
 } from '../../model/index.js'
-import { filledExtras, type ModelInfoContent, maxConfig, modelInfoOf, ownExtras } from './filled-info.js'
+import { configExtras, type ModelInfoContent, maxConfig, modelInfoOf } from './filled-info.js'
+import { intMarkFor } from './int-mark.js'
 import { emptyModelInfo } from './model-info.js'
 import { encodeModelInfo } from './model-info-bytes.js'
 import { modelInfoFromConfig } from './model-info-config.js'
@@ -81,16 +82,17 @@ async function modelInfoData(
   notes: Notes | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Payload | Uint8Array | undefined> {
-  const { metadata } = model
   const config = findFile(model.parts, 'config.json')?.data
+  // Written beside what the model has: readers take it for the writer's own.
+  const metadata: Metadata = new Map([...model.metadata, ...intMarkFor(model.tensors)])
   if (part) {
     const content = part.content as ModelInfoContent | undefined
-    const isSame = content ? sameMetadata(ownExtras(content), metadata) : metadata.size === 0
-    const isOutdated = content?.filled && config && config !== content.filled.config
+    const known = content ? [...configExtras(content)] : []
+    const isOutdated = content?.config && config && config !== content.config
     if (isOutdated) return fillModelInfo(await readConfig(config, signal), content.info.modelName, metadata)
-    if (part.data && isSame) return part.data
-    if (content) return encodeModelInfo(content.info, new Map([...filledExtras(content), ...metadata]))
-    const message = 'the ModelInfo section cannot be understood, so nothing can be added to it'
+    if (part.data && sameMetadata(content?.extras, new Map([...known, ...metadata]))) return part.data
+    if (content) return encodeModelInfo(content.info, new Map([...known, ...metadata]))
+    const message = `the ModelInfo section cannot be understood, so nothing can be added to it; leave it out with --without ${part.kind}`
     failWith(writeCodes['not-writable'], { file: '', path: 'model_info', message })
   }
   // An MCF file without ModelInfo stays without, unless there is metadata to hold.

@@ -2,7 +2,16 @@
 // model's name from where the model lies. Such a section is derived. It is recognised by its bytes: they are those that the writer makes.
 import { compareBytes } from '../../bytes/index.js'
 import { findFile } from '../../model/companions.js'
-import type { JsonValue, Metadata, Model, Part, Payload } from '../../model/index.js'
+import {
+  type JsonValue,
+  type Metadata,
+  type MetaValue,
+  type Model,
+  type Part,
+  type Payload,
+  readPayload,
+} from '../../model/index.js'
+import { hasIntMark, intMarkKey } from './int-mark.js'
 import { describeModelInfo, emptyModelInfo, type ModelInfo, type ParsedModelInfo } from './model-info.js'
 import { encodeModelInfo } from './model-info-bytes.js'
 import { filledKeys, modelInfoFromConfig } from './model-info-config.js'
@@ -15,53 +24,67 @@ export const maxConfig = 1 << 24
 
 /** What the part of kind `mcf.model-info` holds, where the section can be understood. */
 export interface ModelInfoContent extends ParsedModelInfo {
-  /** Nothing in the section is the model's own but `extras`. */
+  /** Nothing in the section is the model's own but some of `extras`. */
   readonly isDerived: boolean
-  /** The keys among `extras` that the writer took from config.json, and the file as it was then. */
-  readonly filled?: { readonly keys: ReadonlySet<string>; readonly config: Payload } | undefined
+  /** The keys among `extras` that a writer puts in by itself, where there are any. */
+  readonly filled?: ReadonlySet<string> | undefined
+  /** The config.json that the section was filled from. */
+  readonly config?: Payload | undefined
 }
 
-/** The keys that follow from config.json, when all of the section does; none when it says nothing but a name. */
-export function derivedKeys(
-  { info, extras }: ParsedModelInfo,
+/** `bytes` are those of the section; `config` is read where the section says that it was filled from it. */
+export async function judgeModelInfo(
+  parsed: ParsedModelInfo,
   bytes: Uint8Array,
-  config: Uint8Array | undefined,
-): ReadonlySet<string> | undefined {
-  const filled = config && modelInfoFromConfig(config, info.modelName)
+  config: Payload | undefined,
+  signal: AbortSignal | undefined,
+): Promise<ModelInfoContent> {
+  const { info, extras } = parsed
+  const mark = hasIntMark(extras) ? [intMarkKey] : []
+  const given = config && extras.has(filledKeys[0]) && config.byteLength <= maxConfig ? config : undefined
+  const filled = given && modelInfoFromConfig(await readPayload(given, signal), info.modelName)
   const expected = filled?.info ?? { ...emptyModelInfo, modelName: info.modelName }
-  const keys: Metadata = filled?.extras ?? new Map()
-  const isFilled =
+  const isDerived =
     isSameInfo(info, expected) &&
-    [...keys].every(([key, value]) => JSON.stringify(extras.get(key)) === JSON.stringify(value))
-  const areFinite = [...extras.values()].every((value) => value.type !== 'f32' || Number.isFinite(value.value))
-  if (!isFilled || !areFinite || compareBytes(encodeModelInfo(info, extras), bytes) !== 0) return undefined
-  return new Set(keys.keys())
+    [...(filled?.extras ?? [])].every(([key, value]) => isSameEntry(value, extras.get(key))) &&
+    isAsWritten(parsed, bytes)
+  const keys = new Set([...(isDerived && filled ? filled.extras.keys() : []), ...mark])
+  return { ...parsed, isDerived, ...(keys.size > 0 && { filled: keys }), ...(isDerived && { config: given }) }
 }
+
+/** Whether the section is as a writer makes it, to the last byte. */
+function isAsWritten({ info, extras }: ParsedModelInfo, bytes: Uint8Array): boolean {
+  const isWritable = [...extras.values()].every((value) => value.type !== 'f32' || Number.isFinite(value.value))
+  return isWritable && compareBytes(encodeModelInfo(info, extras), bytes) === 0
+}
+
+const isSameEntry = (a: MetaValue, b: MetaValue | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 const isSameInfo = (a: ModelInfo, b: ModelInfo): boolean =>
   Object.keys(emptyModelInfo).every((key) => Object.is(a[key as keyof ModelInfo], b[key as keyof ModelInfo]))
 
 /** The keys and values of the section that are the model's own. */
 export const ownExtras = ({ extras, filled }: ModelInfoContent): Metadata =>
-  filled ? new Map([...extras].filter(([key]) => !filled.keys.has(key))) : extras
+  filled ? new Map([...extras].filter(([key]) => !filled.has(key))) : extras
 
 /** Those that follow from config.json. */
-export const filledExtras = ({ extras, filled }: ModelInfoContent): Metadata =>
-  filled ? new Map([...extras].filter(([key]) => filled.keys.has(key))) : new Map()
+export const configExtras = ({ extras, filled }: ModelInfoContent): Metadata =>
+  filled ? new Map([...extras].filter(([key]) => filled.has(key) && key !== intMarkKey)) : new Map()
 
 export const modelInfoOf = (parts: readonly Part[]): Part | undefined =>
   parts.find(({ kind }) => kind === modelInfoKind)
 
 /** For `inspect`: the fields, and the keys that are not shown as metadata. */
 export function describeContent(content: ModelInfoContent): JsonValue {
-  const filled = [...filledExtras(content)].map(([key, value]) => [key, (value as { value: string | number }).value])
-  return { ...(describeModelInfo(content.info) as object), ...Object.fromEntries(filled) }
+  const filled = [...content.extras].filter(([key]) => content.filled?.has(key))
+  const shown = filled.map(([key, value]) => [key, (value as { readonly value: string | number }).value] as const)
+  return { ...(describeModelInfo(content.info) as object), ...Object.fromEntries(shown) }
 }
 
-/** Keys that the writer gives values of its own when it fills ModelInfo from the config.json of this model. */
+/** Keys that the writer gives values of its own when it writes this model. */
 export function keysToFill({ parts }: Pick<Model, 'parts'>): readonly string[] {
-  if (!findFile(parts, 'config.json')) return []
+  if (!findFile(parts, 'config.json')) return [intMarkKey]
   const part = modelInfoOf(parts)
-  const isFilled = part ? (part.content as ModelInfoContent | undefined)?.filled : !notesOf(parts)
-  return isFilled ? filledKeys : []
+  const isFilled = part ? (part.content as ModelInfoContent | undefined)?.config : !notesOf(parts)
+  return isFilled ? [...filledKeys, intMarkKey] : [intMarkKey]
 }

@@ -2,17 +2,10 @@
 // type are listed, not read.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
 import { filePart } from '../../model/companions.js'
-import { type Model, type Part, type ReadContext, rangePayload, readPayload } from '../../model/index.js'
+import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
 import { codes } from './codes.js'
 import { readContainer } from './container.js'
-import {
-  derivedKeys,
-  describeContent,
-  type ModelInfoContent,
-  maxConfig,
-  modelInfoKind,
-  ownExtras,
-} from './filled-info.js'
+import { describeContent, judgeModelInfo, type ModelInfoContent, modelInfoKind, ownExtras } from './filled-info.js'
 import { parseModelInfo } from './model-info.js'
 import { notesPart } from './notes.js'
 import { readOtherFiles } from './other-files.js'
@@ -52,6 +45,8 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
     flags: head.flags,
     directory: sections.map(({ type }) => type),
     versions: new Map(sections.filter(({ version }) => version !== 1).map(({ type, version }) => [type, version])),
+    gaps: container.gaps,
+    data: data && { start: data.offset, end: data.offset + data.size },
     hasQuantInfo: firsts.has(sectionTypes.quantInfo),
     alignment: () => (data ? alignmentOf(tensors, data) : undefined),
   }
@@ -99,11 +94,8 @@ async function readModelInfo(
     const rest = { offset: offset + modelInfoHeader.size, length: size - modelInfoHeader.size }
     extents.add({ file: source.name, ...rest, path: 'model_info.values', kind: 'field' })
   }
-  // Writers that fill ModelInfo from config.json say so.
-  const config = parsed.extras.has('hf.config_json_present') ? sections.get(typeOfFile('config.json')!) : undefined
-  const data = config && config.size <= maxConfig ? rangePayload(source, config.offset, config.size) : undefined
-  const keys = derivedKeys(parsed, bytes!, data && (await readPayload(data, signal)))
-  return { ...parsed, isDerived: keys !== undefined, ...(data && keys && { filled: { keys, config: data } }) }
+  const config = sections.get(typeOfFile('config.json')!)
+  return judgeModelInfo(parsed, bytes!, config && rangePayload(source, config.offset, config.size), signal)
 }
 
 /** The second section of a type means nothing to readers; it is kept like one of unknown type. */

@@ -1,6 +1,7 @@
 // Sections of an MCF file that another container has carried.
 import { type Part, readPayload } from '../../model/index.js'
 import { type ModelInfoContent, modelInfoKind } from './filled-info.js'
+import { hasIntMark, intMarkKey } from './int-mark.js'
 import { describeModelInfo, parseModelInfo } from './model-info.js'
 import { hexType, isKnown, type KeptSection, sectionKind } from './sections.js'
 
@@ -9,7 +10,8 @@ export async function restorePart(part: Part): Promise<Part | undefined> {
   if (part.kind === modelInfoKind) {
     const parsed = parseModelInfo(await readPayload(part.data))
     if (typeof parsed === 'string') return { ...part, value: { opaque: true }, content: undefined }
-    const content: ModelInfoContent = { ...parsed, isDerived: false }
+    const filled = hasIntMark(parsed.extras) ? new Set([intMarkKey]) : undefined
+    const content: ModelInfoContent = { ...parsed, isDerived: false, filled }
     return { ...part, value: describeModelInfo(parsed.info), content }
   }
   if (part.kind !== sectionKind) return undefined

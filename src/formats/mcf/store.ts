@@ -9,6 +9,7 @@ import { codes } from './codes.js'
 import type { Container } from './container.js'
 import type { Entry } from './entry.js'
 import type { IndexNames } from './index-names.js'
+import { checkTensorOverlap } from './overlap.js'
 import { blockAlignment, findAlignment, PlacedTensors } from './place.js'
 import { type FoundRecord, readQuantInfo } from './quant-info.js'
 import { type Section, sectionTypes } from './sections.js'
@@ -41,6 +42,8 @@ export async function readStore(
   }
   checkFlag(container, listing.firstBlock, context)
   recordPadding(source, data, tensors, context)
+  // Nobody who only opens the file comes to harm by it.
+  if (!context.report.strict) checkTensorOverlap(tensors, context)
   if (!quant) return tensors
   linkRecords(await readQuantInfo(source, quant, context), listing, names, context)
   return tensors

@@ -1,7 +1,9 @@
 // Every check fires on a file that has just that fault, and says where it is.
 import { describe, expect, it } from 'vitest'
 import { mcf } from '../../../src/formats/mcf/index.js'
-import { MemorySource, openModel, TareError, verifySource } from '../../../src/index.js'
+import { emptyModelInfo } from '../../../src/formats/mcf/model-info.js'
+import { encodeModelInfo } from '../../../src/formats/mcf/model-info-bytes.js'
+import { MemorySource, openModel, TareError, text, verifySource } from '../../../src/index.js'
 import { fixtureBytes, presentCases } from '../../support/fixtures.js'
 import {
   assemble,
@@ -27,6 +29,41 @@ function withTensor(entry: Partial<Parameters<typeof indexOf>[0][number]>): Uint
   return assemble([
     [4, new Uint8Array(64)],
     [3, indexOf([values])],
+  ])
+}
+
+/** Two tensors of 16 bytes; the first lies at 64. */
+function overlapping(second: bigint): Uint8Array {
+  const tensor = { dtype: 1, dims: [4n], dataSize: 16n }
+  const entries = [
+    { name: 'v', dataOff: 64n, ...tensor },
+    { name: 'w', dataOff: second, ...tensor },
+  ]
+  return assemble([
+    [4, new Uint8Array(64)],
+    [3, indexOf(entries)],
+  ])
+}
+
+/** An int8 tensor in a file that says that it is as documented. */
+function markedInt(): Uint8Array {
+  const entry = { name: 'w', dtype: 0x10, dims: [4n], dataOff: 256n, dataSize: 68n }
+  const info = encodeModelInfo(emptyModelInfo, new Map([['tare.int-payloads', text('as documented')]]))
+  return assemble([
+    [1, info],
+    [4, new Uint8Array(256)],
+    [3, indexOf([entry])],
+  ])
+}
+
+/** One row of 33 columns, which takes two blocks of q8; the last byte of the second is set. */
+function oddRow(): Uint8Array {
+  const data = new Uint8Array(24 + 128)
+  data[24 + 127] = 1
+  const entry = { name: 'w', dtype: 0x20, dims: [1n, 33n], dataOff: 64n, dataSize: 128n }
+  return assemble([
+    [4, data],
+    [3, indexOf([entry])],
   ])
 }
 
@@ -78,6 +115,7 @@ const spoiled: Record<string, () => Uint8Array> = {
   },
   'section-duplicate': () => poke(base(), inSection(base(), 0x100, 'type'), 1, 4),
   'unclaimed-bytes': () => poke(base(), inSection(base(), 0x100, 'size'), 0, 8),
+  padding: () => poke(base(), sectionOf(base(), 4).offset - 1, 1, 1),
   'header-extra': fixture('header-64.mcf'),
   'unknown-flags': () => poke(base(), inHeader('flags'), 3, 8),
 
@@ -133,6 +171,8 @@ const spoiled: Record<string, () => Uint8Array> = {
   'read-outside-tensordata': () => withTensor({ dataOff: 32n }),
   'read-element-count-overflow': () => withTensor({ dims: [2n ** 62n, 4n] }),
   'unsupported-dtype-on-read': () => withTensor({ dtype: 13 }),
+  'tensor-overlap': () => overlapping(68n),
+  'int-payload': () => markedInt(),
   'read-size-mismatch': () => withTensor({ dataSize: 12n }),
   'bare-codes': fixture('pack-quant-embed-int4.mcf'),
 
@@ -142,6 +182,7 @@ const spoiled: Record<string, () => Uint8Array> = {
   'scale-not-finite': fixture('quant-nonfinite-scales.mcf'),
   'scale-overflow': fixture('quant-edge-k4.mcf'),
   'scale-subnormal': fixture('quant-subnormal-scales.mcf'),
+  'row-padding': () => oddRow(),
   'sub-scale-bits': fixture('quant-subscale-top-bits.mcf'),
   'most-negative-code': fixture('quant-random-codes.mcf'),
 }
@@ -161,6 +202,15 @@ describe('a file with one fault', () => {
     expect(found, JSON.stringify(findings)).toMatchObject({ severity: code.severity, path: expect.any(String) })
     expect(found!.offset).toBeTypeOf('number')
     expect(found!.message).not.toBe('')
+  })
+
+  it('tensors in one place are no fault, nor are those that touch', async () => {
+    for (const second of [64n, 80n]) {
+      const { findings } = await verify(overlapping(second))
+      expect(findings.map(({ code }) => code)).not.toContain('mcf/tensor-overlap')
+    }
+    const inside = (await verify(overlapping(72n))).findings.find(({ code }) => code === 'mcf/tensor-overlap')
+    expect(inside).toMatchObject({ offset: 72, length: 8, message: '"w" shares 8 bytes with "v"' })
   })
 
   it('leaves no check untested', async () => {

@@ -75,7 +75,7 @@ describe('verifying payloads', () => {
         },
       },
     ])
-    expect(await codesOf(model)).toEqual(['mcf/unsupported-dtype-on-read'])
+    expect(await codesOf(model)).toEqual(['mcf/int-payload'])
     expect(await codesOf(model, { 'accept-int': true })).toEqual([])
     bytes.set([0, 0, 0x80, 0x7f])
     expect(await codesOf(model, { 'accept-int': true })).toEqual(['mcf/scale-not-finite'])

@@ -192,6 +192,13 @@ describe('packing', () => {
     expect(mcf.capabilities.write!.tensor({ ...tensor, shape: [32] })).toMatchObject({ fits: false })
   })
 
+  it.each(['mcf', 'embd'])('%s: bytes that do not go with their shape are not written', async (target) => {
+    const model = sampleModel([{ ...sampleTensor('w', 'f32', [4]), shape: [5] }])
+    await expect(convertToFiles(model, target)).rejects.toMatchObject({ code: 'write/layout-mismatch' })
+    const stream = { extra: { layout: 'stream' } }
+    if (target === 'embd') await expect(convertToFiles(model, target, stream)).rejects.toThrow(/16 bytes are there/)
+  })
+
   it('gives decoded values to formats that have no such types', async () => {
     const model = await openModel(fixtureSource('mcf', 'quant-k6.mcf'))
     const files = await convertToFiles(model, 'safetensors')
