@@ -4,7 +4,7 @@ import type { Note } from './action-log.js'
 /** What the target makes of a thing, noted in the plan; undefined when it has no place. */
 export function applyFit<T>(fit: Fit<T>, value: T, note: Note): T | undefined {
   if (!fit.fits) {
-    note('drop', 'content', { reason: fit.reason ?? 'the target has no place for it' })
+    note('drop', fit.loss ?? 'content', { reason: fit.reason ?? 'the target has no place for it' })
     return undefined
   }
   if (fit.as === undefined) return value

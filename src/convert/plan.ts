@@ -25,6 +25,7 @@ import { attachState, dropState } from '../transforms/state.js'
 import { ActionLog, noter, worstOf } from './action-log.js'
 import { canStayStored, isCopy } from './as-stored.js'
 import { assertSizes } from './check-output.js'
+import { withDispensable } from './dispensable.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
 import { estimateMemory } from './peak-memory.js'
 import { type MetadataOptions, planMetadata } from './plan-metadata.js'
@@ -97,7 +98,8 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   const oriented = options.keepOrientation ? complete : turnWeights(complete, wanted, actions)
   const recoded = await recodeTensors(oriented.tensors, options)
   // Some answers depend on the types of the tensors, and those may be others now.
-  const write = capabilitiesFor(format, { ...oriented, tensors: recoded.tensors }, options)
+  const recodedModel = { ...oriented, tensors: recoded.tensors }
+  const write = await withDispensable(capabilitiesFor(format, recodedModel, options), recodedModel, options.signal)
   const stower = options.stow === false ? undefined : Stower.for(restored, target, write)
   const { tensors, storedFrom, names, oldNames } = planTensors(recoded, write, options, actions, stower)
   checkUniqueNames(oldNames, names, options.name)

@@ -2,6 +2,7 @@
 // heads the attention has.
 import { f32 } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
+import { encoderPrefix, oldName, wordTable } from '../model/encoder-names.js'
 import type { Model, Tensor } from '../model/index.js'
 import type { Orientation } from '../model/orientation.js'
 import { decodedPayload } from '../transforms/decode.js'
@@ -9,16 +10,7 @@ import { orient } from '../transforms/orientation.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { embedCodes } from './codes.js'
 import { findHeads, type HeadsOptions } from './heads.js'
-import {
-  encoderTensors,
-  layerCount,
-  layerNames,
-  oldName,
-  partsOf,
-  positionTable,
-  typeTable,
-  wordTable,
-} from './names.js'
+import { encoderTensors, layerCount, layerNames, partsOf, positionTable, typeTable } from './names.js'
 
 export interface EncoderShape {
   readonly vocabulary: number
@@ -61,8 +53,7 @@ export function findEncoder(model: Model, options: EncoderOptions = {}): Encoder
 
 /** The tensors that an encoder needs, under their plain names. */
 function chooseTensors(all: ReadonlyMap<string, Tensor>, file: string) {
-  const table = [...all.keys()].find((name) => name.endsWith(wordTable))
-  const prefix = table?.slice(0, -wordTable.length) ?? ''
+  const prefix = encoderPrefix(all.keys())
   const layers = Math.max(1, layerCount(all.keys(), prefix))
   const tensors = new Map<string, Tensor>()
   const used = new Set<string>()

@@ -7,9 +7,11 @@
 // Two profiles compute it with small differences that change the numbers. `original` is BERT: padding is masked out of the attention, GELU
 // uses erf, and layer norms add 1e-12. `reference` is the EMBD library: padding takes part in the attention, GELU is the tanh
 // approximation, and layer norms add 1e-5.
+
+import { wordTable } from '../model/encoder-names.js'
 import { bytesPayload } from '../model/index.js'
 import type { Encoder } from './encoder.js'
-import { embeddingNorm, type LayerNames, layerNames, partsOf, positionTable, typeTable, wordTable } from './names.js'
+import { embeddingNorm, type LayerNames, layerNames, partsOf, positionTable, typeTable } from './names.js'
 import type { Attribute, OnnxConstant, OnnxGraph, OnnxNode } from './onnx-proto.js'
 
 export type EmbedProfile = 'original' | 'reference'

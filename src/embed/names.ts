@@ -1,7 +1,6 @@
-// The tensors of a BERT encoder under the names of the Hugging Face library. Files of its early days call the two vectors of a layer norm
-// gamma and beta; a model inside another one has a prefix, such as `bert.`, before all of them.
+// The tensors of a BERT encoder under the names of the Hugging Face library.
+import { wordTable } from '../model/encoder-names.js'
 
-export const wordTable = 'embeddings.word_embeddings.weight'
 export const positionTable = 'embeddings.position_embeddings.weight'
 export const typeTable = 'embeddings.token_type_embeddings.weight'
 export const embeddingNorm = 'embeddings.LayerNorm'
@@ -84,7 +83,3 @@ function* norm(stem: string): Generator<EncoderTensor> {
   yield { name: partsOf(stem).weight, shape: ['hidden'] }
   yield { name: partsOf(stem).bias, shape: ['hidden'] }
 }
-
-/** What old files call a tensor. */
-export const oldName = (name: string): string =>
-  name.replace(/LayerNorm\.weight$/, 'LayerNorm.gamma').replace(/LayerNorm\.bias$/, 'LayerNorm.beta')

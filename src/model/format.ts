@@ -83,6 +83,8 @@ export interface Fit<T> {
   readonly fits: boolean
   readonly reason?: string
   readonly as?: T
+  /** What is lost where it does not fit: content, unless this says less. */
+  readonly loss?: 'form'
 }
 
 /** What a format can hold, as answers to questions. Conversion is planned from these alone. */
@@ -112,6 +114,11 @@ export interface WriteCapabilities {
   readonly sharesPayloads?: true
   /** Files that belong to the model can lie beside the output, where that is a directory of its own; `layout` then puts them there. */
   readonly folder?: true
+  /**
+   * The format's readers take weights and a vocabulary, and there is no place for anything else. What says nothing about these may stay
+   * behind without anybody's leave, though not without a word.
+   */
+  readonly weightsOnly?: true
   /** How many tensors one output can hold; absent: any number. */
   readonly mostTensors?: number
   /**
@@ -133,6 +140,8 @@ export interface Capabilities {
    * note what the model was made for.
    */
   readonly plain?: true
+  /** Metadata keys that the format's document requires of every model. */
+  readonly requiredKeys?: readonly string[]
   readonly write?: WriteCapabilities
   /** The same for one model and one set of options, where the answers depend on them. */
   writeFor?(model: Model, extra: OptionValues): WriteCapabilities

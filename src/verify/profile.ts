@@ -2,6 +2,7 @@
 // Profiles are data. Shapes are written in named dimensions, and a name with `{i}` stands for one tensor per layer.
 import { collectingReport, defineCodes, error, type Finding, note, warning } from '../errors/index.js'
 import { formatById } from '../formats/index.js'
+import { encoderPrefix, oldName } from '../model/encoder-names.js'
 import { type MetaValue, type Model, type Tensor, text } from '../model/index.js'
 import { findOrientation } from '../model/orientation.js'
 import { vocabularyOf } from '../model/vocabulary.js'
@@ -14,7 +15,7 @@ export const profileCodes = defineCodes('profile', {
   'metadata-missing': error('A metadata key that the profile requires is not there.'),
   'metadata-value': error('A metadata value does not agree with the dimension that it states.'),
   'metadata-unchecked': note(
-    'The container has no place for metadata, so the keys that the profile requires were not looked for.',
+    'The metadata keys of the profile were not looked for: the container has no place for them, or its format does not ask for them and none is there.',
   ),
   'vocabulary-size': error('The vocabulary has another number of tokens than the profile wants.'),
 })
@@ -71,20 +72,25 @@ export function wantedTensors(profile: Profile): Wanted[] {
   })
 }
 
-/** Everything in which the model is not what the profile says. */
+/**
+ * Everything in which the model is not what the profile says. Its tensors are those that are meant, not what a container holds in place of
+ * them; they may have a prefix before their names, or the names of old files.
+ */
 export function checkProfile(model: Model, profile: Profile): Finding[] {
   const findings: Finding[] = []
   const report = collectingReport(model.files[0]?.name ?? '', findings)
   const tensors = new Map(model.tensors.map((tensor) => [tensor.name, tensor]))
+  const prefix = encoderPrefix(tensors.keys())
   const isTransposed = findOrientation(model.tensors).linear === 'in-out'
   const known = new Set<string>()
   for (const wanted of wantedTensors(profile)) {
-    known.add(wanted.name)
-    const tensor = tensors.get(wanted.name)
+    const name = prefix + wanted.name
+    const tensor = tensors.get(name) ?? tensors.get(oldName(name))
+    known.add(tensor?.name ?? name)
     if (tensor) checkTensor(tensor, wanted, isTransposed, report)
     else if (!wanted.isOptional) {
-      const message = `${JSON.stringify(wanted.name)} [${wanted.shape.join(', ')}] is missing`
-      report.report(profileCodes['tensor-missing'], { offset: 0, path: pathOf(wanted.name), message })
+      const message = `${JSON.stringify(name)} [${wanted.shape.join(', ')}] is missing`
+      report.report(profileCodes['tensor-missing'], { offset: 0, path: pathOf(name), message })
     }
   }
   for (const { name, shape, data } of model.tensors) {
@@ -115,8 +121,9 @@ function checkTensor(tensor: Tensor, wanted: Wanted, isTransposed: boolean, repo
 }
 
 function checkMetadata(model: Model, profile: Profile, report: Report): void {
-  if (profile.metadata.length > 0 && model.metadata.size === 0 && !holdsMetadata(model)) {
-    const message = `${profile.metadata.length} metadata keys were not looked for: this kind of file has no place for them`
+  const why = whyUnchecked(model, profile)
+  if (why !== undefined) {
+    const message = `${profile.metadata.length} metadata keys were not looked for: ${why}`
     report.report(profileCodes['metadata-unchecked'], { offset: 0, path: 'metadata', message })
     return
   }
@@ -133,11 +140,14 @@ function checkMetadata(model: Model, profile: Profile, report: Report): void {
   }
 }
 
-/** Whether the container that the model came in could hold a metadata entry at all. */
-function holdsMetadata(model: Model): boolean {
-  const capabilities = formatById(model.format)?.capabilities
-  const write = capabilities?.writeFor?.(model, {}) ?? capabilities?.write
-  return write?.metadata('key', text('value')).fits ?? false
+/** A model that states none of the keys is blamed for that only where its format's document wants them. */
+function whyUnchecked({ format, metadata, ...rest }: Model, { metadata: keys }: Profile): string | undefined {
+  if (keys.length === 0 || keys.some(({ key }) => metadata.has(key))) return undefined
+  const capabilities = formatById(format)?.capabilities
+  const write = capabilities?.writeFor?.({ format, metadata, ...rest }, {}) ?? capabilities?.write
+  if (!write?.metadata('key', text('value')).fits) return 'this kind of file has no place for them'
+  const isAsked = keys.some(({ key }) => capabilities?.requiredKeys?.includes(key))
+  return isAsked ? undefined : 'this format does not ask for them, and none is there'
 }
 
 function numberOf(value: MetaValue): number {

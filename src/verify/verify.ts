@@ -7,6 +7,7 @@ import { fileKind } from '../model/companions.js'
 import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
 import { indexSize } from '../model/index-size.js'
 import type { WorkerPool } from '../pool/index.js'
+import { restoreStowed } from '../stow/index.js'
 import { checkNames } from './check-names.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
@@ -69,7 +70,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
       model.parts.filter(({ kind }) => kind === fileKind),
     )
     checkNames(model, report)
-    if (profile) findings.push(...checkProfile(model, profile))
+    if (profile) findings.push(...checkProfile(await asMeant(model), profile))
     await checkPayloads(recognised, model, options, (count) => {
       bytes += count
     })
@@ -94,6 +95,12 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     findings,
     checked: { bytes, tensors: model?.tensors.length ?? 0 },
   }
+}
+
+/** With the tensors, entries and parts that the container carries for another format; what it states itself counts as well. */
+async function asMeant(model: Model): Promise<Model> {
+  const { model: restored } = await restoreStowed(model)
+  return { ...restored, metadata: new Map([...restored.metadata, ...model.metadata]) }
 }
 
 async function checkPayloads(

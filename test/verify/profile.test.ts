@@ -69,11 +69,26 @@ describe('checkProfile', () => {
     expect(
       codesOf({ ...whole, metadata: new Map([...metadata, ['hidden_size', { type: 'u32', value: 4 }] as const]) }),
     ).toEqual([])
-    expect(codesOf({ ...whole, metadata: new Map() })).toHaveLength(10)
+    expect(codesOf({ ...whole, format: 'embd', metadata: new Map() })).toHaveLength(10)
   })
 
   it('does not blame containers that have no metadata', () => {
     expect(codesOf({ ...whole, format: 'memory', metadata: new Map() })).toEqual(['profile/metadata-unchecked'])
+  })
+
+  it('does not blame containers whose format asks for none of the keys, whatever else they state', () => {
+    for (const others of [new Map(), new Map([['format', text('pt')]])])
+      expect(codesOf({ ...whole, metadata: others })).toEqual(['profile/metadata-unchecked'])
+  })
+
+  it('knows encoders inside other models, and the names of old files', () => {
+    const inside = { ...encoder('out-in', size, 'bert.'), format: 'safetensors', metadata }
+    expect(codesOf(inside)).toEqual([])
+    const old = (name: string): string => name.replace('Norm.weight', 'Norm.gamma').replace('Norm.bias', 'Norm.beta')
+    const tensors = inside.tensors.map((tensor) => ({ ...tensor, name: old(tensor.name) }))
+    expect(codesOf({ ...inside, tensors })).toEqual([])
+    const [missing] = checkProfile({ ...inside, tensors: tensors.slice(0, -1) }, tiny)
+    expect(missing?.message).toContain('"bert.encoder.layer.1.output.LayerNorm.bias" [4] is missing')
   })
 
   it('counts the tokens', () => {

@@ -56,6 +56,7 @@ export const stream: WriteCapabilities = {
   order: 'row',
   shards: false,
   arranges: inReferenceOrder,
+  weightsOnly: true,
   tensor(tensor) {
     if (tensor.dtype.id !== f32.id) return no(`stream files hold f32 only, not ${tensor.dtype.id}`)
     return fitTensor(tensor, maxStringLength)

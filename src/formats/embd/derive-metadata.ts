@@ -1,25 +1,28 @@
-// The metadata that the document requires, for models that come without: what the tensors tell is taken from them, and what they do not
-// tell is left out. The clock is not asked: the same input must give the same bytes.
+// The metadata that the document requires, for models that come without: what the tensors and the files beside them tell is taken from
+// there, and what they do not tell is left out. The clock is not asked: the same input must give the same bytes.
 import { failWith, usageCodes } from '../../errors/index.js'
 import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../model/index.js'
 import { fileOf } from './parts.js'
+import { hasConfig, readPublished } from './published.js'
 import { requiredKeys } from './structs.js'
 
 type RequiredKey = (typeof requiredKeys)[number]
 
+const headsKey = 'num_attention_heads'
 /** Heads cannot be seen in the weights. Models with 384 hidden units have 12 of them, all that are in use. */
 const usualHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
 
 /** The required keys first, in the document's order, then all others in theirs. A sectioned file is copied as it is. */
-export function metadataToWrite(model: Model, options: WriteOptions): Metadata {
+export async function metadataToWrite(model: Model, options: WriteOptions): Promise<Metadata> {
   const heads = options.extra?.heads
   if (heads !== undefined && (typeof heads !== 'number' || !Number.isSafeInteger(heads) || heads < 1)) {
     failWith(usageCodes.option, { file: '--heads', message: `${String(heads)} is no number of attention heads` })
   }
   const given = new Map(model.metadata)
-  if (heads !== undefined) given.set('num_attention_heads', text(String(heads)))
+  if (heads !== undefined) given.set(headsKey, text(String(heads)))
   if (fileOf(model)?.layout === 'sectioned') return given
-  const found = derive(model, options.name)
+  const { name, heads: stated } = await readPublished(model, options.name, options.signal)
+  const found = derive(model, name, stated)
   const metadata = new Map<string, MetaValue>()
   for (const key of requiredKeys) {
     const value = given.get(key) ?? found.get(key)
@@ -29,12 +32,15 @@ export function metadataToWrite(model: Model, options: WriteOptions): Metadata {
   return metadata
 }
 
-/** The required keys that a model's tensors give, whatever its metadata says. */
-export const derivedKeys = (model: Model): readonly string[] => [...derive(model, '').keys()]
+/** The required keys that a model's tensors give, whatever its metadata says; and the one that its config.json may. */
+export const derivedKeys = (model: Model): readonly string[] => [
+  ...new Set([...derive(model, '', undefined).keys(), ...(hasConfig(model) ? [headsKey] : [])]),
+]
 
-function derive(model: Model, outputName: string): Map<RequiredKey, string | number> {
+/** `heads`: where something says it. */
+function derive(model: Model, modelName: string, heads: number | undefined): Map<RequiredKey, string | number> {
   const found = new Map<RequiredKey, string | number>([
-    ['model_name', stemOf(model.files[0]?.name ?? outputName)],
+    ['model_name', modelName],
     ['model_version', '1.0.0'],
     ['created_at', '1970-01-01T00:00:00Z'],
   ])
@@ -46,8 +52,8 @@ function derive(model: Model, outputName: string): Map<RequiredKey, string | num
       found.set('vocab_size', rows)
       found.set('embedding_dim', columns)
       found.set('hidden_size', columns)
-      const heads = usualHeads.get(columns)
-      if (heads !== undefined) found.set('num_attention_heads', heads)
+      const known = heads ?? usualHeads.get(columns)
+      if (known !== undefined) found.set(headsKey, known)
     } else if (name.endsWith('embeddings.position_embeddings.weight')) found.set('max_position_emb', rows)
     else if (name.endsWith('.intermediate.dense.bias')) found.set('intermediate_size', rows)
     const layer = /(?:^|\.)encoder\.layer\.(\d+)\./.exec(name)?.[1]
@@ -55,10 +61,4 @@ function derive(model: Model, outputName: string): Map<RequiredKey, string | num
   }
   if (layers.size > 0) found.set('num_layers', layers.size)
   return found
-}
-
-/** The file's name without directories and without its last extension. */
-function stemOf(name: string): string {
-  const base = name.split(/[/\\]/).at(-1)!
-  return base.replace(/(?<=.)\.[^.]*$/, '')
 }

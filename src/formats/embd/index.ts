@@ -4,7 +4,7 @@ import { sectioned, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
 import { restorePart } from './parts.js'
 import { specialIdsOption } from './special-ids.js'
-import { magic } from './structs.js'
+import { magic, requiredKeys } from './structs.js'
 
 const work = () => import('./work.js')
 
@@ -12,7 +12,13 @@ export const embd: Format = {
   id: 'embd',
   title: 'EMBD',
   extensions: ['.weights'],
-  capabilities: { checksums: 'all', usual: { version: '1.0', variant: 'sectioned' }, write: sectioned, writeFor },
+  capabilities: {
+    checksums: 'all',
+    usual: { version: '1.0', variant: 'sectioned' },
+    requiredKeys,
+    write: sectioned,
+    writeFor,
+  },
   codes,
   mends:
     'checksums, sizes and tables that follow from the rest; of a cut file the whole tensors, once the index is there, or up to the cut (stream layout)',

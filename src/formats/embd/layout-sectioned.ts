@@ -26,7 +26,7 @@ export async function layoutSectioned(model: Model, options: WriteOptions): Prom
   const file = options.name
   if (tensors.length === 0) refuse('write-limit', file, 'tensors', 'a sectioned file needs at least one tensor')
   const { align, checksums } = manner(model, options)
-  const metadata = metadataSection(metadataToWrite(model, options), repeatedEntries(model), file)
+  const metadata = metadataSection(await metadataToWrite(model, options), repeatedEntries(model), file)
   const metadataOffset = structs.header.size
   const vocabulary = vocabularyOf(model.parts)
   const vocabOffset = metadataOffset + metadata.byteLength
