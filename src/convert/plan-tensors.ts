@@ -87,7 +87,8 @@ function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor |
   const { write, note, stower } = context
   const plain = withoutQuant(tensor, context)
   const fit = write.tensor(plain)
-  const fitted = fit.fits ? applyFit(fit, plain, note) : adapt(plain, fit.reason, context)
+  const isKept = fit.as === plain || (stower !== undefined && hasSameBytes(fit.as, plain))
+  const fitted = fit.fits ? applyFit(fit, plain, note, isKept) : adapt(plain, fit.reason, context)
   if (fitted) return fitted
   if (!stower) return applyFit(fit, plain, note)
   const reason = fit.reason === undefined ? {} : { reason: fit.reason }
@@ -104,6 +105,10 @@ function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor |
   }
   return applyFit(fit, plain, note)
 }
+
+/** A name, a shape and the like are remembered; bytes are not. */
+const hasSameBytes = (as: Tensor | undefined, { dtype, encoding, order, data, quant }: Tensor): boolean =>
+  as?.dtype === dtype && as.encoding === encoding && as.order === order && as.data === data && as.quant === quant
 
 function adaptable(tensor: Tensor, context: FitContext): Tensor | undefined {
   const fit = context.write.tensor(tensor)

@@ -46,6 +46,8 @@ export interface RegionReader {
 export interface RegionCodec {
   /** Why bytes of this length cannot be decoded, or undefined when they can. */
   refusal(shape: readonly number[], byteLength: number): string | undefined
+  /** Whether files hold tensors of this length, be it that they cannot be decoded. */
+  isKnownSize(shape: readonly number[], byteLength: number): boolean
   /** Fills `target` with the values from row-major element `first` on. Ask `refusal` before. */
   decode(
     payload: RegionReader,

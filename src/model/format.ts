@@ -83,7 +83,7 @@ export interface Fit<T> {
   readonly fits: boolean
   readonly reason?: string
   readonly as?: T
-  /** What is lost where it does not fit: content, unless this says less. */
+  /** What is lost. Absent: content where it does not fit, and form where it does so in another way that does not come back by itself. */
   readonly loss?: 'form'
 }
 

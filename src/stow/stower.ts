@@ -47,6 +47,7 @@ export interface Contents {
 }
 
 export class Stower {
+  readonly #source: Model
   readonly #write: WriteCapabilities
   readonly #from: Origin
   readonly #home: Format | undefined
@@ -62,7 +63,9 @@ export class Stower {
     return isPossible ? new Stower(source, target, write) : undefined
   }
 
-  private constructor({ format, version, variant, origin }: Model, target: string, write: WriteCapabilities) {
+  private constructor(source: Model, target: string, write: WriteCapabilities) {
+    const { format, version, variant, origin } = source
+    this.#source = source
     this.#write = write
     this.#from = origin ?? {
       format,
@@ -105,7 +108,7 @@ export class Stower {
     const tensorOrder = this.#tensorOrder(names, tensors)
     const added = this.#isHome ? [] : (this.#write.addedKeys?.(keys) ?? [])
     const items = [this.#metadata, this.#parts, this.#tensors, added, keyOrder, tensorOrder]
-    if (items.every((item) => item.length === 0) && !this.#mustNoteHome(tensors)) return []
+    if (items.every((item) => item.length === 0) && !this.#mustNoteHome(keys, tensors)) return []
     const json = encodeStowage({
       version: 1,
       from: this.#from,
@@ -149,12 +152,19 @@ export class Stower {
    * An unusual version comes back only when it is noted. Where both formats add things of their own, the way back must tell them apart; and a
    * format that arranges what comes from elsewhere must know what is its own.
    */
-  #mustNoteHome(tensors: TensorList): boolean {
+  #mustNoteHome(keys: readonly string[], tensors: TensorList): boolean {
     if (!this.#hasWayHome) return false
     const { plain, usual, write } = this.#home!.capabilities
     const isUsual = usual?.version === this.#from.version && usual?.variant === this.#from.variant
-    if (!isUsual || !(plain || this.#target?.capabilities.plain)) return true
+    if (!isUsual || !(plain || this.#target?.capabilities.plain) || this.#wouldGainAtHome(keys)) return true
     return write?.arranges !== undefined && !areSameTensors(write.arranges(tensors), tensors)
+  }
+
+  /** Whether the format at home would give the model keys that it never had, taking it for a stranger. */
+  #wouldGainAtHome(keys: readonly string[]): boolean {
+    const stranger = { ...this.#source, parts: [], origin: undefined, version: undefined, variant: undefined }
+    const added = this.#home!.capabilities.writeFor?.(stranger, {}).addedKeys?.(keys) ?? []
+    return added.length > 0
   }
 
   /** In one piece if the target takes it, else in as many as it wants. */

@@ -1,6 +1,6 @@
 // What a tensor is beyond its name, type, shape and bytes, or where these had to change: described on the way in, applied on the way home.
 import { countElements, fromHex, toHex } from '../bytes/index.js'
-import { dtypeById, i8, u8 } from '../dtypes/index.js'
+import { type DType, dtypeById, i8, u8 } from '../dtypes/index.js'
 import type { Tensor } from '../model/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { columnMajor } from '../transforms/reorder.js'
@@ -110,10 +110,14 @@ function retype(
     if (!dtype.codec || !stored.dtype.codec || castLoss(dtype, stored.dtype) !== 'none') return undefined
     return castTensor(stored, dtype)
   }
-  if (!isBytes(stored) || !shape) return undefined
-  const length = dtype.byteLength(shape)
-  if (length !== undefined && length !== stored.data?.byteLength) return undefined
+  if (!isBytes(stored) || !shape || !isSizeOf(dtype, shape, stored.data?.byteLength ?? 0)) return undefined
   return { ...stored, dtype, encoding, shape, order: order ?? 'row' }
+}
+
+function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
+  if (dtype.regions) return dtype.regions.isKnownSize(shape, byteLength)
+  const length = dtype.byteLength(shape)
+  return length === undefined || length === byteLength
 }
 
 /** A tensor without data, or without elements. */

@@ -76,6 +76,7 @@ function blockCodec(each: Method): RegionCodec {
       if (!layout) return `[${shape.join(', ')}] is no shape for ${each.id}, which takes matrices only`
       return layout.byteLength === byteLength ? undefined : sizeRefusal(each, shape, byteLength, `${layout.byteLength}`)
     },
+    isKnownSize: (shape, byteLength) => blockLayout(each, shape)?.byteLength === byteLength,
     decode: (payload, shape, first, target, signal) =>
       decodeBlockRange(each, blockLayout(each, shape)!, payload, first, target, signal),
   }
@@ -89,6 +90,8 @@ function rawCodec(each: Method): RegionCodec {
       const sizes = (['weights', 'activations'] as const).map((domain) => rawLayout(each, shape, domain)?.byteLength)
       return sizeRefusal(each, shape, byteLength, `${sizes[0]} or, with a zero point, ${sizes[1]}`)
     },
+    isKnownSize: (shape, byteLength) =>
+      rawLayoutOf(each, shape, byteLength) !== undefined || isBareCodes(each, shape, byteLength),
     decode: (payload, shape, first, target, signal) =>
       decodeRawRange(each, rawLayoutOf(each, shape, payload.byteLength)!, payload, first, target, signal),
   }

@@ -22,7 +22,7 @@ import {
   vocabularyPart,
 } from '../../model/vocabulary.js'
 import { derivedKeys } from './derive-metadata.js'
-import { fileOf, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
+import { fileOf, isSectioned, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
 import { givenSpecialIds, withSpecialIds } from './special-ids.js'
 import { dtypeCode, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 import { inReferenceOrder } from './tensor-order.js'
@@ -76,7 +76,7 @@ export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
   const layout: LayoutName = layoutToWrite(model, extra)
   const orientation = fileOf(model)?.layout === layout ? 'as-is' : orientationOf[layout]
   const given = givenSpecialIds(extra, layout)
-  const isAdding = layout === 'sectioned' && fileOf(model)?.layout !== 'sectioned'
+  const isAdding = layout === 'sectioned' && !isSectioned(model)
   const capabilities: WriteCapabilities = {
     ...(layout === 'stream' ? stream : sectioned),
     orientation,

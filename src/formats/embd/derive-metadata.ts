@@ -2,7 +2,7 @@
 // there, and what they do not tell is left out. The clock is not asked: the same input must give the same bytes.
 import { failWith, usageCodes } from '../../errors/index.js'
 import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../model/index.js'
-import { fileOf } from './parts.js'
+import { isSectioned } from './parts.js'
 import { hasConfig, readPublished } from './published.js'
 import { requiredKeys } from './structs.js'
 
@@ -20,7 +20,7 @@ export async function metadataToWrite(model: Model, options: WriteOptions): Prom
   }
   const given = new Map(model.metadata)
   if (heads !== undefined) given.set(headsKey, text(String(heads)))
-  if (fileOf(model)?.layout === 'sectioned') return given
+  if (isSectioned(model)) return given
   const { name, heads: stated } = await readPublished(model, options.name, options.signal)
   const found = derive(model, name, stated)
   const metadata = new Map<string, MetaValue>()

@@ -44,6 +44,10 @@ export function fileOf(model: Pick<Model, 'parts'>): SectionedFile | StreamFile 
   return part?.content as SectionedFile | StreamFile | undefined
 }
 
+/** Whether the model is one of a sectioned file, which states what it states; another container may have carried it since. */
+export const isSectioned = (model: Pick<Model, 'parts' | 'origin'>): boolean =>
+  fileOf(model)?.layout === 'sectioned' || (model.origin?.format === 'embd' && model.origin.variant === 'sectioned')
+
 /** The layout to write: as asked, or as the source was, or sectioned. */
 export function layoutToWrite(model: Pick<Model, 'parts' | 'variant'>, extra: OptionValues | undefined): LayoutName {
   const asked = extra?.layout

@@ -1,7 +1,5 @@
 // What an MCF file can hold.
 import { dtypeById } from '../../dtypes/index.js'
-import { isBareCodes } from '../../dtypes/mcf/layout.js'
-import { methodOf } from '../../dtypes/mcf/types.js'
 import type { Fit, MetaValue, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { blocksToQ8 } from '../../model/q8-blocks.js'
 import { codeOfDType } from './dtypes.js'
@@ -44,10 +42,9 @@ function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (!data) return refuse('MCF cannot declare a tensor without data')
   if (shape.includes(0)) return refuse('MCF has no tensors with a dimension of 0')
   if (name.length > 0xffffffff) return refuse('the name is too long')
-  const method = methodOf(dtype.id)
-  const reason =
-    method && !isBareCodes(method, shape, data.byteLength) && dtype.regions?.refusal(shape, data.byteLength)
-  return reason ? refuse(reason) : { fits: true }
+  const { regions } = dtype
+  if (!regions || regions.isKnownSize(shape, data.byteLength)) return { fits: true }
+  return refuse(regions.refusal(shape, data.byteLength) ?? 'its bytes do not go with its shape')
 }
 
 /** ggml's Q8_0 holds the same codes and scales as q8, block by block. */

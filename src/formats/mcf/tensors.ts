@@ -130,15 +130,12 @@ function typeFault(entry: Entry, dtype: DType | undefined, shape: readonly numbe
   }
   const size = Number(entry.fields.dataSize)
   const wanted = dtype.byteLength(shape)
-  if (size === wanted || (dtype.regions && isRawSize(dtype, shape, size))) return undefined
+  // Codes alone are readable as bytes, though not as values.
+  if (size === wanted || dtype.regions?.isKnownSize(shape, size)) return undefined
   const other = dtype.regions ? ` (or ${wanted! + 64} with a zero point)` : ''
   const message = `${size} bytes, but ${dimensions(entry)} of ${dtype.id} takes ${wanted}${other}`
   return { code: codes['read-size-mismatch'], field: 'dataSize', message }
 }
-
-/** Codes alone are readable as bytes, though not as values. */
-const isRawSize = (dtype: DType, shape: readonly number[], size: number): boolean =>
-  dtype.regions!.refusal(shape, size) === undefined || isBareCodes(methodOf(dtype.id)!, shape, size)
 
 function reportBareCodes(entry: Entry, dtype: DType, shape: readonly number[], context: ReadContext): void {
   const size = Number(entry.fields.dataSize)

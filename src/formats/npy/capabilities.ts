@@ -35,7 +35,7 @@ const nothingElse: Pick<WriteCapabilities, 'metadata' | 'part' | 'order' | 'shar
 function fitNameless(tensor: Tensor): Fit<Tensor> {
   const fit = fitArray(tensor)
   return fit.fits
-    ? { fits: true, as: fit.as ?? tensor, reason: 'the name of the file stands for that of the array' }
+    ? { fits: true, as: fit.as ?? tensor, loss: 'form', reason: 'the name of the file stands for that of the array' }
     : fit
 }
 

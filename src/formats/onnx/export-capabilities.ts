@@ -27,13 +27,13 @@ export function exportCapabilities(model: Model, extra: OptionValues): WriteCapa
     orientation: 'as-is',
     tensor(tensor: Tensor): Fit<Tensor> {
       if (unused.has(tensor.name)) return no('the graph of the encoder does not use it')
-      return { fits: true, as: tensor, reason: 'becomes a constant of the graph, as f32' }
+      return { fits: true, as: tensor, loss: 'form', reason: 'becomes a constant of the graph, as f32' }
     },
     metadata: (_key, value) =>
       value.type === 'str' && !value.bytes ? { fits: true } : no('properties of ONNX are texts'),
     part(part: Part): Fit<Part> {
       if (part.kind !== vocabularyKind) return no('the graph of an encoder has no place for it')
-      return { fits: true, as: part, reason: `kept as text in the property ${vocabularyKey}` }
+      return { fits: true, as: part, loss: 'form', reason: `kept as text in the property ${vocabularyKey}` }
     },
   }
 }
