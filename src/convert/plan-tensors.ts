@@ -10,6 +10,7 @@ import { renameTensor, selector } from '../transforms/select.js'
 import { type ActionLog, type Note, noter } from './action-log.js'
 import { adaptTensor } from './adapt.js'
 import { applyFit } from './apply-fit.js'
+import { noteLostName, withNameFor } from './lost-names.js'
 import type { Recoded } from './recode.js'
 import { renamer } from './rename.js'
 import { TensorNames } from './tensor-names.js'
@@ -68,6 +69,7 @@ export function planTensors(
     else tensors.push(stored)
     storedFrom.add(index)
     const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
+    if (!stower) noteLostName(tensor, stored, write, note)
     if (actions.length > before) continue
     if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
     else note('copy', 'none')
@@ -85,7 +87,7 @@ interface FitContext {
 /** The tensor as the target takes it, if need be under another name or as mere bytes; undefined when it is dropped. */
 function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor | 'stowed' | undefined {
   const { write, note, stower } = context
-  const plain = withoutQuant(tensor, context)
+  const plain = withoutQuant(withNameFor(tensor, write), context)
   const fit = write.tensor(plain)
   const isKept = fit.as === plain || (stower !== undefined && hasSameBytes(fit.as, plain))
   const fitted = fit.fits ? applyFit(fit, plain, note, isKept) : adapt(plain, fit.reason, context)

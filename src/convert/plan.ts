@@ -166,7 +166,7 @@ const writerOf = (format: Format): Pick<Format, 'layout'> | undefined => (format
 function capabilitiesFor(format: Format, model: Model, options: ConvertOptions): WriteCapabilities {
   const { capabilities, exporter } = format
   const given = options.extra ?? {}
-  const own = capabilities.writeFor?.(model, given) ?? capabilities.write ?? exporter?.write(model, given)
+  const own = capabilities.writeFor?.(model, given, options.name) ?? capabilities.write ?? exporter?.write(model, given)
   if (!writerOf(format)?.layout || !own) {
     return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
   }

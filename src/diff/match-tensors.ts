@@ -2,6 +2,7 @@
 import { toHex } from '../bytes/index.js'
 import { hashModel } from '../inspect/hash.js'
 import type { Model, Tensor, TensorList } from '../model/index.js'
+import { nameBytes } from '../model/name-bytes.js'
 import { type Pairs, pairBy } from '../model/pair-by.js'
 import type { WorkerPool } from '../pool/index.js'
 import type { Watch } from './compare-bytes.js'
@@ -15,16 +16,21 @@ export interface HashWatch extends Watch {
 }
 
 /**
- * By name. In hierarchical formats two tensors can have the same joined name, and names that are no text look alike: first those are
- * paired that agree in everything that makes up the name, then the rest by the name as it is shown.
+ * By name. In hierarchical formats two tensors can have the same joined name: first those are paired that agree in everything that makes
+ * up the name, then the rest by the joined name. Names that are no text may look alike, so it is their bytes that count.
  */
 export function matchNames(listA: TensorList, listB: TensorList): Matches {
   const [a, b] = [[...listA], [...listB]]
   const exact = pairBy(a, b, ({ name, path, rawName }) => JSON.stringify([name, path, rawName?.map(toHex)]))
-  const shown = pairBy(exact.onlyA, exact.onlyB, ({ name }) => name)
+  const shown = pairBy(exact.onlyA, exact.onlyB, joinedName)
   const order = new Map(a.map((tensor, i) => [tensor, i]))
   const pairs = [...exact.pairs, ...shown.pairs].sort((x, y) => order.get(x.a)! - order.get(y.a)!)
   return { ...shown, pairs }
+}
+
+const joinedName = (tensor: Tensor): string => {
+  const bytes = nameBytes(tensor)
+  return bytes ? `bytes ${toHex(bytes)}` : `text ${tensor.name}`
 }
 
 /** Among tensors without a partner, those of the same type, shape and content. Only tensors that could have a partner are read. */

@@ -84,7 +84,7 @@ export interface Fit<T> {
   readonly reason?: string
   readonly as?: T
   /** What is lost. Absent: content where it does not fit, and form where it does so in another way that does not come back by itself. */
-  readonly loss?: 'form'
+  readonly loss?: 'form' | 'content'
 }
 
 /** What a format can hold, as answers to questions. Conversion is planned from these alone. */
@@ -109,6 +109,12 @@ export interface WriteCapabilities {
   arranges?(tensors: TensorList): TensorList
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
   readonly quant?: boolean
+  /** Names can be any bytes (`Tensor.rawName`), not only text. */
+  readonly rawNames?: true
+  /** Tensors have a path of names, each of any bytes, and statistics belong to a parameter. */
+  readonly paths?: true
+  /** Shapes can have more than 2^53-1 elements, for tensors that have no data. */
+  readonly hugeShapes?: true
   readonly shards: boolean
   /** Tensors with the same payload, as an object or as a range of a source, are stored once. */
   readonly sharesPayloads?: true
@@ -126,6 +132,8 @@ export interface WriteCapabilities {
    * that state their orientation are written as [out, in], the way of nearly every other program.
    */
   readonly orientation?: Orientation | 'as-is'
+  /** What is worth knowing about how the model is written, although nothing is lost by it. */
+  readonly notes?: readonly string[]
 }
 
 export interface Capabilities {
@@ -143,8 +151,8 @@ export interface Capabilities {
   /** Metadata keys that the format's document requires of every model. */
   readonly requiredKeys?: readonly string[]
   readonly write?: WriteCapabilities
-  /** The same for one model and one set of options, where the answers depend on them. */
-  writeFor?(model: Model, extra: OptionValues): WriteCapabilities
+  /** The same for one model, one set of options and one name of the output, where the answers depend on them. */
+  writeFor?(model: Model, extra: OptionValues, name?: string): WriteCapabilities
 }
 
 /** A flag that only one format knows; the command line and its help are made from these. */

@@ -27,7 +27,8 @@ export function describeTensor(
   const { name, path, rawName, dtype, encoding, shape, role, stat, quant, extra } = original
   const told: StowedTensor = {
     ...(stored?.name !== name && { name }),
-    ...(!isHome && path && isAmbiguous(path, original) && { path }),
+    // The bytes of a name are those of the names of its path, one by one.
+    ...(!isHome && path && (rawName || isAmbiguous(path, original)) && { path }),
     ...(!isHome && rawName && { rawName: rawName.map(toHex) }),
     ...(isTypeChanged(original, stored) && { dtype: dtype.id, ...(encoding && { encoding: encoding.id }) }),
     ...(!(stored && isSameShape(stored.shape, shape)) && { shape }),
@@ -47,7 +48,7 @@ export function describeTensor(
 }
 
 /** Whether splitting the name at its dots gives another path. A statistic stands behind its parameter's name. */
-function isAmbiguous(path: readonly string[], { name, stat }: Tensor): boolean {
+export function isAmbiguous(path: readonly string[], { name, stat }: Tensor): boolean {
   const own = stat === undefined ? name : name.slice(0, -stat.length - 1)
   return path.join('.') !== own || path.length === 0 || path.some((part) => part === '' || part.includes('.'))
 }

@@ -100,7 +100,6 @@ function fitTensor(tensor: Tensor, longestName: number): Fit<Tensor> {
   if (encodeUtf8(tensor.name).byteLength > longestName) return no(`names have at most ${longestName} bytes`)
   if (shape.length === 0)
     return { ...yes, as: { ...tensor, shape: [1] }, reason: 'a scalar becomes a tensor of one element' }
-  if (tensor.rawName) return { ...yes, as: { ...tensor, rawName: undefined }, reason: 'names are UTF-8 here' }
   return yes
 }
 

@@ -12,6 +12,7 @@ export const writeCapabilities: WriteCapabilities = {
   order: 'row',
   sorts: { tensors: true, metadata: true },
   keeps: ['quantInfo'],
+  rawNames: true,
   shards: false,
   sharesPayloads: true,
   tensor: fitTensor,

@@ -1,5 +1,6 @@
 // What OINF can hold.
 import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { nameBytes } from '../../model/name-bytes.js'
 import { escapeKey, escapeName } from './names.js'
 import { whyQuantUnfit } from './quant.js'
 import { stow } from './stow.js'
@@ -13,6 +14,8 @@ export const writeCapabilities: WriteCapabilities = {
   order: 'row',
   sorts: { tensors: true, metadata: true },
   quant: true,
+  rawNames: true,
+  hugeShapes: true,
   shards: false,
 
   tensor(tensor: Tensor): Fit<Tensor> {
@@ -50,15 +53,4 @@ function whyUnfit(value: MetaValue): string {
 }
 
 /** What stands in the file for a tensor's name. */
-export function storedName({ name, rawName }: Tensor): string {
-  if (!rawName) return escapeName(name)
-  const dot = Uint8Array.of(0x2e)
-  const pieces = rawName.flatMap((segment, i) => (i === 0 ? [segment] : [dot, segment]))
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.byteLength, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.byteLength
-  }
-  return escapeName(bytes)
-}
+export const storedName = (tensor: Tensor): string => escapeName(nameBytes(tensor) ?? tensor.name)

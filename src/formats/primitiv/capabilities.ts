@@ -28,6 +28,7 @@ export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
 function capabilitiesOf(choices: WriteChoices, isOptimizer: boolean): WriteCapabilities {
   return {
     order: 'column',
+    paths: true,
     shards: false,
     tensor: (tensor) => fitTensor(tensor, choices),
     metadata: (key, value) => fitSetting(key, value, isOptimizer),

@@ -110,11 +110,12 @@ function checkStats(stats: readonly Statistic[], owner: () => string, file: stri
     refuse(file, owner(), 'two statistics of this parameter have the same name')
 }
 
-/** As they were read; those that come from elsewhere by the bytes of their names. */
+/** As they were read, here or by whoever carried them; those that come from elsewhere by the bytes of their names. */
 function orderStats(stats: readonly Statistic[]): readonly Statistic[] {
   if (stats.length < 2) return stats
-  const read = stats.filter(({ tensor }) => tensor.path)
-  const others = stats.filter(({ tensor }) => !tensor.path)
+  const isRead = ({ tensor }: Statistic): boolean => tensor.path !== undefined || tensor.stat !== undefined
+  const read = stats.filter(isRead)
+  const others = stats.filter((stat) => !isRead(stat))
   const { order } = new KeyOrder(others.length, (i) => keyOfStat(others[i]!))
   return [...read, ...Array.from(order, (i) => others[i]!)]
 }

@@ -1,8 +1,9 @@
 // Which statistics belong to which parameter. There can be two for each of half a million, so all of it is positions in the list of tensors.
-import { encodeUtf8 } from '../../bytes/index.js'
 import { NameSet } from '../../bytes/name-set.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Tensor, TensorList } from '../../model/index.js'
+import { textOfKey } from './key-order.js'
+import type { Key } from './names.js'
 
 /** The positions of the statistics of the parameter at a position. Fails where a statistic has no parameter. */
 export function groupStats(tensors: TensorList, weights: Uint32Array, file: string): (owner: number) => Uint32Array {
@@ -28,19 +29,16 @@ export function groupStats(tensors: TensorList, weights: Uint32Array, file: stri
   return (owner) => grouped.subarray(starts[owner], starts[owner + 1])
 }
 
-// A tensor is found by its path, where it has one; a key that stands several times has a number for each. Otherwise the name counts.
-const idOf = (names: readonly string[], raw: readonly Uint8Array[] | undefined, repeat: unknown): string =>
-  JSON.stringify([names, raw?.map((bytes) => [...bytes]) ?? null, repeat ?? 0])
+// A parameter is found by its key; one that stands several times has a number for each. Containers that carry tensors keep the path only
+// where the name does not tell it, so a name without a path is taken apart.
+const idOf = (key: Key, repeat: unknown): string => `${textOfKey(key)}${repeat ?? ''}`
 
-function ownId({ name, path, rawName, extra }: Tensor): string {
-  return path ? idOf(path, rawName, extra?.repeat) : `name:${name}`
-}
+const ownId = ({ name, path, rawName, extra }: Tensor): string =>
+  idOf({ names: path ?? name.split('.'), raw: path && rawName }, extra?.repeat)
 
 function ownerId({ name, path, rawName, extra, stat }: Tensor): string {
-  if (!path) return `name:${name.slice(0, Math.max(0, name.length - statOf(name, stat).length - 1))}`
-  const raw = rawName?.slice(0, path.length)
-  const isOdd = raw?.some((bytes, i) => path[i] === undefined || !isSame(bytes, path[i]))
-  return idOf(path, isOdd ? raw : undefined, extra?.repeat)
+  const owner = name.slice(0, Math.max(0, name.length - statOf(name, stat).length - 1))
+  return idOf({ names: path ?? owner.split('.'), raw: path && rawName?.slice(0, path.length) }, extra?.repeat)
 }
 
 /** The name of a statistic, as it is written. */
@@ -53,9 +51,4 @@ export function statName({ name, path, rawName, stat }: Tensor): string | Uint8A
 function statOf(name: string, stat: string | undefined): string {
   if (stat !== undefined && name.endsWith(`#${stat}`)) return stat
   return name.slice(name.lastIndexOf('#') + 1)
-}
-
-function isSame(bytes: Uint8Array, text: string): boolean {
-  const other = encodeUtf8(text)
-  return bytes.byteLength === other.byteLength && bytes.every((byte, i) => byte === other[i])
 }

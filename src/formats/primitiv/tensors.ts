@@ -48,6 +48,7 @@ export class TensorCollector implements ParameterVisitor {
       this.#isOrderly = compareKeys(previous, key) < 0 && !(isDeeper && isPrefix(previous, key))
     }
     if (!this.#isDotted && key.names.some(hasDot)) this.#sayDotted(key, at)
+    if (key.raw) this.#isAmbiguous = true // the text that stands for bytes can be another name
     this.#owner = joinNames(key.names)
     this.#begin(at)
     if (this.#stats.size > 0) this.#stats = new Map()
@@ -69,7 +70,7 @@ export class TensorCollector implements ParameterVisitor {
       this.#fields.say('duplicate-stat', at, message, `${this.#scope(key)}stats[${text}].key`)
       this.#isAmbiguous = true
     }
-    if (owner.includes('#')) this.#isAmbiguous = true
+    if (owner.includes('#') || name.raw) this.#isAmbiguous = true
     if (!stored.sound) return
     if (again > 0) this.#shadowed.add(this.#tensors.length)
     const tensor = this.#tensor(`${owner}#${name.text}`, key, stored, name.text)

@@ -1,0 +1,13 @@
+// The name of a tensor as bytes, where these are no text.
+import { joinBytes } from '../bytes/join-bytes.js'
+import type { Tensor } from './tensor.js'
+
+const dot = Uint8Array.of(0x2e)
+const hash = Uint8Array.of(0x23)
+
+/** Names of a path are joined with dots, and a statistic's name stands behind a hash. Undefined where the name is text. */
+export function nameBytes({ path, stat, rawName }: Pick<Tensor, 'path' | 'stat' | 'rawName'>): Uint8Array | undefined {
+  if (!rawName) return undefined
+  const statAt = path && stat !== undefined ? path.length : -1
+  return joinBytes(rawName.flatMap((bytes, i) => (i === statAt ? [hash, bytes] : i === 0 ? [bytes] : [dot, bytes])))
+}
