@@ -2,7 +2,8 @@
 import { countElements } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
 import type { Fit, MetaValue, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
-import { type FileType, maxDims } from './header.js'
+import { chooseType } from './file-type.js'
+import { type FileType, maxDims, titleOf } from './header.js'
 import { contentOf, findOptimizer } from './optimizer.js'
 import { isKnownSetting } from './optimizer-classes.js'
 
@@ -18,11 +19,11 @@ export interface WriteChoices {
 /** Answers without knowledge of the model: for a Model file, and for settings that the reference knows. */
 export const write: WriteCapabilities = capabilitiesOf({ canonical: false, keepBatch: false, type: undefined }, false)
 
-export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
-  const type = extra['file-type'] as FileType | undefined
+export function writeFor(model: Model, extra: OptionValues, name = ''): WriteCapabilities {
+  const asked = extra['file-type'] as FileType | undefined
+  const { type, note } = chooseType(model, { name, asked, hasSettings: findOptimizer(model.parts) !== undefined })
   const choices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
-  const isOptimizer = type === 'optimizer' || (model.tensors.length === 0 && findOptimizer(model.parts) !== undefined)
-  return capabilitiesOf(choices, isOptimizer)
+  return { ...capabilitiesOf(choices, type === 'optimizer'), ...(note !== undefined && { notes: [note] }) }
 }
 
 function capabilitiesOf(choices: WriteChoices, isOptimizer: boolean): WriteCapabilities {
@@ -50,11 +51,14 @@ export function fitSetting(key: string, value: MetaValue, isOptimizer: boolean):
 function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   const no = (reason: string): Fit<Tensor> => ({ fits: false, reason })
   const { dtype, shape, data, path, role, name } = tensor
-  if (choices.type === 'optimizer') return no('the settings of an optimizer are a file of their own, without tensors')
+  const { type } = choices
+  if (type === 'optimizer') return no('the settings of an optimizer are a file of their own, without tensors')
   if (tensor.quant) return no('primitiv has no place for scales; dequantize first')
   if (dtype.id !== f32.id) return no(`primitiv tensors are f32, not ${dtype.id}`)
-  if (!data && !(path?.length === 0) && choices.type !== 'shape')
-    return no('primitiv cannot name a tensor without data')
+  if (isSingle(type) && type !== 'parameter' && role === 'state')
+    return no(`a ${titleOf(type)} file has no place for statistics`)
+  if (!data && type !== 'shape' && !(type === undefined && path?.length === 0))
+    return no(isSingle(type) ? `a ${titleOf(type)} file holds values` : 'primitiv cannot name a tensor without data')
   if (role === 'state' && tensor.stat === undefined && !name.includes('#'))
     return no('it is no statistic of a parameter: its name lacks the # behind which the name of the statistic stands')
   if (!name.isWellFormed()) return no('the name holds half of a surrogate pair, which has no bytes')
@@ -63,7 +67,7 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   if (count === undefined || count > maxElements) return no(`primitiv tensors have at most ${maxElements} elements`)
   const stored = storedShape(tensor, choices)
   if (stored.dims.length > maxDims) return no(`primitiv tensors have at most ${maxDims} dimensions`)
-  return describeChange(tensor, stored)
+  return describeChange(tensor, stored, type)
 }
 
 interface WrittenShape {
@@ -87,13 +91,31 @@ function withoutOnes(dims: readonly number[]): readonly number[] {
   return dims.slice(0, end)
 }
 
-function describeChange(tensor: Tensor, { dims, batch }: WrittenShape): Fit<Tensor> {
+function describeChange(tensor: Tensor, { dims, batch }: WrittenShape, type: FileType | undefined): Fit<Tensor> {
   const shape = batch > 1 ? [...dims, batch] : dims
-  if (shape.length < tensor.shape.length)
-    return { fits: true, as: { ...tensor, shape }, reason: 'dimensions of 1 at the end of the shape are left out' }
-  if (tensor.extra?.batch !== undefined && batch === 1) {
+  const reasons: string[] = []
+  let as = tensor
+  if (shape.length < tensor.shape.length) {
+    as = { ...as, shape }
+    reasons.push('dimensions of 1 at the end of the shape are left out')
+  } else if (tensor.extra?.batch !== undefined && batch === 1) {
     const { batch: _, ...extra } = tensor.extra
-    return { fits: true, as: { ...tensor, extra }, reason: 'the batch becomes an ordinary last dimension' }
+    as = { ...as, extra }
+    reasons.push('the batch becomes an ordinary last dimension')
   }
-  return { fits: true }
+  if (isSingle(type) && isNamed(tensor)) reasons.push(`a ${titleOf(type)} file has no place for the name`)
+  const dropsValues = type === 'shape' && tensor.data !== null
+  if (dropsValues) {
+    as = { ...as, data: null }
+    reasons.push('a Shape file holds no values')
+  }
+  if (reasons.length === 0) return { fits: true }
+  return { fits: true, as, reason: reasons.join('; '), ...(dropsValues && { loss: 'content' }) }
 }
+
+/** Files of these types hold one tensor, without its name. */
+const isSingle = (type: FileType | undefined): type is 'shape' | 'tensor' | 'parameter' =>
+  type === 'shape' || type === 'tensor' || type === 'parameter'
+
+/** Whether the parameter, or the one that a statistic belongs to, is called anything. */
+const isNamed = ({ path, name, stat }: Tensor): boolean => (path ? path.length > 0 : name !== '' && name !== `#${stat}`)

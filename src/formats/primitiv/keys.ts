@@ -1,7 +1,7 @@
 // Which key each parameter is written under. Tensors that came from such a file have a path. Others have one name, usually dotted; it is
 // taken apart when no name would then have to be a parameter and a submodel at once.
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Tensor, TensorList } from '../../model/index.js'
+import type { Model, Tensor, TensorList } from '../../model/index.js'
 import { type Conflict, KeyOrder, textOfKey } from './key-order.js'
 import type { Key } from './names.js'
 import { groupStats, statName } from './stat-groups.js'
@@ -29,7 +29,8 @@ export interface Entries {
 const none: readonly Statistic[] = []
 
 /** Fails where two keys cannot be in one model, or a statistic has no parameter. */
-export function planEntries(tensors: TensorList, split: SplitNames, file: string): Entries {
+export function planEntries({ tensors, origin }: Model, split: SplitNames, file: string): Entries {
+  const isCarried = origin?.format === 'primitiv'
   const weights = positionsOfWeights(tensors)
   const statsOf = weights.length < tensors.length ? groupStats(tensors, weights, file) : undefined
   const { keyOf, sorted } = sortWeights(tensors, weights, split, file) ?? sortWeights(tensors, weights, 'never', file)!
@@ -43,7 +44,7 @@ export function planEntries(tensors: TensorList, split: SplitNames, file: string
   if (statsOf) for (const position of sorted) checkStats(statistics(position), () => tensors.at(position)!.name, file)
   const at = (index: number): Entry => {
     const tensor = tensors.at(sorted[index]!)!
-    return { key: keyOf(tensor), tensor, stats: orderStats(statistics(sorted[index]!)) }
+    return { key: keyOf(tensor), tensor, stats: orderStats(statistics(sorted[index]!), isCarried) }
   }
   return { count: sorted.length, at }
 }
@@ -110,10 +111,11 @@ function checkStats(stats: readonly Statistic[], owner: () => string, file: stri
     refuse(file, owner(), 'two statistics of this parameter have the same name')
 }
 
-/** As they were read, here or by whoever carried them; those that come from elsewhere by the bytes of their names. */
-function orderStats(stats: readonly Statistic[]): readonly Statistic[] {
+/** As they were read, here or in a container that carried them; those that come from elsewhere by the bytes of their names. */
+function orderStats(stats: readonly Statistic[], isCarried: boolean): readonly Statistic[] {
   if (stats.length < 2) return stats
-  const isRead = ({ tensor }: Statistic): boolean => tensor.path !== undefined || tensor.stat !== undefined
+  const isRead = ({ tensor }: Statistic): boolean =>
+    tensor.path !== undefined || (isCarried && tensor.stat !== undefined)
   const read = stats.filter(isRead)
   const others = stats.filter((stat) => !isRead(stat))
   const { order } = new KeyOrder(others.length, (i) => keyOfStat(others[i]!))

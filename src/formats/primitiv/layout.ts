@@ -13,6 +13,7 @@ import {
 } from '../../model/index.js'
 import { MsgpackWriter } from '../../wire/msgpack.js'
 import { storedShape, type WriteChoices } from './capabilities.js'
+import { chooseType, typeOfName } from './file-type.js'
 import { type FileType, titleOf, typeNumber } from './header.js'
 import { type Entries, type Entry, planEntries, type SplitNames, type Statistic } from './keys.js'
 import { joinNames } from './names.js'
@@ -22,41 +23,23 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   const extra = options.extra ?? {}
   const configs = configsOf(findOptimizer(model.parts), model.metadata)
   const { name } = options
-  const type = chooseType(model, name, extra['file-type'] as FileType | undefined, configs !== undefined)
+  const asked = extra['file-type'] as FileType | undefined
+  const { type } = chooseType(model, { name, asked, hasSettings: configs !== undefined })
   if (type === 'optimizer') {
     if (!configs)
       refuse(name, 'data', 'the model has no settings of an optimizer, and an Optimizer file holds nothing else')
     return { files: [optimizerFile(name, configs)] }
   }
   const choices: WriteChoices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
-  const entries = planEntries(model.tensors, (extra['split-names'] as SplitNames | undefined) ?? 'auto', name)
+  const entries = planEntries(model, (extra['split-names'] as SplitNames | undefined) ?? 'auto', name)
   const file = { name, slots: slotsMadeBy(() => new FileWriter(name, type, choices).slots(entries)) }
   fileLength(file) // goes through all slots, so that what cannot be written is refused here
   // Weights and settings are two files, as programs that use the library keep them.
   return { files: configs ? [file, optimizerFile(settingsName(name), configs)] : [file] }
 }
 
-const isSettingsName = (name: string): boolean => name.toLowerCase().endsWith('.optimizer')
 const settingsName = (name: string): string =>
-  isSettingsName(name) ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
-
-/** What the model holds decides, unless a type is asked for: only a tensor without a name can be a file of its own. */
-function chooseType(model: Model, name: string, asked: FileType | undefined, hasConfigs: boolean): FileType {
-  if (asked) return asked
-  if (model.tensors.length === 0) {
-    const isMeant = hasConfigs || model.variant === 'optimizer' || isSettingsName(name)
-    return isMeant ? 'optimizer' : 'model'
-  }
-  let only: Tensor | undefined
-  for (const tensor of model.tensors) {
-    if (tensor.role !== 'weight') continue
-    if (only || tensor.path?.length !== 0) return 'model'
-    only = tensor
-  }
-  if (!only) return 'model'
-  if (!only.data) return 'shape'
-  return model.variant === 'tensor' && model.tensors.length === 1 ? 'tensor' : 'parameter'
-}
+  typeOfName(name) === 'optimizer' ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
 
 class FileWriter {
   readonly #name: string
@@ -91,7 +74,12 @@ class FileWriter {
 
   #single({ count, at }: Entries): void {
     const title = titleOf(this.#type)
-    if (count !== 1) refuse(this.#name, 'data', `a ${title} file holds one tensor, not ${count}`)
+    if (count === 0)
+      refuse(this.#name, 'data', `a ${title} file holds one tensor, and there is none that it could hold`)
+    if (count > 1) {
+      const message = `a ${title} file holds one tensor, not ${count}; choose one with --only, or all with --file-type model`
+      refuse(this.#name, 'data', message)
+    }
     const entry = at(0)
     if (this.#type === 'parameter') this.#parameter(entry, '')
     else if (entry.stats.length > 0) refuse(this.#name, 'data', `a ${title} file has no place for statistics`)
