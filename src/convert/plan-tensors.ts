@@ -2,7 +2,7 @@
 import type { List } from '../bytes/index.js'
 import { i8, u8 } from '../dtypes/index.js'
 import { ChosenTensors } from '../model/chosen-tensors.js'
-import type { Tensor, TensorList, WriteCapabilities } from '../model/index.js'
+import type { Fit, Tensor, TensorList, WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
 import { changesForm, keepBytes } from '../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../transforms/reorder.js'

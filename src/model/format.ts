@@ -84,7 +84,7 @@ export interface Fit<T> {
   readonly reason?: string
   readonly as?: T
   /** What is lost. Absent: content where it does not fit, and form where it does so in another way that does not come back by itself. */
-  readonly loss?: 'form' | 'content'
+  readonly loss?: 'none' | 'form' | 'content'
 }
 
 /** What a format can hold, as answers to questions. Conversion is planned from these alone. */

@@ -25,18 +25,18 @@ export const writeCapabilities: WriteCapabilities = {
     if (!tensor.name.isWellFormed()) return no(halfCharacters)
     const stored = storedName(tensor)
     if (stored === tensor.name) return { fits: true }
-    return { fits: true, as: tensor, reason: `the name is stored as ${stored}` }
+    return { fits: true, as: tensor, reason: `the name is stored as ${stored}`, loss: 'none' }
   },
 
   metadata(key: string, value: MetaValue): Fit<MetaValue> {
     if (!key.isWellFormed()) return no(halfCharacters)
     if (value.type === 'str' && !value.value.isWellFormed()) return no('the text holds half of a surrogate pair')
     const stowed = stow(key, value)
-    if (stowed) return { fits: true, as: value, reason: `it is stored as an array under ${stowed.key}` }
+    if (stowed) return { fits: true, as: value, reason: `it is stored as an array under ${stowed.key}`, loss: 'none' }
     if (!writeValue(value)) return no(whyUnfit(value))
     const stored = escapeKey(key)
     if (stored === key) return { fits: true }
-    return { fits: true, as: value, reason: `the key is stored as ${stored}` }
+    return { fits: true, as: value, reason: `the key is stored as ${stored}`, loss: 'none' }
   },
 
   part(part: Part): Fit<Part> {

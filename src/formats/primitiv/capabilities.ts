@@ -77,9 +77,15 @@ interface WrittenShape {
 
 /** What is written for a shape. Ones at the end are kept, unless asked otherwise or when there is no room for them. */
 export function storedShape(tensor: Tensor, choices: WriteChoices): WrittenShape {
-  const { shape, extra } = tensor
+  const { shape, extra, role } = tensor
+  const isTooDeep = withoutOnes(shape).length > maxDims
+  // Of a statistic too deep by one, nobody says that its last dimension was a batch: but only as a batch it has a place.
+  if (isTooDeep && role === 'state' && extra?.batch === undefined) {
+    const dims = withoutOnes(shape)
+    return { dims: dims.slice(0, -1), batch: dims.at(-1)! }
+  }
   const batch = typeof extra?.batch === 'number' && extra.batch === shape.at(-1) ? extra.batch : 1
-  const keepsBatch = batch > 1 && (choices.keepBatch || withoutOnes(shape).length > maxDims)
+  const keepsBatch = batch > 1 && (choices.keepBatch || isTooDeep)
   const dims = keepsBatch ? shape.slice(0, -1) : shape
   const isTrimmed = choices.canonical || dims.length > maxDims
   return { dims: isTrimmed ? withoutOnes(dims) : dims, batch: keepsBatch ? batch : 1 }
@@ -93,24 +99,26 @@ function withoutOnes(dims: readonly number[]): readonly number[] {
 
 function describeChange(tensor: Tensor, { dims, batch }: WrittenShape, type: FileType | undefined): Fit<Tensor> {
   const shape = batch > 1 ? [...dims, batch] : dims
-  const reasons: string[] = []
+  const stated = tensor.extra?.batch
+  const changes: string[] = []
   let as = tensor
   if (shape.length < tensor.shape.length) {
     as = { ...as, shape }
-    reasons.push('dimensions of 1 at the end of the shape are left out')
-  } else if (tensor.extra?.batch !== undefined && batch === 1) {
-    const { batch: _, ...extra } = tensor.extra
+    changes.push('dimensions of 1 at the end of the shape are left out')
+  } else if (stated !== undefined && batch === 1) {
+    const { batch: _, ...extra } = tensor.extra!
     as = { ...as, extra }
-    reasons.push('the batch becomes an ordinary last dimension')
+    changes.push('the batch becomes an ordinary last dimension')
   }
-  if (isSingle(type) && isNamed(tensor)) reasons.push(`a ${titleOf(type)} file has no place for the name`)
+  if (isSingle(type) && isNamed(tensor)) changes.push(`a ${titleOf(type)} file has no place for the name`)
   const dropsValues = type === 'shape' && tensor.data !== null
   if (dropsValues) {
     as = { ...as, data: null }
-    reasons.push('a Shape file holds no values')
+    changes.push('a Shape file holds no values')
   }
-  if (reasons.length === 0) return { fits: true }
-  return { fits: true, as, reason: reasons.join('; '), ...(dropsValues && { loss: 'content' }) }
+  if (changes.length > 0) return { fits: true, as, reason: changes.join('; '), ...(dropsValues && { loss: 'content' }) }
+  if (batch === 1 || stated !== undefined) return { fits: true }
+  return { fits: true, as, reason: 'the last dimension is written as a batch', loss: 'none' }
 }
 
 /** Files of these types hold one tensor, without its name. */

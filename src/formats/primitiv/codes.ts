@@ -34,6 +34,7 @@ export const codes = defineCodes('primitiv', {
   'trailing-bytes': warning('Bytes follow the data. The reference never looks at them.'),
   'no-reference': note('The document knows files of this type, but the reference can neither save nor load them.'),
   'config-map': warning('A setting stands in the map of the other type, where the reference does not look for it.'),
+  'config-negative': warning('A setting is negative that the reference does not let anybody set to less than 0.'),
   'config-prerelease': warning(
     'Settings have the prefix that was used before the first release with this format; no release understands them.',
   ),

@@ -99,6 +99,12 @@ export class OptimizerWalk {
       if (name.raw) this.#rawKeys.set(key, name.raw)
       const other = this.#map === 'uint' ? isKnownFloat(key) : commonUints.has(key)
       if (other) fields.say('config-map', at, `${JSON.stringify(key)} belongs into the other map`)
+      else if (commonFloats.has(key) && setting.value < 0)
+        fields.say(
+          'config-negative',
+          at,
+          `${JSON.stringify(key)} is ${setting.value}; the reference refuses to set it below 0`,
+        )
     }
     this.#left--
     this.#index++

@@ -233,7 +233,7 @@ describe('what has no place', () => {
     ])
   })
 
-  it('is written in another way for names and texts, which come back', async () => {
+  it('is no loss for names and texts, which come back by themselves', async () => {
     const plan = await planFor(sampleModel([sampleTensor('a/b', 'f32', [1])], new Map([['note', text('two words')]])))
     expect(plan.loss).toBe('none')
     expect(plan.actions.map(({ reason }) => reason)).toEqual([
