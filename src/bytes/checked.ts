@@ -33,6 +33,10 @@ export function countElements(shape: readonly number[]): number | undefined {
   return count
 }
 
+/** The same for a tensor that a format has accepted: without elements where a dimension is 0, however large the others are. */
+export const elementsIn = (shape: readonly number[]): number | undefined =>
+  shape.includes(0) ? 0 : countElements(shape)
+
 /** The next multiple of `alignment` (any positive integer). */
 export function alignUp(offset: number, alignment: number): number {
   const rest = offset % alignment

@@ -1,4 +1,5 @@
 // Numbers for people.
+import type { Dim } from '../node.js'
 
 const binaryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
@@ -49,4 +50,4 @@ export function formatValue(value: unknown): string {
     : String(Number(value.toPrecision(4)))
 }
 
-export const formatShape = (shape: readonly number[]): string => `[${shape.join(', ')}]`
+export const formatShape = (shape: readonly Dim[]): string => `[${shape.join(', ')}]`

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import {
   countElements,
+  type Dim,
   type InspectedTensor,
   type Inspection,
   type JsonValue,
@@ -71,7 +72,7 @@ function tensorRows(
   withStats: boolean,
 ): RowSource {
   // Neighbours often share their shape and their size.
-  let shape: readonly number[] | undefined
+  let shape: readonly Dim[] | undefined
   let shapeText = ''
   let bytes: number | null | undefined
   let size = ''

@@ -2,6 +2,7 @@ import {
   type ByteSource,
   type HistogramBin,
   type NoStats,
+  shownDims,
   statsOfTensors,
   type Tensor,
   type TensorList,
@@ -39,7 +40,7 @@ export default function stats(context: Context, inputs: readonly string[], flags
       const tensors = measured.map(({ tensor, stats: numbers }) => ({
         name: tensor.name,
         dtype: tensor.dtype.id,
-        shape: tensor.shape,
+        shape: shownDims(tensor),
         ...numbers,
       }))
       await console.json({ file: input, format: model.format, tensors, ...damageJson(damage) })
@@ -78,7 +79,7 @@ const columns: readonly Column[] = [
 ]
 
 function rowOf({ tensor, stats: numbers }: Measured): string[] {
-  const head = [escapeName(tensor.name), (tensor.encoding ?? tensor.dtype).id, formatShape(tensor.shape)]
+  const head = [escapeName(tensor.name), (tensor.encoding ?? tensor.dtype).id, formatShape(shownDims(tensor))]
   if (numbers.reason !== undefined) return [...head, ...Array<string>(8).fill('-'), numbers.reason]
   const { min, max, mean, median, std, zero, nan, posInf, negInf, histogram } = numbers
   return [

@@ -57,7 +57,7 @@ function segmentsOf({ path, stat, name }: InspectedTensor): string[] {
 
 function add(group: Group, tensor: InspectedTensor): void {
   group.count++
-  group.parameters += countElements(tensor.shape) ?? 0
+  group.parameters += parametersOf(tensor)
   group.bytes += tensor.bytes ?? 0
 }
 
@@ -75,10 +75,12 @@ function list(group: Group, indent: string, rows: string[][]): void {
   }
 }
 
+const parametersOf = ({ shape }: InspectedTensor): number => countElements(shape.map(Number)) ?? 0
+
 function leafRow(indent: string, { label, tensor }: Leaf): string[] {
   const { dtype, encoding, shape, bytes } = tensor
   const size = bytes === null ? 'no data' : formatSize(bytes)
-  const parameters = formatAmount(countElements(shape) ?? 0)
+  const parameters = formatAmount(parametersOf(tensor))
   return [indent + escapeName(label), encoding ?? dtype, formatShape(shape), parameters, size]
 }
 

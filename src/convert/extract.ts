@@ -1,6 +1,8 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
+import { countElements } from '../bytes/index.js'
 import { dtypeById } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
+import { formatDims } from '../model/dims.js'
 import type { FileLayout, Model, Tensor } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { rowMajor } from '../transforms/reorder.js'
@@ -55,6 +57,10 @@ export function npyLayout(tensor: Tensor, name: string): FileLayout {
   const dtype = tensor.dtype.id
   if (npyDescription(dtype) === undefined || !tensor.data) {
     const message = `NumPy has no type for ${dtype}; add --as f32, or write the stored bytes to a .bin file`
+    failWith(usageCodes.option, { file: name, path: tensor.name, message })
+  }
+  if (countElements(tensor.shape) === undefined) {
+    const message = `the dimensions ${formatDims(tensor)} multiply to more than NumPy can count`
     failWith(usageCodes.option, { file: name, path: tensor.name, message })
   }
   return {

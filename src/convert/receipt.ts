@@ -8,7 +8,7 @@ import { type Algorithm, digestOf } from '../digest/index.js'
 import type { Finding } from '../errors/index.js'
 import { digestPayloads } from '../inspect/digest-payloads.js'
 import { type HashOptions, hashModel } from '../inspect/hash.js'
-import { type Model, type QuantParams, rangePayload } from '../model/index.js'
+import { type Dim, type Model, type QuantParams, rangePayload } from '../model/index.js'
 import { pairBy } from '../model/pair-by.js'
 import { restoreStowed } from '../stow/index.js'
 import { rowMajor } from '../transforms/reorder.js'
@@ -33,7 +33,7 @@ export interface ReceiptSide {
 export interface ReceiptTensor {
   readonly name: string
   readonly dtype: string
-  readonly shape: readonly number[]
+  readonly shape: readonly Dim[]
   /** Of the bytes in row order; null when the tensor is declared without data. */
   readonly digest: string | null
   /** Of the scales and zero points that a container states beside the tensor, where it does. */

@@ -1,4 +1,5 @@
 // One tensor of each model: structure first, then the stored bytes, and the numbers only where these differ.
+import { formatDims, shownDims } from '../model/dims.js'
 import type { JsonValue, QuantParams, Tensor } from '../model/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 import type { PayloadPair } from './compare-ranges.js'
@@ -24,7 +25,7 @@ export async function compareTensors(
     ...{ name: a.name, change, a: sideOf(a), b: sideOf(b) },
     ...more,
   })
-  if (a.shape.join() !== b.shape.join()) return difference('shape')
+  if (formatDims(a) !== formatDims(b)) return difference('shape')
   const isSameType = isOneType(a, b)
   if (!a.data && !b.data) return isSameType ? undefined : difference('type', { reason: 'there are no data' })
   if (!a.data || !b.data) return difference('data')
@@ -46,7 +47,7 @@ export async function compareTensors(
 
 /** The bytes that are compared directly, where these decide. */
 export function storedBytes(a: Tensor, b: Tensor): PayloadPair | undefined {
-  const isAlike = a.data && b.data && a.shape.join() === b.shape.join() && isOneType(a, b)
+  const isAlike = a.data && b.data && formatDims(a) === formatDims(b) && isOneType(a, b)
   return isAlike ? inOneOrder(a, b) : undefined
 }
 
@@ -63,11 +64,11 @@ function inOneOrder(a: Tensor, b: Tensor): PayloadPair | undefined {
 export const typeOf = (tensor: Tensor): string => (tensor.encoding ?? tensor.dtype).id
 
 export function sideOf(tensor: Tensor): TensorSide {
-  const { name, shape, data, quant } = tensor
+  const { name, data, quant } = tensor
   return {
     name,
     dtype: typeOf(tensor),
-    shape,
+    shape: shownDims(tensor),
     bytes: data?.byteLength ?? null,
     ...(quant && { quant: quant as unknown as JsonValue }),
   }

@@ -1,6 +1,7 @@
 // Which tensor of the second model belongs to which of the first: those of the same name and, among the rest, those of the same content.
 import { toHex } from '../bytes/index.js'
 import { hashModel } from '../inspect/hash.js'
+import { formatDims } from '../model/dims.js'
 import type { Model, Tensor, TensorList } from '../model/index.js'
 import { nameBytes } from '../model/name-bytes.js'
 import { type Pairs, pairBy } from '../model/pair-by.js'
@@ -63,7 +64,7 @@ export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tenso
 }
 
 /** Scales beside a tensor belong to its content. */
-const formKey = (tensor: Tensor): string => JSON.stringify([typeOf(tensor), tensor.shape, tensor.quant])
+const formKey = (tensor: Tensor): string => JSON.stringify([typeOf(tensor), formatDims(tensor), tensor.quant])
 
 async function digestsOf(model: Model, tensors: TensorList, watch: HashWatch): Promise<[Tensor, string][]> {
   const ordered = tensors.map(inRowOrder)

@@ -1,5 +1,5 @@
 // What a comparison of two models gives: plain data that is also the JSON of `tare diff`. Only what differs is listed; the rest is counted.
-import type { JsonValue } from '../model/index.js'
+import type { Dim, JsonValue } from '../model/index.js'
 
 /**
  * What is different about a tensor, the gravest first:
@@ -21,7 +21,7 @@ export interface TensorSide {
   readonly name: string
   /** What the bytes mean: the type inside a packed tensor where it is known. */
   readonly dtype: string
-  readonly shape: readonly number[]
+  readonly shape: readonly Dim[]
   /** Stored bytes; null when the tensor is declared without data. */
   readonly bytes: number | null
   readonly quant?: JsonValue

@@ -5,7 +5,8 @@
 // only carries for another format counts as what it stands for, as in a comparison of two models.
 import { compareUtf8, encodeUtf8, toHex } from '../bytes/index.js'
 import { type Algorithm, digestOf } from '../digest/index.js'
-import type { Model, Payload, Tensor } from '../model/index.js'
+import { shownDims } from '../model/dims.js'
+import type { Dim, Model, Payload, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { restoreStowed } from '../stow/index.js'
 import { decodedPayload } from '../transforms/decode.js'
@@ -33,7 +34,7 @@ export interface HashedTensor {
   readonly stat?: string
   readonly dtype: string
   readonly encoding?: string
-  readonly shape: readonly number[]
+  readonly shape: readonly Dim[]
   /** null: declared without data, or (with `decoded`) of a type whose values cannot be decoded. */
   readonly digest: string | null
 }
@@ -62,6 +63,7 @@ export async function hashModel(given: Model, options: HashOptions = {}): Promis
   const lines: { name: string; line: string }[] = []
   const tensors: HashedTensor[] = []
   for (const [i, tensor] of model.tensors.entries()) {
+    const shape = shownDims(tensor)
     const [canonical, stored = canonical] = wanted[i]!.map((payload) => digests.get(payload)!)
     tensors.push({
       name: tensor.name,
@@ -69,12 +71,11 @@ export async function hashModel(given: Model, options: HashOptions = {}): Promis
       ...(tensor.stat !== undefined && { stat: tensor.stat }),
       dtype: tensor.dtype.id,
       ...(tensor.encoding && { encoding: tensor.encoding.id }),
-      shape: tensor.shape,
+      shape,
       digest: stored ?? null,
     })
     const dtype = options.decoded ? 'f32' : (tensor.encoding ?? tensor.dtype).id
-    const { shape } = turned.at(i)!
-    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, shape, canonical ?? null]) })
+    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, shownDims(turned.at(i)!), canonical ?? null]) })
   }
   lines.sort((a, b) => compareUtf8(a.name, b.name))
   const text = `tare fingerprint 1\n${lines.map(({ line }) => `${line}\n`).join('')}`

@@ -1,5 +1,14 @@
 // What is in a model, as plain JSON. The command line prints it; programs use it as it is.
-import { type JsonValue, type MetaValue, type Model, type Part, type Tensor, totalSize } from '../model/index.js'
+import { shownDims } from '../model/dims.js'
+import {
+  type Dim,
+  type JsonValue,
+  type MetaValue,
+  type Model,
+  type Part,
+  type Tensor,
+  totalSize,
+} from '../model/index.js'
 import { findStowage } from '../stow/index.js'
 import { itemsBetween } from './list-items.js'
 import { scalarToJson } from './scalar-json.js'
@@ -10,7 +19,7 @@ export interface InspectedTensor {
   readonly stat?: string
   readonly dtype: string
   readonly encoding?: string
-  readonly shape: readonly number[]
+  readonly shape: readonly Dim[]
   /** Stored bytes; null when the tensor is declared without data. */
   readonly bytes: number | null
   /** Where the bytes begin, in `file` (absent for the file that was opened); null when they are made on the fly. */
@@ -86,7 +95,8 @@ function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
 
 /** One tensor; `main` is the name of the file that was opened. */
 export function inspectTensor(tensor: Tensor, main: string): InspectedTensor {
-  const { name, path, stat, dtype, encoding, shape, data, order, role, quant, extra } = tensor
+  const { name, path, stat, dtype, encoding, data, order, role, quant, extra } = tensor
+  const shape = shownDims(tensor)
   const origin = data?.origin
   const bytes = data?.byteLength ?? null
   const offset = origin?.offset ?? null
@@ -124,7 +134,7 @@ export function metaToJson(value: MetaValue, listLimit: number): JsonValue {
       const shown = Array.from({ length: Math.min(count, listLimit) }, (_, i) =>
         scalarToJson(value.dtype.codec?.element(value.value, i)),
       )
-      return { type: 'ndarray', dtype: value.dtype.id, shape: value.shape, value: shown }
+      return { type: 'ndarray', dtype: value.dtype.id, shape: shownDims(value), value: shown }
     }
     case 'array': {
       const items = itemsBetween(value, 0, listLimit)

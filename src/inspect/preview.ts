@@ -74,7 +74,7 @@ export function whyUnreadable(tensor: Tensor): string | undefined {
   if (!tensor.data) return 'the tensor is declared without data'
   if (dtype.regions) return dtype.regions.refusal(tensor.shape, tensor.data.byteLength)
   if (!dtype.codec) return `values of type ${dtype.id} cannot be decoded`
-  const size = dtype.byteLength(tensor.shape)
+  const size = tensor.shape.includes(0) ? 0 : dtype.byteLength(tensor.shape)
   if (size === tensor.data.byteLength) return undefined
   const wanted = size === undefined ? 'is impossible for the type' : `takes ${size}`
   return `${tensor.data.byteLength} bytes are stored, but shape [${tensor.shape.join(', ')}] of ${dtype.id} ${wanted}`

@@ -1,7 +1,8 @@
 // A model as text, in the notation that OINF's own verifier prints: size variables, metadata, then every tensor with a few of its
 // values, statistics and a histogram. Other formats have more types of metadata; they are written in the same spirit.
-import { countElements, defaultWindow, toHex } from '../bytes/index.js'
+import { countElements, defaultWindow, elementsIn, toHex } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
+import { formatDims } from '../model/dims.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import { formatNumber } from './format-number.js'
@@ -71,8 +72,6 @@ const typeName = (id: string): string => (id === 'f8_e5m2' ? 'f8' : id)
 
 const undecoded = ({ byteLength }: { readonly byteLength: number }): string => `${byteLength} bytes, values not decoded`
 
-const dims = (shape: readonly number[]): string => `[${shape.join(', ')}]`
-
 async function showTensor(
   tensor: Tensor,
   stats: TensorStats | NoStats | undefined,
@@ -80,7 +79,7 @@ async function showTensor(
 ): Promise<string> {
   const dtype = typeOf(tensor)
   const type = typeName(dtype.id)
-  const head = `${tensor.name}: ${type}${dims(tensor.shape)}`
+  const head = `${tensor.name}: ${type}${formatDims(tensor)}`
   const quant = tensor.quant ? [formatQuant(tensor.quant)] : []
   if (!tensor.data) return [`${head} -- uninitialized`, ...quant].join('\n')
   // reference: stops here for an empty tensor that counts as having data, before it comes to the quantization
@@ -176,7 +175,7 @@ function formatEntry(key: string, value: MetaValue): string {
     case 'bytes':
       return `${key}: bytes[${value.value.byteLength}] = ${firstBytes(value.value, value.value.byteLength)}`
     case 'ndarray': {
-      const head = `${key}: ${typeName(value.dtype.id)}${dims(value.shape)}`
+      const head = `${key}: ${typeName(value.dtype.id)}${formatDims(value)}`
       const values = formatArray(value)
       return values === undefined ? `${head} -- ${undecoded(value.value)}` : `${head} = ${values}`
     }
@@ -232,8 +231,8 @@ function firstBytes(bytes: Uint8Array, count: number): string {
 /** The values of an array, or undefined when they cannot be decoded. */
 function formatArray({ dtype, shape, value }: Extract<MetaValue, { type: 'ndarray' }>): string | undefined {
   const { codec } = dtype
-  const count = countElements(shape)
-  if (!codec || count === undefined || dtype.byteLength(shape) !== value.byteLength) return undefined
+  const count = elementsIn(shape)
+  if (!codec || count === undefined || (count > 0 && dtype.byteLength(shape) !== value.byteLength)) return undefined
   const plan = planPreview(shape, count)
   const values = plan.rows.flat().map((index) => formatScalar(codec.element(value, index), dtype.kind))
   return formatPreview(plan, values)

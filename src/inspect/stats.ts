@@ -1,6 +1,6 @@
 // Statistics of one tensor. A small tensor is decoded once and kept; a large one is streamed once for the summary and once more for what
 // needs the mean and the extremes. Types of up to 16 bits or so often need no second pass (see the kernels).
-import { countElements } from '../bytes/index.js'
+import { elementsIn } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import {
@@ -111,7 +111,7 @@ export async function tensorStats(tensor: Tensor, options: StatsOptions = {}): P
   if (!payload) return { reason: `values of type ${dtype.id} cannot be decoded` }
   const { exact, signal, onProgress } = options
   const values = await openValues(payload, kind === 'f32' ? Float32Array : Float64Array, {
-    count: countElements(tensor.shape)!,
+    count: elementsIn(tensor.shape)!,
     passes: exact ? digitsOf(kind) : 2,
     signal,
     onProgress: (done, total) => onProgress?.({ done, total, path: tensor.name }),

@@ -1,3 +1,4 @@
+export { type Dim, shownDims } from './dims.js'
 export * from './format.js'
 export * from './layout.js'
 export * from './metadata.js'

@@ -48,7 +48,13 @@ export type MetaValue =
     }
   | { readonly type: 'bytes'; readonly value: Uint8Array }
   | { readonly type: 'bitset'; readonly bits: number; readonly value: Uint8Array }
-  | { readonly type: 'ndarray'; readonly dtype: DType; readonly shape: readonly number[]; readonly value: Uint8Array }
+  | {
+      readonly type: 'ndarray'
+      readonly dtype: DType
+      readonly shape: readonly number[] /** set where an array without elements has dimensions that no number holds */
+      readonly exactShape?: readonly bigint[] | undefined
+      readonly value: Uint8Array
+    }
   | { readonly type: 'json'; readonly value: JsonValue }
   | { readonly type: 'null' }
   | MetaList

@@ -1,7 +1,9 @@
 // Whether two metadata values are the same. Formats differ in the types they have, so the same value can come as u32, as i64 or as JSON:
 // that is a difference of type only.
+
 import { compareBytes } from '../bytes/index.js'
 import type { Closeness } from '../kernels/compare.js'
+import { formatDims } from './dims.js'
 import type { JsonValue, MetaValue } from './metadata.js'
 
 /** `close`: another number, within the tolerance. The worst of all items counts for a list. */
@@ -65,8 +67,9 @@ function sameType(a: MetaValue, b: MetaValue, close?: Closeness): Sameness {
     case 'bitset':
       return isSame(a.bits === (b as typeof a).bits && isSameBytes(a.value, (b as typeof a).value))
     case 'ndarray': {
-      const { dtype, shape, value } = b as typeof a
-      return isSame(a.dtype.id === dtype.id && a.shape.join() === shape.join() && isSameBytes(a.value, value))
+      const other = b as typeof a
+      const isAlike = a.dtype.id === other.dtype.id && formatDims(a) === formatDims(other)
+      return isSame(isAlike && isSameBytes(a.value, other.value))
     }
     case 'json':
       return sameJson(a.value, (b as typeof a).value, close)

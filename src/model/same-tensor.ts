@@ -19,6 +19,7 @@ export function isSameTensor(a: Tensor, b: Tensor): boolean {
     a.extra === b.extra &&
     isSameStored(a.data, b.data) &&
     areEqual(a.shape, b.shape) &&
+    areEqual(a.exactShape, b.exactShape) &&
     areEqual(a.path, b.path) &&
     areEqual(a.rawName, b.rawName)
   )

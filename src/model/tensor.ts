@@ -22,6 +22,8 @@ export interface Tensor {
   readonly encoding?: DType | undefined
   /** Logical dimensions, outermost first, whatever the order of the stored bytes. */
   readonly shape: readonly number[]
+  /** The same exactly, where a tensor without elements or without data has dimensions that no number holds; see `dims.ts`. */
+  readonly exactShape?: readonly bigint[] | undefined
   readonly order: 'row' | 'column'
   /** `state` is what an optimizer keeps beside the weights. */
   readonly role: 'weight' | 'state'

@@ -2,6 +2,7 @@
 // back exactly as it was, the bits of a NaN included.
 import { fromHex, toHex } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
+import { type Dim, shapeOfShown, shownDims } from './dims.js'
 import { type JsonValue, listOf, type MetaList, type MetaValue } from './metadata.js'
 
 export type TypedJson = readonly [type: string, ...content: JsonValue[]]
@@ -20,7 +21,7 @@ export function toTypedJson(value: MetaValue): TypedJson {
     case 'bitset':
       return ['bitset', value.bits, toHex(value.value)]
     case 'ndarray':
-      return ['ndarray', value.dtype.id, value.shape, toHex(value.value)]
+      return ['ndarray', value.dtype.id, shownDims(value), toHex(value.value)]
     case 'array': {
       const items = value.values()
       const isText = value.item === 'str' && items.every((item) => item.type === 'str' && !item.bytes)
@@ -66,7 +67,12 @@ function parse([type, first, second, third]: TypedJson): MetaValue | undefined {
     case 'bitset':
       return { type, bits: Number(first), value: fromHex(String(second)) }
     case 'ndarray':
-      return { type, dtype: dtypeById(String(first))!, shape: second as number[], value: fromHex(String(third)) }
+      return {
+        type,
+        dtype: dtypeById(String(first))!,
+        ...shapeOfShown(second as Dim[]),
+        value: fromHex(String(third)),
+      }
     case 'strings':
       if (!(first as unknown[]).every((item) => typeof item === 'string')) return undefined
       return listOf(

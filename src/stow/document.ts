@@ -1,7 +1,14 @@
 // What a container has no place for travels in a JSON text under one metadata key, so that the way home gives it back in its own form:
 // metadata of foreign types, parts, and what tensors are called, typed or annotated with elsewhere. Any reader sees a string and leaves it
 // alone. The text is plain ASCII, so every container's rules for strings hold; where values must be short it lies in several pieces.
-import { type JsonValue, type Metadata, type MetaValue, type QuantParams, stowageKey } from '../model/index.js'
+import {
+  type Dim,
+  type JsonValue,
+  type Metadata,
+  type MetaValue,
+  type QuantParams,
+  stowageKey,
+} from '../model/index.js'
 import type { TypedJson } from '../model/typed-json.js'
 
 /** The format that the model was made for, with what it says about itself. */
@@ -20,7 +27,7 @@ export interface StowedTensor {
   readonly rawName?: readonly string[]
   readonly dtype?: string
   readonly encoding?: string
-  readonly shape?: readonly number[]
+  readonly shape?: readonly Dim[]
   readonly order?: 'column'
   /** Its bytes lie in the container as a row of u8. */
   readonly bytes?: true
@@ -98,6 +105,9 @@ function parseStowage(text: string): Stowage | undefined {
 type Test = (value: unknown) => boolean
 const isText: Test = (value) => typeof value === 'string'
 const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+/** Beyond 2^53-1 the digits of a 64-bit number. */
+const isDim: Test = (value) =>
+  isCount(value) || (isText(value) && /^\d{16,20}$/.test(value as string) && BigInt(value as string) < 2n ** 64n)
 const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNumber: Test = (value) => typeof value === 'number'
 
@@ -127,7 +137,7 @@ const isTensor: Test = (value) => {
     [stored, name, dtype, encoding, stat].every((each) => isOptional(each, isText)) &&
     isListOf(path, isText) &&
     isListOf(rawName, isText) &&
-    isListOf(shape, isCount) &&
+    isListOf(shape, isDim) &&
     (order === undefined || order === 'column') &&
     (role === undefined || role === 'state') &&
     isOptional(quant, isQuant) &&

@@ -1,6 +1,7 @@
 // What a tensor is beyond its name, type, shape and bytes, or where these had to change: described on the way in, applied on the way home.
 import { countElements, fromHex, toHex } from '../bytes/index.js'
 import { type DType, dtypeById, i8, u8 } from '../dtypes/index.js'
+import { shapeOfShown, shownDims } from '../model/dims.js'
 import type { Tensor } from '../model/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { columnMajor } from '../transforms/reorder.js'
@@ -31,7 +32,7 @@ export function describeTensor(
     ...(!isHome && path && (rawName || isAmbiguous(path, original)) && { path }),
     ...(!isHome && rawName && { rawName: rawName.map(toHex) }),
     ...(isTypeChanged(original, stored) && { dtype: dtype.id, ...(encoding && { encoding: encoding.id }) }),
-    ...(!(stored && isSameShape(stored.shape, shape)) && { shape }),
+    ...(!(stored && isSameShape(stored.shape, shape)) && { shape: shownDims(original) }),
     ...(original.order === 'column' && isOrderLost(original, stored, homeKeepsOrder) && { order: 'column' as const }),
     ...(stored &&
       isBytes(stored) &&
@@ -83,9 +84,9 @@ export function restoreTensor(told: StowedTensor, stored: Tensor | undefined): T
   const base = stored ? retype(told, stored) : declare(told)
   if (!base) return undefined
   const { name, path, rawName, role, stat, quant, extra } = told
-  const shape = told.shape ?? base.shape
-  if (countElements(shape) !== countElements(base.shape)) return undefined
-  const ordered = told.order && base.data && base.order === 'row' ? columnMajor({ ...base, shape }) : { ...base, shape }
+  const shaped = { ...base, ...(told.shape && shapeOfShown(told.shape)) }
+  if (countElements(shaped.shape) !== countElements(base.shape)) return undefined
+  const ordered = told.order && base.data && base.order === 'row' ? columnMajor(shaped) : shaped
   return {
     ...ordered,
     ...(name !== undefined && { name }),
@@ -111,8 +112,11 @@ function retype(
     if (!dtype.codec || !stored.dtype.codec || castLoss(dtype, stored.dtype) !== 'none') return undefined
     return castTensor(stored, dtype)
   }
-  if (!isBytes(stored) || !shape || !isSizeOf(dtype, shape, stored.data?.byteLength ?? 0)) return undefined
-  return { ...stored, dtype, encoding, shape, order: order ?? 'row' }
+  if (!isBytes(stored) || !shape) return undefined
+  const shaped = shapeOfShown(shape)
+  if (countElements(shaped.shape) === undefined) return undefined
+  if (!isSizeOf(dtype, shaped.shape, stored.data?.byteLength ?? 0)) return undefined
+  return { ...stored, dtype, encoding, ...shaped, order: order ?? 'row' }
 }
 
 function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
@@ -125,9 +129,9 @@ function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): b
 function declare({ name, dtype: id, shape, absent }: StowedTensor): Tensor | undefined {
   const dtype = dtypeById(id ?? '')
   if (name === undefined || !dtype || !shape) return undefined
-  if (!absent && countElements(shape) !== 0) return undefined
+  if (!absent && !shape.includes(0)) return undefined
   const data = absent ? null : emptyPayload
-  return { name, dtype, shape, order: 'row', role: 'weight', data }
+  return { name, dtype, ...shapeOfShown(shape), order: 'row', role: 'weight', data }
 }
 
 const emptyPayload = { byteLength: 0, async *chunks() {} }

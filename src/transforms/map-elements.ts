@@ -1,6 +1,6 @@
 // A payload that is another one, converted element by element. It streams in windows that hold whole groups of both types and keeps
 // random access where the input has it.
-import { alignUp, checkRange, countElements, defaultWindow, releaseWindow, takeEvenWindow } from '../bytes/index.js'
+import { alignUp, checkRange, defaultWindow, elementsIn, releaseWindow, takeEvenWindow } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
 import { type Payload, type Recipe, rechunked, type Stretches } from '../model/index.js'
@@ -29,7 +29,7 @@ interface CountedMap extends ElementMap {
 
 export function mapElements(elements: ElementMap): Payload {
   const { input, shape, from } = elements
-  const count = countElements(shape) ?? Number.POSITIVE_INFINITY
+  const count = elementsIn(shape) ?? Number.POSITIVE_INFINITY
   if (input.byteLength !== bytesFor(count, from)) {
     const message = `the shape [${shape.join(', ')}] does not go with ${input.byteLength} bytes`
     failWith(transformCodes['shape-mismatch'], { file: fileOf(input), message })

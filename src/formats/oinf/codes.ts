@@ -46,7 +46,7 @@ export const codes = defineCodes('oinf', {
   'tensor-bitset': warning('A tensor of bitsets: the document allows it, the reference tools refuse it.'),
   'tensor-flags': error('A tensor has flags that version 2 does not know.'),
   'tensor-flags-unknown': warning('A tensor has flags that version 1 does not know; its readers ignore them.'),
-  'tensor-dims': error('The dimensions of a tensor do not fit into its record, or one is beyond 2^53-1.'),
+  'tensor-dims': error('The dimensions of a tensor do not fit into its record.'),
   'tensor-overflow': error('The dimensions of a tensor multiply to more than any file can hold.'),
   'tensor-no-data': error('A tensor without data states a size or an offset for it.'),
   'tensor-alignment': error('The data of a tensor do not start on a multiple of 8.'),

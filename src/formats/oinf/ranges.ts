@@ -1,8 +1,8 @@
 // Where a record may point: to a multiple of 8 in the data section, and not beyond the end of the file.
 import { countElements } from '../../bytes/index.js'
-import type { DType } from '../../dtypes/index.js'
+import { formatDims } from '../../model/dims.js'
 import type { OinfCode } from './codes.js'
-import type { Range } from './records.js'
+import type { Range, TensorRecord } from './records.js'
 import { alignment } from './structs.js'
 import { dataSize } from './types.js'
 
@@ -38,18 +38,17 @@ export function checkRange(
   return { offset: Number(offset), length: Number(length) }
 }
 
-interface Described {
-  readonly dtype: DType
-  readonly shape: readonly number[]
+interface Described extends Pick<TensorRecord, 'dtype' | 'shape' | 'exactShape'> {
   readonly present: boolean
 }
 
 /** The range of a tensor's data, which it may do without. */
 export function checkData(
-  { dtype, shape, present }: Described,
+  described: Described,
   stated: StatedRange,
   bounds: Bounds,
 ): { readonly ok: boolean; readonly range?: Range | undefined } {
+  const { dtype, shape, present } = described
   const { length, offset, at } = stated
   const { complain } = bounds
   if (!present) {
@@ -58,7 +57,7 @@ export function checkData(
     return { ok: complain('tensor-no-data', at, 'data_nbytes', message) }
   }
   const wanted = dataSize(dtype, shape)
-  const type = `shape [${shape.join(', ')}] of ${dtype.id}`
+  const type = `shape ${formatDims(described)} of ${dtype.id}`
   if (wanted === undefined) {
     const what = countElements(shape) === undefined ? 'elements' : 'bytes'
     return { ok: complain('tensor-overflow', at, 'dims', `${type} has more than 2^53-1 ${what}`) }

@@ -60,9 +60,9 @@ function completeTensors(
     const quant = quants.get(i) ?? stowed?.get(i)
     if (name === tensor.name && offset === range?.offset && !quant) continue
     const data = range ? new RangePayload(range.source, offset!, range.length) : null
-    const { dtype, shape, order, role } = tensor
+    const { dtype, shape, exactShape, order, role } = tensor
     // All fields at once: engines take many times as long for objects that are made by spreading others.
-    tensors.replace(i, { name, rawName: raw && [raw], dtype, shape, order, role, data, quant })
+    tensors.replace(i, { name, rawName: raw && [raw], dtype, shape, exactShape, order, role, data, quant })
   }
 }
 

@@ -3,6 +3,7 @@
 import { type Cursor, toSafe } from '../../bytes/index.js'
 import type { MovingWindow } from '../../bytes/moving-window.js'
 import type { DType } from '../../dtypes/index.js'
+import { shapeOfDims } from '../../model/dims.js'
 import type { Lost, ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import type { Header, TableName } from './header.js'
@@ -188,15 +189,15 @@ export class RecordReader {
       this.#lost = true
       return undefined
     }
-    const shape = this.#dims(ndim)
+    const described = shapeOfDims(this.#dims(ndim))
     const rangesAt = cursor.offset
     const { dataNbytes, dataOffset } = dataFields.read(cursor)
     const quant = isV2 ? quantFields.read(cursor) : undefined
     const dtype = this.#type(tag, at)
-    if (!this.#flags(flags, at + tensorFields.offsetOf('flags')) || !dtype || !shape) return undefined
+    if (!this.#flags(flags, at + tensorFields.offsetOf('flags')) || !dtype) return undefined
 
     const dataRange = checkData(
-      { dtype, shape, present: (flags & hasData) !== 0 },
+      { dtype, ...described, present: (flags & hasData) !== 0 },
       { length: dataNbytes, offset: dataOffset, at: rangesAt },
       this.#bounds,
     )
@@ -216,7 +217,7 @@ export class RecordReader {
         if (!quantRange) return this.#leaveOut('tensor', unescapeName(name).text, dataNbytes)
       }
     }
-    return { index, name, dtype, shape, data: dataRange.range, quant: quantRange }
+    return { index, name, dtype, ...described, data: dataRange.range, quant: quantRange }
   }
 
   #leaveOut(subject: Lost['subject'], name: string, length: bigint): undefined {
@@ -224,22 +225,19 @@ export class RecordReader {
     this.#context.onLost?.({ subject, name, length: toSafe(length), reason })
   }
 
-  #dims(ndim: number): number[] | undefined {
+  /** Beyond 2^53-1 as they are: a tensor without data, or without elements, may have any. */
+  #dims(ndim: number): (number | bigint)[] {
     const { cursor } = this
-    const shape: number[] = []
-    let isGood = true
+    const dims: (number | bigint)[] = []
     cursor.enter('dims')
     for (let i = 0; i < ndim; i++) {
-      const at = cursor.offset
       cursor.enter(i)
       const dim = cursor.u64('')
       cursor.leave()
-      const safe = toSafe(dim)
-      if (safe === undefined) isGood = this.#complain('tensor-dims', at, '', `dimension ${i} is ${dim}, beyond 2^53-1`)
-      else shape.push(safe)
+      dims.push(toSafe(dim) ?? dim)
     }
     cursor.leave()
-    return isGood ? shape : undefined
+    return dims
   }
 
   #type(tag: number, at: number): DType | undefined {

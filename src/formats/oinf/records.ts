@@ -18,6 +18,7 @@ export interface TensorRecord {
   readonly name: string
   readonly dtype: DType
   readonly shape: readonly number[]
+  readonly exactShape?: readonly bigint[] | undefined
   readonly data: Range | undefined
   readonly quant: Range | undefined
 }

@@ -2,6 +2,7 @@
 // packed at once; what only some have stands beside, by their positions.
 import type { ByteSource } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
+import type { Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import { RangePayload } from '../../model/range-payload.js'
 import { looksEscaped } from './names.js'
@@ -26,14 +27,15 @@ export class TensorTable {
   }
 
   /** The ranges are known to be inside the file. */
-  add({ index, name, dtype, shape, data, quant }: TensorRecord): void {
+  add({ index, name, dtype, shape, exactShape, data, quant }: TensorRecord): void {
     const position = this.tensors.length
     this.indexes[position] = index
     if (quant) this.quants.set(position, quant)
     if (!this.firsts.has(dtype)) this.firsts.set(dtype, position)
     this.hasEscapes ||= looksEscaped(name)
     const payload = data ? new RangePayload(this.#source, data.offset, data.length) : null
-    this.tensors.push({ name, dtype, shape, order: 'row', role: 'weight', data: payload })
+    const tensor: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data: payload }
+    this.tensors.push(exactShape ? { ...tensor, exactShape } : tensor)
   }
 
   pathOf(position: number, field: string): string {

@@ -6,6 +6,7 @@
 import { Cursor, toSafe } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
 import { type Code, verifyCodes } from '../../errors/index.js'
+import { exactDims, formatDims, shapeOfDims } from '../../model/dims.js'
 import type { MetaValue, ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import type { MetadataRecord } from './records.js'
@@ -134,22 +135,20 @@ class ValueReader {
       const message = `${ndim} dimensions do not fit into ${this.#cursor.remaining} bytes`
       return this.#complain('ndarray-dims', 4, message, 'ndim')
     }
-    const shape: number[] = []
+    const dims: (number | bigint)[] = []
     for (let i = 0; i < ndim; i++) {
       const dim = this.#cursor.u64(`dims[${i}]`)
-      const safe = toSafe(dim)
-      if (safe === undefined)
-        return this.#complain('ndarray-overflow', 8 + 8 * i, `dimension ${i} is ${dim}, beyond 2^53-1`, 'dims')
-      shape.push(safe)
+      dims.push(toSafe(dim) ?? dim)
     }
-    const size = dataSize(dtype, shape)
+    const shaped = shapeOfDims(dims)
+    const size = dataSize(dtype, shaped.shape)
     if (size === undefined)
-      return this.#complain('ndarray-overflow', 8, `[${shape.join(', ')}] is more than any file can hold`, 'dims')
+      return this.#complain('ndarray-overflow', 8, `${formatDims(shaped)} is more than any file can hold`, 'dims')
     if (!this.#isSize('ndarray-size', aligned(8 + 8 * ndim + size))) return undefined
     const value = this.#cursor.raw(size, 'elements')
-    this.#elements(dtype, shape, value, 8 + 8 * ndim)
+    this.#elements(dtype, shaped.shape, value, 8 + 8 * ndim)
     this.#padding()
-    return { type: 'ndarray', dtype, shape, value }
+    return { type: 'ndarray', dtype, ...shaped, value }
   }
 
   #elements(dtype: DType, shape: readonly number[], value: Uint8Array, at: number): void {
@@ -201,7 +200,7 @@ export function writeValue(value: MetaValue): StoredValue | undefined {
       const view = new DataView(bytes.buffer)
       view.setUint32(0, tag, true)
       view.setUint32(4, shape.length, true)
-      for (const [i, dim] of shape.entries()) view.setBigUint64(8 + 8 * i, BigInt(dim), true)
+      for (const [i, dim] of exactDims(value).entries()) view.setBigUint64(8 + 8 * i, BigInt(dim), true)
       bytes.set(value.value, 8 + 8 * shape.length)
       return { type: ndarrayTag, bytes }
     }

@@ -1,5 +1,6 @@
 // The table of tensors, as bytes that are made when they are written: with a million tensors it takes a good part of the memory otherwise.
 import { failWith, writeCodes } from '../../errors/index.js'
+import { exactDims } from '../../model/dims.js'
 import { type BytesSlot, madeSlot, type Tensor, type TensorList } from '../../model/index.js'
 import { storedName } from './capabilities.js'
 import { quantSizeOf } from './quant.js'
@@ -94,7 +95,7 @@ class RecordWriter {
     this.#u32(tagByDType.get(dtype.id)!)
     this.#u32(shape.length)
     this.#u32((data ? hasData : 0) + (isQuantized ? hasQuant : 0))
-    for (const dim of shape) this.#u64(dim)
+    for (const dim of exactDims(tensor)) this.#u64(dim)
     this.#u64(data?.byteLength ?? 0)
     this.#u64(dataAt)
     if (this.#version === 1) return
@@ -107,8 +108,13 @@ class RecordWriter {
     this.#at += 4
   }
 
-  /** Of a safe integer. */
-  #u64(value: number): void {
+  /** Of a safe integer as a number, of any other as what it is. */
+  #u64(value: number | bigint): void {
+    if (typeof value === 'bigint') {
+      this.#view.setBigUint64(this.#at, value, true)
+      this.#at += 8
+      return
+    }
     this.#u32(value % 2 ** 32)
     this.#u32(Math.floor(value / 2 ** 32))
   }

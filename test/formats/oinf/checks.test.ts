@@ -155,7 +155,7 @@ const fired: readonly (readonly [OinfCode, string, Craft])[] = [
   ['tensor-flags', 'bit 2 in version 2', tensor({ flags: 5 }, 2)],
   ['tensor-flags-unknown', 'bit 31 in version 1', tensor({ flags: 0x8000_0001 })],
   ['tensor-dims', 'two billion dimensions', tensor({ ndim: 0x7fff_ffff })],
-  ['tensor-dims', 'a dimension of 2^53', tensor({ dims: [2n ** 53n], flags: 0, data: undefined as never })],
+  ['tensor-overflow', 'a dimension of 2^53', tensor({ dims: [2n ** 53n], data: bytes() })],
   ['tensor-overflow', 'elements beyond 2^53', tensor({ dims: [2 ** 32, 2 ** 32], data: bytes() })],
   ['tensor-overflow', 'bytes beyond 2^53', tensor({ tag: 11, dims: [2 ** 52], data: bytes() })],
   ['tensor-no-data', 'a size without data', tensor({ flags: 0 })],

@@ -1,0 +1,38 @@
+// Dimensions beyond 2^53-1. Only tensors without data or without elements can have them, so no code computes with them; but they are shown,
+// compared and written as the file has them. Numbers up there are rarely exact, and then the exact ones stand beside (`exactShape`).
+import type { Tensor } from './tensor.js'
+
+/** A dimension for people and for JSON: decimal digits beyond 2^53-1. */
+export type Dim = number | string
+
+export type Shape = Pick<Tensor, 'shape' | 'exactShape'>
+
+/** The shape of a tensor with these dimensions. */
+export function shapeOfDims(dims: readonly (number | bigint)[]): Shape {
+  const shape = dims.map(Number)
+  const isExact = dims.every((dim, i) => BigInt(dim) === BigInt(shape[i]!))
+  return isExact ? { shape } : { shape, exactShape: dims.map(BigInt) }
+}
+
+/** The same from what is shown. */
+export const shapeOfShown = (dims: readonly Dim[]): Shape =>
+  shapeOfDims(dims.map((dim) => (typeof dim === 'string' ? BigInt(dim) : dim)))
+
+/** Numbers up to 2^53-1, beyond that exact integers. */
+export function exactDims({ shape, exactShape }: Shape): readonly (number | bigint)[] {
+  if (shape.every(Number.isSafeInteger)) return shape
+  return shape.map((dim, i) => {
+    if (Number.isSafeInteger(dim)) return dim
+    const exact = exactShape?.[i]
+    // Somebody may have given the tensor another shape since.
+    return exact !== undefined && Number(exact) === dim ? exact : BigInt(dim)
+  })
+}
+
+export function shownDims(shape: Shape): readonly Dim[] {
+  const dims = exactDims(shape)
+  return dims === shape.shape ? shape.shape : dims.map((dim) => (typeof dim === 'bigint' ? dim.toString() : dim))
+}
+
+/** `[2, 3]` */
+export const formatDims = (shape: Shape): string => `[${shownDims(shape).join(', ')}]`
