@@ -10,10 +10,24 @@ export async function roundAsReference(
   stats: TensorStats,
   signal: AbortSignal | undefined,
 ): Promise<TensorStats> {
+  const infinity = onlyInfinity(stats)
+  if (infinity !== undefined) return { ...stats, ...constantInfinity(infinity, stats.count) }
   const moments = await orderedMoments(tensor, stats, signal)
   const rounded = moments ? { ...stats, ...moments, ...extremesOf(stats, moments.lastZero) } : stats
   return typeOf(tensor).kind === 'float' ? { ...rounded, histogram: signZeros(rounded) } : rounded
 }
+
+/** The infinity that all values are, if they are. */
+export function onlyInfinity({ count, posInf, negInf }: TensorStats): number | undefined {
+  if (count === 0) return undefined
+  return posInf === count ? Number.POSITIVE_INFINITY : negInf === count ? Number.NEGATIVE_INFINITY : undefined
+}
+
+/** The reference finds one value and puts it into one bin; the deviation is the difference of infinities. */
+const constantInfinity = (value: number, count: number): Partial<TensorStats> => ({
+  ...{ min: value, max: value, mean: value, median: value, std: Number.NaN },
+  histogram: [{ low: value, high: value, count }],
+})
 
 function extremesOf({ count, min, max, median }: TensorStats, lastZero: number | undefined): Partial<TensorStats> {
   // The two middle values are added before they are halved; and a sum of zeros is never -0.

@@ -18,7 +18,7 @@ import {
   typeOf,
   whyUnreadable,
 } from './preview.js'
-import { roundAsReference } from './reference-stats.js'
+import { onlyInfinity, roundAsReference } from './reference-stats.js'
 import type { HistogramBin, NoStats, TensorStats } from './stats.js'
 
 export interface ShowOptions {
@@ -111,7 +111,7 @@ async function statsLines(
     if (rounded[key] !== null) items.push(`${key}: ${formatNumber(rounded[key])}`)
   }
   const inf = stats.posInf + stats.negInf
-  if (stats.nan + inf > 0) items.push(`nan: ${stats.nan}`, `inf: ${inf}`)
+  if (stats.nan + inf > 0 && onlyInfinity(stats) === undefined) items.push(`nan: ${stats.nan}`, `inf: ${inf}`)
   const bins = (await exactBins(tensor, stats.histogram, signal)) ?? rounded.histogram
   const shown = bins.filter((bin) => bin.count > 0 || typeOf(tensor).kind === 'bool')
   return [`- [${items.join(', ')}]`, `- hist: {${shown.map((bin) => formatBin(bin, typeOf(tensor))).join(', ')}}`]
