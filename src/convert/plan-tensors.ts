@@ -99,8 +99,7 @@ function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor |
   const { write, note, stower } = context
   const plain = withoutQuant(withNameFor(tensor, write), context)
   const fit = write.tensor(plain)
-  const isKept = fit.as === plain || (stower !== undefined && hasSameBytes(fit.as, plain))
-  const fitted = fit.fits ? applyFit(fit, plain, note, isKept) : adapt(plain, fit.reason, context)
+  const fitted = fit.fits ? applyRemembered(fit, plain, context) : adapt(plain, fit.reason, context)
   if (fitted) return fitted
   if (!stower) return applyFit(fit, plain, note)
   const reason = fit.reason === undefined ? {} : { reason: fit.reason }
@@ -118,7 +117,7 @@ function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor |
   return applyFit(fit, plain, note)
 }
 
-/** A name, a shape and the like are remembered; bytes are not. */
+/** Bytes of another kind are not remembered. */
 const hasSameBytes = (as: Tensor | undefined, { dtype, encoding, order, data, quant }: Tensor): boolean =>
   as?.dtype === dtype && as.encoding === encoding && as.order === order && as.data === data && as.quant === quant
 
@@ -137,14 +136,21 @@ function withoutQuant(tensor: Tensor, { write, actions, stower }: FitContext): T
 }
 
 /** With an element type that the target has. */
-function adapt(tensor: Tensor, reason: string | undefined, { write, note, stower }: FitContext): Tensor | undefined {
+function adapt(tensor: Tensor, reason: string | undefined, context: FitContext): Tensor | undefined {
+  const { write, note, stower } = context
   const adapted = adaptTensor(tensor, write)
   if (!adapted) return undefined
   const { action, loss, from, to } = adapted
   // The values are all there; without a note of what they were, or with their codes gone, the form is not.
   const isReversible = stower !== undefined && action === 'cast'
   note(action, loss === 'none' && !isReversible ? 'form' : loss, { from, to, ...(reason !== undefined && { reason }) })
-  return applyFit(adapted.fit, adapted.tensor, note)
+  return applyRemembered(adapted.fit, adapted.tensor, context)
+}
+
+/** What is different about a tensor with the same bytes is no loss where it is remembered: its name, its shape and the like. */
+function applyRemembered(fit: Fit<Tensor>, tensor: Tensor, { note, stower }: FitContext): Tensor | undefined {
+  const isKept = fit.as === tensor || (stower !== undefined && hasSameBytes(fit.as, tensor))
+  return applyFit(fit, tensor, note, isKept)
 }
 
 /** The stored bytes as a row of the smallest integers that the target has. */

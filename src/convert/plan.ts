@@ -107,6 +107,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   checkCount(tensors, write, format.title, options.name)
   if (options.quantize) checkQuantized(actions, write, format.title, options.name)
   const { metadata, keys } = planMetadata(oriented.metadata, write, options, actions, stower)
+  if (!stower?.hasWayHome) noteAdded(write.addedKeys?.(keys) ?? [], actions)
   const isOwner = (part: Part): boolean => (part.owner ?? source.format) === target
   const { name, shardSize, align, extra, signal } = options
   const parts = await planParts(oriented.parts, {
@@ -226,6 +227,12 @@ function prepare(source: Model, options: ConvertOptions, actions: ActionLog): Mo
   const isReplaced = (part: Part): boolean => added.some(({ kind, name }) => kind === part.kind && name === part.name)
   for (const { kind, name } of added) noter(actions, 'part', name ?? kind)('set', 'none', { requested: true })
   return { ...model, parts: [...model.parts.filter((part) => !isReplaced(part)), ...added] }
+}
+
+/** Keys that nothing will tell from those of the model. */
+function noteAdded(keys: readonly string[], actions: ActionLog): void {
+  const reason = 'the rules of the target ask for it'
+  for (const key of keys) noter(actions, 'metadata', key)('add', 'form', { reason })
 }
 
 function turnWeights(model: Model, write: WriteCapabilities, actions: ActionLog): Model {

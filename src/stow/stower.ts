@@ -141,10 +141,11 @@ export class Stower {
 
   /** Whether there is a way home, to a format that keeps the order of these. */
   #returnsTo(what: 'tensors' | 'metadata'): boolean {
-    return this.#hasWayHome && !this.#home?.capabilities.write?.sorts?.[what]
+    return this.hasWayHome && !this.#home?.capabilities.write?.sorts?.[what]
   }
 
-  get #hasWayHome(): boolean {
+  /** Whether what the target adds or sorts is undone by whoever takes the model out again. */
+  get hasWayHome(): boolean {
     return !this.#isHome && this.#home?.layout !== undefined
   }
 
@@ -153,7 +154,7 @@ export class Stower {
    * format that arranges what comes from elsewhere must know what is its own.
    */
   #mustNoteHome(keys: readonly string[], tensors: TensorList): boolean {
-    if (!this.#hasWayHome) return false
+    if (!this.hasWayHome) return false
     const { plain, usual, write } = this.#home!.capabilities
     const isUsual = usual?.version === this.#from.version && usual?.variant === this.#from.variant
     if (!isUsual || !(plain || this.#target?.capabilities.plain) || this.#wouldGainAtHome(keys)) return true
