@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openModel, showModel } from '../../../src/index.js'
 import { fixturePath, fixtureSource, isAccepted, isPresent, loadCases } from '../../support/fixtures.js'
+import { bytes, f32, sourceOf } from './craft.js'
 
 async function show(file: string): Promise<string> {
   let text = ''
@@ -44,6 +45,34 @@ describe('show, where the reference crashes', () => {
 `)
     const text = await show('tensors_special_floats_v1.oinf')
     expect(text).toMatch(/^x_f32: .*\n- \[nbytes: 24, min: \S+, max: \S+, .*nan: 1, inf: 2\]$/m)
+  })
+
+  it('shows nothing but one infinity as the value that it is, as the reference does', async () => {
+    const file = sourceOf({
+      tensors: [
+        { name: 'down', tag: 10, dims: [2, 1], data: f32(-Infinity, -Infinity) },
+        { name: 'mixed', tag: 10, dims: [2], data: f32(-Infinity, Infinity) },
+        { name: 'up', tag: 9, dims: [3], data: bytes(0, 0x7c, 0, 0x7c, 0, 0x7c) },
+      ],
+    })
+    let text = ''
+    for await (const piece of showModel(await openModel(file))) text += piece
+    expect(text).toBe(`down: f32[2, 1] = { 
+{ -inf } ,
+{ -inf } ,
+}
+- [nbytes: 8, min: -inf, max: -inf, mean: -inf, median: -inf, std: nan]
+- hist: {([-inf, -inf], 2)}
+
+mixed: f32[2] = { -inf, inf }
+- [nbytes: 8, nan: 0, inf: 2]
+- hist: {}
+
+up: f16[3] = { inf, inf, inf }
+- [nbytes: 6, min: inf, max: inf, mean: inf, median: inf, std: nan]
+- hist: {([inf, inf], 3)}
+
+`)
   })
 
   it('shows booleans of rank 2', async () => {

@@ -77,6 +77,10 @@ describe('settings', () => {
       'primitiv/config-map',
     ])
     expect(await codes(optimizerFile([['SGD.eta', u32(1)]], []))).toEqual(['primitiv/config-map'])
+    for (const name of ['lr_scale', 'l2_strength', 'clip_threshold']) {
+      expect(await codes(optimizerFile([], [[`Optimizer.${name}`, f32(-0.5)]]))).toEqual(['primitiv/config-negative'])
+      expect(await codes(optimizerFile([], [[`Optimizer.${name}`, f32(-0)]]))).toEqual([])
+    }
     expect(await codes(fixtureBytes('primitiv', 'odd_opt_prerelease_trainer_keys.optimizer'))).toEqual([
       'primitiv/config-prerelease',
     ])

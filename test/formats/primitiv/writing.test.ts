@@ -197,6 +197,21 @@ describe('statistics', () => {
     expect(model.tensors.map(({ name }) => name)).toEqual(['w', 'w#a', 'w#b', 'w#z'])
   })
 
+  it('with eight dimensions and a batch come back from another container', async () => {
+    const deep = tensor([2, 1, 1, 1, 1, 1, 1, 2], 3)
+    const bytes = modelFile([key('w'), parameter([2], [['S', deep]])])
+    const { model } = await open(bytes)
+    for (const stow of [true, false]) {
+      const files = await convertToFiles(model, 'safetensors', { name: 'm.safetensors', stow })
+      const carried = await openModel(sourceOfFiles(files))
+      // Where nothing remembers that there was a batch, a ninth dimension can be nothing else.
+      const [back] = (
+        await convertToFiles(carried, 'primitiv', { name: 'm.model', ...(!stow && { stateFrom: carried }) })
+      ).values()
+      expect(toHex(back!)).toBe(toHex(bytes))
+    }
+  })
+
   it('follow their parameter when it is renamed', async () => {
     const bytes = modelFile([key('old', 'w'), parameter([2], [['Adam.m1', tensor([2])]])])
     const files = await convertToFiles((await open(bytes)).model, 'primitiv', { rename: ['s/^old/new/'] })
