@@ -1,5 +1,4 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
-import { countElements } from '../bytes/index.js'
 import { dtypeById } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { formatDims } from '../model/dims.js'
@@ -59,8 +58,8 @@ export function npyLayout(tensor: Tensor, name: string): FileLayout {
     const message = `NumPy has no type for ${dtype}; add --as f32, or write the stored bytes to a .bin file`
     failWith(usageCodes.option, { file: name, path: tensor.name, message })
   }
-  if (countElements(tensor.shape) === undefined) {
-    const message = `the dimensions ${formatDims(tensor)} multiply to more than NumPy can count`
+  if (!tensor.shape.every(Number.isSafeInteger)) {
+    const message = `the shape is ${formatDims(tensor)}, with a dimension beyond 2^53-1; write the stored bytes to a .bin file`
     failWith(usageCodes.option, { file: name, path: tensor.name, message })
   }
   return {
