@@ -107,7 +107,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   checkCount(tensors, write, format.title, options.name)
   if (options.quantize) checkQuantized(actions, write, format.title, options.name)
   const { metadata, keys } = planMetadata(oriented.metadata, write, options, actions, stower)
-  if (!stower?.hasWayHome) noteAdded(write.addedKeys?.(keys) ?? [], actions)
+  if (!stower?.remembersAdded) noteAdded(write.addedKeys?.(keys) ?? [], actions)
   const isOwner = (part: Part): boolean => (part.owner ?? source.format) === target
   const { name, shardSize, align, extra, signal } = options
   const parts = await planParts(oriented.parts, {

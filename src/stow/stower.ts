@@ -139,13 +139,17 @@ export class Stower {
     return areSameTensors(sorts(tensors), tensors) ? [] : orderOf(names)
   }
 
-  /** Whether there is a way home, to a format that keeps the order of these. */
-  #returnsTo(what: 'tensors' | 'metadata'): boolean {
-    return this.hasWayHome && !this.#home?.capabilities.write?.sorts?.[what]
+  /** Whether keys that the target adds are taken away again where the model is taken out. */
+  get remembersAdded(): boolean {
+    return !this.#isHome
   }
 
-  /** Whether what the target adds or sorts is undone by whoever takes the model out again. */
-  get hasWayHome(): boolean {
+  /** Whether there is a way home, to a format that keeps the order of these. */
+  #returnsTo(what: 'tensors' | 'metadata'): boolean {
+    return this.#hasWayHome && !this.#home?.capabilities.write?.sorts?.[what]
+  }
+
+  get #hasWayHome(): boolean {
     return !this.#isHome && this.#home?.layout !== undefined
   }
 
@@ -154,7 +158,7 @@ export class Stower {
    * format that arranges what comes from elsewhere must know what is its own.
    */
   #mustNoteHome(keys: readonly string[], tensors: TensorList): boolean {
-    if (!this.hasWayHome) return false
+    if (!this.#hasWayHome) return false
     const { plain, usual, write } = this.#home!.capabilities
     const isUsual = usual?.version === this.#from.version && usual?.variant === this.#from.variant
     if (!isUsual || !(plain || this.#target?.capabilities.plain) || this.#wouldGainAtHome(keys)) return true
