@@ -13,7 +13,7 @@ interface Asked {
 }
 
 /** `model` is the source as it is known by names: before anything is chosen, renamed or unset. */
-export function notesOn(asked: Asked, model: Model, format: Format, write: WriteCapabilities): string[] {
+export function notesOn(asked: Asked, model: Model, format: Format, { sharesPayloads }: WriteCapabilities): string[] {
   const { dedup, only = [], exclude = [], unset = [], extra = {} } = asked
   const own = new Set(format.options?.write?.map(({ name }) => name))
   const isIdle = (pattern: string): boolean => {
@@ -21,8 +21,7 @@ export function notesOn(asked: Asked, model: Model, format: Format, write: Write
     return !model.tensors.some(({ name }) => matches(name))
   }
   return [
-    ...(write.notes ?? []),
-    ...(dedup && !write.sharesPayloads
+    ...(dedup && !sharesPayloads
       ? [`--dedup changes nothing: ${format.title} stores the bytes of each tensor by themselves`]
       : []),
     ...only.filter(isIdle).map((pattern) => `--only ${pattern} takes nothing: no tensor has such a name`),

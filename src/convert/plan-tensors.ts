@@ -1,5 +1,5 @@
 // What happens to each tensor: selected, renamed, adapted to the target's types, put into the target's order of elements.
-import { countElements, type List } from '../bytes/index.js'
+import type { List } from '../bytes/index.js'
 import { i8, u8 } from '../dtypes/index.js'
 import { ChosenTensors } from '../model/chosen-tensors.js'
 import type { Fit, Tensor, TensorList, WriteCapabilities } from '../model/index.js'
@@ -37,12 +37,11 @@ export interface PlannedTensors {
 
 export function planTensors(
   { tensors: source, changes }: Pick<Recoded, 'tensors' | 'changes'>,
-  target: WriteCapabilities,
+  write: WriteCapabilities,
   options: TensorOptions,
   actions: ActionLog,
   stower: Stower | undefined,
 ): PlannedTensors {
-  const write = target.hugeShapes ? target : withoutHugeShapes(target)
   const isWanted = selector(options.only, options.exclude)
   const newName = renamer(options.rename, options.renameMap)
   const tensors = new ChosenTensors(source)
@@ -77,15 +76,6 @@ export function planTensors(
   }
   return { tensors, storedFrom, names, oldNames }
 }
-
-/** No tensor with data has a shape like that, unless it is empty. */
-const withoutHugeShapes = (write: WriteCapabilities): WriteCapabilities => ({
-  ...write,
-  tensor: (tensor) =>
-    countElements(tensor.shape) === undefined
-      ? { fits: false, reason: 'its dimensions multiply to more than 2^53-1' }
-      : write.tensor(tensor),
-})
 
 interface FitContext {
   readonly write: WriteCapabilities

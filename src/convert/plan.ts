@@ -1,6 +1,6 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
-import type { List } from '../bytes/index.js'
+import { countElements, type List } from '../bytes/index.js'
 import { type Finding, failWith, writeCodes } from '../errors/index.js'
 import { findDamage, requireFormat } from '../formats/index.js'
 import {
@@ -134,7 +134,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     deterministic: options.deterministic ?? false,
     ...(extra && { extra }),
   })
-  const notes = [...notesOn(options, model, format, write), ...(write.remarks?.(stored) ?? [])]
+  const notes = [...notesOn(options, model, format, write), ...(write.notes?.(planned) ?? [])]
   const { choices } = recoded
   const peakMemory = estimateMemory({ source, tensors: stored, storedFrom, actions, layout, pool: options.pool })
   return {
@@ -171,8 +171,18 @@ function capabilitiesFor(format: Format, model: Model, options: ConvertOptions):
   if (!writerOf(format)?.layout || !own) {
     return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
   }
-  return options.folder && own.folder ? inFolder(own) : own
+  const write = own.hugeShapes ? own : withoutHugeShapes(own)
+  return options.folder && own.folder ? inFolder(write) : write
 }
+
+/** Most formats count elements. No tensor with data has such a shape, unless it is empty. */
+const withoutHugeShapes = (write: WriteCapabilities): WriteCapabilities => ({
+  ...write,
+  tensor: (tensor) =>
+    countElements(tensor.shape) === undefined
+      ? { fits: false, reason: 'its dimensions multiply to more than 2^53-1' }
+      : write.tensor(tensor),
+})
 
 /** Everything that the container only carried is back in its own form. */
 async function restore(source: Model, actions: ActionLog): Promise<Model> {

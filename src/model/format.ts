@@ -93,8 +93,6 @@ export interface WriteCapabilities {
   tensor(tensor: Tensor): Fit<Tensor>
   metadata(key: string, value: MetaValue): Fit<MetaValue>
   part(part: Part): Fit<Part>
-  /** What people should know about a file with these tensors, although nothing is lost by it. */
-  remarks?(tensors: TensorList): readonly string[]
   readonly order: 'row' | 'column' | 'both'
   /** The entries of `Tensor.extra` that the format stores, whoever they come from. */
   readonly keeps?: readonly string[]
@@ -132,8 +130,8 @@ export interface WriteCapabilities {
    * that state their orientation are written as [out, in], the way of nearly every other program.
    */
   readonly orientation?: Orientation | 'as-is'
-  /** What is worth knowing about how the model is written, although nothing is lost by it. */
-  readonly notes?: readonly string[]
+  /** What is worth knowing about a file that holds this model, although nothing of it is lost. */
+  notes?(model: Model): readonly string[]
 }
 
 export interface Capabilities {

@@ -18,7 +18,7 @@ export const writeCapabilities: WriteCapabilities = {
   tensor: fitTensor,
   metadata: fitMetadata,
   part: fitPart,
-  remarks: (tensors) =>
+  notes: ({ tensors }) =>
     hasDocumentedInts(tensors)
       ? ['int8 and int4 tensors are laid out as the document says; the reference reader cannot read them, tare can']
       : [],

@@ -23,7 +23,7 @@ export function writeFor(model: Model, extra: OptionValues, name = ''): WriteCap
   const asked = extra['file-type'] as FileType | undefined
   const { type, note } = chooseType(model, { name, asked, hasSettings: findOptimizer(model.parts) !== undefined })
   const choices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
-  return { ...capabilitiesOf(choices, type === 'optimizer'), ...(note !== undefined && { notes: [note] }) }
+  return { ...capabilitiesOf(choices, type === 'optimizer'), ...(note !== undefined && { notes: () => [note] }) }
 }
 
 function capabilitiesOf(choices: WriteChoices, isOptimizer: boolean): WriteCapabilities {
