@@ -32,7 +32,7 @@ export const primitiv: Format = {
         name: 'file-type',
         argument: 'TYPE',
         choices: fileTypes,
-        description: `type of the file: ${fileTypes.join(', ')}; without this, what is in the model decides`,
+        description: `type of the file: ${fileTypes.join(', ')}; without this, the output's name and what is in the model decide`,
       },
       {
         name: 'split-names',
