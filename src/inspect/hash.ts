@@ -75,7 +75,10 @@ export async function hashModel(given: Model, options: HashOptions = {}): Promis
       digest: stored ?? null,
     })
     const dtype = options.decoded ? 'f32' : (tensor.encoding ?? tensor.dtype).id
-    lines.push({ name: tensor.name, line: JSON.stringify([tensor.name, dtype, shownDims(turned.at(i)!), canonical ?? null]) })
+    lines.push({
+      name: tensor.name,
+      line: JSON.stringify([tensor.name, dtype, shownDims(turned.at(i)!), canonical ?? null]),
+    })
   }
   lines.sort((a, b) => compareUtf8(a.name, b.name))
   const text = `tare fingerprint 1\n${lines.map(({ line }) => `${line}\n`).join('')}`
