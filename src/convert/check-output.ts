@@ -1,5 +1,6 @@
 // Nothing is committed that would not open again.
 import type { ByteSource } from '../bytes/index.js'
+import { isSizeOf } from '../dtypes/index.js'
 import { collectingReport, type Finding, failWith, placeOf, TareError, writeCodes } from '../errors/index.js'
 import { openModel, recognise, requireFormat } from '../formats/index.js'
 import { closeModel, type Model, type TensorList } from '../model/index.js'
@@ -59,9 +60,10 @@ export async function assertVerifies(written: ByteSource, target: string, signal
 /** Throws when the bytes of a tensor are not those of its shape and type: no reader would accept the file. */
 export function assertSizes(tensors: TensorList, file: string): void {
   for (const { name, dtype, shape, data } of tensors) {
-    const expected = data ? dtype.byteLength(shape) : undefined
-    if (expected === undefined || expected === data!.byteLength) continue
-    const message = `${data!.byteLength} bytes, but ${dtype.id} of shape [${shape.join(', ')}] takes ${expected}`
-    failWith(writeCodes['size-mismatch'], { file: data!.origin?.source.name ?? file, path: name, message })
+    if (!data || isSizeOf(dtype, shape, data.byteLength)) continue
+    const wanted = dtype.byteLength(shape)
+    const takes = wanted === undefined ? 'is more than any file can hold' : `takes ${wanted}`
+    const message = `${data.byteLength} bytes, but ${dtype.id} of shape [${shape.join(', ')}] ${takes}`
+    failWith(writeCodes['size-mismatch'], { file: data.origin?.source.name ?? file, path: name, message })
   }
 }

@@ -18,6 +18,7 @@ export { type GgmlType, ggmlTypeByName, ggmlTypeByNumber } from './ggml/types.js
 export { i8, i16, i32, i64, u8, u16, u32, u64 } from './integers.js'
 export { packed } from './opaque.js'
 export { i1, i2, i4, t1, t2, u1, u2, u4 } from './packed.js'
+export { isSizeOf } from './size.js'
 export { f4_e2m1, f6_e2m3, f8_e4m3, f8_e5m2, f8_e8m0 } from './small-floats.js'
 
 const families = [floats, smallFloats, integers, packedTypes, booleans, complexes, mcfTypes, ggmlBlockTypes, opaques]

@@ -18,3 +18,10 @@ export function plainLayout(bytes: number): Pick<DType, 'group' | 'byteLength'> 
   const group = { elements: 1, bytes }
   return { group, byteLength: flatByteLength(group) }
 }
+
+/** Whether tensors of this shape can have so many bytes. Some types do not tell. */
+export function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
+  if (dtype.regions) return dtype.regions.isKnownSize(shape, byteLength)
+  const length = dtype.byteLength(shape)
+  return length === undefined || length === byteLength
+}

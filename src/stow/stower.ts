@@ -106,7 +106,7 @@ export class Stower {
   entries({ keys, names, tensors }: Contents, file: string): [string, MetaValue][] {
     const keyOrder = this.#keyOrder(keys)
     const tensorOrder = this.#tensorOrder(names, tensors)
-    const added = this.#isHome ? [] : (this.#write.addedKeys?.(keys) ?? [])
+    const added = this.remembersAdded ? (this.#write.addedKeys?.(keys) ?? []) : []
     const items = [this.#metadata, this.#parts, this.#tensors, added, keyOrder, tensorOrder]
     if (items.every((item) => item.length === 0) && !this.#mustNoteHome(keys, tensors)) return []
     const json = encodeStowage({
@@ -141,7 +141,7 @@ export class Stower {
 
   /** Whether keys that the target adds are taken away again where the model is taken out. */
   get remembersAdded(): boolean {
-    return !this.#isHome
+    return !this.#isHome && this.#home !== undefined
   }
 
   /** Whether there is a way home, to a format that keeps the order of these. */

@@ -1,6 +1,6 @@
 // What a tensor is beyond its name, type, shape and bytes, or where these had to change: described on the way in, applied on the way home.
 import { countElements, fromHex, toHex } from '../bytes/index.js'
-import { type DType, dtypeById, i8, u8 } from '../dtypes/index.js'
+import { dtypeById, i8, isSizeOf, u8 } from '../dtypes/index.js'
 import { shapeOfShown, shownDims } from '../model/dims.js'
 import type { Tensor } from '../model/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
@@ -117,12 +117,6 @@ function retype(
   if (countElements(shaped.shape) === undefined) return undefined
   if (!isSizeOf(dtype, shaped.shape, stored.data?.byteLength ?? 0)) return undefined
   return { ...stored, dtype, encoding, ...shaped, order: order ?? 'row' }
-}
-
-function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
-  if (dtype.regions) return dtype.regions.isKnownSize(shape, byteLength)
-  const length = dtype.byteLength(shape)
-  return length === undefined || length === byteLength
 }
 
 /** A tensor without data, or without elements. */

@@ -10,7 +10,6 @@ import {
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { requireStoredSize } from '../../model/stored-size.js'
 import { vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
@@ -67,7 +66,6 @@ function checkTensor(
   if (shape.length < 1 || shape.length > maxRank || shape.some((dim) => dim < 1 || dim > 0xffffffff)) {
     failWith(codes['write-limit'], { file, path: name, message: `the shape [${shape.join(', ')}] has no place here` })
   }
-  requireStoredSize(tensor, file)
   return { name, shape, data }
 }
 

@@ -4,7 +4,6 @@ import { alignUp, encodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
 import { madeSlot, type Slot, type Tensor, type TensorList } from '../../model/index.js'
-import { requireStoredSize } from '../../model/stored-size.js'
 import { codes } from './codes.js'
 import { descriptor, dtypeCode, maxRank } from './structs.js'
 
@@ -61,7 +60,6 @@ function checkTensor(tensor: Tensor, file: string): number {
     refuse(writeCodes['name-unsupported'], `a name of ${length} bytes; 1 to ${longestName} are possible`)
   if (shape.length < 1 || shape.length > maxRank || shape.some((dim) => dim < 1 || dim > 0xffffffff))
     refuse(codes['write-limit'], `the shape [${shape.join(', ')}] has no place here`)
-  requireStoredSize(tensor, file)
   return length
 }
 

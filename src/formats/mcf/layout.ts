@@ -11,7 +11,6 @@ import {
   type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
-import { requireStoredSize } from '../../model/stored-size.js'
 import { groupShared } from './dedup.js'
 import { TensorIndex } from './encode-index.js'
 import { encodeQuantInfo } from './encode-quant-info.js'
@@ -89,8 +88,6 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   if (tensors.length > 0) {
     const align = options.align ?? (likeReference ? undefined : notes?.alignment()) ?? blockAlignment
     const owners = likeReference ? eachItsOwn(tensors) : groupShared(tensors, model.tensors)
-    // Block types have been asked already whether they hold what they should.
-    for (const tensor of tensors) if (!tensor.dtype.regions) requireStoredSize(tensor, options.name)
     const offsets = writeTensorData(writer, tensors, owners, align, versionOf(sectionTypes.tensorData))
     allAligned = offsets.every((offset) => offset % blockAlignment === 0)
     const index = new TensorIndex(tensors, offsets)

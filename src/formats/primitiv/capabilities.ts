@@ -116,7 +116,7 @@ function describeChange(tensor: Tensor, { dims, batch }: WrittenShape, type: Fil
     as = { ...as, data: null }
     changes.push('a Shape file holds no values')
   }
-  if (changes.length > 0) return { fits: true, as, reason: changes.join('; '), ...(dropsValues && { loss: 'content' }) }
+  if (changes.length > 0) return { fits: true, as, reason: changes.join('; '), loss: dropsValues ? 'content' : 'form' }
   if (batch === 1 || stated !== undefined) return { fits: true }
   return { fits: true, as, reason: 'the last dimension is written as a batch', loss: 'none' }
 }
