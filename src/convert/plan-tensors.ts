@@ -35,12 +35,18 @@ export interface PlannedTensors {
   readonly oldNames: List<string>
 }
 
+export interface TensorsContext {
+  readonly write: WriteCapabilities
+  readonly actions: ActionLog
+  readonly stower: Stower | undefined
+  /** The positions of tensors that only their own bytes bring back: see `findStrayCodes`. */
+  readonly strays: ReadonlySet<number>
+}
+
 export function planTensors(
   { tensors: source, changes }: Pick<Recoded, 'tensors' | 'changes'>,
-  write: WriteCapabilities,
   options: TensorOptions,
-  actions: ActionLog,
-  stower: Stower | undefined,
+  { write, actions, stower, strays }: TensorsContext,
 ): PlannedTensors {
   const isWanted = selector(options.only, options.exclude)
   const newName = renamer(options.rename, options.renameMap)
@@ -59,7 +65,7 @@ export function planTensors(
     if (name !== original.name) note('rename', 'none', { requested: true, from: original.name, to: name })
     const { action, loss, ...more } = changes.get(index) ?? {}
     if (action && loss) note(action, loss, more)
-    const fitted = fitTensor(tensor, index, { write, note, actions, stower })
+    const fitted = fitTensor(tensor, index, { write, note, actions, stower, isStray: strays.has(index) })
     if (fitted === undefined) continue
     names.add(index, name === original.name ? undefined : name)
     oldNames.add(index)
@@ -82,14 +88,19 @@ interface FitContext {
   readonly note: Note
   readonly actions: ActionLog
   readonly stower: Stower | undefined
+  readonly isStray: boolean
 }
 
 /** The tensor as the target takes it, if need be under another name or as mere bytes; undefined when it is dropped. */
 function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor | 'stowed' | undefined {
-  const { write, note, stower } = context
+  const { write, note, stower, isStray } = context
   const plain = withoutQuant(withNameFor(tensor, write), context)
   const fit = write.tensor(plain)
-  const fitted = fit.fits ? applyRemembered(fit, plain, context) : adapt(plain, fit.reason, context)
+  const fitted = fit.fits
+    ? applyRemembered(fit, plain, context)
+    : isStray
+      ? undefined
+      : adapt(plain, fit.reason, context)
   if (fitted) return fitted
   if (!stower) return applyFit(fit, plain, note)
   const reason = fit.reason === undefined ? {} : { reason: fit.reason }
@@ -99,12 +110,13 @@ function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor |
     return 'stowed'
   }
   const renamed = { ...plain, name: `tare.tensor.${index}`, path: undefined, rawName: undefined }
-  const taken = adaptable(renamed, context) ?? asBytes(plain, write) ?? asBytes(renamed, write)
+  const adapted = isStray ? undefined : adaptable(renamed, context)
+  const taken = adapted ?? asBytes(plain, write) ?? asBytes(renamed, write)
   if (taken) {
     note('stow', 'none', { ...reason, ...(taken.name !== tensor.name && { to: taken.name }) })
     return taken
   }
-  return applyFit(fit, plain, note)
+  return (isStray ? adapt(plain, fit.reason, context) : undefined) ?? applyFit(fit, plain, note)
 }
 
 /** Bytes of another kind are not remembered. */
@@ -127,12 +139,12 @@ function withoutQuant(tensor: Tensor, { write, actions, stower }: FitContext): T
 
 /** With an element type that the target has. */
 function adapt(tensor: Tensor, reason: string | undefined, context: FitContext): Tensor | undefined {
-  const { write, note, stower } = context
+  const { write, note, stower, isStray } = context
   const adapted = adaptTensor(tensor, write)
   if (!adapted) return undefined
   const { action, loss, from, to } = adapted
   // The values are all there; without a note of what they were, or with their codes gone, the form is not.
-  const isReversible = stower !== undefined && action === 'cast'
+  const isReversible = stower !== undefined && action === 'cast' && !isStray
   note(action, loss === 'none' && !isReversible ? 'form' : loss, { from, to, ...(reason !== undefined && { reason }) })
   return applyRemembered(adapted.fit, adapted.tensor, context)
 }

@@ -37,6 +37,7 @@ import { type RecodeOptions, recodeTensors } from './recode.js'
 import { checkRenameMap, checkUniqueNames } from './rename.js'
 import { sharePayloads } from './share.js'
 import { sharedOut } from './share-out.js'
+import { findStrayCodes } from './stray-codes.js'
 import { takesBlocks } from './usual-method.js'
 
 export * from './plan-types.js'
@@ -101,7 +102,9 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   const recodedModel = { ...oriented, tensors: recoded.tensors }
   const write = await withDispensable(capabilitiesFor(format, recodedModel, options), recodedModel, options.signal)
   const stower = options.stow === false ? undefined : Stower.for(restored, target, write)
-  const { tensors, storedFrom, names, oldNames } = planTensors(recoded, write, options, actions, stower)
+  const strays = stower ? await findStrayCodes(recoded.tensors, write, options.signal) : new Set<number>()
+  const context = { write, actions, stower, strays }
+  const { tensors, storedFrom, names, oldNames } = planTensors(recoded, options, context)
   checkUniqueNames(oldNames, names, options.name)
   checkStoredNames(tensors, storedFrom, names, options.name)
   checkCount(tensors, write, format.title, options.name)

@@ -1,6 +1,7 @@
 // Codecs that go through another representation do so in short runs, which stay in the nearest cache.
 
 import { roundToOdd } from './float-rounding.js'
+import { widenToF64 } from './nan-bits.js'
 import { bitsOf } from './views.js'
 
 /** Elements per run: a multiple of every packing, so that runs start at whole bytes. */
@@ -16,22 +17,25 @@ export function throughF32(
     for (let at = 0; at < target.length; at += runLength) {
       const part = run.subarray(0, Math.min(runLength, target.length - at))
       decode(source.subarray((at / group.elements) * group.bytes), part)
-      target.set(part, at)
+      widenToF64(part, target, at)
     }
   }
 }
 
-/** `fromF64` of a float type with at most 22 significant bits, by way of `fromF32`. */
+/** `fromF64` of a float type with at most 22 significant bits, by way of `fromF32`. `keepNaNs` writes patterns of its own for NaN. */
 export function viaOddF32(
   encode: (source: Float32Array, target: Uint8Array) => number,
   group: { readonly elements: number; readonly bytes: number },
+  keepNaNs?: (source: Float64Array, bits: Uint32Array) => void,
 ): (source: Float64Array, target: Uint8Array) => number {
   return (source, target) => {
     const run = new Float32Array(Math.min(runLength, source.length))
     const bits = bitsOf(run)
     for (let at = 0; at < source.length; at += runLength) {
       const count = Math.min(runLength, source.length - at)
-      roundToOdd(source.subarray(at, at + count), bits)
+      const values = source.subarray(at, at + count)
+      roundToOdd(values, bits)
+      keepNaNs?.(values, bits)
       const bad = encode(run.subarray(0, count), target.subarray((at / group.elements) * group.bytes))
       if (bad >= 0) return at + bad
     }

@@ -17,6 +17,7 @@ function boolToF32(source: Uint8Array, target: Float32Array): void {
 export const bool: DType = {
   id: 'bool',
   kind: 'bool',
+  hasStrayCodes: true,
   ...plainLayout(1),
   codec: {
     toF32: boolToF32,

@@ -17,6 +17,11 @@ export type Scalar = number | bigint | boolean | Complex
 export interface Codec {
   /** Bit-exact where the value is a float of 32 bits or fewer, NaN payloads included; otherwise rounded once, to nearest even. */
   toF32(source: Uint8Array, target: Float32Array): void
+  /**
+   * Where `toF32` gives one NaN for several codes: the same with a pattern for each of them that `fromF32` turns back into its code. These
+   * are signalling NaN, which decoding does not give to anybody who computes with it.
+   */
+  toF32Bits?(source: Uint8Array, target: Float32Array): void
   /** Exact for everything but 64-bit integers beyond 2^53. Complex numbers have no place here and are not decoded. */
   toF64(source: Uint8Array, target: Float64Array): void
   /**
@@ -89,6 +94,8 @@ export interface DType {
   readonly codec?: Codec
   /** In place of a codec, for types that are no sequence of groups. */
   readonly regions?: RegionCodec
+  /** Readers take codes that no writer makes; encoding the values that they decode to gives other codes, or none. */
+  readonly hasStrayCodes?: true
   /** Absent for blocks, whose values depend on each other, for complex numbers and for bytes that nobody understands. */
   readonly values?: ValueSet
 }

@@ -4,6 +4,7 @@ import { narrowBrains, narrowHalves, widenBrains, widenHalves } from '../kernels
 import { throughF32, viaOddF32 } from './blocks.js'
 import type { Codec, DType, ValueSet } from './dtype.js'
 import { infinityBits, narrowMagnitude } from './float-rounding.js'
+import { narrowNaNs, widenToF64 } from './nan-bits.js'
 import { plainLayout } from './size.js'
 import { bitsOf, fillView, readLittleEndian, requireBytes, viewOf, writeLittleEndian } from './views.js'
 
@@ -23,14 +24,18 @@ export const f64 = float(
   'f64',
   8,
   {
-    toF32: (source, target) => target.set(viewOf(Float64Array, source, target.length)),
+    toF32(source, target) {
+      const values = viewOf(Float64Array, source, target.length)
+      target.set(values)
+      narrowNaNs(values, bitsOf(target))
+    },
     toF64: readLittleEndian,
     fromF64(source, target) {
       writeLittleEndian(source, target)
       return -1
     },
     fromF32(source, target) {
-      fillView(Float64Array, target, source.length, (view) => view.set(source))
+      fillView(Float64Array, target, source.length, (view) => widenToF64(source, view))
       return -1
     },
     element: (source, index) => dataView(source).getFloat64(index * 8, true),
@@ -43,7 +48,7 @@ export const f32 = float(
   4,
   {
     toF32: readLittleEndian,
-    toF64: (source, target) => target.set(viewOf(Float32Array, source, target.length)),
+    toF64: (source, target) => widenToF64(viewOf(Float32Array, source, target.length), target),
     fromF64(source, target) {
       fillView(Float32Array, target, source.length, (view) => view.set(source))
       return -1

@@ -52,6 +52,7 @@ export const u1 = packedInteger('u1', 1)
 export const t2 = tableType({
   id: 't2',
   kind: 'int',
+  hasStrayCodes: true,
   width: 2,
   table: patterns([0, 1, -2, -1]),
   encode: { f64: twosComplement(2, -1, 1) },

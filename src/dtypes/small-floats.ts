@@ -20,18 +20,25 @@ interface MiniFloat {
 }
 
 function miniFloat(id: string, format: MiniFloat): DType {
+  const tableOf = (nanBits: number): Uint32Array =>
+    Uint32Array.from({ length: 2 ** format.width }, (_, code) => decodeMini(code, format, nanBits))
   return tableType({
     id,
     kind: 'float',
     width: format.width,
-    table: Uint32Array.from({ length: 2 ** format.width }, (_, code) => decodeMini(code, format)),
+    table: tableOf(quietNaN),
+    // Only here is the quiet bit one of several that tell NaN codes apart.
+    bitTable: format.special === 'ieee' ? tableOf(infinityBits) : undefined,
     encode: { f32: byUpperHalf(miniEncoder(format)) },
     values: valuesOf(format),
   })
 }
 
-/** The f32 pattern of a code. NaN comes out quiet, with its sign and payload, as other programs that keep payloads have it. */
-function decodeMini(code: number, format: MiniFloat): number {
+/**
+ * The f32 pattern of a code. NaN comes out with its sign and payload over `nanBits`: quiet, as other programs that keep payloads have it,
+ * or just as it is.
+ */
+function decodeMini(code: number, format: MiniFloat, nanBits = quietNaN): number {
   const { width, exponentBits, mantissaBits, bias, special } = format
   const sign = code >>> (width - 1)
   const exponent = (code >>> mantissaBits) % 2 ** exponentBits
@@ -39,7 +46,7 @@ function decodeMini(code: number, format: MiniFloat): number {
   const magnitude = code % 2 ** (width - 1)
   if (special === 'fnuz' && sign === 1 && magnitude === 0) return quietNaN
   if (magnitude > largestCode(format)) {
-    const payload = special === 'ieee' && mantissa === 0 ? infinityBits : quietNaN | (mantissa << (23 - mantissaBits))
+    const payload = special === 'ieee' && mantissa === 0 ? infinityBits : nanBits | (mantissa << (23 - mantissaBits))
     return ((sign << 31) | payload) >>> 0
   }
   const value =
@@ -81,7 +88,7 @@ function miniEncoder(format: MiniFloat): EncodeOne {
   const nan = (sign: number, mantissa: number): number => {
     if (special === 'fnuz') return signBit
     if (special === 'fn') return sign | (signBit - 1)
-    return sign | (largest + 1) | (1 << (mantissaBits - 1)) | (mantissa >>> (23 - mantissaBits))
+    return sign | (largest + 1) | (mantissa >>> (23 - mantissaBits) || 1 << (mantissaBits - 1))
   }
   return (pattern) => {
     const sign = pattern >>> 31 === 1 ? signBit : 0

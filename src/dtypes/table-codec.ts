@@ -14,19 +14,23 @@ export interface TableType extends Omit<DType, 'group' | 'byteLength' | 'codec'>
   readonly width: BitWidth
   /** f32 bit patterns by code. */
   readonly table: Uint32Array
+  /** Another table where that one has the same NaN for several codes: see `Codec.toF32Bits`. */
+  readonly bitTable?: Uint32Array | undefined
   /** Floats encode from f32 patterns, everything else from numbers. */
   readonly encode: { readonly f32: Encode<Uint32Array> } | { readonly f64: Encode<Float64Array> }
 }
 
 export function tableType(type: TableType): DType {
-  const { width, table, encode, ...rest } = type
+  const { width, table, bitTable, encode, ...rest } = type
   const group = groupOf(width)
   const unpack = byBytes(width, table)
   const pack = packers[width]
   const toF32: Codec['toF32'] = (source, target) => unpack(source, table, bitsOf(target))
   const values = new Float32Array(table.buffer)
+  const unpackBits = bitTable && byBytes(width, bitTable)
   const codec: Codec = {
     toF32,
+    ...(unpackBits && { toF32Bits: (source, target) => unpackBits(source, bitTable, bitsOf(target)) }),
     toF64: throughF32(toF32, group),
     element: (source, index) => values[codeAt(source, index, width)]!,
     ...encoders(encode, pack, group),

@@ -100,11 +100,12 @@ export function restoreTensor(told: StowedTensor, stored: Tensor | undefined): T
 }
 
 function retype(
-  { dtype: id, encoding: encodingId, bytes, shape, order }: StowedTensor,
+  { dtype: id, encoding: encodingId, bytes, shape: told, order }: StowedTensor,
   stored: Tensor,
 ): Tensor | undefined {
   if (id === undefined) return stored
   const dtype = dtypeById(id)
+  const shape = told ?? stored.shape
   const encoding = encodingId === undefined ? undefined : dtypeById(encodingId)
   if (!dtype || (encodingId !== undefined && !encoding)) return undefined
   if (!bytes) {
@@ -112,7 +113,7 @@ function retype(
     if (!dtype.codec || !stored.dtype.codec || castLoss(dtype, stored.dtype) !== 'none') return undefined
     return castTensor(stored, dtype)
   }
-  if (!isBytes(stored) || !shape) return undefined
+  if (!isBytes(stored)) return undefined
   const shaped = shapeOfShown(shape)
   if (countElements(shaped.shape) === undefined) return undefined
   if (!isSizeOf(dtype, shaped.shape, stored.data?.byteLength ?? 0)) return undefined

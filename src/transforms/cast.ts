@@ -1,8 +1,10 @@
 // Another element type for the same values. Every pair of types takes the way that rounds at most once and changes no more of a value
 // than it must.
 import { alignUp } from '../bytes/index.js'
+import { viaOddF32 } from '../dtypes/blocks.js'
 import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
 import { stickyDecoder } from '../dtypes/integers.js'
+import { narrowNaNs } from '../dtypes/nan-bits.js'
 import { fillView, type ViewType, viewOf } from '../dtypes/views.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import type { Payload, Tensor } from '../model/index.js'
@@ -10,7 +12,7 @@ import { tensorRecipe } from '../model/recipe-of.js'
 import { decodedPayload } from './decode.js'
 import { bytesFor, fileOf, mapElements } from './map-elements.js'
 
-/** Whether every value of `from` has a place in `to`: NaN, infinities and minus zero count as values. */
+/** Whether every value of `from` has a place in `to`: NaN with its payload, infinities and minus zero count as values. */
 export function castLoss(from: DType, to: DType): 'none' | 'precision' {
   if (from.id === to.id) return 'none'
   const parts = [complexPart(from), complexPart(to)]
@@ -75,13 +77,16 @@ function converter(from: DType, to: DType): Convert | undefined {
   const [decoder, encoder] = [from.codec, to.codec]
   if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined
   if (isWide(from) && isWide(to)) return otherSignedness
-  if (to === f32) return writing(Float32Array, decoder.toF32)
-  if (to === f64) return writing(Float64Array, decoder.toF64)
   const { fromF32, fromF64 } = encoder
+  const toF32 = decoder.toF32Bits ?? decoder.toF32
+  if (to === f32) return writing(Float32Array, toF32)
+  if (to === f64 && !decoder.toF32Bits) return writing(Float64Array, decoder.toF64)
   if (from === f32 && fromF32) return reading(Float32Array, fromF32)
+  if (from === f64 && fromF32 && to.kind === 'float')
+    return reading(Float64Array, viaOddF32(fromF32, to.group, narrowNaNs))
   if (from === f64 && fromF64) return reading(Float64Array, fromF64)
   const isF32 = from.kind === 'block' || castLoss(from, f32) === 'none'
-  if (isF32 && fromF32) return inRuns(Float32Array, decoder.toF32, fromF32, from.group, to.group)
+  if (isF32 && fromF32) return inRuns(Float32Array, toF32, fromF32, from.group, to.group)
   const toF64 = (to.kind === 'float' && stickyDecoder(from)) || decoder.toF64
   return fromF64 && inRuns(Float64Array, toF64, fromF64, from.group, to.group)
 }

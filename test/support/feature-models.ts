@@ -21,7 +21,7 @@ const sampleModel = (...parts: Parameters<typeof nameless>): Model => ({
 
 const encode = (value: string): Uint8Array => new TextEncoder().encode(value)
 
-/** Bytes whose values every wider type gives back: no NaN, whose bits are not values. */
+/** Bytes of ordinary numbers. */
 function plainTensor(name: string, dtype: string, shape: readonly number[]): Tensor {
   const tensor = sampleTensor(name, dtype, shape)
   const type = dtypeById(dtype)!
@@ -35,6 +35,12 @@ function plainTensor(name: string, dtype: string, shape: readonly number[]): Ten
 }
 
 const dtypes = `f64 f32 f16 bf16 f8_e4m3 f8_e5m2 i64 i32 i16 i8 u64 u32 u16 u8 bool i4 i2 u4 u2 u1 t2 c64`.split(' ')
+
+/** Every byte, so that there are NaN of all kinds, booleans of 2 and codes that stand for nothing; and as many elements as asked for. */
+function anyBits(dtype: string, count: number): Tensor {
+  const bytes = new Uint8Array(dtypeById(dtype)!.byteLength([count])!).map((_, i) => 255 - (i % 256))
+  return { ...sampleTensor(`${dtype}.${count}`, dtype, [count]), data: bytesPayload(bytes) }
+}
 
 const metadata = new Map<string, MetaValue>([
   ['zulu', text('last by name, first in the model')],
@@ -80,6 +86,9 @@ export const featureModels: Readonly<Record<string, Model>> = {
   ),
   'one array': sampleModel([sampleTensor('out', 'f32', [3, 4])]),
   'every element type': sampleModel(dtypes.map((id) => plainTensor(`t.${id}`, id, [2, 16]))),
+  'any bits': sampleModel(
+    [...dtypes, 'f8_e4m3fnuz', 'f8_e5m2fnuz', 'f8_e8m0'].flatMap((id) => [anyBits(id, 1024), anyBits(id, 7)]),
+  ),
   'odd shapes': sampleModel([
     sampleTensor('scalar', 'f32', []),
     sampleTensor('empty', 'f32', [0, 3]),
