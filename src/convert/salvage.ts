@@ -134,13 +134,17 @@ async function chooseTensors(
   const names = new Set<string>()
   const chosen: Tensor[] = []
   const budget = new WorkBudget({ size: totalSize(model) })
+  // Tensors that share all of their bytes are stored one by one, so that a small file could become an endless one.
+  const room = new WorkBudget({ size: totalSize(model) })
   for (const tensor of model.tensors) {
     const { name, data } = tensor
-    const reason = overlapping.has(tensor)
+    const unfit = overlapping.has(tensor)
       ? 'it shares some of its bytes with another'
       : names.has(name)
         ? 'another tensor before it has the same name'
         : await reasonAgainst(tensor, recognised, model, damage, budget)
+    const isTooMuch = unfit === undefined && data?.origin !== undefined && !room.affords(data.byteLength)
+    const reason = isTooMuch ? 'tensors share bytes so often that the output would be many times the file' : unfit
     if (reason !== undefined) lost.push({ subject: 'tensor', name, length: data?.byteLength, reason })
     else {
       names.add(name)

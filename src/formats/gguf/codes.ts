@@ -26,11 +26,12 @@ export const codes = defineCodes('gguf', {
   alignment: error('general.alignment is not a power of two up to 1 MiB, stored as uint32.'),
   'alignment-small': warning('general.alignment is a power of two, but not a multiple of 8 as the document wants.'),
   'missing-architecture': warning(
-    'general.architecture is missing; programs do not know what to do with such a model.',
+    'general.architecture is missing; programs do not know what to do with such a model. A note where nothing else says that it is for one.',
   ),
   'missing-quantization-version': warning('There are quantized tensors but no general.quantization_version.'),
   'name-utf8': error("A tensor's name is not UTF-8."),
-  'name-length': warning("A tensor's name has 64 bytes or more; llama.cpp keeps 63 and refuses the file."),
+  'name-length': error("A tensor's name has 64 bytes or more; llama.cpp refuses the file. With --lenient it is read."),
+  'name-length-taken': warning("A tensor's name has 64 bytes or more; llama.cpp refuses the file."),
   'name-empty': warning('A tensor has no name.'),
   'duplicate-name': error('Two tensors have the same name.'),
   'dims-count': error('A tensor has more than four dimensions.'),
@@ -59,6 +60,6 @@ export const codes = defineCodes('gguf', {
   'shard-missing': error('A file of the set is not there or cannot be read. With --lenient the others are read.'),
   'shard-missing-taken': warning('A file of the set is not there or cannot be read; its tensors are missing.'),
   'shard-number': error('The files of the set do not agree on which one they are, or on how many there are.'),
-  'shard-tensors': error('The files of the set have another number of tensors than they state.'),
+  'shard-tensors': warning('The files of the set have another number of tensors than they state.'),
   'later-shard': note('This is a later file of a set. Open the first one to see the whole model.'),
 })

@@ -1,5 +1,5 @@
 // What a GGUF file can hold.
-import { encodeUtf8, isPowerOfTwo } from '../../bytes/index.js'
+import { encodeUtf8 } from '../../bytes/index.js'
 import { ggmlTypeByName, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import type { DType } from '../../dtypes/index.js'
 import {
@@ -12,12 +12,11 @@ import {
   type WriteCapabilities,
 } from '../../model/index.js'
 import { q8ToBlocks } from '../../model/q8-blocks.js'
-import { alignmentKey, mostDims } from './structs.js'
+import { alignmentKey, alignmentOf, architectureKey, mostAlignment, mostDims, mostNameBytes } from './structs.js'
 import { valueTypeOf } from './value-types.js'
 
 const q8_0 = ggmlTypeByName('Q8_0')!.dtype
 export const quantizationVersionKey = 'general.quantization_version'
-const mostNameBytes = 64
 const mostKeyBytes = 65_535
 
 const no = <T>(reason: string): Fit<T> => ({ fits: false, reason })
@@ -57,8 +56,8 @@ export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
   const size = encodeUtf8(key).byteLength
   if (size === 0) return no('a key cannot be empty in GGUF')
   if (size > mostKeyBytes) return no(`a key has at most ${mostKeyBytes} bytes in GGUF`)
-  if (key === alignmentKey && !(value.type === 'u32' && isPowerOfTwo(Number(value.value)))) {
-    return no(`${alignmentKey} must be a power of two as u32`)
+  if (key === alignmentKey && alignmentOf(value) === undefined) {
+    return no(`${alignmentKey} must be a power of two up to ${mostAlignment} as u32`)
   }
   return fitValue(value)
 }
@@ -121,6 +120,7 @@ export const writeCapabilities: WriteCapabilities = {
   tensor: fitTensor,
   metadata: fitMetadata,
   part: () => no('GGUF has no place for it'),
+  notes: notesOn,
 }
 
 /** What the reference of AERO notes in files that it makes of GGUF files. */
@@ -142,6 +142,14 @@ export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
     packed.length > 0 &&
     packed.every(({ encoding, shape }) => encoding!.byteLength(shape.toReversed()) !== undefined)
   return { ...writeCapabilities, addedKeys, ...(isReversed && { tensor: fitReversed }) }
+}
+
+/** Nobody but the caller knows the architecture; what is written is a container of tensors until then. */
+function notesOn({ metadata }: Model): string[] {
+  if (metadata.get(architectureKey)?.type === 'str') return []
+  return [
+    `the source states no architecture, so programs will not run the file; if you know it, --set ${architectureKey}=NAME`,
+  ]
 }
 
 function fitReversed(tensor: Tensor): Fit<Tensor> {

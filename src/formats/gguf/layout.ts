@@ -19,7 +19,7 @@ import { quantizationVersionKey } from './fit.js'
 import { nameOfShard, parseShardName } from './shard-name.js'
 import { filler, slackKey, slackOf, slackOption } from './slack.js'
 import { placeOf, splitKeys, withoutSplitKeys } from './split.js'
-import { alignmentKey, counts, defaultAlignment, magic, mostAlignment, preamble } from './structs.js'
+import { alignmentKey, alignmentOf, counts, defaultAlignment, magic, mostAlignment, preamble } from './structs.js'
 
 /** How ggml's blocks are laid out since May 2023. */
 const quantizationVersion = 2
@@ -53,7 +53,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
 export function chooseAlignment(metadata: Metadata, { align, name }: Pick<WriteOptions, 'align' | 'name'>): number {
   if (align === undefined) {
     const stated = metadata.get(alignmentKey)
-    return stated?.type === 'u32' && isPowerOfTwo(Number(stated.value)) ? Number(stated.value) : defaultAlignment
+    return alignmentOf(stated) ?? defaultAlignment
   }
   if (isPowerOfTwo(align) && align >= 8 && align <= mostAlignment) return align
   const message = `the alignment ${align} is no power of two from 8 to ${mostAlignment}`

@@ -1,13 +1,16 @@
 // A model is one file, or a set of them: which it is, the first file says.
 import type { ByteSource } from '../../bytes/index.js'
-import type { MetaValue, Model, ReadContext } from '../../model/index.js'
+import { type MetaValue, type Model, type ReadContext, stowageKey } from '../../model/index.js'
 import { rememberFiles } from './check.js'
 import { codes } from './codes.js'
 import { quantizationVersionKey } from './fit.js'
 import { type GgufFile, readFile } from './read.js'
 import { isPlaceRight, modelOf, placeOf, readSet } from './split.js'
+import { alignmentKey, architectureKey } from './structs.js'
 
-const architectureKey = 'general.architecture'
+/** Keys that say something about a model; those that follow from how the tensors are stored do not. */
+const modelKey = /^(general|tokenizer)\./
+const storageKeys = new Set<string>([alignmentKey, quantizationVersionKey])
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
   const first = await readFile(source, context)
@@ -24,13 +27,21 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
   return rememberFiles(model, files)
 }
 
-function checkKeys({ metadata }: GgufFile, { report }: ReadContext): void {
-  const architecture: MetaValue | undefined = metadata.get(architectureKey)
+function checkKeys(file: GgufFile, { report }: ReadContext): void {
+  const architecture: MetaValue | undefined = file.metadata.get(architectureKey)
   if (architecture?.type === 'str') return
   const message = architecture
     ? `${architectureKey} is ${architecture.type}, not a string`
     : `${architectureKey} is missing`
-  report.report(codes['missing-architecture'], { offset: 0, path: 'metadata', message })
+  const code = codes['missing-architecture']
+  const severity = isContainer(file) ? 'note' : code.severity
+  report.report({ ...code, severity }, { offset: 0, path: 'metadata', message })
+}
+
+/** Whether the file just holds tensors: those of a model of another format, or of nothing that any program would run. */
+function isContainer({ metadata, tensors }: GgufFile): boolean {
+  if (tensors.length === 0 || metadata.has(architectureKey)) return false
+  return metadata.has(stowageKey) || ![...metadata.keys()].some((key) => modelKey.test(key) && !storageKeys.has(key))
 }
 
 function checkQuantized({ tensors, metadata }: Model, { report }: ReadContext): void {

@@ -1,12 +1,21 @@
 // A GGUF file is an index and the data of the tensors. The index is: the letters GGUF, a version, the number of tensors, the number of
 // metadata entries; the entries (key, type, value); the tensors' entries (see tensors.ts). Integers are little-endian, or, in version 3,
 // all big-endian: then the version's upper half has the digits. The letters are never swapped.
-import { type ByteSource, Cursor, decodeLossy, decodeUtf8, isPowerOfTwo } from '../../bytes/index.js'
+import { type ByteSource, Cursor, decodeLossy, decodeUtf8 } from '../../bytes/index.js'
 import type { Metadata, MetaValue, ReadContext, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import { IndexBytes } from './index-bytes.js'
 import { type Encoding, type Entry, Skimmer } from './skim.js'
-import { alignmentKey, counts, defaultAlignment, magic, mostAlignment, preamble, shortCounts } from './structs.js'
+import {
+  alignmentKey,
+  alignmentOf,
+  counts,
+  defaultAlignment,
+  magic,
+  mostAlignment,
+  preamble,
+  shortCounts,
+} from './structs.js'
 import { TensorReader, type TensorSection } from './tensors.js'
 import { boolType, valueTypes } from './value-types.js'
 import { type IndexView, readValue } from './values.js'
@@ -92,8 +101,9 @@ function readMetadata(
       continue
     }
     firsts.set(key, i)
-    metadata.set(key, value)
-    if (key === alignmentKey) alignment = readAlignment(value, entry, i, context)
+    const stated = key === alignmentKey ? readAlignment(value, entry, i, context) : undefined
+    alignment = stated ?? alignment
+    if (key !== alignmentKey || stated !== undefined) metadata.set(key, value)
   }
   return { metadata, alignment }
 }
@@ -139,17 +149,17 @@ function summary(value: MetaValue): string | number | bigint | boolean | undefin
   return 'value' in value ? (value.value as number | bigint | boolean) : undefined
 }
 
-function readAlignment(value: MetaValue, entry: Entry, i: number, { report }: ReadContext): number {
+/** Undefined when it is refused; nobody may take such a value over. */
+function readAlignment(value: MetaValue, entry: Entry, i: number, context: ReadContext): number | undefined {
+  const { report, onLost } = context
   const place = { offset: entry.value, length: entry.end - entry.value, path: `metadata[${i}].value` }
-  if (value.type !== 'u32' || !isPowerOfTwo(Number(value.value))) {
+  const alignment = alignmentOf(value)
+  if (alignment === undefined) {
     const found = value.type === 'u32' ? `${value.value}` : `a value of type ${value.type}`
-    report.report(codes.alignment, { ...place, message: `a power of two as uint32 was expected, ${found} found` })
-    return defaultAlignment
-  }
-  const alignment = Number(value.value)
-  if (alignment > mostAlignment) {
-    report.report(codes.alignment, { ...place, message: `${alignment} is more than ${mostAlignment}` })
-    return defaultAlignment
+    const message = `a power of two up to ${mostAlignment} as uint32 was expected, ${found} found`
+    report.report(codes.alignment, { ...place, message })
+    onLost?.({ subject: 'metadata', name: alignmentKey, reason: message })
+    return undefined
   }
   if (alignment % 8 !== 0) {
     report.report(codes['alignment-small'], { ...place, message: `${alignment} is no multiple of 8` })

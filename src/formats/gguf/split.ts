@@ -2,7 +2,7 @@
 // and three keys: split.no (from 0), split.count, and split.tensors.count, which counts the tensors of the whole set. Only the first has
 // the other metadata. It stands for the set.
 import type { ByteSource } from '../../bytes/index.js'
-import { isSystemFailure, TareError } from '../../errors/index.js'
+import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type GgufFile, readFile } from './read.js'
@@ -86,6 +86,10 @@ function sayLost(missing: number, files: readonly GgufFile[], { tensors }: Place
   onLost?.({ subject: 'tensor', reason: `${which} missing or cannot be read, and the names in it are gone${count}` })
 }
 
+/** The same report, with the first error thrown. */
+const throwing = (report: Report): Report =>
+  strictReport(report.file, ({ code, severity, ...details }) => report.report({ code, severity, text: '' }, details))
+
 async function openShard(first: ByteSource, name: string, context: ReadContext): Promise<GgufFile | undefined> {
   const { report, lenient } = context
   const code = lenient ? codes['shard-missing-taken'] : codes['shard-missing']
@@ -93,7 +97,9 @@ async function openShard(first: ByteSource, name: string, context: ReadContext):
   try {
     if (!first.sibling) throw new Error('this kind of input has no files beside it')
     source = await first.sibling(name)
-    return await readFile(source, { ...context, report: report.forFile(source.name) })
+    const own = report.forFile(source.name)
+    // What is wrong with a file that can be left out is the reason for leaving it out, and no error of the set.
+    return await readFile(source, { ...context, report: lenient && !context.onLost ? throwing(own) : own })
   } catch (error) {
     await source?.close()
     if (source && report.strict && !lenient) throw error

@@ -1,5 +1,6 @@
 // The fixed fields at the beginning of a file, and the limits of the format.
-import { raw, struct, u32, u64 } from '../../bytes/index.js'
+import { isPowerOfTwo, raw, struct, u32, u64 } from '../../bytes/index.js'
+import type { MetaValue } from '../../model/index.js'
 
 export const magic = Uint8Array.of(0x47, 0x47, 0x55, 0x46)
 export const preamble = struct({ magic: raw(4), version: u32 })
@@ -9,5 +10,13 @@ export const shortCounts = struct({ tensorCount: u32, metadataKvCount: u32 })
 export const defaultAlignment = 32
 /** More would only blow up files, or make sums overflow in other readers. */
 export const mostAlignment = 1 << 20
+/** The number that `general.alignment` stands for; undefined for values that it may not have. */
+export function alignmentOf(value: MetaValue | undefined): number | undefined {
+  const alignment = value?.type === 'u32' ? Number(value.value) : 0
+  return isPowerOfTwo(alignment) && alignment <= mostAlignment ? alignment : undefined
+}
 export const alignmentKey = 'general.alignment'
+export const architectureKey = 'general.architecture'
 export const mostDims = 4
+/** llama.cpp has room for 64, the last of which is a zero; it refuses files with longer names. */
+export const mostNameBytes = 63

@@ -12,7 +12,7 @@ import { codes } from './codes.js'
 import type { IndexBytes } from './index-bytes.js'
 import type { Encoding, Skimmed } from './skim.js'
 import { Stretches } from './stretches.js'
-import { mostDims } from './structs.js'
+import { mostDims, mostNameBytes } from './structs.js'
 import { isOrderAgreed, toLittleEndian } from './swap.js'
 
 export interface TensorSection {
@@ -146,8 +146,10 @@ export class TensorReader {
       )
     }
     if (name === '') this.#say(codes['name-empty'], i, 'name', info.at, 'the name is empty')
-    if (info.name.byteLength >= 64) {
-      this.#say(codes['name-length'], i, 'name', info.at, `the name has ${info.name.byteLength} bytes`)
+    if (info.name.byteLength > mostNameBytes) {
+      const code = this.#context.lenient ? codes['name-length-taken'] : codes['name-length']
+      const message = `the name has ${info.name.byteLength} bytes, ${mostNameBytes} are the most`
+      this.#say(code, i, 'name', info.at, message)
     }
     return name
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openModel } from '../../../src/index.js'
+import { openModel, verifySource } from '../../../src/index.js'
 import {
   architecture,
   build,
@@ -127,6 +127,32 @@ describe('every check', () => {
     const model = await openModel(sourceOf(build().subarray(0, -1)), { lenient: true, onFinding })
     expect(model.tensors.length).toBe(1)
     expect(warnings).toContain('gguf/tail-padding-taken')
+  })
+
+  it('reads names that llama.cpp refuses when asked to be lenient', async () => {
+    const file = build({ infos: [info({ name: 'n'.repeat(64) })] })
+    await expect(openModel(sourceOf(file))).rejects.toMatchObject({ code: 'gguf/name-length' })
+    const { findings, verdict } = await verifySource(sourceOf(file), { lenient: true })
+    expect([verdict, findings[0]!.code]).toEqual(['warnings', 'gguf/name-length-taken'])
+    expect((await openModel(sourceOf(file), { lenient: true })).tensors.at(0)!.name).toHaveLength(64)
+    expect(await codesOf(build({ infos: [info({ name: 'n'.repeat(63) })] }))).toEqual([])
+  })
+
+  it.each<[string, number[][], 'warning' | 'note']>([
+    ['a model by its other keys', [textEntry('general.name', 'm')], 'warning'],
+    ['a model by its vocabulary', [entry('tokenizer.ggml.tokens', 9, list(8, 0, []))], 'warning'],
+    ['tensors alone', [], 'note'],
+    ['how tensors are stored', [u32Entry('general.quantization_version', 2)], 'note'],
+    ['what was another format', [textEntry('general.name', 'm'), textEntry('tare.stowage', '{}')], 'note'],
+  ])('misses the architecture of %s', async (_, entries, severity) => {
+    expect(await findingsOf(build({ entries }))).toEqual([
+      expect.objectContaining({ code: 'gguf/missing-architecture', severity }),
+    ])
+  })
+
+  it('misses the architecture of a file with nothing in it', async () => {
+    const [found] = await findingsOf(build({ entries: [], infos: [], data: 0 }))
+    expect(found).toMatchObject({ code: 'gguf/missing-architecture', severity: 'warning' })
   })
 
   it('reports all that is wrong, and goes on after it', async () => {

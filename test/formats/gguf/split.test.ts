@@ -108,8 +108,18 @@ describe('a set of files', () => {
 
   it('finds another number of tensors than stated', async () => {
     const { findings } = await verifySource(pair(shard(1, 2, 2, 'b'), 9))
-    expect(findings.map((finding) => finding.code)).toContain('gguf/shard-tensors')
-    expect((await openModel(pair(shard(1, 2, 2, 'b')))).tensors.length).toBe(2)
+    const code = 'gguf/shard-tensors'
+    expect(findings).toContainEqual(expect.objectContaining({ code, severity: 'warning' }))
+    expect((await openModel(pair(shard(1, 2, 2, 'b'), 9))).tensors.length).toBe(2)
+  })
+
+  it('leaves out a damaged file when asked to be lenient, in opening as in verifying', async () => {
+    const damaged = build({ infos: [info({ name: 'b', type: 99 })] })
+    const { verdict, findings } = await verifySource(pair(damaged), { lenient: true })
+    expect(verdict).toBe('warnings')
+    expect(findings.map(({ code }) => code)).toContain('gguf/shard-missing-taken')
+    const { tensors } = await openModel(pair(damaged), { lenient: true })
+    expect(tensors.map(({ name }) => name)).toEqual(['a'])
   })
 
   it('misses files, but not without end', async () => {

@@ -141,11 +141,39 @@ describe('what GGUF can hold', () => {
     const tensor = sampleTensor('t', 'f32', [1, 1, 1, 1, 2])
     expect(capabilities.tensor(tensor).fits).toBe(false)
     expect(capabilities.tensor({ ...sampleTensor('t', 'f32', [2]), data: null }).fits).toBe(false)
-    expect(capabilities.tensor(sampleTensor('é'.repeat(32), 'f32', [2])).fits).toBe(true)
-    expect(capabilities.tensor(sampleTensor('é'.repeat(33), 'f32', [2])).fits).toBe(false)
+    expect(capabilities.tensor(sampleTensor(`a${'é'.repeat(31)}`, 'f32', [2])).fits).toBe(true)
+    expect(capabilities.tensor(sampleTensor('é'.repeat(32), 'f32', [2])).fits).toBe(false)
     const blocks = sampleTensor('t', 'ggml.q8_0', [2, 32])
     expect(capabilities.tensor(blocks)).toEqual({ fits: true })
     expect(capabilities.tensor({ ...blocks, shape: [4, 16] })).toMatchObject({ fits: false })
+  })
+
+  it.each([63, 64, 65, 300])('holds a name of %i bytes, or brings it back', async (length) => {
+    const name = 'n'.repeat(length)
+    const { plan } = await planConversion(sampleModel([sampleTensor(name, 'f32', [2])]), 'gguf', { name: 'm.gguf' })
+    expect(plan.loss).toBe('none')
+    const files = await convertToFiles(sampleModel([sampleTensor(name, 'f32', [2])]), 'gguf')
+    expect((await verifySource(sourceOf(files))).verdict).toBe('ok')
+    const written = await openModel(sourceOf(files))
+    expect(written.tensors.at(0)!.name).toBe(length < 64 ? name : 'tare.tensor.0')
+    const back = await openModel(sourceOf(await convertToFiles(written, 'safetensors')))
+    expect(back.tensors.at(0)!.name).toBe(name)
+  })
+
+  it('says that nobody states the architecture, when writing and without a warning when verifying', async () => {
+    const tensors = [sampleTensor('w', 'f32', [2]), sampleTensor('q', 'ggml.q8_0', [2, 32])]
+    const architecture: MetaValue = { type: 'str', value: 'llama' }
+    for (const metadata of [new Map(), new Map([['hidden_size', { type: 'json', value: 3 } as MetaValue]])]) {
+      const model = sampleModel(tensors, metadata)
+      const { plan } = await planConversion(model, 'gguf', { name: 'm.gguf' })
+      expect(plan.notes).toEqual([expect.stringContaining('--set general.architecture=NAME')])
+      const { verdict, findings } = await verifySource(sourceOf(await convertToFiles(model, 'gguf')))
+      const code = 'gguf/missing-architecture'
+      expect(findings).toContainEqual(expect.objectContaining({ code, severity: 'note' }))
+      expect(verdict).toBe('ok')
+    }
+    const known = sampleModel(tensors, new Map([['general.architecture', architecture]]))
+    expect((await planConversion(known, 'gguf', { name: 'm.gguf' })).plan.notes).toEqual([])
   })
 
   it('takes packed blocks of another container as what they are', () => {
