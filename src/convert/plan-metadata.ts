@@ -1,6 +1,7 @@
 // What happens to each metadata entry: it fits, is mapped to another type, stowed, or dropped.
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
-import { type Metadata, type MetaValue, stowageKey, text, type WriteCapabilities } from '../model/index.js'
+import { type Fit, type Metadata, type MetaValue, text, type WriteCapabilities } from '../model/index.js'
+import { isStowageKey } from '../model/stowage-key.js'
 import type { Stower } from '../stow/index.js'
 import { type ActionLog, noter } from './action-log.js'
 import { applyFit } from './apply-fit.js'
@@ -43,8 +44,8 @@ export function planMetadata(
       note('set', 'none', { requested: true, to: given })
       put(key, storedAs(key, typedLike(value, given, key, options.name), given, { write, stower, file: options.name }))
     } else {
-      const fit = write.metadata(key, value)
-      const isStowed = stower !== undefined && key !== stowageKey && (!fit.fits || isOther(fit.as, value))
+      const fit = stower && isStowageKey(key) ? reserved : write.metadata(key, value)
+      const isStowed = stower !== undefined && (!fit.fits || isOther(fit.as, value))
       const fitted = isStowed ? fit.as : applyFit(fit, value, note)
       if (isStowed) {
         stower.metadata(key, value, fit.as)
@@ -59,6 +60,8 @@ export function planMetadata(
   }
   return { metadata, keys }
 }
+
+const reserved: Fit<MetaValue> = { fits: false, reason: 'the key is where things are put that have no other place' }
 
 /** A target that changes only how it writes a value gives the same value back. */
 const isOther = (as: MetaValue | undefined, value: MetaValue): boolean => as !== undefined && as !== value

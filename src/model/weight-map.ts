@@ -1,6 +1,6 @@
 // A set of files as Hugging Face writes it: an index in JSON whose `weight_map` says which file holds which tensor. What the files are is
 // the business of the format that reads them; that index and files agree is checked here.
-import { type ByteSource, isPlainFileName } from '../bytes/index.js'
+import { type ByteSource, isPathBelow } from '../bytes/index.js'
 import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 import type { ReadContext } from './format.js'
@@ -61,13 +61,13 @@ function groupByShard(weightMap: JsonObject, { report }: ReadContext, codes: Wei
     const path = `weight_map[${JSON.stringify(name)}]`
     if (typeof file !== 'string') {
       report.report(codes['index-shape'], { offset: 0, path, message: 'a file name was expected' })
-    } else if (isPlainFileName(file)) {
+    } else if (isPathBelow(file)) {
       const names = placed.get(file)
       if (names) names.add(name)
       else placed.set(file, new Set([name]))
     } else if (!refused.has(file)) {
       refused.add(file)
-      const message = `${JSON.stringify(file)} is not a plain file name beside the index`
+      const message = `${JSON.stringify(file)} is no file beside the index or in a folder below it`
       report.report(codes['shard-path'], { offset: 0, path, message })
     }
   }
@@ -89,8 +89,9 @@ async function openShard(
   }
   let shard: ByteSource
   try {
-    if (!source.sibling) throw new Error('this kind of input has no files beside it')
-    shard = await source.sibling(file)
+    const open = file.includes('/') ? source.below : source.sibling
+    if (!open) throw new Error('this kind of input has no files beside it')
+    shard = await open.call(source, file)
   } catch (error) {
     if (isSystemFailure(error)) throw error
     return missing('cannot be opened', error)

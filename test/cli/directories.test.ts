@@ -205,3 +205,23 @@ describe('parts that are left out by name', () => {
     expect(await filesOf(at('m.mcf'))).not.toContain('vocab.json')
   })
 })
+
+test('an index whose shards lie in a folder below is a whole model; one outside is refused', async () => {
+  const set = join(fixturesRoot, 'safetensors', 'sharded')
+  const index = readFileSync(join(set, 'model.safetensors.index.json'), 'utf8')
+  mkdirSync(at('nested', 'weights'), { recursive: true })
+  for (const name of readdirSync(set))
+    if (name.endsWith('.safetensors')) cpSync(join(set, name), at('nested', 'weights', name))
+  writeFileSync(at('nested', 'model.safetensors.index.json'), index.replaceAll('"model-', '"weights/model-'))
+  expect((await tare('verify', at('nested'))).status).toBe(0)
+  expect((await tare('diff', at('nested'), join(set, 'model.safetensors.index.json'))).status).toBe(0)
+  expect((await tare('convert', at('nested'), '-o', at('flat.safetensors'))).status).toBe(0)
+  expect((await tare('map', join(at('nested'), 'model.safetensors.index.json'))).status).toBe(0)
+  mkdirSync(at('nested', 'below'))
+  writeFileSync(
+    at('nested', 'below', 'model.safetensors.index.json'),
+    index.replaceAll('"model-', '"../weights/model-'),
+  )
+  const { status, stderr } = await tare('inspect', at('nested', 'below'))
+  expect([status, stderr]).toEqual([1, expect.stringContaining('safetensors/shard-path')])
+})

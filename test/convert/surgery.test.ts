@@ -240,7 +240,7 @@ describe('equal tensors', () => {
         expect((await hashModel(back)).fingerprint).toBe((await hashModel(model)).fingerprint)
       } else {
         expect(once.size).toBe(apart.size)
-        expect(once.notes).toEqual([expect.stringContaining('--dedup')])
+        expect(once.notes).toContainEqual(expect.stringContaining('--dedup'))
       }
     },
   )

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  diffModels,
+  formats,
   inspectModel,
   listOf,
   type MetaValue,
@@ -200,4 +202,29 @@ it('is shown as what it is', async () => {
   const [shown] = inspectModel(carried).parts
   expect(shown).toMatchObject({ kind: 'stowage', value: { from: 'memory', parts: [], tensors: [] } })
   expect((shown as { value: { metadata: string[] } }).value.metadata).toContain('u64')
+})
+
+describe('an entry that stands where stowage would', () => {
+  const entries = [
+    [stowageKey, text('my own text')],
+    [`${stowageKey}.1`, text('more of it')],
+    [`${stowageKey}.later`, text('other')],
+    ['x', text('y')],
+  ] as const
+  const own = sampleModel([sampleTensor('w', 'u64', [2])], new Map(entries))
+
+  it.each(formats.filter(({ layout }) => layout).map(({ id }) => id))(
+    'comes through %s as the plan says',
+    async (id) => {
+      const files = await convertToFiles(own, 'safetensors', { stow: false })
+      const model = await openModel(sourceOf(files))
+      const { plan } = await planConversion(model, id, { name: 'm' })
+      const carried = await openModel(sourceOf(await convertToFiles(model, id)), { from: id })
+      const { equal, metadata } = await diffModels(model, carried)
+      expect(plan.loss === 'none', JSON.stringify([metadata, [...plan.actions]])).toBe(equal)
+      if (!equal) return
+      const back = await openModel(sourceOf(await convertToFiles(carried, 'safetensors')))
+      expect(new Map((await restoreStowed(back)).model.metadata)).toEqual(new Map(entries))
+    },
+  )
 })

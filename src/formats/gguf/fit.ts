@@ -12,6 +12,7 @@ import {
   type WriteCapabilities,
 } from '../../model/index.js'
 import { q8ToBlocks } from '../../model/q8-blocks.js'
+import { slackKey } from './slack.js'
 import { alignmentKey, alignmentOf, architectureKey, mostAlignment, mostDims, mostNameBytes } from './structs.js'
 import { valueTypeOf } from './value-types.js'
 
@@ -56,6 +57,7 @@ export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
   const size = encodeUtf8(key).byteLength
   if (size === 0) return no('a key cannot be empty in GGUF')
   if (size > mostKeyBytes) return no(`a key has at most ${mostKeyBytes} bytes in GGUF`)
+  if (key === slackKey) return no('the key stands for room in the index in GGUF')
   if (key === alignmentKey && alignmentOf(value) === undefined) {
     return no(`${alignmentKey} must be a power of two up to ${mostAlignment} as u32`)
   }

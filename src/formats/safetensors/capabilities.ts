@@ -2,6 +2,7 @@
 import type { Fit, MetaValue, Tensor, WriteCapabilities } from '../../model/index.js'
 import { tagByDType } from './dtypes.js'
 import { inFileOrder } from './file-order.js'
+import { indexMetadataKey } from './index-metadata.js'
 import { metadataKey } from './limits.js'
 
 export const writeCapabilities: WriteCapabilities = {
@@ -20,7 +21,8 @@ export const writeCapabilities: WriteCapabilities = {
     if (tensor.name === metadataKey) return { fits: false, reason: `the name ${metadataKey} is reserved` }
     return { fits: true }
   },
-  metadata(_key: string, value: MetaValue): Fit<MetaValue> {
+  metadata(key: string, value: MetaValue): Fit<MetaValue> {
+    if (key === indexMetadataKey) return { fits: false, reason: 'the key stands for the metadata of an index' }
     if (value.type === 'str' && !value.bytes) return { fits: true }
     return { fits: false, reason: 'safetensors metadata are strings' }
   },

@@ -8,6 +8,7 @@ import {
   type WriteOptions,
 } from '../../model/index.js'
 import { encodeHeader, headerSlots, prefixSize } from './encode-header.js'
+import { storedMetadata } from './index-metadata.js'
 
 export async function editInPlace(
   { files, tensors: old }: Model,
@@ -22,7 +23,7 @@ export async function editInPlace(
   const dataStart = prefixSize + length
   const placeOf = ({ data }: Tensor): number => data!.origin!.offset - dataStart
   const inFileOrder = edited.tensors.toSorted((a, b) => placeOf(a) - placeOf(b))
-  const json = encodeHeader(inFileOrder, edited.metadata, placeOf)
+  const json = encodeHeader(inFileOrder, storedMetadata(edited), placeOf)
   if (json.length > length) return undefined
   const data = rangePayload(source, dataStart, source.size - dataStart)
   const slots = slotsMadeBy(function* () {

@@ -73,6 +73,7 @@ export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: E
         const message = `${JSON.stringify(name)} was there before, at 0x${scanner.offsetAt(first).toString(16)}`
         complain(scanner, context, 'duplicate-name', entryPath(name), message, at)
       }
+      if (name === '') complain(scanner, context, 'name-empty', entryPath(name), 'the name is empty', at)
       readEntry(scanner, key, context, visit)
     }
     if (withMembers) members.push({ name, end: scanner.index })

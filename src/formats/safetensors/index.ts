@@ -2,6 +2,7 @@ import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { looksLikeIndex } from './detect.js'
+import { indexMetadataKind } from './index-metadata.js'
 import { maxHeaderLength, slackOption } from './limits.js'
 
 const work = () => import('./work.js')
@@ -58,6 +59,6 @@ export const safetensors: Format = {
   restorePart(part) {
     const { kind, value } = part
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return kind === 'safetensors.index-metadata' && isObject ? part : undefined
+    return kind === indexMetadataKind && isObject ? part : undefined
   },
 }

@@ -5,7 +5,6 @@ import { failWith, writeCodes } from '../../errors/index.js'
 import { fileKind } from '../../model/companions.js'
 import {
   type FileLayout,
-  type JsonValue,
   type Layout,
   type Model,
   slotsMadeBy,
@@ -15,6 +14,7 @@ import {
 } from '../../model/index.js'
 import { encodeHeader, headerSlots, prefixSize } from './encode-header.js'
 import { inFileOrder } from './file-order.js'
+import { indexMetadataOf, storedMetadata } from './index-metadata.js'
 import { maxHeaderLength, slackOption } from './limits.js'
 
 /** Files that belong to the model arrive here only when the output is a directory of its own. */
@@ -34,7 +34,10 @@ function layoutCompanions({ parts }: Model): FileLayout[] {
 function layoutWeights(model: Model, options: WriteOptions): Layout {
   const tensors = inFileOrder(model.tensors)
   const shards = options.shardSize === undefined ? [tensors] : splitShards(tensors, options.shardSize)
-  if (shards.length === 1) return { files: [layoutFile(options.name, tensors, model, options)] }
+  if (shards.length === 1) {
+    const single = { ...model, metadata: storedMetadata(model) }
+    return { files: [layoutFile(options.name, tensors, single, options)] }
+  }
   const stem = options.name.replace(/\.safetensors(\.index\.json)?$/i, '')
   const files = shards.map((shard, i) => {
     const number = String(i + 1).padStart(5, '0')
@@ -82,7 +85,6 @@ function layoutFile(name: string, tensors: TensorList, model: Model, options: Wr
 }
 
 function layoutIndex(name: string, files: readonly FileLayout[], shards: TensorList[], model: Model): FileLayout {
-  const kept = model.parts.find((part) => part.kind === 'safetensors.index-metadata')?.value
   const weights: [string, string][] = []
   let total = 0
   for (const [i, shard] of shards.entries()) {
@@ -94,9 +96,7 @@ function layoutIndex(name: string, files: readonly FileLayout[], shards: TensorL
   weights.sort(([a], [b]) => compareUtf8(a, b))
   // Built by hand: an object would lose or misuse names such as `__proto__`.
   const lines = weights.map(([tensor, file]) => `    ${JSON.stringify(tensor)}: ${JSON.stringify(file)}`)
-  const metadata = Object.assign(Object.create(null), kept as Record<string, JsonValue> | undefined, {
-    total_size: total,
-  })
+  const metadata = Object.assign(Object.create(null), indexMetadataOf(model), { total_size: total })
   const head = JSON.stringify(metadata, null, 2).replaceAll('\n', '\n  ')
   const text = `{\n  "metadata": ${head},\n  "weight_map": {\n${lines.join(',\n')}\n  }\n}\n`
   return { name, slots: [{ kind: 'bytes', path: 'index', bytes: encodeUtf8(text) }] }

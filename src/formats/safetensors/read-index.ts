@@ -1,9 +1,10 @@
 // A sharded set: `model.safetensors.index.json` maps every tensor to the file that holds it. The set is read as one model.
 import type { ByteSource } from '../../bytes/index.js'
-import type { JsonValue, MetaValue, Model, Part, ReadContext } from '../../model/index.js'
+import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
 import { readShardSet } from '../../model/weight-map.js'
-import type { JsonNode, JsonObject } from '../../wire/index.js'
+import type { JsonObject } from '../../wire/index.js'
 import { codes } from './codes.js'
+import { indexMetadataPart, toPlain } from './index-metadata.js'
 import { readFile } from './read.js'
 
 export async function readIndex(source: ByteSource, context: ReadContext): Promise<Model> {
@@ -39,15 +40,5 @@ function indexPart(root: JsonObject): Part[] {
   if (!(metadata instanceof Map)) return []
   const rest = [...metadata].filter(([key]) => key !== 'total_size')
   if (rest.length === 0) return []
-  return [{ kind: 'safetensors.index-metadata', sharing: 'private', value: toPlain(new Map(rest)) }]
-}
-
-function toPlain(node: JsonNode): JsonValue {
-  if (node instanceof Map) {
-    const object = Object.create(null) as Record<string, JsonValue>
-    for (const [key, value] of node) object[key] = toPlain(value)
-    return object
-  }
-  if (Array.isArray(node)) return node.map(toPlain)
-  return typeof node === 'bigint' ? node.toString() : node
+  return [indexMetadataPart(toPlain(new Map(rest)))]
 }

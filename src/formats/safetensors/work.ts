@@ -3,6 +3,7 @@ import type { ByteSource } from '../../bytes/index.js'
 import { withCompanions } from '../../model/companions.js'
 import type { Model, ReadContext } from '../../model/index.js'
 import { headSize, looksLikeIndex } from './detect.js'
+import { withIndexMetadata } from './index-metadata.js'
 import { readFile } from './read.js'
 import { readIndex } from './read-index.js'
 
@@ -12,6 +13,8 @@ export { layout } from './layout.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
-  const model = await (looksLikeIndex(head) ? readIndex(source, context) : readFile(source, context))
+  const model = looksLikeIndex(head)
+    ? await readIndex(source, context)
+    : withIndexMetadata(await readFile(source, context))
   return withCompanions(model, source, context)
 }

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { safetensors } from '../../../src/formats/safetensors/index.js'
-import { hashModel, MemorySource, openModel, planConversion, text, verifySource } from '../../../src/index.js'
+import {
+  diffModels,
+  hashModel,
+  MemorySource,
+  openModel,
+  planConversion,
+  text,
+  verifySource,
+} from '../../../src/index.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
@@ -76,6 +84,34 @@ describe('writing', () => {
     expect((await hashModel(back)).fingerprint).toBe((await hashModel(model)).fingerprint)
   })
 
+  it('keeps what the index of a set says about itself, in a set and in one file', async () => {
+    const tensors = ['a', 'b'].map((name, i) => sampleTensor(name, 'f32', [8], i + 1))
+    const set = await convertToFiles(sampleModel(tensors), 'safetensors', { name: 'm.safetensors', shardSize: 32 })
+    const told = { total_size: 64, by: 'me', counts: [1, { __proto__: 2 }], großes: '9007199254740993' }
+    const index = JSON.parse(new TextDecoder().decode(set.get('m.safetensors.index.json')))
+    set.set('m.safetensors.index.json', new TextEncoder().encode(JSON.stringify({ ...index, metadata: told })))
+    const model = await openModel(sourceOf(set))
+    expect(model.parts).toMatchObject([{ kind: 'safetensors.index-metadata', value: { by: 'me' } }])
+    for (const away of ['safetensors', 'gguf', 'npz', 'mcf']) {
+      const { plan } = await planConversion(model, away, { name: `m.${away}` })
+      const carried = await openModel(sourceOf(await convertToFiles(model, away, { name: `m.${away}` })))
+      expect([plan.loss, (await diffModels(model, carried)).equal], away).toEqual(['none', true])
+      const back = await convertToFiles(carried, 'safetensors', { name: 'm.safetensors', shardSize: 32 })
+      const again = JSON.parse(new TextDecoder().decode(back.get('m.safetensors.index.json')))
+      expect(again.metadata).toEqual(told)
+    }
+  })
+
+  it('takes an entry of another kind under the key for the metadata of an index for what it is', async () => {
+    for (const own of ['text', '[1]', '{"a":1', `${'['.repeat(1000)}${']'.repeat(1000)}`]) {
+      const header = JSON.stringify({ __metadata__: { 'tare.index_metadata': own } })
+      const model = await openModel(new MemorySource(file(header), 'x.safetensors'))
+      expect([model.metadata.get('tare.index_metadata'), model.parts]).toEqual([text(own), []])
+      const again = await openModel(sourceOf(await convertToFiles(model, 'safetensors')))
+      expect((await diffModels(model, again)).equal).toBe(true)
+    }
+  })
+
   it('refuses what it cannot hold, by name', async () => {
     const empty = { ...sampleTensor('a', 'u8', [1]), data: null }
     const { plan } = await planConversion(sampleModel([empty]), 'safetensors', { name: 'x', stow: false })
@@ -129,6 +165,12 @@ describe('reading', () => {
     expect(await codesOf(file(header, new Uint8Array(1)))).toContain(code)
   })
 
+  it('finds a tensor without a name', async () => {
+    const bytes = file('{"":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', new Uint8Array(1))
+    expect(await codesOf(bytes)).toEqual(['safetensors/name-empty'])
+    expect((await openModel(new MemorySource(bytes, 'x.safetensors'))).tensors.at(0)!.name).toBe('')
+  })
+
   it('finds a boolean that is neither', async () => {
     const bytes = file('{"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}}', new Uint8Array([0, 1, 2]))
     expect(await codesOf(bytes)).toEqual(['verify/bool-value'])
@@ -170,3 +212,36 @@ it.each([
   [['adapter_model.safetensors'], 'adapter_model.safetensors'],
   [['a.safetensors', 'b.safetensors'], undefined],
 ])('of %j it opens %s', (names, main) => expect(safetensors.mainFile!(names)).toBe(main))
+
+describe('a set in folders', () => {
+  const shard = file('{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', Uint8Array.of(7))
+  const set = (path: string, files: ReadonlyMap<string, Uint8Array>): MemorySource => {
+    const index = JSON.stringify({ metadata: { total_size: 1 }, weight_map: { a: path } })
+    return new MemorySource(new TextEncoder().encode(index), 'model.safetensors.index.json', files)
+  }
+
+  it.each(['m-00001.safetensors', 'sub/m-00001.safetensors', 'a/b/ü.safetensors'])('opens %s', async (path) => {
+    const files = new Map([[path, shard]])
+    expect(await verifySource(set(path, files))).toMatchObject({ verdict: 'ok', checked: { tensors: 1 } })
+    const { tensors } = await openModel(set(path, files))
+    expect(await tensors.at(0)!.data!.read!(0, 1)).toEqual(Uint8Array.of(7))
+  })
+
+  it.each([
+    '../m.safetensors',
+    'sub/../m.safetensors',
+    'sub/../../m.safetensors',
+    '/m.safetensors',
+    'sub//m.safetensors',
+    './m.safetensors',
+    'sub\\m.safetensors',
+    'C:m.safetensors',
+    'http://127.0.0.1/m.safetensors',
+    '',
+  ])('never opens %j', async (path) => {
+    const files = new Map([[path, shard]])
+    await expect(openModel(set(path, files))).rejects.toMatchObject({ code: 'safetensors/shard-path' })
+    const { findings } = await verifySource(set(path, files))
+    expect(findings.map(({ code }) => code)).toContain('safetensors/shard-path')
+  })
+})
