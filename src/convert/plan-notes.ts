@@ -2,7 +2,8 @@
 // tensors and get none is refused, since nobody wants a file without any.
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Format, Model, OptionValues, WriteCapabilities } from '../model/index.js'
-import { globMatcher, selector } from '../transforms/select.js'
+import { globMatcher } from '../transforms/glob.js'
+import { selector } from '../transforms/select.js'
 
 interface Asked {
   readonly dedup?: boolean | undefined

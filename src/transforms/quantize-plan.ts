@@ -3,8 +3,8 @@ import { countElements } from '../bytes/index.js'
 import { bf16, f16, f32, f64 } from '../dtypes/index.js'
 import type { Domain } from '../dtypes/mcf/layout.js'
 import type { Model, Tensor } from '../model/index.js'
+import { globMatcher } from './glob.js'
 import { quantizedSize, requireMethod, shapeWanted } from './quantize-method.js'
-import { globMatcher } from './select.js'
 
 export interface MethodOptions {
   readonly method: string

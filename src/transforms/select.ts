@@ -1,16 +1,7 @@
 // Choosing and renaming tensors.
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
-
-/** `*` stands for any run of characters, dots included, `?` for one; everything else is itself. */
-export function globMatcher(pattern: string): (name: string) => boolean {
-  const body = pattern
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.')
-  const expression = new RegExp(`^${body}$`, 'su')
-  return (name) => expression.test(name)
-}
+import { globMatcher } from './glob.js'
 
 export const matchesGlob = (pattern: string, name: string): boolean => globMatcher(pattern)(name)
 
@@ -21,6 +12,9 @@ export function selector(only: readonly string[] = [], exclude: readonly string[
   return (name) =>
     (wanted.length === 0 || wanted.some((matches) => matches(name))) && !unwanted.some((matches) => matches(name))
 }
+
+/** Even a harmless expression such as `.*\\.x` takes the square of a name's length. No honest name comes near this. */
+const longestRenamed = 16_384
 
 /** `s/pattern/replacement/flags`, with any delimiter; `$1` in the replacement is the first group. */
 export function parseRename(rule: string): (name: string) => string {
@@ -40,7 +34,11 @@ export function parseRename(rule: string): (name: string) => string {
   } catch (error) {
     return wrong((error as Error).message)
   }
-  return (name) => name.replace(expression, replacement)
+  return (name) => {
+    if (name.length <= longestRenamed) return name.replace(expression, replacement)
+    const message = `a name of ${name.length} characters is too long for a rule; rules take ${longestRenamed} at most, --rename-map any`
+    return failWith(usageCodes.option, { file: '--rename', path: `${name.slice(0, 40)}…`, message })
+  }
 }
 
 /** The tensor under another name. Its path and raw bytes belonged to the old one. */

@@ -27,6 +27,7 @@ it('convert notes what changes nothing, and goes on', async () => {
     '--exclude xxx changes nothing: no tensor has such a name',
     '--unset zzz changes nothing: there is no such entry',
     '--page-hashes changes nothing: GGUF has no such option',
+    expect.stringContaining('--set general.architecture=NAME'),
   ])
 })
 
