@@ -8,6 +8,7 @@ import { compareBytes, encodeUtf8, toHex } from '../bytes/index.js'
 import { createHasher, digestOf } from '../digest/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { RangeStore } from '../remote/index.js'
+import { sizeFromEnvironment } from './environment.js'
 
 const digestLength = 32
 /** Folders and files of the store; a file on its way in has a longer name, and stays behind when a run is killed. */
@@ -34,16 +35,6 @@ export function defaultCacheDirectory(): string | undefined {
   }
 }
 
-/** Bytes, or with K, M or G behind the number. */
-function defaultLimit(): number {
-  const given = process.env.TARE_CACHE_LIMIT
-  if (given === undefined || given === '') return 2 * 2 ** 30
-  const [, digits, unit = ''] = /^(\d+)([KMG]?)$/i.exec(given) ?? []
-  if (digits !== undefined) return Number(digits) * 1024 ** ['', 'K', 'M', 'G'].indexOf(unit.toUpperCase())
-  const message = `${JSON.stringify(given)} is no size such as 512M`
-  return failWith(usageCodes.option, { file: 'TARE_CACHE_LIMIT', message })
-}
-
 async function digestOfBlock(key: string, block: number, bytes: Uint8Array): Promise<Uint8Array> {
   const hasher = await createHasher('blake3')
   hasher.update(encodeUtf8(`${key} ${block}\n`))
@@ -63,7 +54,7 @@ export class DiskStore implements RangeStore {
     if (directory === undefined)
       failWith(usageCodes.option, { file: 'TARE_CACHE', message: 'say where to keep blocks' })
     this.directory = directory
-    this.limit = options.limit ?? defaultLimit()
+    this.limit = options.limit ?? sizeFromEnvironment('TARE_CACHE_LIMIT') ?? 2 * 2 ** 30
   }
 
   async list(key: string): Promise<Set<number>> {

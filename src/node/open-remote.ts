@@ -1,9 +1,11 @@
 import type { ByteSource, OpenHint } from '../bytes/index.js'
 import { HttpSource } from '../remote/index.js'
 import { DiskStore, defaultCacheDirectory } from './disk-store.js'
+import { sizeFromEnvironment } from './environment.js'
 import { guardedFetch } from './guarded-fetch.js'
 import { findPrivate, hostOf, refusePrivate } from './private-address.js'
 import type { RemoteOptions } from './remote-options.js'
+import { spoolDownload } from './spool.js'
 
 /** An address that the user typed: it may be private, but it must not lead from a public place into a private one. */
 export function openRemote(address: string, options: RemoteOptions = {}, hint?: OpenHint): Promise<ByteSource> {
@@ -32,5 +34,11 @@ export function openNamedRemote(address: string, options: RemoteOptions = {}, hi
 
 function common({ cache, onFinding, signal }: RemoteOptions) {
   const directory = cache === false ? undefined : defaultCacheDirectory()
-  return { onFinding, signal, store: directory === undefined ? undefined : new DiskStore({ directory }) }
+  return {
+    onFinding,
+    signal,
+    store: directory === undefined ? undefined : new DiskStore({ directory }),
+    keepWhole: (body: AsyncIterable<Uint8Array>, name: string) => spoolDownload(body, name, { signal }),
+    minRate: sizeFromEnvironment('TARE_MIN_RATE'),
+  }
 }

@@ -1,6 +1,18 @@
 // YAML as a description, in the plain sense of YAML 1.2: what JSON can say, in other clothes. No tags, no merging of mappings, one
 // document, names that are texts, and so few aliases that they cannot blow a small file up.
-import { isAlias, isMap, isScalar, isSeq, type ParsedNode, parseDocument, type Node as YamlNode } from 'yaml'
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type ParsedNode,
+  Parser,
+  type Node as YamlNode,
+} from 'yaml'
 import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
 import { failWith, jsonCodes } from '../errors/index.js'
 import { asFloat } from '../pack/float.js'
@@ -20,17 +32,10 @@ export function parseYamlDescription(bytes: Uint8Array, name: string): Descripti
     const offset = encodeUtf8(before).byteLength
     return failWith(packCodes.yaml, { file: name, offset, message: `line ${line}, column ${column}: ${message}` })
   }
-  const document = parseDocument(text, {
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    intAsBigInt: true,
-    prettyErrors: false,
-    logLevel: 'error',
-  })
+  const [document, second] = compose(text, fail)
   // A tag that nobody knows is a warning to the parser; here it is one too many.
-  for (const { code, message, pos } of [...document.errors, ...document.warnings])
-    fail(code === 'MULTIPLE_DOCS' ? 'here a second document begins, and a description is one' : message, pos[0])
+  for (const { message, pos } of [...document.errors, ...document.warnings]) fail(message, pos[0])
+  if (second) fail('here a second document begins, and a description is one', second.range[0])
   let aliases = 0
 
   function convert(node: YamlNode | ParsedNode | null | undefined, depth: number): DescriptionNode {
@@ -69,4 +74,35 @@ export function parseYamlDescription(bytes: Uint8Array, name: string): Descripti
   }
 
   return convert(document.contents, 0)
+}
+
+type Fail = (message: string, at?: number) => never
+
+/** The documents in the text, as far as anybody wants to know: there is at least one. */
+function compose(text: string, fail: Fail): [Document.Parsed, Document.Parsed?] {
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    intAsBigInt: true,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
+  const documents: Document.Parsed[] = []
+  for (const document of composer.compose(tokensOf(text, fail), true, text.length)) {
+    documents.push(document)
+    if (documents.length === 2) break
+  }
+  return documents as [Document.Parsed, Document.Parsed?]
+}
+
+/** The composer goes down into what is nested by calling itself, so what is nested too deeply must not reach it. */
+function* tokensOf(text: string, fail: Fail): Generator<CST.Token, void, void> {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme)
+    // Beside the collections, the document and a scalar are open.
+    if (parser.stack.length > maxDepth + 3) fail('nested too deeply', parser.offset)
+  }
+  yield* parser.end()
 }

@@ -48,6 +48,28 @@ export async function spool(
   }
 }
 
+/** The same for what a server sends. What is wrong with the connection stays what it is: it may be worth another try. */
+export async function spoolDownload(
+  body: AsyncIterable<Uint8Array>,
+  name: string,
+  options: SpoolOptions,
+): Promise<ByteSource> {
+  let failure: { readonly error: unknown } | undefined
+  async function* watched(): AsyncGenerator<Uint8Array, void, void> {
+    try {
+      yield* body
+    } catch (error) {
+      failure = { error }
+      throw error
+    }
+  }
+  try {
+    return await spool(watched(), name, options)
+  } catch (error) {
+    throw failure ? failure.error : error
+  }
+}
+
 /** A file that has lost its name already where the system allows that, so that nothing can leave it behind. */
 async function openNameless(directory: string | undefined): Promise<TempFile> {
   const file = await openTemp('input', directory)

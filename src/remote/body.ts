@@ -1,13 +1,16 @@
 // Bodies of answers, taken as they come and measured against what was announced.
-import { joinBytes } from '../bytes/index.js'
+import { type ByteSource, joinBytes, MemorySource } from '../bytes/index.js'
 import { type Finding, failWith, findingOf } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
+import { Pace, type PaceOptions } from './pace.js'
 import { defaultIdleTimeout, type RequestSettings } from './request.js'
 import { BrokenConnection } from './retry.js'
 
-export interface BodyOptions extends RequestSettings {
+export interface BodyOptions extends RequestSettings, PaceOptions {
   /** The most bytes that are downloaded from a server that cannot send ranges. */
   readonly downloadLimit?: number | undefined
+  /** Where such a download goes. Default: into memory. */
+  readonly keepWhole?: ((body: AsyncIterable<Uint8Array>, name: string) => Promise<ByteSource>) | undefined
   /** Told when the server cannot send ranges. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
 }
@@ -18,8 +21,10 @@ const defaultDownloadLimit = 2 ** 30
 export async function nextChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { idleTimeout = defaultIdleTimeout }: BodyOptions,
+  pace: Pace,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
+  const asked = performance.now()
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new BrokenConnection(`no byte came for ${idleTimeout / 1000} s`)), idleTimeout)
@@ -27,27 +32,48 @@ export async function nextChunk(
   const { done, value } = await Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer))
   if (done) return undefined
   if (signal.aborted) throw new BrokenConnection('cancelled')
+  pace.add(value.byteLength, performance.now() - asked)
   return value
 }
 
-/** Hands over the body as it comes. */
-async function pour(
+/** The body as it comes. */
+async function* pour(
   response: Response,
+  url: URL,
   options: BodyOptions,
   signal: AbortSignal,
-  take: (chunk: Uint8Array) => void,
-): Promise<void> {
+): AsyncGenerator<Uint8Array, void, void> {
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined
   if (!reader) return
+  const pace = new Pace(url.href, options)
   try {
     for (;;) {
-      const chunk = await nextChunk(reader, options, signal)
+      const chunk = await nextChunk(reader, options, pace, signal)
       if (!chunk) return
-      take(chunk)
+      yield chunk
     }
   } finally {
     await reader.cancel().catch(() => {})
   }
+}
+
+/** The same where its length is known. */
+async function* pourExactly(
+  body: AsyncIterable<Uint8Array>,
+  url: URL,
+  offset: number,
+  length: number,
+): AsyncGenerator<Uint8Array, void, void> {
+  let done = 0
+  for await (const chunk of body) {
+    done += chunk.byteLength
+    if (done > length) {
+      const message = 'more bytes came than the answer announced'
+      failWith(remoteCodes['range-mismatch'], { file: url.href, offset, message })
+    }
+    yield chunk
+  }
+  if (done < length) throw new BrokenConnection(`the connection ended ${length - done} bytes early`)
 }
 
 export async function readBody(
@@ -60,18 +86,10 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const bytes = new Uint8Array(length)
   let done = 0
-  await pour(response, options, signal, (chunk) => {
-    if (done + chunk.byteLength > length) {
-      failWith(remoteCodes['range-mismatch'], {
-        file: url.href,
-        offset,
-        message: 'more bytes came than the answer announced',
-      })
-    }
+  for await (const chunk of pourExactly(pour(response, url, options, signal), url, offset, length)) {
     bytes.set(chunk, done)
     done += chunk.byteLength
-  })
-  if (done < length) throw new BrokenConnection(`the connection ended ${length - done} bytes early`)
+  }
   return bytes
 }
 
@@ -81,29 +99,37 @@ export async function downloadWhole(
   url: URL,
   options: BodyOptions,
   signal: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<ByteSource> {
   const limit = options.downloadLimit ?? defaultDownloadLimit
   // The length of a compressed body says nothing about the file.
   const isEncoded = (response.headers.get('content-encoding') ?? 'identity') !== 'identity'
   const announced = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0)
-  const tooLarge = (size: number): never =>
-    failWith(remoteCodes['too-large'], {
-      file: url.href,
-      offset: 0,
-      message: `${size} bytes or more, the limit is ${limit}; download it with another program`,
-    })
   if (announced > limit) {
     await response.body?.cancel().catch(() => {})
-    tooLarge(announced)
+    failTooLarge(url, announced, limit)
   }
   options.onFinding?.(findingOf(remoteCodes['no-ranges'], { message: remoteCodes['no-ranges'].text }, url.href))
-  if (announced > 0) return readBody(response, url, 0, announced, options, signal)
-  const parts: Uint8Array[] = []
+  const body = pour(response, url, options, signal)
+  const { keepWhole = keepInMemory } = options
+  return keepWhole(announced > 0 ? pourExactly(body, url, 0, announced) : upTo(body, url, limit), url.href)
+}
+
+async function* upTo(body: AsyncIterable<Uint8Array>, url: URL, limit: number): AsyncGenerator<Uint8Array, void, void> {
   let size = 0
-  await pour(response, options, signal, (chunk) => {
+  for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > limit) tooLarge(size)
-    parts.push(chunk)
-  })
-  return joinBytes(parts)
+    if (size > limit) failTooLarge(url, size, limit)
+    yield chunk
+  }
+}
+
+function failTooLarge(url: URL, size: number, limit: number): never {
+  const message = `${size} bytes or more, the limit is ${limit}; download it with another program`
+  return failWith(remoteCodes['too-large'], { file: url.href, offset: 0, message })
+}
+
+async function keepInMemory(body: AsyncIterable<Uint8Array>, name: string): Promise<ByteSource> {
+  const parts: Uint8Array[] = []
+  for await (const chunk of body) parts.push(chunk)
+  return new MemorySource(joinBytes(parts), name)
 }

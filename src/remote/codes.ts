@@ -5,6 +5,7 @@ export const remoteCodes = defineCodes('remote', {
   unreachable: error('The server could not be reached, or the connection broke and could not be taken up again.'),
   'no-ranges': warning('The server cannot send parts of a file, so all of it is downloaded.'),
   'too-large': error('The server cannot send parts of the file, and the whole is over the limit for a download.'),
+  'too-slow': error('The server sends so slowly that the file would never be there.'),
   'range-mismatch': error('The server sent another range than the one that was asked for.'),
   changed: error('The file changed on the server while it was read.'),
   redirect: error('A redirect leads nowhere, in a circle, or from https to http.'),

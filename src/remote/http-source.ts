@@ -9,6 +9,7 @@ import {
   isPlainFileName,
   type OpenHint,
   type ReadOptions,
+  type SourceHandle,
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import { BlockCache, largestRequest, type RangeStore } from './block-cache.js'
@@ -38,8 +39,10 @@ interface Opened {
   readonly version: Version
   /** Where the last redirect led. */
   readonly nearest: URL
-  /** The first bytes; all of them, when the server cannot send ranges. */
+  /** The first bytes. */
   readonly head: Uint8Array
+  /** All of them, where the server cannot send ranges. */
+  readonly whole?: ByteSource
 }
 
 export class HttpSource implements ByteSource {
@@ -49,12 +52,13 @@ export class HttpSource implements ByteSource {
   readonly #options: HttpOptions
   readonly #version: Version
   readonly #head: Uint8Array
+  readonly #whole: ByteSource | undefined
   readonly #cache: BlockCache
   /** Asked first, until it says no. */
   #nearest: URL
   readonly #closing = new AbortController()
 
-  private constructor(url: URL, options: HttpOptions, { version, nearest, head }: Opened) {
+  private constructor(url: URL, options: HttpOptions, { version, nearest, head, whole }: Opened) {
     this.name = url.href
     this.size = version.size
     this.#url = url
@@ -62,6 +66,7 @@ export class HttpSource implements ByteSource {
     this.#version = version
     this.#nearest = nearest
     this.#head = head
+    this.#whole = whole
     const { etag } = version
     // A weak ETag can stand for different bytes that mean the same.
     const key = etag === undefined || isWeak(etag) ? undefined : `${url.href} ${etag} ${version.size}`
@@ -87,6 +92,11 @@ export class HttpSource implements ByteSource {
     })
   }
 
+  /** Other threads read a download that lies in a file of this machine. */
+  get handle(): SourceHandle | undefined {
+    return this.#whole?.handle
+  }
+
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
     checkRange(this, offset, length)
     const bytes = new Uint8Array(length)
@@ -97,6 +107,10 @@ export class HttpSource implements ByteSource {
   async readInto(offset: number, target: Uint8Array, options: ReadOptions = {}): Promise<void> {
     checkRange(this, offset, target.byteLength)
     checkAborted(options.signal, this.name)
+    if (this.#whole) {
+      target.set(await this.#whole.read(offset, target.byteLength, options))
+      return
+    }
     const known = this.#head.subarray(offset, offset + target.byteLength)
     target.set(known)
     if (known.byteLength === target.byteLength) return
@@ -127,6 +141,7 @@ export class HttpSource implements ByteSource {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#cache.close()
+    await this.#whole?.close()
   }
 
   /** The answer is the range or the beginning of it, from the same state of the file. */
@@ -211,8 +226,8 @@ async function readFirst(
     assertEmpty(response, url)
     return { version: versionOf(response, 0), nearest, head: new Uint8Array() }
   }
-  const head = await downloadWhole(response, url, options, signal)
-  return { version: versionOf(response, head.byteLength), nearest, head }
+  const whole = await downloadWhole(response, url, options, signal)
+  return { version: versionOf(response, whole.size), nearest, head: new Uint8Array(), whole }
 }
 
 const isWeak = (etag: string): boolean => etag.startsWith('W/')

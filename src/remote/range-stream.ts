@@ -3,6 +3,7 @@
 import { failWith } from '../errors/index.js'
 import { type BodyOptions, nextChunk } from './body.js'
 import { remoteCodes } from './codes.js'
+import { Pace } from './pace.js'
 import { BrokenConnection, withRetries } from './retry.js'
 
 export interface SentRange {
@@ -23,6 +24,7 @@ export class RangeStream {
   readonly #ask: AskRange
   readonly #options: BodyOptions
   readonly #end: number
+  readonly #pace: Pace
   #reader: Reader | undefined
   /** Where the answer that is being read says that it ends. */
   #announced = 0
@@ -36,6 +38,7 @@ export class RangeStream {
     this.#ask = ask
     this.#options = options
     this.#end = end
+    this.#pace = new Pace(url.href, options)
     this.position = start
   }
 
@@ -72,7 +75,7 @@ export class RangeStream {
         this.#reader = response.body?.getReader() as Reader | undefined
         this.#announced = end
       }
-      const chunk = this.#reader && (await nextChunk(this.#reader, this.#options, signal))
+      const chunk = this.#reader && (await nextChunk(this.#reader, this.#options, this.#pace, signal))
       if (chunk && chunk.byteLength > this.#announced - this.position) this.#failOver()
       if (chunk) return chunk
       this.#reader = undefined
@@ -82,7 +85,8 @@ export class RangeStream {
 
   async #assertOver(): Promise<void> {
     const isMore =
-      this.#reader && (await nextChunk(this.#reader, this.#options, new AbortController().signal)) !== undefined
+      this.#reader &&
+      (await nextChunk(this.#reader, this.#options, this.#pace, new AbortController().signal)) !== undefined
     this.#reader = undefined
     if (isMore) this.#failOver()
   }

@@ -97,6 +97,23 @@ describe('YAML', () => {
     expect((await refusalOf(() => yaml('a: &a [*a]'))).code).toBe('pack/yaml')
   })
 
+  test.each([
+    ['lists', '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['lists that never end', '['.repeat(1_000_000)],
+    ['mappings', '{a: '.repeat(100_000)],
+    ['dashes', '- '.repeat(100_000)],
+    ['questions', '? '.repeat(100_000)],
+    ['indents', Array.from({ length: 1000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
+    ['lists behind a name', `a: ${'['.repeat(129)}${']'.repeat(129)}`],
+  ])('is not nested without end: %s', async (_, text) => {
+    const { code, message } = await refusalOf(() => yaml(text))
+    expect([code, message]).toEqual(['pack/yaml', expect.stringContaining('nested too deeply')])
+  })
+
+  test('may be nested as deeply as anybody needs', () => {
+    expect(yaml(`a: ${'['.repeat(120)}${']'.repeat(120)}`)).toBeInstanceOf(Map)
+  })
+
   test('takes one document', async () => {
     const error = await refusalOf(() => yaml('metadata: {}\n---\nmetadata: {}\n'))
     expect(error).toMatchObject({
