@@ -24,6 +24,7 @@ export const ioCodes = defineCodes('io', {
 export const openCodes = defineCodes('open', {
   empty: error('The file has no bytes.'),
   'unknown-format': error('No format recognises these bytes. If you know what it is, say so with --from.'),
+  'foreign-format': error('This is a file of another kind, which tare does not read. The message says which.'),
   'git-lfs-pointer': error('This is a Git LFS pointer, not the file it stands for. Run `git lfs pull`.'),
   html: error('This is an HTML page, most likely an error page saved in place of the model. Download it again.'),
   'several-forms': warning(

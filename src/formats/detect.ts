@@ -1,6 +1,7 @@
 import { type ByteSource, decodeLossy } from '../bytes/index.js'
 import { type Code, failWith, openCodes, type Report } from '../errors/index.js'
 import type { Format } from '../model/index.js'
+import { describeForeign, foreignKind } from './foreign.js'
 import { formats } from './list.js'
 
 /** How many bytes formats may look at to recognise a file. One request over a network brings this much anyway. */
@@ -29,15 +30,19 @@ export function requireFormat(id: string): Format {
   )
 }
 
-/** Content decides; the name helps only where the content leaves it open. */
-export function detectFormat(source: ByteSource, head: Uint8Array, report: Report): Format {
-  const answers = formats.map((format) => ({ format, answer: format.detect(head, source.name, source.size) }))
+/** Content decides; the name helps only where the content leaves it open, and never against it. */
+export function detectFormat({ name, size }: ByteSource, head: Uint8Array, report: Report): Format {
+  const answers = formats.map((format) => ({ format, answer: format.detect(head, name, size) }))
   const found = answers.find(({ answer }) => answer === 'yes')
   if (found) return found.format
   const wrong = commonMistake(head)
   if (wrong) report.fail(wrong, { offset: 0, path: 'file', message: wrong.text })
-  const likely = answers.find(({ answer }) => answer === 'maybe')
-  if (likely) return likely.format
+  const likely = answers.filter(({ answer }) => answer === 'maybe').map(({ format }) => format)
+  const foreign = foreignKind(head, name, size, likely.length > 0)
+  if (foreign) report.fail(openCodes['foreign-format'], { offset: 0, path: 'file', message: describeForeign(foreign) })
+  // Of several, one that would say so whatever the file is called.
+  const best = likely.find((format) => format.detect(head, '', size) === 'maybe') ?? likely[0]
+  if (best) return best
   return report.fail(openCodes['unknown-format'], {
     offset: 0,
     path: 'file',

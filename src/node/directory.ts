@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { SourceFolder } from '../bytes/index.js'
 import { type Finding, failWith, findingOf, ioCodes, openCodes } from '../errors/index.js'
+import { describeForeign, foreignDirectory } from '../formats/foreign.js'
 import type { Format } from '../model/index.js'
 import { withIoErrors } from './io-error.js'
 import { recoverSets } from './replace-files.js'
@@ -72,6 +73,8 @@ function refuseEmpty(directory: string, files: readonly string[], formats: reado
     const message = `nothing says which of ${listed(candidates)} is meant; name it`
     failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
+  const foreign = foreignDirectory(files)
+  if (foreign) failWith(openCodes['foreign-format'], { file: directory, message: describeForeign(foreign) })
   const message =
     files.length === 0 ? 'there is no file in it' : `no file in it (of ${files.length}) is a model that tare knows`
   failWith(ioCodes['empty-directory'], { file: directory, message })

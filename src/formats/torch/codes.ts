@@ -13,6 +13,7 @@ export const codes = defineCodes('torch', {
   'byte-order': error('The byteorder record says neither "little" nor "big".'),
   truncated: error('The file ends before its storages do. It was cut off; get it again.'),
   archive: error('The archive has no data.pkl, so it is no PyTorch file.'),
+  'archive-size': error('The model in a TorchServe archive is compressed and too large to be unpacked in memory.'),
   'archive-root': error('Members lie outside the one top folder that a PyTorch file has. PyTorch refuses such a file.'),
   'pickle-size': error('The pickle is larger than the limit. Raise the limit if the file is honest.'),
   'pickle-trailing': warning('There are bytes after the pickle; something may be hidden there.'),

@@ -22,3 +22,6 @@ export function looksLikeIndex(head: Uint8Array): boolean {
   const text = decodeLossy(head.subarray(0, headSize)).trimStart()
   return text.startsWith('{') && /"weight_map"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"[^"]*\.bin"/i.test(text)
 }
+
+/** A member of an archive that is a file of PyTorch by itself. */
+export const isModelMember = (name: string): boolean => /^[^/]+\.(pt|pth)$/i.test(name)

@@ -1,7 +1,7 @@
 import type { Format } from '../../model/index.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip-guess.js'
 import { allTorchCodes } from './codes.js'
-import { isMagicPickle, isPickle, looksLikeIndex } from './detect.js'
+import { isMagicPickle, isModelMember, isPickle, looksLikeIndex } from './detect.js'
 
 const work = () => import('./work.js')
 const indexSuffix = '.bin.index.json'
@@ -27,6 +27,7 @@ export const torch: Format = {
       for (const member of guessMemberNames(head)) {
         if (/^[^/]+\/(data\.pkl|constants\.pkl|version|byteorder|\.format_version|data\/[^/]+)$/.test(member))
           return 'yes'
+        if (isModelMember(member)) return 'yes'
       }
       return isNamed ? 'maybe' : 'no'
     }

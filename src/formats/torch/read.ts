@@ -6,6 +6,7 @@ import { startsLikeZip } from '../../wire/zip-guess.js'
 import { membersOf, rememberMembers } from './check.js'
 import { codes } from './codes.js'
 import { headSize, isPickle, looksLikeIndex } from './detect.js'
+import { readModelArchive } from './model-archive.js'
 import { readArchive } from './read-archive.js'
 import { readIndex } from './read-index.js'
 import { readLegacy } from './read-legacy.js'
@@ -22,7 +23,8 @@ const tarMark = { offset: 257, text: 'ustar' }
 
 async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
   const head = await source.read(0, Math.min(source.size, 512), { signal: context.signal })
-  if (startsLikeZip(head)) return readArchive(source, context)
+  if (startsLikeZip(head))
+    return (await readModelArchive(source, head, context, readFile)) ?? readArchive(source, context)
   if (isPickle(head)) return readLegacy(source, context)
   if (decodeLossy(head.subarray(tarMark.offset, tarMark.offset + tarMark.text.length)) === tarMark.text)
     return context.report.fail(codes.tar, { offset: 0, path: 'file', message: 'the file is a tar archive' })
