@@ -1,8 +1,7 @@
 // What happens to each metadata entry: it fits, is mapped to another type, stowed, or dropped.
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import { type Fit, type Metadata, type MetaValue, text, type WriteCapabilities } from '../model/index.js'
-import { isStowageKey } from '../model/stowage-key.js'
-import type { Stower } from '../stow/index.js'
+import { isStowageKey, type Stower } from '../stow/index.js'
 import { type ActionLog, noter } from './action-log.js'
 import { applyFit } from './apply-fit.js'
 import { parseAs } from './typed-value.js'

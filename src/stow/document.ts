@@ -70,6 +70,10 @@ export function encodeStowage(stowage: Stowage): string {
   return JSON.stringify(stowage).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** Whether a key is that one, or one of its further pieces. Entries of a model that have such a key and are no stowage must stand elsewhere. */
+export const isStowageKey = (key: string): boolean =>
+  key.startsWith(stowageKey) && /^(\.\d+)?$/.test(key.slice(stowageKey.length))
+
 /** The stowage among metadata, and the metadata without it; undefined when there is none that can be understood. */
 export function findStowage(metadata: Metadata): { stowage: Stowage; rest: Map<string, MetaValue> } | undefined {
   const pieces: string[] = []
@@ -84,7 +88,30 @@ export function findStowage(metadata: Metadata): { stowage: Stowage; rest: Map<s
   return { stowage, rest }
 }
 
+/** What is nested deeper than any metadata that a format reads was not put here by tare, and nothing that follows it down would come back. */
+const mostLevels = 512
+
+function isTooDeep(json: string): boolean {
+  let level = 0
+  let isInText = false
+  for (let i = 0; i < json.length; i++) {
+    const unit = json.charCodeAt(i)
+    if (isInText && unit === backslash) i++
+    else if (unit === quote) isInText = !isInText
+    else if (isInText) continue
+    else if (unit === opening.list || unit === opening.object) level++
+    else if (unit === closing.list || unit === closing.object) level--
+    if (level > mostLevels) return true
+  }
+  return false
+}
+
+const [quote, backslash] = [0x22, 0x5c]
+const opening = { list: 0x5b, object: 0x7b }
+const closing = { list: 0x5d, object: 0x7d }
+
 function parseStowage(text: string): Stowage | undefined {
+  if (isTooDeep(text)) return undefined
   try {
     const root = JSON.parse(text) as Partial<Stowage>
     const isWhole =

@@ -155,8 +155,8 @@ const describeFiles = (files: ReadonlyMap<string, Uint8Array>): string =>
   [...files].map(([name, bytes]) => `${name}: ${Buffer.from(bytes.subarray(0, 400)).toString('latin1')}`).join('\n')
 
 describe.each(writable.map((format) => [format.id, format] as const))('files in the field, from %s', (_, home) => {
-  // NaN bits, dirty padding and the like have no place in wider types; such files are about reading, not about converting.
-  const isPlain = (file: string): boolean => !/odd|bad|f8|special|nan|overflow|minus|untransposed|hostile/i.test(file)
+  // Which way round linear weights lie is noted where there is room for notes only.
+  const isPlain = (file: string): boolean => !/untransposed|tiny-bert/i.test(file)
   const files = presentCases(home.id)
     .filter((each) => isAccepted(each) && isPlain(each.file) && fixtureBytes(home.id, each.file).byteLength < 20_000)
     .map(({ file }) => file)

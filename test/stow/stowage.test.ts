@@ -204,6 +204,24 @@ it('is shown as what it is', async () => {
   expect((shown as { value: { metadata: string[] } }).value.metadata).toContain('u64')
 })
 
+it('is not followed down without end', async () => {
+  const nested = (levels: number): string =>
+    `{"version":1,"from":{"format":"oinf"},"tensors":[{"stored":"w","extra":{"a]\\"":${'['.repeat(levels)}${']'.repeat(levels)}}}]}`
+  for (const [levels, isTaken] of [
+    [100, true],
+    [600, false],
+    [200_000, false],
+  ] as const) {
+    const metadata = new Map([[stowageKey, text(nested(levels))]])
+    expect(findStowage(metadata) !== undefined, `${levels} levels`).toBe(isTaken)
+    const model = sampleModel([sampleTensor('w', 'f32', [1])], metadata)
+    for (const id of ['gguf', 'aero', 'safetensors']) {
+      const carried = await openModel(sourceOf(await convertToFiles(model, id)))
+      expect((await diffModels(model, carried)).metadata.filter(({ change }) => change !== 'extra')).toEqual([])
+    }
+  }
+})
+
 describe('an entry that stands where stowage would', () => {
   const entries = [
     [stowageKey, text('my own text')],
