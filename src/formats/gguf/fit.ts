@@ -149,9 +149,7 @@ export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
 /** Nobody but the caller knows the architecture; what is written is a container of tensors until then. */
 function notesOn({ metadata }: Model): string[] {
   if (metadata.get(architectureKey)?.type === 'str') return []
-  return [
-    `the source states no architecture, so programs will not run the file; if you know it, --set ${architectureKey}=NAME`,
-  ]
+  return [`no architecture is stated, so programs will not run the file; --set ${architectureKey}=NAME adds it`]
 }
 
 function fitReversed(tensor: Tensor): Fit<Tensor> {
