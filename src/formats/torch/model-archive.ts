@@ -38,8 +38,10 @@ export async function readModelArchive(
   }
   const inner = await openMember(source, member, context)
   const own = { ...context, report: report.forFile(inner.name), extents: undefined }
-  const model: Model = { ...(await readFile(inner, own)), files: [source] }
-  rememberMembers(model, [{ source, members: [member] }, ...membersOf(model)])
+  const read = await readFile(inner, own)
+  const model: Model = { ...read, files: [source] }
+  const tensorsIn = new Map([[member, read.tensors.map(({ name }) => name)]])
+  rememberMembers(model, [{ source, members: [member], tensorsIn }, ...membersOf(read)])
   return model
 }
 
