@@ -16,9 +16,11 @@ export interface Limits {
   readonly indexBytes: number
   /** The most levels of nested metadata. */
   readonly depth: number
+  /** How many times the bytes that are stored the tensors may take that are made of them, where one byte can stand for many. */
+  readonly expansion: number
 }
 
-export const defaultLimits: Limits = { indexBytes: 1 << 30, depth: 128 }
+export const defaultLimits: Limits = { indexBytes: 1 << 30, depth: 128, expansion: 16 }
 
 /** A tensor, or something else, that a damaged file no longer has in full. */
 export interface Lost {

@@ -21,7 +21,11 @@ const parallelReads = 16
 const closeHeaders = 1 << 12
 const mostStretch = 1 << 18
 
-/** Reads all local headers. `limit` is where the directory begins. Members whose header is bad are reported and left out. */
+/**
+ * Reads all local headers. `limit` is where the directory begins. Members whose header is bad are reported and left out. Where members
+ * share bytes, reading ends: a few bytes could stand for any number of members, each of which unfolds a thousandfold. Those that are left
+ * lie side by side, so all of them together hold no more than deflate can make of the file.
+ */
 export async function readLocals(
   source: ByteSource,
   entries: readonly ZipEntry[],
@@ -30,7 +34,7 @@ export async function readLocals(
 ): Promise<ZipMember[]> {
   const stretches = stretchesOf(entries, limit)
   const members = new Map<ZipEntry, ZipMember>()
-  let previous: ZipMember | undefined
+  let previous: { readonly entry: ZipEntry; readonly member: ZipMember } | undefined
   for (let first = 0; first < stretches.length; first += parallelReads) {
     const batch = stretches.slice(first, first + parallelReads)
     const windows = await Promise.all(batch.map((stretch) => readStretch(source, stretch, limit, context)))
@@ -38,18 +42,33 @@ export async function readLocals(
       for (const entry of batch[i]!.entries) {
         const member = readLocal(window, entry, limit, context)
         if (!member) continue
-        checkBetween(previous, member.headerOffset, window, context)
+        if (previous && endOf(previous.member) > member.headerOffset) {
+          refuseOverlap(previous.member, member, context)
+          members.delete(previous.entry)
+        } else checkBetween(previous?.member, member.headerOffset, window, context)
         members.set(entry, member)
-        previous = member
+        previous = { entry, member }
       }
     }
   }
   if (previous) {
     const start = Math.max(0, limit - mostDescriptor)
     const bytes = await source.read(start, limit - start, { signal: context.signal })
-    checkBetween(previous, limit, { bytes, start }, context)
+    checkBetween(previous.member, limit, { bytes, start }, context)
   }
   return entries.flatMap((entry) => members.get(entry) ?? [])
+}
+
+const endOf = ({ dataOffset, storedSize }: ZipMember): number => dataOffset + storedSize
+
+/** Gives up, unless whatever is whole is to be saved: then the member that runs into the next one is left out. */
+function refuseOverlap(member: ZipMember, next: ZipMember, { report, onLost }: ZipContext): void {
+  const [end, { headerOffset: offset, path }] = [endOf(member), next]
+  const message = `its header is at ${offset}, but ${member.path} ends at ${end}`
+  const place = { offset, length: end - offset, path, message }
+  if (!onLost) report.fail(codes.overlap, place)
+  report.report(codes.overlap, place)
+  onLost?.(member, `it shares bytes with ${path}`)
 }
 
 /** Bytes of the file from `start` on. */
@@ -169,12 +188,7 @@ export function localSizes(
 function checkBetween(member: ZipMember | undefined, next: number, window: Window, context: ZipContext): void {
   if (!member) return
   const { report } = context
-  const end = member.dataOffset + member.storedSize
-  if (end > next) {
-    const message = `its data end at ${end}, what follows begins at ${next}`
-    report.report(codes.overlap, { offset: next, length: end - next, path: member.path, message })
-    return
-  }
+  const end = endOf(member)
   const taken = hasFlag(member.flags, flagBits.descriptor) ? readDescriptor(member, end, next, window, context) : 0
   if (end + taken === next) return
   const message = `${next - end - taken} bytes after it belong to nobody`

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ByteSource, ExtentList, MemorySource } from '../../src/bytes/index.js'
 import { collectingReport, type Finding, strictReport, TareError } from '../../src/errors/index.js'
-import { readPayload } from '../../src/model/index.js'
+import { defaultLimits, readPayload } from '../../src/model/index.js'
 import { checkMember, memberPayload } from '../../src/model/zip-payload.js'
 import { readMemberHead, readZip, type ZipMember } from '../../src/wire/zip.js'
 import { layOutZip, type NewMembers, type ZipPiece } from '../../src/wire/zip-write.js'
@@ -22,7 +22,7 @@ async function examine(
   let members: readonly ZipMember[] = []
   try {
     members = (await readZip(source, { report, mostDirectory })).members
-    const context = { report, limits: { indexBytes: 1e9, depth: 128 }, lenient: false, extra: {}, checked() {} }
+    const context = { report, limits: defaultLimits, lenient: false, extra: {}, checked() {} }
     for (const member of members) await checkMember(source, member, context)
   } catch (error) {
     expect(error).toBeInstanceOf(TareError)
@@ -168,6 +168,30 @@ const cases: [code: string, members: CraftMember[], options?: CraftOptions][] = 
   ['zip/crc', [{ ...one, local: { crc: 7 }, central: { crc: 7 } }]],
   ['zip/deflate', [{ ...one, local: { method: 8 }, central: { method: 8 } }]],
 ]
+
+describe('members that share bytes', () => {
+  const content = bytes(100)
+  const shared = { ...one, content, deflate: true }
+  const again = (name: string): CraftMember => ({ ...shared, name, central: { offset: 0 } })
+  const file = craftZip([shared, again('b'), again('c'), { ...one, name: 'z' }])
+
+  it('end the reading', async () => {
+    const { codes, members } = await examine(file)
+    expect(codes.filter((code) => code === 'zip/overlap')).toHaveLength(1)
+    expect(members).toEqual([])
+  })
+
+  it('are left out where whatever is whole is saved, so that the rest lie side by side', async () => {
+    const lost: (string | undefined)[] = []
+    const context = { report: collectingReport('x.zip', []), mostDirectory: 1e6 }
+    const archive = await readZip(new MemorySource(file, 'x.zip'), {
+      ...context,
+      onLost: (member) => void lost.push(member?.name),
+    })
+    expect(lost).toEqual([one.name, 'b'])
+    expect(archive.members.map(({ name }) => name)).toEqual(['c', 'z'])
+  })
+})
 
 describe('checks', () => {
   it.each(cases)('%s', async (code, members, options) => {

@@ -43,9 +43,9 @@ export const codes = defineCodes('torch', {
   sparse: warning('A sparse tensor: its indices and values are read as tensors of their own.'),
   nested: warning('A nested tensor: its elements are read as one tensor, their sizes, strides and offsets as others.'),
   expanded: error(
-    'A small storage is stretched to a tensor of enormous size. With --lenient it is read, made piece by piece.',
+    'A small storage is expanded to a tensor of enormous size. With --lenient more is allowed, up to the limit on expansion; raise it if the file is honest.',
   ),
-  'expanded-taken': warning('A small storage is stretched to a tensor of enormous size; it is made piece by piece.'),
+  'expanded-taken': warning('A small storage is expanded to a tensor of enormous size; it is made piece by piece.'),
   cycle: warning('An object contains itself. The inner occurrence was left out.'),
   'shared-paths': error('A few objects hold each other so that there are more ways to the tensors than can be listed.'),
   depth: error('The objects are nested deeper than the limit.'),

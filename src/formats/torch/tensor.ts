@@ -9,9 +9,7 @@ import type { Rebuilt, TensorView } from './rebuild.js'
 import { withSigns } from './signs.js'
 import type { Storage, Storages } from './storages.js'
 import { isContiguous, stridedPayload } from './strided.js'
-
-/** A tensor this much larger than its storage is taken for a trap, from this size on. */
-const stretch = { factor: 16, bytes: 1 << 26 }
+import type { ViewBudget } from './view-budget.js'
 
 export interface TensorPlace {
   readonly name: string
@@ -26,6 +24,7 @@ export function makeTensor(
   rebuilt: Exclude<Rebuilt, { kind: 'parts' }>,
   place: TensorPlace,
   storages: Storages,
+  budget: ViewBudget,
   context: ReadContext,
 ): Tensor | undefined {
   const { name, role, offset, path } = place
@@ -63,13 +62,10 @@ export function makeTensor(
     const message = `${type} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
     return report('bounds', message)
   }
-  if (count * size > Math.max(stretch.bytes, stretch.factor * storage.byteLength)) {
-    report(
-      context.lenient ? 'expanded-taken' : 'expanded',
-      `${count * size} bytes are made from a storage of ${storage.byteLength}`,
-    )
-    if (!context.lenient) return undefined
-  }
+  const allowance = budget.take(count * size, storage)
+  const made = `${count * size} bytes are made from a storage of ${storage.byteLength}`
+  if (allowance === 'none') return report('expanded', made)
+  if (allowance === 'lenient') report('expanded-taken', made)
   const data = count === 0 ? bytesPayload(new Uint8Array()) : elements(rebuilt, storage, start, span, count, context)
   const turned = storages.isBigEndian ? swappedPayload(data, swapWidth(dtype)) : data
   const signed = withSigns(turned, dtype, rebuilt.signs)

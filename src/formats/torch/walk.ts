@@ -9,6 +9,7 @@ import { keyText, PlainValues, plainJson } from './plain.js'
 import { firstArgument, type NamedParts, type Rebuilt, rebuild } from './rebuild.js'
 import type { Storages } from './storages.js'
 import { makeTensor } from './tensor.js'
+import { ViewBudget } from './view-budget.js'
 
 export interface Contents {
   readonly tensors: Tensor[]
@@ -57,6 +58,7 @@ class Walker {
   readonly #context: ReadContext
   readonly #options: WalkOptions
   readonly #plain = new PlainValues()
+  readonly #budget: ViewBudget
   readonly #arrays = new Map<PickleObject, NumpyArray | string | undefined>()
   readonly #above = new Set<PickleValue>()
   readonly #names = new Set<string>()
@@ -67,6 +69,7 @@ class Walker {
     this.#storages = storages
     this.#context = context
     this.#options = options
+    this.#budget = new ViewBudget(storages.found.values(), context)
     this.#left = options.size * allowance.perByte + allowance.more
   }
 
@@ -233,7 +236,7 @@ class Walker {
 
   #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'parts' }>, role: Role, offset: number): void {
     const place = { name: this.#name(), role, offset, path: this.#options.path }
-    const tensor = makeTensor(rebuilt, place, this.#storages, this.#context)
+    const tensor = makeTensor(rebuilt, place, this.#storages, this.#budget, this.#context)
     if (tensor) this.#keepTensor(tensor, offset, rebuilt.kind === 'view' ? rebuilt.storage.key : undefined)
   }
 

@@ -233,13 +233,36 @@ describe('checks of tensors', () => {
     ['torch/persistent-id', tensor(storage('0', 'torch FloatStorage', -4), [3])],
   ])('%s', async (code, root) => expect(await codesOf(file(root))).toEqual([code]))
 
-  it('an enormous view is made piece by piece when that is wanted', async () => {
-    const model = await open(file(tensor(of, [2 ** 40], { strides: [0], offset: 2 })), { lenient: true })
+  it('an enormous view is refused whatever is said, except that the limit is higher', async () => {
+    const bytes = file(tensor(of, [2 ** 40], { strides: [0], offset: 2 }))
+    await expect(open(bytes, { lenient: true })).rejects.toMatchObject({ code: 'torch/expanded' })
+    expect(await codesOf(bytes, true)).toEqual(['torch/expanded'])
+    const model = await open(bytes, { limits: { expansion: 2 ** 40 } })
     const payload = model.tensors.at(0)!.data!
     expect(payload.byteLength).toBe(2 ** 42)
     for await (const chunk of payload.chunks(4096)) {
       expect(new Float32Array(chunk.slice().buffer).every((value) => value === 2)).toBe(true)
       break
     }
+  })
+
+  it('a view may be larger than its storage, and a little more so where that is wanted', async () => {
+    const wide = storage('0', 'torch FloatStorage', 2 ** 20)
+    const stored = { '0': new Uint8Array(2 ** 22) }
+    const expanded = archive(dict({ w: tensor(wide, [2 ** 5, 2 ** 20], { strides: [0, 1] }) }), stored)
+    expect(await codesOf(expanded)).toEqual(['torch/expanded'])
+    expect(await codesOf(expanded, true)).toEqual(['torch/expanded-taken'])
+    expect(await codesOf(archive(dict({ w: tensor(wide, [16, 2 ** 20], { strides: [0, 1] }) }), stored))).toEqual([])
+  })
+
+  it('views may not promise together what none of them could alone', async () => {
+    const half = tensor(of, [2 ** 23], { strides: [0] })
+    expect(await codesOf(file(dict({ a: half, b: half })))).toEqual([])
+    expect(await codesOf(file(dict({ a: half, b: half, c: half, d: tensor(of, [4]) })))).toEqual([
+      ...['torch/expanded', 'torch/expanded'],
+    ])
+    expect(await codesOf(legacy(dict({ a: half, b: half, c: half }), { '0': floats(count(4)) }))).toContain(
+      'torch/expanded',
+    )
   })
 })
