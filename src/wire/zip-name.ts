@@ -13,7 +13,10 @@ export function decodeMemberName(bytes: Uint8Array, isUtf8: boolean): string | u
   return text
 }
 
-/** Whether unpacking a member of this name would write outside the folder it is unpacked into. */
+/**
+ * Whether unpacking a member of this name would write outside the folder it is unpacked into. Every unpacker takes a slash at the beginning
+ * away, and tensors of exported graphs are often called `/layer/MatMul`.
+ */
 export function leadsElsewhere(name: string): boolean {
-  return /^[/\\]|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)/.test(name)
+  return /^\\|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)/.test(name)
 }

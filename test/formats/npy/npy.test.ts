@@ -138,6 +138,12 @@ describe('npz', () => {
     )
   })
 
+  it('says nothing about names that begin with a slash', async () => {
+    const model = sampleModel([sampleTensor('/encoder/w', 'f32', [2]), sampleTensor('//b', 'f32', [2])])
+    const result = await verifySource(sourceOf(await convertToFiles(model, 'npz', { name: 'x.npz' })))
+    expect(result.findings).toEqual([])
+  })
+
   it('reads deflated members as streams, whole and in part', async () => {
     const data = Uint8Array.from({ length: 50_000 }, (_, i) => i % 7)
     const bytes = craftZip([member('a.npy', array('|u1', [50_000], [...data]), { deflate: true })])
