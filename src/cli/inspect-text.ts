@@ -194,11 +194,19 @@ function tensorRow(row: Row, shape: string, size: string, withStats: boolean): s
   ]
 }
 
-function noteOn({ order, role, file }: Row): string {
-  if (order === 'row' && role === undefined && file === undefined) return ''
-  const notes = [order === 'column' && 'column-major', role, file && escapeName(basename(file))]
+function noteOn({ order, role, file, extra }: Row): string {
+  if (order === 'row' && role === undefined && file === undefined && extra === undefined) return ''
+  const notes = [order === 'column' && 'column-major', role, file && escapeName(basename(file)), ownType(extra)]
   return notes.filter(Boolean).join(', ')
 }
+
+/** What the format calls the type of elements that are none of ours. */
+const ownType = (extra: Row['extra']): string | false =>
+  typeof extra === 'object' &&
+  extra !== null &&
+  'descr' in extra &&
+  typeof extra.descr === 'string' &&
+  escapeText(extra.descr)
 
 const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>
   encoding === undefined ? dtype : `${dtype}:${encoding}`

@@ -17,5 +17,7 @@ export const npyHeaderCodes = defineCodes('npy', {
   'shape-overflow': error('The dimensions multiply to more than any file can hold.'),
   dtype: error('The element type is none that NumPy has.'),
   'object-array': error('The array holds Python objects, which only a pickle can restore. tare does not run pickles.'),
-  structured: error('The array holds records of several fields. Save each field as an array of its own.'),
+  structured: error(
+    'The array holds records of several fields, which no reader of weights expects. Save each field as an array of its own.',
+  ),
 })

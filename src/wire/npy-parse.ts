@@ -7,17 +7,14 @@ import { type ByteSource, countElements, decodeUtf8, encodeUtf8, findInvalidUtf8
 import type { Code, Report } from '../errors/index.js'
 import { npyHeaderCodes as codes } from './npy-codes.js'
 import { npyMagic as magic } from './npy-header.js'
+import { parseRecordType, type RecordField } from './npy-records.js'
+import { type ElementType, kindNames, parseElementType } from './npy-types.js'
 import { PythonSyntaxError, type PythonValue, parsePythonLiteral } from './python-literal.js'
 
-export interface NpyHeader {
+export interface NpyHeader extends ElementType {
   readonly version: readonly [major: number, minor: number]
-  /** As the file spells it. */
-  readonly descr: string
-  /** The id of the element type; undefined for what NumPy has and tare does not: texts, dates, raw bytes, long doubles. */
-  readonly dtype: string | undefined
-  /** Bytes per element. */
-  readonly itemSize: number
-  readonly bigEndian: boolean
+  /** Where the elements are records: what they consist of. */
+  readonly fields?: readonly RecordField[]
   readonly fortranOrder: boolean
   readonly shape: readonly number[]
   /** Where the text of the header starts, and where the elements do. */
@@ -68,7 +65,7 @@ export function parseNpyHeader(head: Uint8Array, report: Report): NpyHeader {
     report.report(codes['header-long'], { offset: 8, path: 'header_len', message: `the header takes ${length} bytes` })
   const text = new HeaderText(head.subarray(textOffset, dataOffset), textOffset, major, report)
   const { descr, fortranOrder, shape } = text.entries()
-  const type = parseDescr(descr, text)
+  const type = parseType(descr, text)
   if (head[dataOffset - 1] !== 0x0a) {
     const message = 'the header does not end in a line feed'
     report.report(codes['header-newline'], { offset: dataOffset - 1, path: 'header', message })
@@ -174,80 +171,12 @@ class HeaderText {
   }
 }
 
-const kindNames: Readonly<Record<PythonValue['kind'], string>> = {
-  string: 'a text',
-  int: 'an integer',
-  float: 'a float',
-  none: 'None',
-  bool: 'a boolean',
-  tuple: 'a tuple',
-  list: 'a list',
-  dict: 'a dictionary',
+function parseType(value: PythonValue, text: HeaderText): ElementType & Pick<NpyHeader, 'fields'> {
+  if (value.kind !== 'list' && value.kind !== 'tuple') return parseElementType(value, text, 'header.descr')
+  const { fields, itemSize } = parseRecordType(value, text)
+  const descr = `records of ${fields.map(({ name, descr }) => `${name} ${descr}`).join(', ')}`.slice(0, longestShown)
+  return { descr, dtype: undefined, itemSize, bigEndian: false, fields }
 }
 
-type ElementType = Pick<NpyHeader, 'descr' | 'dtype' | 'itemSize' | 'bigEndian'>
-
-const numbers: Readonly<Record<string, string>> = {
-  b1: 'bool',
-  i1: 'i8',
-  i2: 'i16',
-  i4: 'i32',
-  i8: 'i64',
-  u1: 'u8',
-  u2: 'u16',
-  u4: 'u32',
-  u8: 'u64',
-  f2: 'f16',
-  f4: 'f32',
-  f8: 'f64',
-  c8: 'c64',
-  c16: 'c128',
-}
-
-/** What NumPy never writes, but takes for the same: letters of C's types, and names. Whatever depends on the machine is left out. */
-const aliases: Readonly<Record<string, string>> = {
-  ...{ '?': 'b1', b: 'i1', B: 'u1', h: 'i2', H: 'u2', i: 'i4', I: 'u4', q: 'i8', Q: 'u8' },
-  ...{ e: 'f2', f: 'f4', d: 'f8', F: 'c8', D: 'c16' },
-  ...{
-    bool: 'b1',
-    int8: 'i1',
-    int16: 'i2',
-    int32: 'i4',
-    int64: 'i8',
-    uint8: 'u1',
-    uint16: 'u2',
-    uint32: 'u4',
-    uint64: 'u8',
-  },
-  ...{ float16: 'f2', float32: 'f4', float64: 'f8', complex64: 'c8', complex128: 'c16' },
-}
-
-/** `<f4`: byte order, kind, bytes. No sign means the machine's own order, which is little-endian on all that write these files. */
-function parseDescr(value: PythonValue, text: HeaderText): ElementType {
-  const path = 'header.descr'
-  if (value.kind === 'list' || value.kind === 'tuple')
-    text.fail(codes.structured, value.at, path, 'the elements are records of several fields')
-  if (value.kind !== 'string')
-    return text.fail(codes.dtype, value.at, path, `a text was expected, ${kindNames[value.kind]} found`)
-  const descr = value.value
-  const [, order = '', kind = ''] = /^([<>|=]?)(.*)$/s.exec(descr) ?? []
-  if (/^O[48]?$/.test(kind)) text.fail(codes['object-array'], value.at, path, 'the elements are Python objects')
-  const bigEndian = order === '>'
-  const isAlias = Object.hasOwn(aliases, kind) && (order === '' || kind.length === 1)
-  const name = isAlias ? aliases[kind]! : kind
-  const dtype = Object.hasOwn(numbers, name) ? numbers[name] : undefined
-  const itemSize = dtype === undefined ? foreignSize(kind) : Number(name.slice(1))
-  if (itemSize === undefined)
-    return text.fail(codes.dtype, value.at, path, `NumPy has no element type ${JSON.stringify(descr.slice(0, 40))}`)
-  return { descr, dtype, itemSize, bigEndian }
-}
-
-/** Types that NumPy has and no format of weights uses: long doubles, bytes, texts of four bytes a character, raw bytes, dates. */
-function foreignSize(kind: string): number | undefined {
-  if (/^[Mm]8(\[[A-Za-z0-9 /]*\])?$/.test(kind)) return 8
-  // Extension packages save their 8-bit floats as f1, which NumPy itself does not know.
-  if (/^(f1|f12|f16|c24|c32)$/.test(kind)) return Number(kind.slice(1))
-  const [, letter, digits] = /^([SaUV])([0-9]{1,9})$/.exec(kind) ?? []
-  if (letter === undefined) return undefined
-  return letter === 'U' ? Number(digits) * 4 : Number(digits)
-}
+/** A record can have a thousand fields. */
+const longestShown = 200

@@ -122,12 +122,22 @@ test.each<[string, Uint8Array, string, number]>([
   ['objects', file(dict("'|O'")), 'object-array', 20],
   ['objects of old', file(dict("'|O8'")), 'object-array', 20],
   ['a name with an order', file(dict("'>float32'")), 'dtype', 20],
-  ['records', file(dict("[('x', '<f4'), ('y', '<i2')]")), 'structured', 20],
+  ['records without fields', file(dict('[]')), 'structured', 20],
   ['no UTF-8', file("{'\u00ff'}", 2).map((byte, i) => (i === 6 ? 3 : byte)), 'header-syntax', 14],
 ])('refuses %s', (_, bytes, code, offset) => {
   const { header, findings } = parse(bytes)
   expect(header).toBeUndefined()
   expect(findings.map((finding) => [finding.code, finding.offset])).toEqual([[`npy/${code}`, offset]])
+})
+
+test('tells the fields of records', () => {
+  const { header, findings } = parse(file(dict("[('x', '<f4'), ('', '|V2'), ('y', '>i2', 3)]")))
+  expect(findings).toEqual([])
+  expect(header).toMatchObject({ itemSize: 12, dtype: undefined, descr: 'records of x <f4, y >i2' })
+  expect(header!.fields).toMatchObject([
+    { name: 'x', dtype: 'f32', offset: 0, shape: [], strides: [] },
+    { name: 'y', dtype: 'i16', offset: 6, shape: [3], strides: [2], bigEndian: true },
+  ])
 })
 
 test('counts bytes, not characters, in version 3', () => {

@@ -3,7 +3,7 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { type Fit, stowageKey, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { npyDescription } from '../../wire/npy-header.js'
 import { mostNameBytes } from '../../wire/zip-structs.js'
-import { extension, foreignDescr } from './names.js'
+import { extension, foreignDescr, unreadKind } from './names.js'
 
 /** NumPy 2 has no more dimensions than that. */
 const mostDimensions = 64
@@ -42,6 +42,8 @@ function fitNameless(tensor: Tensor): Fit<Tensor> {
 export const npyWrite: WriteCapabilities = { ...nothingElse, tensor: fitNameless, mostTensors: 1 }
 export const npzWrite: WriteCapabilities = {
   ...nothingElse,
+  part: (part) =>
+    part.kind === unreadKind ? { fits: false, reason: 'it could not be read as an array' } : nothingElse.part(part),
   tensor: fitMember,
   metadata: (key, value) =>
     key === stowageKey && value.type === 'str' ? { fits: true } : nothingElse.metadata(key, value),

@@ -10,6 +10,8 @@ export const arrayCodes = defineCodes('npy', {
   'foreign-type': warning(
     'The elements are no numbers that tare knows: texts, dates, raw bytes or extended floats. They are kept as bytes.',
   ),
+  records: warning('The array holds records. Each of their fields was read as a tensor of its own.'),
+  'records-deflated': error('Records in a compressed member are too large to be taken apart. Unpack them with NumPy.'),
   'one-array': error('An NPY file holds one array. Choose one with --only, or write an NPZ file.'),
 })
 
@@ -17,6 +19,7 @@ export const npyCodes: CodeTable = { ...npyHeaderCodes, ...arrayCodes }
 
 export const ownNpzCodes = defineCodes('npz', {
   member: warning('A member is no array. It is kept as it is when an NPZ file is written, and has no place elsewhere.'),
+  unreadable: warning('A member is an array that tare cannot read. It was left out; the others are there.'),
   'duplicate-name': error('Two members stand for an array of the same name.'),
 })
 

@@ -5,6 +5,8 @@ import type { Tensor } from '../../model/index.js'
 export const extension = '.npy'
 /** A part that is a member of an archive and no array. */
 export const memberKind = 'npz.member'
+/** A part that is an array which cannot be read. It belongs to programs that can. */
+export const unreadKind = 'npz.unread'
 
 /** The `descr` that a tensor has in a file, or undefined when NumPy has none for it. */
 export function foreignDescr(tensor: Tensor): string | undefined {

@@ -17,9 +17,9 @@ import { type CheckedArchive, checkMembers, memberPayload, reportZipFailure } fr
 import { startsLikeNpy } from '../../wire/npy-header.js'
 import { npyHeadSize, parseNpyHeader } from '../../wire/npy-parse.js'
 import { readMemberHead, readZip, type ZipArchive, type ZipContext, type ZipMember } from '../../wire/zip.js'
-import { recordArray, tensorOf } from './array.js'
-import { ownNpzCodes as codes } from './codes.js'
-import { extension, memberKind } from './names.js'
+import { recordArray, tensorsOf } from './array.js'
+import { ownNpzCodes as codes, npyCodes } from './codes.js'
+import { extension, memberKind, unreadKind } from './names.js'
 
 /** Nearly every header fits; longer ones cost a second read. */
 const usualHead = 1024
@@ -110,35 +110,71 @@ class Contents {
       this.#record(member)
       return
     }
-    const isNamed = member.name.toLowerCase().endsWith(extension)
-    if (!isNamed && !startsLikeNpy(head)) {
+    if (!isNamed(member) && !startsLikeNpy(head)) {
       this.#addOther(member)
       return
     }
     const report = placed(this.#context.report, member)
     try {
-      this.#addArray(member, head, isNamed ? member.name.slice(0, -extension.length) : member.name, report)
+      this.#addArray(member, head, report)
     } catch (error) {
-      if (report.strict || !(error instanceof TareError)) throw error
+      if (!(error instanceof TareError) || !isAboutArray(error)) throw error
       this.#record(member)
+      this.#addUnread(member, error.finding.message)
     }
   }
 
-  #addArray(member: ZipMember, head: Uint8Array, name: string, report: Report): void {
+  /** Opening goes on without the array, and says so; checking has reported what is wrong with it. */
+  #addUnread(member: ZipMember, reason: string): void {
+    const { report, onLost } = this.#context
+    const { entryOffset: offset, path, name, size } = member
+    if (report.strict) report.report(codes.unreadable, { offset, path, message: `it was left out: ${reason}` })
+    if (onLost) {
+      onLost({ subject: 'tensor', name: arrayName(member), reason })
+      return
+    }
+    const data = memberPayload(this.#source, member)
+    this.parts.push({
+      kind: unreadKind,
+      sharing: 'private',
+      owner: 'numpy',
+      name,
+      value: { bytes: size, reason },
+      data,
+    })
+  }
+
+  #addArray(member: ZipMember, head: Uint8Array, report: Report): void {
     const { extents } = this.#context
     const header = parseNpyHeader(head, report)
     const payload = (offset: number, length: number) => memberPayload(this.#source, member, offset, length)
-    const tensor = tensorOf(name, header, { size: member.size, report, payload })
+    const whole = arrayName(member)
+    const nameOf = (field = ''): string => (field === '' ? whole : `${whole}.${field}`)
+    const tensors = tensorsOf(header, { size: member.size, report, payload, nameOf })
     if (member.isDeflated) this.#record(member)
-    else recordArray(extents, this.#source.name, member.dataOffset, member.size, header, tensor, member.path)
-    if (!tensor) return
-    if (this.#names.has(name)) {
-      const message = `the array ${JSON.stringify(name)} was there before`
-      this.#context.report.report(codes['duplicate-name'], { offset: member.entryOffset, path: member.path, message })
-    }
+    else
+      recordArray(
+        extents,
+        this.#source.name,
+        member.dataOffset,
+        member.size,
+        header,
+        tensors !== undefined,
+        member.path,
+      )
+    if (!tensors) return
+    for (const { name } of tensors) this.#checkName(name, member)
+    this.tensors.push(...tensors)
+    this.tensorsIn.set(
+      member,
+      tensors.map(({ name }) => name),
+    )
+  }
+
+  #checkName(name: string, { entryOffset: offset, path }: ZipMember): void {
+    const message = `the array ${JSON.stringify(name)} was there before`
+    if (this.#names.has(name)) this.#context.report.report(codes['duplicate-name'], { offset, path, message })
     this.#names.add(name)
-    this.tensors.push(tensor)
-    this.tensorsIn.set(member, [name])
   }
 
   #addOther(member: ZipMember): void {
@@ -155,6 +191,14 @@ class Contents {
     this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind: 'data' })
   }
 }
+
+const isNamed = ({ name }: ZipMember): boolean => name.toLowerCase().endsWith(extension)
+const arrayName = (member: ZipMember): string =>
+  isNamed(member) ? member.name.slice(0, -extension.length) : member.name
+
+const arrayCodes = new Set(Object.values(npyCodes).map(({ code }) => code))
+/** The archive gave all bytes of the member, and they are no array that can be read. */
+const isAboutArray = ({ code }: TareError): boolean => arrayCodes.has(code)
 
 /** Where the header ends, going by its length field. */
 function headerEnd(head: Uint8Array): number {

@@ -2,24 +2,25 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
 import { readNpyHeader } from '../../wire/npy-parse.js'
-import { recordArray, tensorOf } from './array.js'
+import { recordArray, tensorsOf } from './array.js'
 import { extension } from './names.js'
 
 export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context
   const header = await readNpyHeader(source, report, signal)
-  const tensor = tensorOf(nameOf(source.name), header, {
+  const tensors = tensorsOf(header, {
     size: source.size,
     report,
     onLost: context.onLost,
     payload: (offset, length) => rangePayload(source, offset, length),
+    nameOf: (field = '') => (field === '' ? nameOf(source.name) : field),
   })
-  recordArray(extents, source.name, 0, source.size, header, tensor)
+  recordArray(extents, source.name, 0, source.size, header, tensors !== undefined)
   return {
     format: 'npy',
     version: header.version.join('.'),
     metadata: new Map(),
-    tensors: tensor ? [tensor] : [],
+    tensors: tensors ?? [],
     parts: [],
     files: [source],
   }

@@ -3,12 +3,12 @@
 import { countElements } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
 import { bytesPayload, type Payload, type ReadContext, type Tensor } from '../../model/index.js'
+import { isContiguous, stridedPayload } from '../../model/strided-payload.js'
 import { swappedPayload } from '../../model/swapped-payload.js'
 import { codes } from './codes.js'
 import type { Rebuilt, TensorView } from './rebuild.js'
 import { withSigns } from './signs.js'
 import type { Storage, Storages } from './storages.js'
-import { isContiguous, stridedPayload } from './strided.js'
 import type { ViewBudget } from './view-budget.js'
 
 export interface TensorPlace {
@@ -92,7 +92,10 @@ function elements(
 ): Payload {
   const size = dtype.group.bytes
   if (isContiguous(shape, strides)) return storage.part(start * size, count * size)
-  return stridedPayload(storage.part(start * size, span * size), shape, strides, size, report.file)
+  return stridedPayload(storage.part(start * size, span * size), shape, strides, size, {
+    file: report.file,
+    code: codes['unsupported-tensor'],
+  })
 }
 
 const swapWidth = (dtype: DType): number => (dtype.kind === 'complex' ? dtype.group.bytes / 2 : dtype.group.bytes)

@@ -111,6 +111,79 @@ describe('npy', () => {
   })
 })
 
+describe('arrays of records', () => {
+  const header = (descr: string, shape: string, fortran = false): Uint8Array => {
+    const text = `{'descr': ${descr}, 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': ${shape}, }`.padEnd(181)
+    return Uint8Array.from([0x93, ...Buffer.from('NUMPY'), 1, 0, 182, 0, ...Buffer.from(`${text}\n`)])
+  }
+  const file = (descr: string, shape: string, data: number[], fortran = false): Uint8Array =>
+    Uint8Array.from([...header(descr, shape, fortran), ...data])
+  const count = (length: number): number[] => Array.from({ length }, (_, i) => i)
+  const fields = async (bytes: Uint8Array, name = 'x.npy') => {
+    const { tensors } = await openModel(new MemorySource(bytes, name))
+    const list = Array.from(tensors, async (each) => {
+      const data = [...(await readPayload(each.data!))]
+      return [each.name, each.dtype.id, each.shape, each.order, data] as const
+    })
+    return Promise.all(list)
+  }
+
+  it('give each field as a tensor, with its own dimensions behind those of the array', async () => {
+    const bytes = file("[('a', '<i2'), ('b', '>u2', (2,)), ('', '|V1')]", '(2,)', count(14))
+    expect(await fields(bytes)).toEqual([
+      ['a', 'i16', [2], 'row', [0, 1, 7, 8]],
+      ['b', 'u16', [2, 2], 'row', [3, 2, 5, 4, 10, 9, 12, 11]],
+    ])
+  })
+
+  it('are gathered from records inside records, and from Fortran order', async () => {
+    const nested = file("[('r', [('p', '|u1'), (('title', 'q'), '|u1')], (2,)), ('t', '|S2')]", '(1, 2)', count(12))
+    expect(await fields(nested)).toEqual([
+      ['r.p', 'u8', [1, 2, 2], 'row', [0, 2, 6, 8]],
+      ['r.q', 'u8', [1, 2, 2], 'row', [1, 3, 7, 9]],
+      ['t', 'packed', [1, 2], 'row', [4, 5, 10, 11]],
+    ])
+    const turned = file("[('a', '|u1'), ('b', '|u1', (2,))]", '(2, 2)', count(12), true)
+    expect(await fields(turned)).toEqual([
+      ['a', 'u8', [2, 2], 'row', [0, 6, 3, 9]],
+      ['b', 'u8', [2, 2, 2], 'row', [1, 2, 7, 8, 4, 5, 10, 11]],
+    ])
+  })
+
+  it('are read in archives, deflated or not, under the name of the array', async () => {
+    const content = file("[('a', '|u1'), ('b', '|u1')]", '(2,)', count(4))
+    const bytes = craftZip([member('t.npy', content), member('u.npy', content, { deflate: true })])
+    expect((await fields(bytes, 'x.npz')).map(([name, , , , data]) => [name, data])).toEqual([
+      ['t.a', [0, 2]],
+      ['t.b', [1, 3]],
+      ['u.a', [0, 2]],
+      ['u.b', [1, 3]],
+    ])
+  })
+
+  it('open with a warning, and are no clean file', async () => {
+    const warnings: string[] = []
+    const bytes = file("[('a', '|u1')]", '(1,)', [1])
+    await openModel(new MemorySource(bytes, 'x.npy'), { onFinding: ({ code }) => warnings.push(code) })
+    expect(warnings).toEqual(['npy/records'])
+    expect(await codesOf(bytes, 'x.npy')).toEqual(['npy/structured'])
+  })
+
+  it.each([
+    ["[('a', '|u1'), ('a', '|u1')]", 'npy/structured'],
+    ["[('a', '|u1', (2,), 3)]", 'npy/structured'],
+    ["[('a', '|u1', (-2,))]", 'npy/structured'],
+    ["[(3, '|u1')]", 'npy/structured'],
+    ["['a']", 'npy/structured'],
+    ['[]', 'npy/structured'],
+    ["[('a', '|O')]", 'npy/object-array'],
+    ["[('a', '|u1', (9007199254740991, 9007199254740991))]", 'npy/shape-overflow'],
+    ["[('a', '|u1', (0, 9007199254740991)), ('b', '|u9')]", 'npy/dtype'],
+  ])('%s is refused', async (descr, code) => {
+    await expect(openModel(new MemorySource(file(descr, '(1,)', []), 'x.npy'))).rejects.toMatchObject({ code })
+  })
+})
+
 const member = (name: string, content = array('|u1', [2], [1, 2]), more: Partial<CraftMember> = {}): CraftMember => ({
   name,
   content,
@@ -151,6 +224,24 @@ describe('npz', () => {
     expect(tensors.at(0)!.data!.origin).toBeUndefined()
     expect(tensors.at(0)!.data!.read).toBeUndefined()
     expect(await readPayload(tensors.at(0)!.data!)).toEqual(data)
+  })
+
+  it('goes on without an array that cannot be read, and says so', async () => {
+    const objects = array('|O', [1], [0x80, 2, 0x4e, 0x2e])
+    const bytes = craftZip([member('a.npy'), member('o.npy', objects), member('t.npy', array('|u1', [9], [1]))])
+    const warnings: string[] = []
+    const model = await openModel(new MemorySource(bytes, 'x.npz'), {
+      onFinding: ({ code, path }) => warnings.push(`${code} ${path}`),
+    })
+    expect(model.tensors.map(({ name }) => name)).toEqual(['a'])
+    expect(warnings).toEqual(['npz/unreadable members["o.npy"]', 'npz/unreadable members["t.npy"]'])
+    expect(model.parts.map(({ kind, name }) => [kind, name])).toEqual([
+      ['npz.unread', 'o.npy'],
+      ['npz.unread', 't.npy'],
+    ])
+    expect(await codesOf(bytes, 'x.npz')).toEqual(['npy/object-array', 'npy/data-truncated'])
+    for (const target of ['safetensors', 'npz'])
+      expect((await planConversion(model, target, { name: 'x' })).plan.loss).toBe('content')
   })
 
   it('keeps members that are no arrays', async () => {

@@ -1,10 +1,9 @@
-// Tensors that are no contiguous stretch of their storage: transposed, stepped, expanded or overlapping views. Element (i0, i1, …) lies at
-// offset + i0·s0 + i1·s1 + …; the elements are gathered in row-major order, a band at a time, so that memory stays bounded
+// Tensors that are no contiguous run of bytes: transposed, stepped, expanded or overlapping views of a storage, fields of records. Element
+// (i0, i1, …) lies at offset + i0·s0 + i1·s1 + …; the elements are gathered in row-major order, a band at a time, so that memory stays bounded
 // whatever the size.
-import { checkAborted } from '../../bytes/index.js'
-import { failWith } from '../../errors/index.js'
-import { bytesPayload, lazyPayload, type Payload, readPayload } from '../../model/index.js'
-import { codes } from './codes.js'
+import { checkAborted } from '../bytes/index.js'
+import { type Code, failWith } from '../errors/index.js'
+import { bytesPayload, lazyPayload, type Payload, readPayload } from './payload.js'
 
 /** A box of elements; lengths and strides are in elements. */
 interface Box {
@@ -29,20 +28,27 @@ export function isContiguous(shape: readonly number[], strides: readonly number[
   return true
 }
 
-/** `storage` holds the elements from number `first` on; sizes in elements of `size` bytes. The view was checked to lie inside. */
+/** What cannot be read out of order, and is too large for memory, is refused when somebody reads it. */
+export interface Refusal {
+  readonly file: string
+  readonly code: Code
+}
+
+/** Strides, and the place of the first element, are in elements of `size` bytes. The view was checked to lie inside the storage. */
 export function stridedPayload(
   storage: Payload,
   shape: readonly number[],
   strides: readonly number[],
   size: number,
-  file: string,
+  refusal: Refusal,
+  start = 0,
 ): Payload {
-  const whole = simplify({ start: 0, lengths: shape, strides })
+  const whole = simplify({ start, lengths: shape, strides })
   const count = product(shape)
   async function* produce(signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-    const source = await randomAccess(storage, file, signal)
+    const source = await randomAccess(storage, refusal, signal)
     for (const band of bandsOf(whole, Math.floor(bandBytes / size))) {
-      checkAborted(signal, file)
+      checkAborted(signal, refusal.file)
       const target = new Uint8Array(product(band.lengths) * size)
       await fill(source, band, rowMajorStrides(band.lengths), 0, target, size, signal)
       yield target
@@ -53,11 +59,15 @@ export function stridedPayload(
 
 type Reader = Required<Pick<Payload, 'read'>>
 
-async function randomAccess(storage: Payload, file: string, signal: AbortSignal | undefined): Promise<Reader> {
+async function randomAccess(
+  storage: Payload,
+  { file, code }: Refusal,
+  signal: AbortSignal | undefined,
+): Promise<Reader> {
   if (storage.read) return storage as Reader
   if (storage.byteLength > mostBuffered) {
     const message = `a compressed storage of ${storage.byteLength} bytes would have to be kept in memory; ${mostBuffered} are the most`
-    failWith(codes['unsupported-tensor'], { file, offset: 0, path: 'storage', message })
+    failWith(code, { file, offset: 0, path: 'storage', message })
   }
   return bytesPayload(await readPayload(storage, signal)) as Reader
 }
