@@ -26,6 +26,8 @@ export class PickleMachine {
   readonly #memo = new Map<number, PickleValue>()
   readonly #globals = new Map<string, PickleGlobal>()
   #objects = 0
+  /** Every call that was met, in order. */
+  readonly calls: PickleObject[] = []
   /** Every persistent id that was met, in order. */
   readonly references: PickleReference[] = []
 
@@ -149,7 +151,9 @@ export class PickleMachine {
     const isName = callee instanceof PickleGlobal || callee instanceof PickleReference
     if (!isName && !(callee instanceof PickleObject))
       this.#cursor.fail(codes.stack, 'something is called that cannot be called')
-    this.push(new PickleObject(callee, args, this.#cursor.opcodeOffset))
+    const object = new PickleObject(callee, args, this.#cursor.opcodeOffset)
+    this.calls.push(object)
+    this.push(object)
   }
 
   reference(id: PickleValue): void {

@@ -9,7 +9,7 @@ import { pickleCodes as codes } from './pickle-codes.js'
 import { PickleCursor, type PickleOptions } from './pickle-cursor.js'
 import { PickleMachine } from './pickle-machine.js'
 import { opcodes } from './pickle-opcodes.js'
-import type { PickleGlobal, PickleReference, PickleValue } from './pickle-values.js'
+import type { PickleGlobal, PickleObject, PickleReference, PickleValue } from './pickle-values.js'
 
 export * from './pickle-codes.js'
 export * from './pickle-values.js'
@@ -20,6 +20,8 @@ export interface Pickle {
   readonly byteLength: number
   /** Everything that it names, in order, each once. */
   readonly globals: readonly PickleGlobal[]
+  /** Everything that it would call, in order. */
+  readonly calls: readonly PickleObject[]
   readonly references: readonly PickleReference[]
 }
 
@@ -32,6 +34,6 @@ export function readPickle(bytes: Uint8Array, report: Report, options: PickleOpt
     const run = opcodes[opcode] ?? cursor.fail(codes.opcode, `there is no opcode 0x${opcode.toString(16)}`)
     run(machine, cursor)
   }
-  const { globals, references } = machine
-  return { value: machine.pop(), byteLength: cursor.position, globals, references }
+  const { globals, calls, references } = machine
+  return { value: machine.pop(), byteLength: cursor.position, globals, calls, references }
 }

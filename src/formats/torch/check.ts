@@ -1,4 +1,5 @@
-// PyTorch never compares the checksums of its archives with the data. Here that is done for every member.
+// PyTorch never compares the checksums of its archives with the data. Here that is done for every member. PyTorch can also be told to
+// leave them out; then all of them are zero.
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
 import { type CheckedArchive, checkMembers } from '../../model/zip-payload.js'
@@ -13,13 +14,19 @@ export function rememberMembers(model: Model, files: readonly CheckedArchive[]):
 
 export const membersOf = (model: Model): readonly CheckedArchive[] => filesByModel.get(model) ?? []
 
+function whyNoSums({ members }: CheckedArchive): string | undefined {
+  if (members.length === 0) return 'the old format has no checksums'
+  return members.every(({ crc32 }) => crc32 === 0) ? 'the archive was written without checksums' : undefined
+}
+
 export async function check(model: Model, context: CheckContext): Promise<void> {
   for (const archive of membersOf(model)) {
     const own = { ...context, report: context.report.forFile(archive.source.name) }
-    if (archive.members.length === 0 && !context.only) {
-      const message = 'the old format has no checksums; damage inside the weights cannot be seen'
-      own.report.report(verifyCodes['no-checksums'], { message })
-    }
-    await checkMembers(archive, own)
+    const missing = whyNoSums(archive)
+    if (missing === undefined) await checkMembers(archive, own)
+    else if (!context.only)
+      own.report.report(verifyCodes['no-checksums'], {
+        message: `${missing}; damage inside the weights cannot be seen`,
+      })
   }
 }

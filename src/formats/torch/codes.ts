@@ -24,22 +24,30 @@ export const codes = defineCodes('torch', {
   'unknown-global': warning(
     'The file holds objects of a class that tare does not know. Nothing of it was run; what is plain data in it was read.',
   ),
-  torchscript: warning('This is a TorchScript archive: its weights are read, its code is not.'),
+  'stored-global': warning(
+    'The file stores a function of another program without calling it. Loading the file imports that program; tare does not.',
+  ),
+  torchscript: note('This is a TorchScript archive: its weights are read, its code is not.'),
+  'byte-order-unstated': warning(
+    'A TorchScript archive of an older PyTorch does not say in which byte order its weights are. They are taken for little-endian.',
+  ),
   'persistent-id': error('A reference to a storage is not made as PyTorch makes them.'),
   'storage-type': error('There is no such type of storage.'),
   'storage-missing': error('A storage that tensors refer to is not in the file.'),
   'storage-size': error('A storage has another size than the tensors on it announce.'),
   'storage-keys': error('The list of storages is not made as PyTorch makes it, or names one that nothing refers to.'),
-  'unused-record': note('A storage is in the file that no tensor refers to.'),
+  'unused-record': note('Storages are in the file that no tensor refers to.'),
   'tensor-arguments': error('A tensor is described in a way that PyTorch does not understand.'),
   bounds: error('A tensor reaches outside its storage.'),
   'shape-overflow': error('The dimensions multiply to more than any file can hold.'),
   'unsupported-tensor': error('There is a tensor of a kind that tare cannot read. With --lenient it is left out.'),
   'unsupported-tensor-left-out': warning('A tensor of a kind that tare cannot read was left out.'),
-  quantized: warning('A quantized tensor: its whole numbers are read, with scale and zero point beside them.'),
-  'quantized-channels': warning(
-    'A tensor that is quantized by channels: its whole numbers are read, scales and zero points as two more tensors.',
+  quantized: warning(
+    'Tensors are quantized: their whole numbers are read, with scale and zero point beside them, or as two more tensors where each channel has its own.',
   ),
+  meta: note('Tensors were saved from the meta device, without data.'),
+  'tensor-key': note('A dictionary has tensors as keys. Their values are read under the name "object".'),
+  'default-dict': note('A defaultdict is read as the dictionary that it is; what it makes of absent keys is not kept.'),
   sparse: warning('A sparse tensor: its indices and values are read as tensors of their own.'),
   nested: warning('A nested tensor: its elements are read as one tensor, their sizes, strides and offsets as others.'),
   expanded: error(

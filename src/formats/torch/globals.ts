@@ -1,8 +1,10 @@
 // Which names a pickle may mention. Unpickling imports and calls whatever is named, so a checkpoint can do anything that Python can. tare
 // calls nothing; still it says what would be called. What ordinary checkpoints need passes in silence. Other classes are reported, and
-// their objects stay inert. Everything that looks like a function, and everything of Python's own library, is refused.
+// their objects stay inert. Whatever of Python's own library is named is refused, and so is every other function that is called; one that
+// is only stored does nothing, and is reported.
 import type { ReadContext } from '../../model/index.js'
-import type { PickleGlobal } from '../../wire/pickle.js'
+import type { Pickle, PickleGlobal } from '../../wire/pickle.js'
+import { calledGlobals } from './called-globals.js'
 import { codes } from './codes.js'
 import { standardLibrary } from './standard-library.js'
 import { elementTypes, otherConstants, packedStorages, packedTypes, storageTypes, untypedStorages } from './types.js'
@@ -98,23 +100,39 @@ export function judgeGlobal({ module, name }: PickleGlobal, isTorchScript = fals
   return module !== 'torch' && /^_*[A-Z]\w*(\._*[A-Z]\w*)*$/.test(name) ? 'inert' : 'unsafe'
 }
 
+/** A function of some other program, not of Python itself nor reached through it: it does nothing as long as nobody calls it. */
+function isForeign({ module, name }: PickleGlobal): boolean {
+  const isPlain = /^\w+(\.\w+)*$/.test(`${module}.${name}`)
+  const [top = ''] = module.split('.')
+  const isPrivate = top.startsWith('_') && module !== '__main__'
+  return isPlain && !isPrivate && ![top, ...name.split('.').slice(0, -1)].some((part) => standardLibrary.has(part))
+}
+
 /** Reports every name that is not plain data. */
 export function checkGlobals(
-  globals: readonly PickleGlobal[],
+  { globals, calls }: Pick<Pickle, 'globals' | 'calls'>,
   path: string,
   { report }: ReadContext,
   isTorchScript = false,
 ): void {
+  let called: ReadonlySet<PickleGlobal> | undefined
   for (const global of globals) {
     const verdict = judgeGlobal(global, isTorchScript)
     if (verdict === 'harmless') continue
-    const shown = JSON.stringify(`${global.module} ${global.name}`.slice(0, 200))
+    if (verdict !== 'inert') called ??= calledGlobals(calls)
+    const [code, message] = describe(global, verdict, called?.has(global) ?? false)
+    report.report(codes[code], { offset: global.offset, path, message })
+  }
+}
+
+function describe(global: PickleGlobal, verdict: Verdict, isCalled: boolean): [keyof typeof codes, string] {
+  const shown = JSON.stringify(`${global.module} ${global.name}`.slice(0, 200))
+  if (verdict === 'inert') {
     const isRead = global.module.startsWith('numpy') && arrayNames.has(global.name)
     const inertly = isRead ? "it is read as data; PyTorch's restricted loader refuses it" : 'it was left as it is'
-    const [code, message] =
-      verdict === 'inert'
-        ? [codes['unknown-global'], `${shown} is no part of a plain checkpoint; ${inertly}`]
-        : [codes['unsafe-global'], `${shown} would be imported and called by whoever loads this file`]
-    report.report(code, { offset: global.offset, path, message })
+    return ['unknown-global', `${shown} is no part of a plain checkpoint; ${inertly}`]
   }
+  if (isCalled) return ['unsafe-global', `${shown} would be imported and called by whoever loads this file`]
+  if (isForeign(global)) return ['stored-global', `${shown} is only stored, not called; it was left as it is`]
+  return ['unsafe-global', `${shown} would be imported by whoever loads this file, and stored where it can be called`]
 }

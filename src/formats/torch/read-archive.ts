@@ -27,13 +27,10 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const archive = new Archive(source, members, context)
   archive.record()
   const isTorchScript = archive.has('constants.pkl')
-  if (isTorchScript) {
-    const message = 'the archive holds code beside the weights'
-    report.report(codes.torchscript, { offset: archive.pickle.entryOffset, path: archive.pickle.path, message })
-  }
+  if (isTorchScript) archive.noteScript()
   const pickle = await archive.readPickle()
   const { path } = archive.pickle
-  checkGlobals(pickle.globals, path, context, isTorchScript)
+  checkGlobals(pickle, path, context, isTorchScript)
   const ids = readStorageIds(pickle.references, path, context, { lengths: [5] })
   const found = archive.findStorages(ids.values())
   if (context.onLost) await archive.dropDamaged(found)
@@ -97,6 +94,15 @@ class Archive {
       const kind = name.startsWith('data/') ? 'data' : 'field'
       this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
     }
+  }
+
+  noteScript(): void {
+    const { report } = this.#context
+    const { entryOffset: offset, path } = this.pickle
+    report.report(codes.torchscript, { offset, path, message: 'the archive holds code beside the weights' })
+    if (this.has('byteorder')) return
+    const message = 'there is no record "byteorder"; the weights are taken for little-endian'
+    report.report(codes['byte-order-unstated'], { offset, path, message })
   }
 
   async readPickle(): Promise<Pickle> {
@@ -190,12 +196,16 @@ class Archive {
   }
 
   #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {
-    for (const [name, { path, entryOffset: offset }] of this.#byName) {
+    const unused = [...this.#byName].filter(([name]) => {
       const key = name.startsWith('data/') ? name.slice('data/'.length) : ''
-      if (key === '' || found.has(key) || refused.has(key)) continue
-      const message = `no tensor refers to the storage ${JSON.stringify(key)}`
-      this.#context.report.report(codes['unused-record'], { offset, path, message })
-    }
+      return key !== '' && !found.has(key) && !refused.has(key)
+    })
+    const [first] = unused
+    if (!first) return
+    const [name, { path, entryOffset: offset }] = first
+    const others = unused.length > 1 ? ` nor to ${unused.length - 1} others` : ''
+    const message = `no tensor refers to ${JSON.stringify(name)}${others}`
+    this.#context.report.report(codes['unused-record'], { offset, path, message })
   }
 
   /** The program of a TorchScript archive, which no other format has a place for. */

@@ -73,8 +73,8 @@ class PickleReader {
       const bytes = await this.#source.read(this.offset, length, { signal })
       const pickle = this.#attempt(bytes, path, length === most)
       if (!pickle) continue
-      const { byteLength, globals } = pickle
-      checkGlobals(globals, path, this.#context)
+      const { byteLength } = pickle
+      checkGlobals(pickle, path, this.#context)
       extents?.add({ file: report.file, offset: this.offset, length: byteLength, path, kind: 'field' })
       this.offset += byteLength
       return pickle

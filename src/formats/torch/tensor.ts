@@ -7,6 +7,7 @@ import { isContiguous, stridedPayload } from '../../model/strided-payload.js'
 import { swappedPayload } from '../../model/swapped-payload.js'
 import { codes } from './codes.js'
 import type { Rebuilt, TensorView } from './rebuild.js'
+import type { Remarks } from './remarks.js'
 import { withSigns } from './signs.js'
 import type { Storage, Storages } from './storages.js'
 import type { ViewBudget } from './view-budget.js'
@@ -19,13 +20,19 @@ export interface TensorPlace {
   readonly path: string
 }
 
+/** What all tensors of a file have in common. */
+export interface TensorMaking {
+  readonly storages: Storages
+  readonly budget: ViewBudget
+  readonly remarks: Remarks
+  readonly context: ReadContext
+}
+
 /** Undefined when what is wrong was reported. */
 export function makeTensor(
   rebuilt: Exclude<Rebuilt, { kind: 'parts' }>,
   place: TensorPlace,
-  storages: Storages,
-  budget: ViewBudget,
-  context: ReadContext,
+  { storages, budget, remarks, context }: TensorMaking,
 ): Tensor | undefined {
   const { name, role, offset, path } = place
   const report = (code: keyof typeof codes, message: string): undefined => {
@@ -48,7 +55,10 @@ export function makeTensor(
     order: 'row' as const,
     role,
   }
-  if (rebuilt.kind === 'meta') return { ...common, data: null }
+  if (rebuilt.kind === 'meta') {
+    remarks.add('meta', name, offset)
+    return { ...common, data: null }
+  }
   const storage = storages.found.get(rebuilt.storage.key)
   if (!storage) {
     const reason = `its storage ${JSON.stringify(rebuilt.storage.key)} is not there in full, or damaged`
@@ -71,8 +81,8 @@ export function makeTensor(
   const signed = withSigns(turned, dtype, rebuilt.signs)
   if (!signed) return report('unsupported-tensor', `the negative of ${dtype.id} is not read`)
   const { quant, channels } = rebuilt
-  if (quant) report('quantized', `${dtype.id} with scale ${quant.scales[0]}`)
-  if (channels) report('quantized-channels', `${dtype.id} with a scale for each channel of axis ${channels.axis}`)
+  if (quant) remarks.add('quantized', name, offset, ` as ${dtype.id} with scale ${quant.scales[0]}`)
+  if (channels) remarks.add('quantized', name, offset, ` as ${dtype.id} by channels of axis ${channels.axis}`)
   const extra = channels && { extra: { quantizedAxis: channels.axis } }
   return { ...common, data: signed, ...(quant && { quant }), ...extra }
 }

@@ -7,8 +7,9 @@ import { codes } from './codes.js'
 import { type NumpyArray, numpyArray } from './numpy.js'
 import { keyText, PlainValues, plainJson } from './plain.js'
 import { firstArgument, type NamedParts, type Rebuilt, rebuild } from './rebuild.js'
+import { Remarks } from './remarks.js'
 import type { Storages } from './storages.js'
-import { makeTensor } from './tensor.js'
+import { makeTensor, type TensorMaking } from './tensor.js'
 import { ViewBudget } from './view-budget.js'
 
 export interface Contents {
@@ -58,7 +59,8 @@ class Walker {
   readonly #context: ReadContext
   readonly #options: WalkOptions
   readonly #plain = new PlainValues()
-  readonly #budget: ViewBudget
+  readonly #remarks = new Remarks()
+  readonly #making: TensorMaking
   readonly #arrays = new Map<PickleObject, NumpyArray | string | undefined>()
   readonly #above = new Set<PickleValue>()
   readonly #names = new Set<string>()
@@ -69,12 +71,14 @@ class Walker {
     this.#storages = storages
     this.#context = context
     this.#options = options
-    this.#budget = new ViewBudget(storages.found.values(), context)
+    const budget = new ViewBudget(storages.found.values(), context)
+    this.#making = { storages, budget, remarks: this.#remarks, context }
     this.#left = options.size * allowance.perByte + allowance.more
   }
 
   walk(root: PickleValue): Contents {
     this.#visit(root, 'weight')
+    this.#remarks.report(this.#context, this.#options.path)
     return this.#contents
   }
 
@@ -167,8 +171,15 @@ class Walker {
     for (const [key, value] of dict.entries()) {
       const name = keyText(key)
       const isState = isOptimizer || (this.#path.length === 0 && /^optim/i.test(name))
-      this.#visitAs(name, value, isState ? 'state' : role)
+      this.#path.push(name)
+      if (this.#isTensor(key)) this.#remarks.add('tensor-key', this.#name(), offsetOf(key))
+      this.#visit(value, isState ? 'state' : role)
+      this.#path.pop()
     }
+  }
+
+  #isTensor(key: PickleValue): boolean {
+    return key !== null && typeof key === 'object' && rebuild(key, this.#storages.ids) !== undefined
   }
 
   #visitItems(items: readonly PickleValue[], role: Role): void {
@@ -184,6 +195,7 @@ class Walker {
 
   #visitObject(object: PickleObject, role: Role): void {
     const { className, state, entries, items } = object
+    if (className === 'collections.defaultdict') this.#remarks.add('default-dict', this.#name(), object.offset)
     if (className !== undefined && dictionaries.has(className)) {
       this.#visitDict(dictionaryOf(object), role)
       if (state instanceof PickleDict) this.#addAttributes(state)
@@ -236,7 +248,7 @@ class Walker {
 
   #addTensor(rebuilt: Exclude<Rebuilt, { kind: 'parts' }>, role: Role, offset: number): void {
     const place = { name: this.#name(), role, offset, path: this.#options.path }
-    const tensor = makeTensor(rebuilt, place, this.#storages, this.#budget, this.#context)
+    const tensor = makeTensor(rebuilt, place, this.#making)
     if (tensor) this.#keepTensor(tensor, offset, rebuilt.kind === 'view' ? rebuilt.storage.key : undefined)
   }
 
@@ -269,6 +281,9 @@ class Walker {
     else metadata.set(name, value)
   }
 }
+
+const offsetOf = (value: PickleValue): number =>
+  value instanceof PickleObject || value instanceof PickleReference ? value.offset : 0
 
 /** How much there is to show of a value. */
 function weightOf(value: MetaValue): number {

@@ -4,6 +4,7 @@ import { judgeGlobal } from '../../../src/formats/torch/globals.js'
 import { inspectModel, MemorySource, type Model, mapSource, openModel, verifySource } from '../../../src/index.js'
 import { PickleGlobal } from '../../../src/wire/pickle.js'
 import { fixtureSource } from '../../support/fixtures.js'
+import { craftZip } from '../../wire/craft-zip.js'
 import * as craft from './craft.js'
 import {
   archive,
@@ -36,6 +37,12 @@ const codesOf = async (content: Uint8Array, name = 'm.pt'): Promise<string[]> =>
     if (severity === 'error') expect([typeof offset, typeof path]).toEqual(['number', 'string'])
   }
   return findings.filter(({ severity }) => severity !== 'note').map(({ code }) => code)
+}
+
+/** All findings, notes included. */
+const notesOf = async (content: Uint8Array): Promise<string[]> => {
+  const { findings } = await verifySource(new MemorySource(content, 'm.pt'))
+  return findings.map(({ severity, code }) => `${severity} ${code}`)
 }
 
 const metadataOf = async (root: craft.Code): Promise<unknown> => inspectModel(await open(file(root))).metadata
@@ -216,11 +223,71 @@ describe('names of things to import', () => {
     'os\u0000 x',
   ])('%j is refused', (name) => expect(judge(name)).toBe('unsafe'))
 
+  it('that are functions of another program are refused when they are called, and reported when they are stored', async () => {
+    const stored = global('net run')
+    expect(await codesOf(file(dict({ x: stored, w: weight })))).toEqual(['torch/stored-global'])
+    const state = build([...global('net Thing'), ...tuple(), 0x81], dict({ x: stored }))
+    expect(await codesOf(file(state))).toEqual(['torch/unknown-global', 'torch/stored-global'])
+    expect(await codesOf(file(dict({ x: call('net run', str('')), w: weight })))).toEqual(['torch/unsafe-global'])
+    // Handed to a call, which may call it; directly, in a list, and behind the memo.
+    for (const args of [stored, list(stored), build([...global('net Box'), ...tuple(), 0x81], dict({ x: stored }))])
+      expect(await codesOf(file(call('net Thing', args)))).toContain('torch/unsafe-global')
+    const late = [...put(1, list()), 0x30, ...tuple(call('net Thing', get(1)), [...get(1), ...stored, 0x61])]
+    expect(await codesOf(file(late))).toContain('torch/unsafe-global')
+  })
+
+  it('that are reached through another program are refused even when they are stored', async () => {
+    for (const name of ['torch os.system', 'net sys.modules', '_private run', 'os\u0000 x', 'builtins eval'])
+      expect(await codesOf(file(dict({ x: global(name), w: weight }))), name).toEqual(['torch/unsafe-global'])
+  })
+
   it('are looked at even when nothing comes of them', async () => {
     expect(await codesOf(file([...global('os system'), 0x30, ...weight]))).toEqual(['torch/unsafe-global'])
     await expect(open(file(dict({ x: call('os system', str('true')), w: weight })))).rejects.toMatchObject({
       code: 'torch/unsafe-global',
     })
+  })
+})
+
+describe('what is remarked once, however often it occurs', () => {
+  const remarks = async (root: craft.Code): Promise<string[]> => {
+    const { findings } = await verifySource(new MemorySource(file(root), 'm.pt'))
+    return findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
+  }
+
+  it('quantized tensors', async () => {
+    const scheme = tuple(global('torch per_tensor_affine'), craft.float(0.5), int(3))
+    const of = storage('0', 'torch QInt8Storage', 8)
+    const one = call('torch._utils _rebuild_qtensor', of, int(0), craft.ints([8]), craft.ints([1]), scheme)
+    expect(await remarks(dict({ a: one, b: one, c: one }))).toEqual([
+      'warning torch/quantized 3 tensors are quantized: "a" as i8 with scale 0.5, …',
+    ])
+  })
+
+  it('tensors without data', async () => {
+    const type = global('torch float32')
+    const one = call(
+      'torch._utils _rebuild_meta_tensor_no_storage',
+      type,
+      craft.ints([2]),
+      craft.ints([1]),
+      craft.bool(false),
+    )
+    expect(await remarks(dict({ a: one, w: weight }))).toEqual([
+      'note torch/meta 1 tensor is declared without data: "a"',
+    ])
+  })
+
+  it('tensors as keys, and dictionaries with a default', async () => {
+    const keyed = [0x7d, 0x28, ...weight, ...int(1), 0x75]
+    expect(await remarks(dict({ d: keyed, w: weight }))).toEqual([
+      'note torch/tensor-key 1 value has a key that is a tensor, which is not read: "d.object"',
+    ])
+    const counted = [...call('collections defaultdict', global('__builtin__ list')), 0x28, ...str('k'), ...weight, 0x75]
+    expect(await remarks(dict({ d: counted, e: counted }))).toEqual([
+      'note torch/default-dict 2 values are a defaultdict, whose default is not kept: "d", …',
+    ])
+    expect(namesOf(await open(file(dict({ d: counted }))))).toEqual(['d.k'])
   })
 })
 
@@ -283,15 +350,26 @@ describe('archives', () => {
   it('say when they hold a program', async () => {
     const more = { 'constants.pkl': craft.pickle(tuple()), 'code/__torch__.py': text('class Net: pass') }
     const root = build([...global('__torch__ Net'), ...tuple(), 0x81], dict({ fc: dict({ w: weight }) }))
-    const content = archive(root, storages, { more })
-    expect(await codesOf(content)).toEqual(['torch/torchscript'])
+    const content = archive(root, storages, { more: { ...more, byteorder: text('little') } })
+    expect(await notesOf(content)).toEqual(['note torch/torchscript'])
+    expect(await codesOf(archive(root, storages, { more }))).toEqual(['torch/byte-order-unstated'])
     const model = await open(content)
     expect([namesOf(model), model.variant, model.parts[0]!.kind]).toEqual([['fc.w'], 'torchscript', 'torch.code'])
   })
 
-  it('note storages that nobody uses', async () => {
-    const { findings } = await verifySource(new MemorySource(archive(weight, { ...storages, '7': bytes(4) }), 'm.pt'))
-    expect(findings.map(({ code, severity }) => [code, severity])).toEqual([['torch/unused-record', 'note']])
+  it('note storages that nobody uses, once', async () => {
+    const more = archive(weight, { ...storages, '7': bytes(4), '8': bytes(4), '9': bytes(4) })
+    expect(await notesOf(more)).toEqual(['note torch/unused-record'])
+  })
+
+  it('written without checksums are not damaged', async () => {
+    const members = { 'data.pkl': craft.pickle(weight), 'data/0': storages['0']!, version: text('3\n') }
+    const none = { local: { crc: 0 }, central: { crc: 0 } }
+    const list = Object.entries(members).map(([name, content]) => ({ name: `m/${name}`, content, ...none }))
+    expect(await notesOf(craftZip(list))).toEqual(['note verify/no-checksums'])
+    expect(await codesOf(craftZip(list.with(2, { ...list[2]!, local: { crc: 7 }, central: { crc: 7 } })))).toContain(
+      'zip/crc',
+    )
   })
 
   it('are mapped to the last byte', async () => {
