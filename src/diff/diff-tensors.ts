@@ -4,7 +4,7 @@ import type { WorkerPool } from '../pool/index.js'
 import { selector } from '../transforms/select.js'
 import { firstDifferences } from './compare-ranges.js'
 import { compareTensors, sideOf, storedBytes } from './compare-tensors.js'
-import { matchContents, matchNames, renameCandidates } from './match-tensors.js'
+import { matchContents, matchNameless, matchNames, renameCandidates } from './match-tensors.js'
 import { severity, type ToleranceOptions } from './tolerance.js'
 import { type ProgressOptions, trackProgress } from './track-progress.js'
 import { type DifferenceCounts, type TensorDifference, tensorChanges } from './types.js'
@@ -26,7 +26,9 @@ export interface ComparedTensors {
 export async function diffTensors(a: Model, b: Model, options: TensorOptions): Promise<ComparedTensors> {
   const isWanted = selector(options.tensors)
   const wanted = (model: Model): Tensor[] => model.tensors.filter(({ name }) => isWanted(name))
-  const named = matchNames(wanted(a), wanted(b))
+  const [listA, listB] = [wanted(a), wanted(b)]
+  const isAnyWanted = listA.length + listB.length > 0
+  const named = (isAnyWanted && matchNameless(a.tensors, b.tensors)) || matchNames(listA, listB)
   const hashed = sizeOf(renameCandidates(named.onlyA, named.onlyB))
   const tracker = trackProgress(hashed + sizeOf(named.pairs.flatMap((pair) => [pair.a, pair.b])), options)
   const {

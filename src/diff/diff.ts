@@ -17,7 +17,8 @@ export interface DiffOptions extends TensorOptions {
 
 /**
  * Compares the second model with the first. Without a tolerance they are equal when all names, types, shapes and bits are, in whatever
- * order the elements are stored, and all metadata and parts: their fingerprints are then the same too.
+ * order the elements are stored, and all metadata and parts: their fingerprints are then the same too, unless a name was made from that of
+ * the file, which is no difference.
  */
 export async function diffModels(first: Model, second: Model, options: DiffOptions = {}): Promise<Difference> {
   checkTolerance(options)

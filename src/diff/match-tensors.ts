@@ -34,6 +34,13 @@ const joinedName = (tensor: Tensor): string => {
   return bytes ? `bytes ${toHex(bytes)}` : `text ${tensor.name}`
 }
 
+/** Two models of one tensor each that are called after their files: what the files are called is no difference. */
+export function matchNameless(a: TensorList, b: TensorList): Matches | undefined {
+  const [first, second] = [a.at(0), b.at(0)]
+  if (a.length !== 1 || b.length !== 1 || !first?.isNamedByFile || !second?.isNamedByFile) return undefined
+  return { pairs: [{ a: first, b: second }], onlyA: [], onlyB: [] }
+}
+
 /** Among tensors without a partner, those of the same type, shape and content. Only tensors that could have a partner are read. */
 export async function matchContents(
   { onlyA, onlyB }: Pick<Matches, 'onlyA' | 'onlyB'>,

@@ -13,6 +13,8 @@ export interface QuantParams {
 
 export interface Tensor {
   readonly name: string
+  /** The file has no name for it, so that of the file was taken. */
+  readonly isNamedByFile?: true | undefined
   /** In hierarchical formats, the names from the root down; `name` is their join. */
   readonly path?: readonly string[] | undefined
   /** The name's bytes where they are not UTF-8, one entry per segment of `path` (or one for `name`). */

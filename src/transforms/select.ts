@@ -44,6 +44,6 @@ export function parseRename(rule: string): (name: string) => string {
 /** The tensor under another name. Its path and raw bytes belonged to the old one. */
 export function renameTensor(tensor: Tensor, name: string): Tensor {
   if (name === tensor.name) return tensor
-  const { path: _path, rawName: _rawName, ...rest } = tensor
+  const { path: _path, rawName: _rawName, isNamedByFile: _isNamedByFile, ...rest } = tensor
   return { ...rest, name }
 }

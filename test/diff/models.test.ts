@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeUtf8 } from '../../src/bytes/index.js'
+import { encodeUtf8, MemorySource } from '../../src/bytes/index.js'
 import { diffModels } from '../../src/diff/index.js'
 import { f16, f32 } from '../../src/dtypes/index.js'
 import { openModel } from '../../src/formats/index.js'
@@ -17,6 +17,7 @@ import {
 import { tableOf, vocabularyPart } from '../../src/model/vocabulary.js'
 import { castTensor } from '../../src/transforms/cast.js'
 import { columnMajor } from '../../src/transforms/reorder.js'
+import * as craft from '../formats/torch/craft.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { encoder } from '../support/encoder.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
@@ -105,6 +106,27 @@ describe('structure', () => {
       ['x.0', 'y.0'],
       ['x.1', 'y.1'],
     ])
+  })
+
+  it('a name that was made from that of the file is no difference', async () => {
+    const npy = async (name: string, ...values: number[]): Promise<Model> => {
+      const files = await convertToFiles(sampleModel([vector('w', values)]), 'npy', { name })
+      return openModel(sourceOf(files))
+    }
+    const bare = craft.tensor(craft.storage('0', 'torch FloatStorage', 2), [2])
+    const pt = (name: string): Promise<Model> =>
+      openModel(new MemorySource(craft.archive(bare, { '0': new Uint8Array(8) }), name))
+    const named = openModel(
+      sourceOf(await convertToFiles(sampleModel([vector('v', [1, 2])]), 'npz', { name: 'b.npz' })),
+    )
+    expect((await diffModels(await npy('a.npy', 1, 2), await npy('b.npy', 1, 2))).equal).toBe(true)
+    expect((await diffModels(await pt('a.pt'), await pt('b.pt'))).equal).toBe(true)
+    expect((await diffModels(await pt('a.pt'), await npy('b.npy', 0, 0))).equal).toBe(true)
+    const changed = await diffModels(await npy('a.npy', 1, 2), await npy('b.npy', 1, 3))
+    expect(changed.summary.tensors).toMatchObject({ changed: 1, renamed: 0, missing: 0 })
+    expect((await diffModels(await npy('a.npy', 1, 2), await named)).equal).toBe(false)
+    const unwanted = await diffModels(await npy('a.npy', 1), await npy('b.npy', 2), { tensors: ['x*'] })
+    expect(unwanted.equal).toBe(true)
   })
 
   it('only tensors that can have been renamed are read', async () => {

@@ -22,6 +22,7 @@ export interface ArrayPlace {
   payload(offset: number, length: number): Payload
   /** What the tensor is called, or that of a field. */
   nameOf(field?: string): string
+  readonly isNamedByFile?: true
 }
 
 /** Undefined when it was reported that elements are missing. */
@@ -49,7 +50,8 @@ export function tensorsOf(header: NpyHeader, place: ArrayPlace): Tensor[] | unde
   const stored = place.payload(dataOffset, length)
   if (fields) return fieldTensors(fields, header, stored, place)
   const order = header.fortranOrder ? ('column' as const) : ('row' as const)
-  return [{ name: place.nameOf(), shape, order, role: 'weight', ...content(header, stored, header, place) }]
+  const name = { name: place.nameOf(), ...(place.isNamedByFile && { isNamedByFile: place.isNamedByFile }) }
+  return [{ ...name, shape, order, role: 'weight', ...content(header, stored, header, place) }]
 }
 
 const dataLength = ({ shape, itemSize }: NpyHeader): number =>

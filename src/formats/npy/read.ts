@@ -13,6 +13,7 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
     report,
     onLost: context.onLost,
     payload: (offset, length) => rangePayload(source, offset, length),
+    isNamedByFile: true,
     nameOf: (field = '') => (field === '' ? nameOf(source.name) : field),
   })
   recordArray(extents, source.name, 0, source.size, header, tensors !== undefined)

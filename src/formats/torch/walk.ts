@@ -256,7 +256,7 @@ class Walker {
     this.#spend(tensor.name.length)
     if (this.#names.has(tensor.name)) this.#report('same-name', 'another tensor has this name', offset)
     this.#names.add(tensor.name)
-    this.#contents.tensors.push(tensor)
+    this.#contents.tensors.push(this.#path.length === 0 ? { ...tensor, isNamedByFile: true } : tensor)
     const { storageKeys } = this.#contents
     const names = storageKeys.get(storageKey)
     if (names) names.push(tensor.name)
