@@ -28,8 +28,8 @@ export interface IntegerRange {
 export class VarintDecoder {
   /** Numbers that were decoded so far. */
   count = 0
-  /** The first number that was out of range: its position in the list. */
-  outOfRange: number | undefined
+  /** The first number that was out of range, and its position in the list. */
+  outOfRange: { readonly position: number; readonly value: bigint } | undefined
   readonly #width: IntegerWidth
   readonly #range: IntegerRange | undefined
   readonly #isSigned: boolean
@@ -81,7 +81,8 @@ export class VarintDecoder {
 
   /** Writes one number that was decoded elsewhere. */
   put(low: number, high: number, target: DataView, at: number): void {
-    if (this.#range && this.outOfRange === undefined && !this.#isInRange(low, high)) this.outOfRange = this.count
+    if (this.#range && this.outOfRange === undefined && !this.#isInRange(low, high))
+      this.outOfRange = { position: this.count, value: BigInt.asIntN(64, BigInt(high) * 0x1_0000_0000n + BigInt(low)) }
     this.count++
     if (this.#width === 1) target.setUint8(at, low)
     else if (this.#width === 2) target.setUint16(at, low, true)

@@ -167,14 +167,14 @@ describe('varints', () => {
   ])('of an i8: %s', (_, value, isInside) => {
     const decoder = new VarintDecoder(1, { lowest: -128, highest: 127 })
     decoder.decode(Uint8Array.from(varint(BigInt.asUintN(64, value))), new DataView(new ArrayBuffer(10)))
-    expect(decoder.outOfRange).toBe(isInside ? undefined : 0)
+    expect(decoder.outOfRange).toEqual(isInside ? undefined : { position: 0, value: BigInt.asIntN(64, value) })
   })
 
   it('of a u32 may use all 32 bits', () => {
     const decoder = new VarintDecoder(4, { lowest: 0, highest: 2 ** 32 - 1 })
     const bytes = [2n ** 32n - 1n, 2n ** 32n].flatMap(varint)
     decoder.decode(Uint8Array.from(bytes), new DataView(new ArrayBuffer(40)))
-    expect(decoder.outOfRange).toBe(1)
+    expect(decoder.outOfRange).toEqual({ position: 1, value: 2n ** 32n })
   })
 })
 

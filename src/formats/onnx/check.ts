@@ -42,7 +42,10 @@ async function checkValues(values: TypedValues, { report, signal }: CheckContext
     // The decoder counts and compares; the bytes are not needed.
   }
   if (decoder.outOfRange === undefined) return
-  const message = `value ${decoder.outOfRange} is not one of ${values.type.dtype.id}; its low bits are taken`
+  const { position, value } = decoder.outOfRange
+  const [lowest, highest] = values.type.range!
+  const what = `${value} at position ${position} does not fit ${values.type.dtype.id}`
+  const message = `${what}, which has ${lowest} to ${highest} here; its low bits are taken`
   const offset = values.pieces[0]?.start ?? 0
   report.report(ownCodes['value-range'], { offset, path: pathOf(values.path, values.type), message })
 }

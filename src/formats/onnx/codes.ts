@@ -3,6 +3,9 @@ import { protobufCodes } from '../../wire/protobuf-codes.js'
 
 export const ownCodes = defineCodes('onnx', {
   empty: error('The file has no bytes. That is a valid protobuf message, but no model.'),
+  'text-form': error(
+    'This is an ONNX model spelled as text. Load it with the onnx package and save it in the binary form.',
+  ),
   'no-ir-version': error('The model does not say which version of the format it has. The file may be cut off.'),
   'no-graph': error('The model has no graph. The file may be cut off, or it is no ONNX model.'),
   'no-opset': error(
@@ -33,7 +36,10 @@ export const ownCodes = defineCodes('onnx', {
   'external-unused': warning('Another file is named for the data, but the tensor says that they are here.'),
   'external-checksum': note('A checksum of the whole data file is stated. It is not compared.'),
   'duplicate-name': error('Two tensors of one graph have the same name.'),
-  'name-reused': warning('Tensors of two graphs have the same name, although names must be unique over all of them.'),
+  'duplicate-constant': warning(
+    'Two constants of one graph have the same name. Runtimes take the last one; here the others get a number.',
+  ),
+  'name-reused': note('Tensors of two graphs have the same name. Here the later ones get a number.'),
   'name-empty': warning('A tensor has no name.'),
   utf8: warning('A text is not UTF-8. Its bytes are kept.'),
   'text-length': error('A text is longer than the limit. Raise the limit if the file is honest.'),

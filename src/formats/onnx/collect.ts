@@ -2,6 +2,7 @@
 import type { JsonValue, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
 import { ownCodes as codes } from './codes.js'
 import type { Judged, JudgedStrings, TensorJudge } from './judge-tensor.js'
+import { distinctNames, MetNames, type Scope, type TensorPlace } from './scopes.js'
 import type { TensorDraft } from './tensor-draft.js'
 import type { Text } from './texts.js'
 import type { TypedValues } from './typed-values.js'
@@ -17,21 +18,19 @@ export interface Positions {
   readonly path: string
 }
 
-/** One graph. Names must be unique in it, and should be over all graphs of a model. */
-export interface Scope {
-  /** Whether its tensors are part of the model; those of local functions and of training are only checked. */
-  readonly isListed: boolean
-  /** Where the graph is, when it is not the main one. */
-  readonly path: string | undefined
-}
-
-export const newScope = (isListed: boolean, path?: string): Scope => ({ isListed, path })
+const repetitions = {
+  'same-graph': { code: 'duplicate-name', where: 'the same graph' },
+  constants: { code: 'duplicate-constant', where: 'the same graph; the last one counts' },
+  'other-graph': { code: 'name-reused', where: 'another graph' },
+} as const
 
 /** Texts about the graph that are kept for showing. */
 const mostShown = 1000
 
 export class Collector {
   readonly tensors: Tensor[] = []
+  /** For each tensor, where its name stands. */
+  readonly places: TensorPlace[] = []
   readonly parts: Part[] = []
   /** Lists of varints: how many values they have, and which, only reading can show. */
   readonly unread: TypedValues[] = []
@@ -42,9 +41,7 @@ export class Collector {
   readonly #operators = new Map<string, number>()
   readonly #judge: TensorJudge
   readonly #context: ReadContext
-  /** The graph in which a name was first met, and all of them for names that were met again. */
-  readonly #names = new Map<string, Scope>()
-  readonly #repeated = new Map<string, Set<Scope>>()
+  readonly #names = new MetNames()
   #nodes = 0
 
   constructor(judge: TensorJudge, context: ReadContext) {
@@ -74,7 +71,7 @@ export class Collector {
     draft.name = name
     const judged = await this.inspect(draft, scope.isListed)
     if (!scope.isListed) return
-    this.#checkName(name.value, draft, scope)
+    this.#checkName(name.value, draft, scope, isConstant)
     if (!judged) {
       const reason = 'its data are not there, or do not go with its type and shape'
       this.#context.onLost?.({ subject: 'tensor', name: name.value, reason })
@@ -87,6 +84,7 @@ export class Collector {
     const extra: Record<string, JsonValue> = {}
     if (isConstant) extra.constant = true
     if (scope.path !== undefined) extra.graph = scope.path
+    this.places.push({ scope, name })
     this.tensors.push({
       name: name.value,
       ...(name.bytes && { rawName: [name.bytes] }),
@@ -119,19 +117,21 @@ export class Collector {
     return { kind: 'onnx.graph', sharing: 'private', value }
   }
 
-  #checkName(name: string, { path, pieces }: TensorDraft, scope: Scope): void {
+  /** Names may repeat, here every tensor has its own. */
+  nameApart(): void {
+    for (const [i, name] of distinctNames(this.places)) {
+      const { rawName: _rawName, ...rest } = this.tensors[i]!
+      this.tensors[i] = { ...rest, name }
+    }
+  }
+
+  #checkName(name: string, { path, pieces }: TensorDraft, scope: Scope, isConstant: boolean): void {
     const complain = (code: keyof typeof codes, message: string): void =>
       this.#context.report.report(codes[code], { offset: pieces[0]?.start ?? 0, path: `${path}.name`, message })
     if (name === '') complain('name-empty', 'the tensor has no name')
-    const first = this.#names.get(name)
-    if (!first) {
-      this.#names.set(name, scope)
-      return
-    }
-    const scopes = this.#repeated.get(name) ?? new Set([first])
-    const isSame = scopes.has(scope)
-    this.#repeated.set(name, scopes.add(scope))
-    const where = isSame ? 'the same' : 'another'
-    complain(isSame ? 'duplicate-name' : 'name-reused', `${JSON.stringify(name)} was there before in ${where} graph`)
+    const repetition = this.#names.meet(name, scope, isConstant)
+    if (!repetition) return
+    const { code, where } = repetitions[repetition]
+    complain(code, `${JSON.stringify(name)} was there before in ${where}`)
   }
 }

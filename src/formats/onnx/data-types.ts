@@ -55,6 +55,9 @@ const unsigned = (id: string, bytes: 1 | 2): DataType => typed(id, int32Data, by
 const signed = (id: string, bytes: 1 | 2 | 4): DataType =>
   typed(id, int32Data, bytes, [-(2 ** (8 * bytes - 1)), 2 ** (8 * bytes - 1) - 1])
 
+/** A byte of several elements has no sign, but quantizers write it as an int8 where the elements have one. */
+const packedSigned = (id: string): DataType => typed(id, int32Data, 1, [-128, 255])
+
 export const dataTypes: ReadonlyMap<number, DataType> = new Map([
   [1, typed('f32', floatData, 4)],
   [2, unsigned('u8', 1)],
@@ -76,11 +79,11 @@ export const dataTypes: ReadonlyMap<number, DataType> = new Map([
   [19, unsigned('f8_e5m2', 1)],
   [20, unsigned('f8_e5m2fnuz', 1)],
   [21, unsigned('u4', 1)],
-  [22, unsigned('i4', 1)],
+  [22, packedSigned('i4')],
   [23, unsigned('f4_e2m1', 1)],
   [24, unsigned('f8_e8m0', 1)],
   [25, unsigned('u2', 1)],
-  [26, unsigned('i2', 1)],
+  [26, packedSigned('i2')],
   [27, typed('f6_e2m3', int32Data, 1, [0, 63])],
   [28, typed('f6_e3m2', int32Data, 1, [0, 63])],
 ])

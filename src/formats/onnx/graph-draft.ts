@@ -1,5 +1,5 @@
 // Graphs, nodes and attributes as far as they are met: fields come in any order, so what a node is may be known only at its end.
-import type { Scope } from './collect.js'
+import type { Scope } from './scopes.js'
 import type { SparseDraft } from './sparse.js'
 import { newDraft, type TensorDraft } from './tensor-draft.js'
 import { noText, type Text } from './texts.js'

@@ -2,6 +2,7 @@ import type { Format } from '../../model/index.js'
 import { codes } from './codes.js'
 import { looksLikeModel } from './detect.js'
 import { exportCapabilities, exportOptions } from './export-capabilities.js'
+import { textForm } from './text-form.js'
 
 const work = () => import('./work.js')
 const extension = '.onnx'
@@ -15,7 +16,7 @@ export const onnx: Format = {
   codes,
   mends: 'of a cut file the initializers before the cut; into another format',
   detect(head, name, size) {
-    if (looksLikeModel(head, size)) return 'yes'
+    if (looksLikeModel(head, size) || textForm(head) !== undefined) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
   },
   published,

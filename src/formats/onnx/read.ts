@@ -5,12 +5,14 @@ import { TareError } from '../../errors/index.js'
 import { type MetaValue, type Model, type ReadContext, text } from '../../model/index.js'
 import { type Noted, ProtobufReader } from '../../wire/protobuf.js'
 import { ownCodes as codes } from './codes.js'
-import { Collector, newScope } from './collect.js'
+import { Collector } from './collect.js'
 import { ExternalFiles } from './external.js'
 import { newGraph } from './graph-draft.js'
 import { TensorJudge } from './judge-tensor.js'
 import { modelMessage, opsetMessage } from './messages.js'
+import { newScope } from './scopes.js'
 import { TensorReader } from './tensor-draft.js'
+import { textForm, textHead } from './text-form.js'
 import { type Text, Texts } from './texts.js'
 import { GraphWalker } from './walk-graph.js'
 
@@ -25,6 +27,7 @@ export const collected = new WeakMap<Model, Collector>()
 
 export async function readModel(source: ByteSource, context: ReadContext): Promise<Model> {
   if (source.size === 0) context.report.fail(codes.empty, { offset: 0, path: 'file', message: 'the file has no bytes' })
+  await refuseText(source, context)
   const external = new ExternalFiles(source, context)
   try {
     return await new ModelReader(source, context, external).read()
@@ -32,6 +35,14 @@ export async function readModel(source: ByteSource, context: ReadContext): Promi
     await Promise.all(external.files.map((file) => file.close()))
     throw error
   }
+}
+
+/** The same model can be spelled as text, in several ways; none of them is this format. */
+async function refuseText(source: ByteSource, { report, signal }: ReadContext): Promise<void> {
+  const form = textForm(await source.read(0, Math.min(source.size, textHead), { signal }))
+  if (form === undefined) return
+  const message = `this is an ONNX model as ${form}; tare reads the binary form, which onnx.load and onnx.save make of it`
+  report.fail(codes['text-form'], { offset: 0, path: 'file', message })
 }
 
 class ModelReader {
@@ -72,6 +83,7 @@ class ModelReader {
       // What is wrong is reported. Behind a graph that is whole, the weights are worth a look all the same.
       if (this.#context.report.strict || !this.#hasGraph || !(error instanceof TareError)) throw error
     }
+    this.#collector.nameApart()
     const { tensors, parts } = this.#collector
     const model: Model = {
       format: 'onnx',

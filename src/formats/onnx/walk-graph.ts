@@ -3,7 +3,7 @@
 // can name a file; those that are no weights (the fill value of a node, say) are not listed.
 import type { ReadContext } from '../../model/index.js'
 import type { Noted, ProtobufReader } from '../../wire/protobuf.js'
-import { type Collector, newScope, type Scope } from './collect.js'
+import type { Collector } from './collect.js'
 import {
   type AttributeDraft,
   type GraphDraft,
@@ -22,6 +22,7 @@ import {
   trainingMessage,
   valueInfoMessage,
 } from './messages.js'
+import { newScope, type Scope } from './scopes.js'
 import { addSparse, type SparseDraft } from './sparse.js'
 import { newDraft, readDims, type Span, type TensorReader } from './tensor-draft.js'
 import { noText, type Texts } from './texts.js'

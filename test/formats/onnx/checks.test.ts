@@ -123,7 +123,6 @@ describe('errors', () => {
 })
 
 describe('warnings', () => {
-  const inGraph = attribute('g', protoMessage(6, [initializer(...pair('w'))]))
   it.each<[string, Uint8Array, string]>([
     ['a version to come', bytesOf([protoInt(1, 99), graphOf(initializer(...pair('w'))), opset]), 'onnx/new-version'],
     ['data in two fields', tensor(dataType(1), rawData(floats(1)), protoBytes<never>(4, floats(2))), 'onnx/two-fields'],
@@ -140,7 +139,12 @@ describe('warnings', () => {
       'onnx/fill-bits',
     ],
     ['the same in a list', tensor(...dims(3), dataType(25), protoPacked(5, [0x40])), 'onnx/fill-bits'],
-    ['a name in two graphs', modelOf(node('If', 'y', inGraph), initializer(...pair('w'))), 'onnx/name-reused'],
+    ['-129 as two i4', tensor(...dims(2), dataType(22), protoInt(5, -129)), 'onnx/value-range'],
+    [
+      'two constants of one name',
+      modelOf(...[1, 2].map(() => node('Constant', 'c', attribute('value', protoMessage(5, pair('x')))))),
+      'onnx/duplicate-constant',
+    ],
     ['no name', modelOf(initializer(...pair(''))), 'onnx/name-empty'],
     [
       'a constant without output',
@@ -177,6 +181,16 @@ describe('warnings', () => {
     const result = await verify(bytes)
     expect(result.findings.map((finding) => finding.code)).toContain(code)
     expect(result.verdict).toBe('warnings')
+  })
+
+  it('say which value does not fit', async () => {
+    const [finding] = await findings(tensor(...dims(3), dataType(3), protoPacked(5, [1, 300, -200])))
+    expect(finding!.message).toMatch(/^300 at position 1 does not fit i8, which has -128 to 127/)
+  })
+
+  it('do not hold for bytes of two signed elements, which are often written with a sign', async () => {
+    for (const value of [-128, -1, 127, 255])
+      expect(await codesOf(tensor(...dims(2), dataType(22), protoInt(5, value)))).toEqual([])
   })
 
   it('long lists are compared with their type too', async () => {
