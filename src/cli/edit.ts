@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
   type ByteSource,
   editCodes,
@@ -73,7 +73,8 @@ export default async function edit(context: Context, inputs: readonly string[], 
         signal: context.signal,
       },
     )
-    if (output === undefined) checkSingle(model, planned)
+    if (!planned.isOfMainFile && output === undefined) checkSingle(model, planned)
+    if (planned.isOfMainFile && output !== undefined) checkBeside(model, source, output)
     const outcome = flags.dryRun
       ? foresee(source, planned, output)
       : await markOutputErrors(model, () => carryOut(context, source, planned, flags))
@@ -106,6 +107,15 @@ function checkSingle(model: Model, { conversion }: PlannedEdit): void {
   if (count === 1) return
   const message = `it has ${count} files; write the edited model elsewhere with -o`
   failWith(editCodes['several-files'], { file: model.files[0]!.name, message })
+}
+
+/** The other files are named in the main one by where they lie beside it. */
+function checkBeside({ files }: Model, source: ByteSource, output: string): void {
+  const isBeside =
+    source instanceof FileSource && output !== '-' && resolve(dirname(output)) === resolve(dirname(source.path))
+  if (files.length === 1 || isBeside) return
+  const message = `its weights lie in ${plural(files.length - 1, 'other file')} beside it; write the edited model into the same directory`
+  failWith(editCodes['several-files'], { file: source.name, message })
 }
 
 function foresee(source: ByteSource, { patch, conversion }: PlannedEdit, output: string | undefined): Outcome {

@@ -1,4 +1,5 @@
 export type { EditChange, Edits } from './apply-edits.js'
 export { editCodes } from './codes.js'
 export type { FilePatch, Patch } from './layout-patches.js'
-export { type EditOptions, type PlannedEdit, planEdit } from './plan-edit.js'
+export { planEdit } from './plan-edit.js'
+export type { EditOptions, PlannedEdit } from './types.js'

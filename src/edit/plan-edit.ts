@@ -4,30 +4,17 @@ import type { ByteSource } from '../bytes/index.js'
 import { type Conversion, planConversion } from '../convert/plan.js'
 import { checkLoss } from '../convert/run.js'
 import { requireFormat } from '../formats/index.js'
-import { type FileLayout, type Model, stowageKey, type WriteOptions } from '../model/index.js'
+import { type FileLayout, type Model, stowageKey } from '../model/index.js'
 import { restoreStowed } from '../stow/index.js'
-import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
+import { applyEdits, type Edits } from './apply-edits.js'
 import { type FilePatch, patchesFor } from './layout-patches.js'
-
-export interface EditOptions {
-  /** The file name of the output. */
-  readonly name: string
-  /** False: do not look for a way to change the file where it is. */
-  readonly inPlace?: boolean | undefined
-  readonly extra?: WriteOptions['extra']
-  readonly signal?: AbortSignal | undefined
-}
-
-export interface PlannedEdit {
-  readonly changes: readonly EditChange[]
-  /** The change where the file is; undefined when it has to be written anew. */
-  readonly patch?: FilePatch | undefined
-  /** The rewrite. */
-  readonly conversion: Conversion
-}
+import { planFileEdit } from './plan-file-edit.js'
+import type { EditOptions, PlannedEdit } from './types.js'
 
 export async function planEdit(source: Model, edits: Edits, options: EditOptions): Promise<PlannedEdit> {
   const { name, extra, signal } = options
+  const { editFile } = requireFormat(source.format)
+  if (editFile) return planFileEdit(source, edits, editFile, options)
   // What the container only carries is edited in its own form, and refers to tensors by their names. So it comes out and goes in again.
   const unpacked = edits.unset?.includes(stowageKey) ? source : (await restoreStowed(source)).model
   const carries = unpacked !== source

@@ -217,6 +217,11 @@ export interface Format {
    * for that. `edited` has the same tensors, with the same payloads, perhaps under other names.
    */
   editInPlace?(model: Model, edited: Model, options: WriteOptions): Promise<FileLayout | undefined>
+  /**
+   * For formats whose files hold more than a model can be written from: the model's main file with other metadata and other names of tensors,
+   * and everything else as it is. `edited` has the same tensors in the same order; entries that are new are texts.
+   */
+  editFile?(model: Model, edited: Model, options: WriteOptions): Promise<FileLayout>
   /** A part of this format that travelled as plain data, checked; undefined when it is not what it should be. */
   restorePart?(part: Part): Promise<Part | undefined> | Part | undefined
   /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */

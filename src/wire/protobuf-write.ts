@@ -31,6 +31,10 @@ export function protoBytes<T extends Sized = never>(field: number, value: Uint8A
   return ropeOf<T>([tag(field, 2), varint(BigInt(value.byteLength)), value])
 }
 
+/** What stands before the content of a nested message of this length. */
+export const protoPrefix = (field: number, byteLength: number): Uint8Array =>
+  joinBytes([tag(field, 2), varint(BigInt(byteLength))])
+
 /** A nested message of the given fields. */
 export function protoMessage<T extends Sized = never>(field: number, fields: readonly Rope<T>[]): Rope<T> {
   const content = joinRopes(fields)

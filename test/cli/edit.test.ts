@@ -51,6 +51,23 @@ test('without slack it writes the file anew and says so', async () => {
   expect((await tare('verify', path)).status).toBe(0)
 })
 
+test('an ONNX model whose weights lie in another file is edited where it is, or beside it', async () => {
+  for (const name of ['model.onnx', 'weights.bin']) copyFileSync(fixture(`onnx/external-one/${name}`), at(name))
+  const before = await digests(at('model.onnx'))
+  const edited = await tare('edit', at('model.onnx'), '--rename-tensor', 'a=renamed', '--set', 'author=me')
+  expect([edited.status, edited.stdout]).toEqual([0, ''])
+  expect(await digests(at('model.onnx'))).toEqual(before)
+  expect((await metadata(at('model.onnx'))).author!.value).toBe('me')
+  expect((await tare('edit', at('model.onnx'), '--set', 'a=b', '-o', at('other.onnx'))).status).toBe(0)
+  expect(await digests(at('other.onnx'))).toEqual(before)
+  mkdirSync(at('below'))
+  const elsewhere = await tare('edit', at('model.onnx'), '--set', 'a=b', '-o', at('below/other.onnx'))
+  expect([elsewhere.status, elsewhere.stderr]).toEqual([
+    expect.any(Number),
+    expect.stringContaining('the same directory'),
+  ])
+})
+
 test('an edit that changes nothing writes nothing', async () => {
   const path = await makeModel()
   const { mtimeMs } = statSync(path)

@@ -49,6 +49,10 @@ export const ownCodes = defineCodes('onnx', {
   'sparse-shape': error('Values and positions of a sparse tensor do not go together.'),
   'sparse-index': error('A position in a sparse tensor lies outside its shape.'),
   'sparse-order': error('The positions of a sparse tensor do not ascend, or one stands twice.'),
+  'name-taken': error('A tensor cannot be renamed so: something else in the graph has that name. Choose another one.'),
+  'name-absent': error('A tensor without a name cannot be given one: nothing in the graph could refer to it.'),
+  'field-required': error('This entry cannot be taken away: readers need it. Set it to something else.'),
+  'field-value': error('The value does not fit the entry: versions are whole numbers, everything else is text.'),
   'new-version': warning('The model states a version of the format that is newer than any that tare knows.'),
 })
 

@@ -26,6 +26,7 @@ export const onnx: Format = {
   },
   read: async (...args) => (await work()).read(...args),
   check: async (...args) => (await work()).check(...args),
+  editFile: async (...args) => (await work()).editFile(...args),
   exporter: { write: exportCapabilities, layout: async (...args) => (await work()).layoutExport(...args) },
   options: { write: exportOptions },
 }

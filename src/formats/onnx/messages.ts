@@ -92,7 +92,7 @@ export const sparseMessage = message({
 export const entryMessage = message({ 1: ['key', 'bytes'], 2: ['value', 'bytes'] })
 export const opsetMessage = message({ 1: ['domain', 'bytes'], 2: ['version', 'varint'] })
 const segmentMessage = message({ 1: ['begin', 'varint'], 2: ['end', 'varint'] })
-const annotationMessage = message({
+export const annotationMessage = message({
   1: ['tensor_name', 'bytes'],
   2: ['quant_parameter_tensor_names', 'bytes', () => entryMessage],
 })

@@ -6,6 +6,7 @@ import { type MetaValue, type Model, type ReadContext, text } from '../../model/
 import { type Noted, ProtobufReader } from '../../wire/protobuf.js'
 import { ownCodes as codes } from './codes.js'
 import { Collector } from './collect.js'
+import { mainDomain, opsetPrefix, prefix } from './edit-fields.js'
 import { ExternalFiles } from './external.js'
 import { newGraph } from './graph-draft.js'
 import { TensorJudge } from './judge-tensor.js'
@@ -15,9 +16,6 @@ import { TensorReader } from './tensor-draft.js'
 import { textForm, textHead } from './text-form.js'
 import { type Text, Texts } from './texts.js'
 import { GraphWalker } from './walk-graph.js'
-
-/** What the model says about itself stands under keys with this prefix, beside the metadata that its makers added. */
-const prefix = 'onnx.'
 
 /** With some room: versions have added fields so far, and changed none. */
 const lastIrVersion = 15n
@@ -146,8 +144,7 @@ class ModelReader {
       version = reader.int64
       return false
     })
-    // The operators of ONNX itself have an empty domain, which is also called ai.onnx.
-    this.#opsets.set(domain === '' ? 'ai.onnx' : domain, { type: 'i64', value: version })
+    this.#opsets.set(domain === '' ? mainDomain : domain, { type: 'i64', value: version })
     return path
   }
 
@@ -182,7 +179,7 @@ class ModelReader {
   #metadata(): Map<string, MetaValue> {
     const metadata = new Map<string, MetaValue>()
     for (const [key, value] of this.#fields) metadata.set(prefix + key, value)
-    for (const [domain, version] of this.#opsets) metadata.set(`${prefix}opset.${domain}`, version)
+    for (const [domain, version] of this.#opsets) metadata.set(opsetPrefix + domain, version)
     const { name, docString } = this.#graph
     if (name.value !== '') metadata.set(`${prefix}graph.name`, textValue(name))
     if (docString.value !== '') metadata.set(`${prefix}graph.doc_string`, textValue(docString))

@@ -5,6 +5,7 @@ import { strictReport, TareError } from '../../errors/index.js'
 import type { Lost, Model, ReadContext } from '../../model/index.js'
 import { type MendedPiece, mendedSource } from '../../model/mended-source.js'
 import { ProtobufReader, protobufCodes } from '../../wire/protobuf.js'
+import { protoPrefix } from '../../wire/protobuf-write.js'
 import { readModel } from './read.js'
 
 const graphField = 7
@@ -34,7 +35,7 @@ export async function readCut(source: ByteSource, context: ReadContext): Promise
   if (inner) await sayLost(source, inner, context)
   const missing = start + length - source.size
   onLost?.({ subject: 'tensor', reason: `whatever is in the ${missing} bytes of the graph that are missing` })
-  const graph: MendedPiece[] = [lengthDelimited(graphField, end - start), { offset: start, length: end - start }]
+  const graph: MendedPiece[] = [protoPrefix(graphField, end - start), { offset: start, length: end - start }]
   return readModel(mendedSource(source, [{ offset: 0, length: cut.at }, ...graph]), context)
 }
 
@@ -75,12 +76,4 @@ async function sayLost(source: ByteSource, { field }: Cut, context: ReadContext)
     name = decodeUtf8(await source.read(reader.start, reader.length, { signal }))
   })
   onLost?.({ subject: 'tensor', name, length: field.length, reason })
-}
-
-/** The tag of a field with wire type 2, and its length. */
-function lengthDelimited(field: number, length: number): Uint8Array {
-  const bytes = [field * 8 + 2]
-  let rest = length
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push(0x80 + (rest % 0x80))
-  return Uint8Array.of(...bytes, rest)
 }

@@ -6,6 +6,7 @@ import { collected, readModel } from './read.js'
 import { readCut } from './salvage.js'
 
 export { check } from './check.js'
+export { editFile } from './edit-file.js'
 export { layoutExport } from './export.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {

@@ -1,0 +1,50 @@
+// Edits of formats that change the fields of a file and leave everything else in it as it is. What the format cannot change it refuses, so nothing
+// is ever lost.
+import { defaultWindow } from '../bytes/index.js'
+import { ActionLog } from '../convert/action-log.js'
+import type { Conversion, PlanAction } from '../convert/plan.js'
+import { countSlots, type FileLayout, type Format, fileLength, type Model, text } from '../model/index.js'
+import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
+import { patchesFor } from './layout-patches.js'
+import type { EditOptions, PlannedEdit } from './types.js'
+
+export async function planFileEdit(
+  source: Model,
+  edits: Edits,
+  editFile: NonNullable<Format['editFile']>,
+  { name, signal, inPlace }: EditOptions,
+): Promise<PlannedEdit> {
+  const { model, changes, added } = applyEdits(source, edits)
+  const metadata = new Map([...model.metadata, ...added.map(([key, value]) => [key, text(value)] as const)])
+  const edited: Model = { ...model, metadata }
+  const file = await editFile(source, edited, { name, signal })
+  const [main] = source.files
+  const weights = source.tensors.flatMap(({ data }) => (data?.origin?.source === main ? data! : []))
+  const patch = inPlace === false ? undefined : await patchesFor(file, main!, weights, signal)
+  return { changes, conversion: conversionOf(source, edited, changes, file), patch, isOfMainFile: true }
+}
+
+function conversionOf(source: Model, model: Model, changes: readonly EditChange[], file: FileLayout): Conversion {
+  const size = fileLength(file)
+  return {
+    model,
+    layout: { files: [file] },
+    plan: {
+      source: { file: source.files[0]!.name, format: source.format },
+      target: source.format,
+      actions: new ActionLog(changes.map(actionOf)),
+      notes: [],
+      loss: 'none',
+      size,
+      files: [{ name: file.name, size }],
+      peakMemory: countSlots(file).headerBytes + 2 * defaultWindow,
+    },
+  }
+}
+
+function actionOf({ action, name, to }: EditChange): PlanAction {
+  const asked = { name, requested: true, ...(to !== undefined && { to }) } as const
+  if (action === 'rename') return { subject: 'tensor', action, loss: 'none', ...asked }
+  if (action === 'unset') return { subject: 'metadata', action: 'drop', loss: 'content', ...asked }
+  return { subject: 'metadata', action: 'set', loss: 'none', ...asked }
+}

@@ -1,0 +1,23 @@
+import type { Conversion } from '../convert/plan.js'
+import type { WriteOptions } from '../model/index.js'
+import type { EditChange } from './apply-edits.js'
+import type { FilePatch } from './layout-patches.js'
+
+export interface EditOptions {
+  /** The file name of the output. */
+  readonly name: string
+  /** False: do not look for a way to change the file where it is. */
+  readonly inPlace?: boolean | undefined
+  readonly extra?: WriteOptions['extra']
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface PlannedEdit {
+  readonly changes: readonly EditChange[]
+  /** The change where the file is; undefined when it has to be written anew. */
+  readonly patch?: FilePatch | undefined
+  /** The rewrite. */
+  readonly conversion: Conversion
+  /** Set where only the model's main file changes, however many files it has. */
+  readonly isOfMainFile?: true
+}

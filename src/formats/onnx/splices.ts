@@ -1,0 +1,79 @@
+// A file in which some bytes are replaced. Protobuf puts the length of every message before it, so where something in a message becomes longer
+// or shorter, the lengths of all messages around it change too. Everything else stays as it is and is never read.
+import type { ByteSource } from '../../bytes/index.js'
+import { rangePayload, type Slot } from '../../model/index.js'
+import type { ProtobufReader } from '../../wire/protobuf.js'
+import { protoPrefix } from '../../wire/protobuf-write.js'
+
+interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly bytes: Uint8Array
+}
+
+/** The place of a field: its tag, its content, and what follows it. */
+export interface FieldPlace {
+  readonly field: number
+  readonly at: number
+  readonly start: number
+  readonly end: number
+}
+
+/** The reader forgets where it was as soon as it walks on. */
+export const placeOf = ({ field, at, start, end }: ProtobufReader): FieldPlace => ({ field, at, start, end })
+
+/** Ranges up to this length are small enough to be kept in memory, as long as all of them together are: then they can move in place. */
+const smallRange = 1 << 16
+const mostInMemory = 1 << 24
+
+export class Splices {
+  readonly #list: Splice[] = []
+  /** By how much the message that is being walked grows. */
+  #growth = 0
+
+  /** Puts bytes in the place of others; of none where `start` is `end`. */
+  replace(start: number, end: number, bytes: Uint8Array): void {
+    this.#list.push({ start, end, bytes })
+    this.#growth += bytes.byteLength - (end - start)
+  }
+
+  /** Puts a field in the place of another one, or takes it away. */
+  replaceField({ at, end }: FieldPlace, bytes: Uint8Array = new Uint8Array()): void {
+    this.replace(at, end, bytes)
+  }
+
+  /** Whatever `work` replaces lies in the message that this field holds. */
+  async inside({ field, at, start, end }: FieldPlace, work: () => Promise<void>): Promise<void> {
+    const around = this.#growth
+    this.#growth = 0
+    await work()
+    const growth = this.#growth
+    this.#growth = around + growth
+    if (growth !== 0) this.replace(at, start, protoPrefix(field, end - start + growth))
+  }
+
+  /** The file as it becomes. */
+  async slots(source: ByteSource, signal?: AbortSignal): Promise<Slot[]> {
+    const slots: Slot[] = []
+    let [at, inMemory] = [0, 0]
+    const keep = async (end: number): Promise<void> => {
+      const length = end - at
+      if (length === 0) return
+      const isSmall = length <= smallRange && inMemory + length <= mostInMemory
+      if (isSmall) inMemory += length
+      slots.push(
+        isSmall
+          ? { kind: 'bytes', path: 'file', bytes: await source.read(at, length, { signal }) }
+          : { kind: 'payload', path: 'file', payload: rangePayload(source, at, length) },
+      )
+    }
+    // What begins at the same place is in the order in which it came: from the inside out.
+    for (const { start, end, bytes } of this.#list.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+      await keep(start)
+      slots.push({ kind: 'bytes', path: 'file', bytes })
+      at = end
+    }
+    await keep(source.size)
+    return slots
+  }
+}
