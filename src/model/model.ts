@@ -51,6 +51,8 @@ export interface Model {
   readonly files: readonly ByteSource[]
   /** One for each file (or set of files) whose format has checksums. Opening sets them; `findDamage` runs them. */
   readonly damageFinders?: readonly DamageFinder[] | undefined
+  /** Errors that opening the file can live with, and verifying it cannot: one of several arrays that cannot be read, say. */
+  readonly flaws?: readonly Finding[] | undefined
 }
 
 export const totalSize = (model: Model): number => model.files.reduce((sum, file) => sum + file.size, 0)

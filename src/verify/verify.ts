@@ -69,6 +69,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
       model,
       model.parts.filter(({ kind }) => kind === fileKind),
     )
+    if (!options.quick) findings.push(...(model.flaws ?? []))
     checkNames(model, report)
     if (profile) findings.push(...checkProfile(await asMeant(model), profile))
     await checkPayloads(recognised, model, options, (count) => {

@@ -2,7 +2,7 @@
 // archive. An array of plain elements is one tensor; of an array of records each field is one.
 import { countElements, type ExtentRecorder } from '../../bytes/index.js'
 import { type DType, dtypeById, packed } from '../../dtypes/index.js'
-import type { Report } from '../../errors/index.js'
+import type { Code, Details, Report } from '../../errors/index.js'
 import { bytesPayload, type Payload, type ReadContext, type Tensor } from '../../model/index.js'
 import { stridedPayload } from '../../model/strided-payload.js'
 import { swappedPayload } from '../../model/swapped-payload.js'
@@ -23,6 +23,8 @@ export interface ArrayPlace {
   /** What the tensor is called, or that of a field. */
   nameOf(field?: string): string
   readonly isNamedByFile?: true
+  /** Told about what can be read, and is no clean file all the same. */
+  onFlaw(code: Code, details: Details): void
 }
 
 /** Undefined when it was reported that elements are missing. */
@@ -72,12 +74,16 @@ function content(
   return { dtype: packed, data: stored, extra: { descr } }
 }
 
-/** The fields of records, gathered in row order. Readers of arrays would see something else, so a check does not let that pass. */
+/** The fields of records, gathered in row order. Other readers of arrays see something else, so the file is not a clean one. */
 function fieldTensors(fields: readonly RecordField[], header: NpyHeader, stored: Payload, place: ArrayPlace): Tensor[] {
   const { report } = place
   const message = `the elements are ${header.descr}; each field is a tensor of its own`
-  const code = report.strict ? codes.records : npyHeaderCodes.structured
-  report.report(code, { offset: header.textOffset, path: 'header.descr', message })
+  report.report(codes.records, { offset: header.textOffset, path: 'header.descr', message })
+  place.onFlaw(npyHeaderCodes.structured, {
+    offset: header.textOffset,
+    path: 'header.descr',
+    message: `the elements are ${header.descr}`,
+  })
   const records = recordStrides(header)
   return fields.flatMap((field) => {
     const { name, itemSize } = field

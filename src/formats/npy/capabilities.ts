@@ -34,7 +34,7 @@ const nothingElse: Pick<WriteCapabilities, 'metadata' | 'part' | 'order' | 'shar
 /** An NPY file has no names; its own stands for that of the array. */
 function fitNameless(tensor: Tensor): Fit<Tensor> {
   const fit = fitArray(tensor)
-  return fit.fits
+  return fit.fits && !tensor.isNamedByFile
     ? { fits: true, as: fit.as ?? tensor, loss: 'form', reason: 'the name of the file stands for that of the array' }
     : fit
 }

@@ -15,8 +15,7 @@ import { npyDescription, npyHeaderOf } from '../../wire/npy-header.js'
 import { mostComment } from '../../wire/zip.js'
 import { layOutZip, type NewMembers, type ZipPiece } from '../../wire/zip-write.js'
 import { arrayCodes } from './codes.js'
-import { extension, foreignDescr, memberKind } from './names.js'
-import { stowageFile } from './npz-read.js'
+import { extension, foreignDescr, memberKind, stowageFile } from './names.js'
 
 export async function layoutFile(model: Model, options: WriteOptions): Promise<Layout> {
   const tensor = model.tensors.at(0)

@@ -1,5 +1,6 @@
 // An NPY file is one array: a header that says type, order and shape, and the elements. It has no name; the file's name stands for it.
 import type { ByteSource } from '../../bytes/index.js'
+import { type Finding, findingOf } from '../../errors/index.js'
 import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
 import { readNpyHeader } from '../../wire/npy-parse.js'
 import { recordArray, tensorsOf } from './array.js'
@@ -8,12 +9,14 @@ import { extension } from './names.js'
 export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context
   const header = await readNpyHeader(source, report, signal)
+  const flaws: Finding[] = []
   const tensors = tensorsOf(header, {
     size: source.size,
     report,
     onLost: context.onLost,
     payload: (offset, length) => rangePayload(source, offset, length),
     isNamedByFile: true,
+    onFlaw: (code, details) => flaws.push(findingOf(code, details, source.name)),
     nameOf: (field = '') => (field === '' ? nameOf(source.name) : field),
   })
   recordArray(extents, source.name, 0, source.size, header, tensors !== undefined)
@@ -24,6 +27,7 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
     tensors: tensors ?? [],
     parts: [],
     files: [source],
+    ...(flaws.length > 0 && { flaws }),
   }
 }
 

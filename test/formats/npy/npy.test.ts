@@ -166,7 +166,8 @@ describe('arrays of records', () => {
     const bytes = file("[('a', '|u1')]", '(1,)', [1])
     await openModel(new MemorySource(bytes, 'x.npy'), { onFinding: ({ code }) => warnings.push(code) })
     expect(warnings).toEqual(['npy/records'])
-    expect(await codesOf(bytes, 'x.npy')).toEqual(['npy/structured'])
+    expect(await codesOf(bytes, 'x.npy')).toEqual(['npy/records', 'npy/structured'])
+    expect((await verifySource(new MemorySource(bytes, 'x.npy'), { quick: true })).verdict).toBe('warnings')
   })
 
   it.each([
@@ -239,9 +240,17 @@ describe('npz', () => {
       ['npz.unread', 'o.npy'],
       ['npz.unread', 't.npy'],
     ])
-    expect(await codesOf(bytes, 'x.npz')).toEqual(['npy/object-array', 'npy/data-truncated'])
+    expect(await codesOf(bytes, 'x.npz')).toEqual([
+      ...['npz/unreadable', 'npz/unreadable', 'npy/object-array', 'npy/data-truncated'],
+    ])
     for (const target of ['safetensors', 'npz'])
       expect((await planConversion(model, target, { name: 'x' })).plan.loss).toBe('content')
+  })
+
+  it('is refused when none of its arrays can be read', async () => {
+    const bytes = craftZip([member('o.npy', array('|O', [1], [0])), member('t.npy', array('|u1', [9], [1]))])
+    await expect(openModel(new MemorySource(bytes, 'x.npz'))).rejects.toMatchObject({ code: 'npy/object-array' })
+    expect(await codesOf(bytes, 'x.npz')).toEqual(['npy/object-array'])
   })
 
   it('keeps members that are no arrays', async () => {
@@ -282,8 +291,14 @@ describe('npz', () => {
   it.each<[string[], CraftMember[]]>([
     [['npz/member'], [member('a.npy'), member('b.txt', Uint8Array.of(1))]],
     [['npz/duplicate-name'], [member('a.npy'), member('a')]],
-    [['npy/magic'], [member('a.npy', Uint8Array.of(1, 2, 3)), member('b.npy')]],
-    [['npy/object-array'], [member('a.npy', array('|O', [1], [0])), member('b.npy')]],
+    [
+      ['npz/unreadable', 'npy/magic'],
+      [member('a.npy', Uint8Array.of(1, 2, 3)), member('b.npy')],
+    ],
+    [
+      ['npz/unreadable', 'npy/object-array'],
+      [member('a.npy', array('|O', [1], [0])), member('b.npy')],
+    ],
     [['npy/data-truncated'], [member('a.npy', array('<f4', [1], [0]))]],
     [['zip/crc'], [member('a.npy', undefined, { central: { crc: 1 }, local: { crc: 1 } })]],
     [

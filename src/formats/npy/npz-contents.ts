@@ -1,0 +1,189 @@
+// The members of an NPZ file as tensors and parts. An array that cannot be read does not keep the others from being read.
+import type { ByteSource } from '../../bytes/index.js'
+import { type Code, type Details, type Finding, findingOf, type Report, TareError } from '../../errors/index.js'
+import type { Part, ReadContext, Tensor } from '../../model/index.js'
+import { memberPayload, reportZipFailure } from '../../model/zip-payload.js'
+import { startsLikeNpy } from '../../wire/npy-header.js'
+import { npyHeadSize, parseNpyHeader } from '../../wire/npy-parse.js'
+import { readMemberHead, type ZipMember } from '../../wire/zip.js'
+import { recordArray, tensorsOf } from './array.js'
+import { ownNpzCodes as codes, npyCodes } from './codes.js'
+import { extension, memberKind, stowageFile, unreadKind } from './names.js'
+
+/** Nearly every header fits; longer ones cost a second read. */
+const usualHead = 1024
+
+export class Contents {
+  readonly tensors: Tensor[] = []
+  readonly parts: Part[] = []
+  readonly tensorsIn = new Map<ZipMember, string[]>()
+  readonly flaws: Finding[] = []
+  readonly #unread: { readonly member: ZipMember; readonly error: TareError }[] = []
+  readonly #source: ByteSource
+  readonly #context: ReadContext
+  readonly #names = new Set<string>()
+
+  constructor(source: ByteSource, context: ReadContext) {
+    this.#source = source
+    this.#context = context
+  }
+
+  /** Enough of the content to hold the header. Undefined when it cannot be inflated, which is reported. */
+  async head(member: ZipMember): Promise<Uint8Array | undefined> {
+    const { signal, report } = this.#context
+    const read = (length: number): Promise<Uint8Array> => readMemberHead(this.#source, member, length, signal)
+    try {
+      const head = await read(usualHead)
+      const isLong = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) > head.byteLength
+      return isLong ? await read(npyHeadSize) : head
+    } catch (error) {
+      reportZipFailure(error, report)
+      return undefined
+    }
+  }
+
+  add(member: ZipMember, head: Uint8Array | undefined): void {
+    if (!head) {
+      this.#record(member)
+      return
+    }
+    if (!isNamed(member) && !startsLikeNpy(head)) {
+      this.#addOther(member)
+      return
+    }
+    const report = placed(endingWithErrors(this.#context.report), member)
+    try {
+      this.#addArray(member, head, report)
+    } catch (error) {
+      if (!(error instanceof TareError) || !isAboutArray(error)) throw error
+      this.#record(member)
+      this.#addUnread(member, error)
+    }
+  }
+
+  /** Goes on without the arrays that cannot be read, and says so. Where there are no others, there is nothing to go on with. */
+  tellUnread(): void {
+    const { report, onLost } = this.#context
+    const [first] = this.#unread
+    if (first && this.tensors.length === 0 && !onLost) throw first.error
+    for (const { member, error } of this.#unread) {
+      const { entryOffset: offset, path } = member
+      const reason = error.finding.message
+      report.report(codes.unreadable, { offset, path, message: `it was left out: ${reason}` })
+      onLost?.({ subject: 'tensor', name: arrayName(member), reason })
+    }
+  }
+
+  #addUnread(member: ZipMember, error: TareError): void {
+    const { name, size } = member
+    const reason = error.finding.message
+    this.#unread.push({ member, error })
+    this.flaws.push(error.finding)
+    if (this.#context.onLost) return
+    const data = memberPayload(this.#source, member)
+    this.parts.push({
+      kind: unreadKind,
+      sharing: 'private',
+      owner: 'numpy',
+      name,
+      value: { bytes: size, reason },
+      data,
+    })
+  }
+
+  #addArray(member: ZipMember, head: Uint8Array, report: Report): void {
+    const { extents } = this.#context
+    const header = parseNpyHeader(head, report)
+    const payload = (offset: number, length: number) => memberPayload(this.#source, member, offset, length)
+    const whole = arrayName(member)
+    const nameOf = (field = ''): string => (field === '' ? whole : `${whole}.${field}`)
+    const onFlaw = (code: Code, details: Details): void => {
+      this.flaws.push(findingOf(code, placeIn(member, details), this.#source.name))
+    }
+    const tensors = tensorsOf(header, { size: member.size, report, payload, nameOf, onFlaw })
+    if (member.isDeflated) this.#record(member)
+    else
+      recordArray(
+        extents,
+        this.#source.name,
+        member.dataOffset,
+        member.size,
+        header,
+        tensors !== undefined,
+        member.path,
+      )
+    if (!tensors) return
+    for (const { name } of tensors) this.#checkName(name, member)
+    this.tensors.push(...tensors)
+    this.tensorsIn.set(
+      member,
+      tensors.map(({ name }) => name),
+    )
+  }
+
+  #checkName(name: string, { entryOffset: offset, path }: ZipMember): void {
+    const message = `the array ${JSON.stringify(name)} was there before`
+    if (this.#names.has(name)) this.#context.report.report(codes['duplicate-name'], { offset, path, message })
+    this.#names.add(name)
+  }
+
+  #addOther(member: ZipMember): void {
+    this.#record(member)
+    const isFolder = member.size === 0 && member.name.endsWith('/')
+    if (isFolder || member.name === stowageFile) return
+    const { entryOffset: offset, path, name, size } = member
+    this.#context.report.report(codes.member, { offset, path, message: `${JSON.stringify(name)} is no array` })
+    const data = memberPayload(this.#source, member)
+    this.parts.push({ kind: memberKind, sharing: 'private', name, value: { bytes: size }, data })
+  }
+
+  #record({ dataOffset: offset, storedSize: length, path }: ZipMember): void {
+    this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind: 'data' })
+  }
+}
+
+const isNamed = ({ name }: ZipMember): boolean => name.toLowerCase().endsWith(extension)
+const arrayName = (member: ZipMember): string =>
+  isNamed(member) ? member.name.slice(0, -extension.length) : member.name
+
+const arrayCodes = new Set(Object.values(npyCodes).map(({ code }) => code))
+/** The archive gave all bytes of the member, and they are no array that can be read. */
+const isAboutArray = ({ code }: TareError): boolean => arrayCodes.has(code)
+
+/** Where the header ends, going by its length field. */
+function headerEnd(head: Uint8Array): number {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  return head[6] === 1 ? 10 + view.getUint16(8, true) : 12 + view.getUint32(8, true)
+}
+
+/** Where a finding about the content of a member is in the file: exactly for stored ones, at their beginning for deflated ones. */
+function placeIn({ dataOffset, isDeflated, path }: ZipMember, details: Details): Details {
+  const inner = details.path ? `${path}.${details.path}` : path
+  if (!isDeflated) return { ...details, offset: dataOffset + (details.offset ?? 0), path: inner }
+  const { length: _length, ...rest } = details
+  return { ...rest, offset: dataOffset, path: inner }
+}
+
+function placed(report: Report, member: ZipMember): Report {
+  return {
+    file: report.file,
+    strict: report.strict,
+    report: (code, details) => report.report(code, placeIn(member, details)),
+    fail: (code, details) => report.fail(code, placeIn(member, details)),
+    forFile: (file) => report.forFile(file),
+  }
+}
+
+/** Whatever is wrong with an array ends the reading of it, and is for whoever goes on without it to tell. */
+function endingWithErrors(report: Report): Report {
+  const fail = (code: Code, details: Details): never => {
+    throw new TareError(findingOf(code, details, report.file))
+  }
+  return {
+    file: report.file,
+    strict: true,
+    report: (code, details) => (code.severity === 'error' ? fail(code, details) : report.report(code, details)),
+    fail,
+    forFile: (file) => endingWithErrors(report.forFile(file)),
+  }
+}
