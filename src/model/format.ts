@@ -86,7 +86,7 @@ export interface Fit<T> {
   readonly reason?: string
   readonly as?: T
   /** What is lost. Absent: content where it does not fit, and form where it does so in another way that does not come back by itself. */
-  readonly loss?: 'none' | 'form' | 'content'
+  readonly loss?: 'none' | 'form' | 'precision' | 'content'
 }
 
 /** What a format can hold, as answers to questions. Conversion is planned from these alone. */

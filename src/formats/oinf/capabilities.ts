@@ -2,7 +2,7 @@
 import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { nameBytes } from '../../model/name-bytes.js'
 import { escapeKey, escapeName } from './names.js'
-import { whyQuantUnfit } from './quant.js'
+import { whyQuantUnfit, withNarrowScales } from './quant.js'
 import { stow } from './stow.js'
 import { bitsetTag, tagByDType } from './types.js'
 import { writeValue } from './values.js'
@@ -24,8 +24,13 @@ export const writeCapabilities: WriteCapabilities = {
     if (quant !== undefined) return no(`OINF cannot state this quantization: ${quant}`)
     if (!tensor.name.isWellFormed()) return no(halfCharacters)
     const stored = storedName(tensor)
-    if (stored === tensor.name) return { fits: true }
-    return { fits: true, as: tensor, reason: `the name is stored as ${stored}`, loss: 'none' }
+    const scaled = withNarrowScales(tensor)
+    if (stored === tensor.name && scaled === tensor) return { fits: true }
+    const reasons = [
+      ...(stored === tensor.name ? [] : [`the name is stored as ${stored}`]),
+      ...(scaled === tensor ? [] : ['its scales are rounded to 32 bits']),
+    ]
+    return { fits: true, as: scaled, reason: reasons.join(', '), loss: scaled === tensor ? 'none' : 'precision' }
   },
 
   metadata(key: string, value: MetaValue): Fit<MetaValue> {

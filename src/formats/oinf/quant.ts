@@ -1,7 +1,7 @@
 // The quantization payload of version 2. The format's guide never says what the numbers mean; tare takes real = scale · (q − zero point).
 import { Cursor } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
-import type { QuantParams, ReadContext } from '../../model/index.js'
+import type { QuantParams, ReadContext, Tensor } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import { aligned, quantHeader } from './structs.js'
 
@@ -108,6 +108,13 @@ export function whyQuantUnfit(
   if (zeroPoints.length !== count) return `it has ${zeroPoints.length} zero points where ${count} belong`
   const isI32 = (value: number): boolean => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
   return zeroPoints.every(isI32) ? undefined : 'its zero points are no 32-bit integers'
+}
+
+/** The tensor with scales that 32 bits can hold; the same tensor when they do already. */
+export function withNarrowScales(tensor: Tensor): Tensor {
+  const { quant } = tensor
+  if (!quant || quant.scales.every((scale) => Object.is(Math.fround(scale), scale))) return tensor
+  return { ...tensor, quant: { ...quant, scales: quant.scales.map(Math.fround) } }
 }
 
 /** What the payload takes. */

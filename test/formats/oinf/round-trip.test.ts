@@ -172,6 +172,15 @@ describe('round trips', () => {
     expect(await convertToFiles(await rewrite(v1), 'oinf')).toEqual(await convertToFiles(v2, 'oinf'))
   })
 
+  it('name scales that 32 bits cannot hold', async () => {
+    const quant = { scheme: 'symmetric' as const, scales: [0.1] }
+    const model = sampleModel([{ ...sampleTensor('q', 'i8', [2]), quant }])
+    const { plan } = await planConversion(model, 'oinf', { name: 'x.oinf' })
+    expect([plan.loss, plan.actions.at(0)?.reason]).toEqual(['form', 'its scales are rounded to 32 bits'])
+    const again = await openModel(sourceOf(await convertToFiles(model, 'oinf', { name: 'x.oinf' })))
+    expect(again.tensors.at(0)!.quant!.scales).toEqual([Math.fround(0.1)])
+  })
+
   it('keep size variables, up to 2^64-1', async () => {
     const content = new Map([
       ['B', 4n],
