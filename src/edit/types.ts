@@ -14,7 +14,7 @@ export interface EditOptions {
 
 export interface PlannedEdit {
   readonly changes: readonly EditChange[]
-  /** The change where the file is; undefined when it has to be written anew. */
+  /** The change where the file is; undefined when it has to be rewritten. */
   readonly patch?: FilePatch | undefined
   /** The rewrite. */
   readonly conversion: Conversion

@@ -174,7 +174,7 @@ function placed(report: Report, member: ZipMember): Report {
   }
 }
 
-/** Whatever is wrong with an array ends the reading of it, and is for whoever goes on without it to tell. */
+/** Whatever is wrong with an array ends the reading of it, and is told by the caller, which goes on without it. */
 function endingWithErrors(report: Report): Report {
   const fail = (code: Code, details: Details): never => {
     throw new TareError(findingOf(code, details, report.file))

@@ -54,7 +54,7 @@ export class Renamer {
     await this.#splices.inside(place, () => this.inGraph(place, path, around))
   }
 
-  /** The same where whoever calls is inside the graph already. */
+  /** The same where the caller is inside the graph already. */
   async inGraph(place: FieldPlace, path: string, around: Names = none): Promise<void> {
     const own = this.#byGraph.get(path) ?? none
     const defined = await namesDefinedIn(this.#reader, place)

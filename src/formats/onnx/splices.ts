@@ -24,7 +24,7 @@ export const placeOf = ({ field, at, start, end }: ProtobufReader): FieldPlace =
 
 /** Ranges up to this length are small enough to be kept in memory, as long as all of them together are: then they can move in place. */
 const smallRange = 1 << 16
-const mostInMemory = 1 << 24
+const maxInMemory = 1 << 24
 
 export class Splices {
   readonly #list: Splice[] = []
@@ -59,7 +59,7 @@ export class Splices {
     const keep = async (end: number): Promise<void> => {
       const length = end - at
       if (length === 0) return
-      const isSmall = length <= smallRange && inMemory + length <= mostInMemory
+      const isSmall = length <= smallRange && inMemory + length <= maxInMemory
       if (isSmall) inMemory += length
       slots.push(
         isSmall

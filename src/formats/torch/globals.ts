@@ -132,7 +132,10 @@ function describe(global: PickleGlobal, verdict: Verdict, isCalled: boolean): [k
     const inertly = isRead ? "it is read as data; PyTorch's restricted loader refuses it" : 'it was left as it is'
     return ['unknown-global', `${shown} is no part of a plain checkpoint; ${inertly}`]
   }
-  if (isCalled) return ['unsafe-global', `${shown} would be imported and called by whoever loads this file`]
+  if (isCalled) return ['unsafe-global', `${shown} would be imported and called when a program loads this file`]
   if (isForeign(global)) return ['stored-global', `${shown} is only stored, not called; it was left as it is`]
-  return ['unsafe-global', `${shown} would be imported by whoever loads this file, and stored where it can be called`]
+  return [
+    'unsafe-global',
+    `${shown} would be imported when a program loads this file, and stored where it can be called`,
+  ]
 }

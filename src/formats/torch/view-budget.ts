@@ -9,8 +9,8 @@ const smallModel = 1 << 26
 /** With `lenient` the limit is so many times as high. */
 const lenience = 64
 
-/** Within the limit, or only because `lenient` raises it, or beyond it. */
-export type Allowance = 'usual' | 'lenient' | 'none'
+/** Within the default limit, or only because `lenient` raises it, or beyond it. */
+export type Allowance = 'default' | 'lenient' | 'none'
 
 export class ViewBudget {
   readonly #factor: number
@@ -33,7 +33,7 @@ export class ViewBudget {
       bytes <= Math.max(smallModel, factor * storage.byteLength) &&
       promised <= Math.max(smallModel, factor * this.#stored)
     const allowance = fits(this.#factor)
-      ? 'usual'
+      ? 'default'
       : this.#isLenient && fits(this.#factor * lenience)
         ? 'lenient'
         : 'none'
