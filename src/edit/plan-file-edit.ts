@@ -3,6 +3,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import { ActionLog } from '../convert/action-log.js'
 import type { Conversion, PlanAction } from '../convert/plan.js'
+import { findDamage } from '../formats/index.js'
 import { countSlots, type FileLayout, type Format, fileLength, type Model, text } from '../model/index.js'
 import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
 import { patchesFor } from './layout-patches.js'
@@ -28,6 +29,8 @@ function conversionOf(source: Model, model: Model, changes: readonly EditChange[
   const size = fileLength(file)
   return {
     model,
+    source,
+    findDamage: (how) => findDamage(source, how),
     layout: { files: [file] },
     plan: {
       source: { file: source.files[0]!.name, format: source.format },
