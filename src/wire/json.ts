@@ -59,3 +59,24 @@ function toNumber(token: string): number | bigint {
   if (Number.isSafeInteger(value) || !/^-?[0-9]+$/.test(token)) return value
   return BigInt(token)
 }
+
+/** How messages call a value: what is short as it stands, of what is long its kind. */
+export function describeJson(node: JsonNode): string {
+  if (typeof node === 'string') return JSON.stringify(node.length > mostShown ? `${node.slice(0, mostShown)}…` : node)
+  if (Array.isArray(node)) return node.length === 0 ? 'an empty list' : 'a list'
+  return node instanceof Map ? 'an object' : String(node)
+}
+
+const mostShown = 40
+
+/** The text of a value, laid out like `JSON.stringify(value, null, 2)`; integers keep all their digits. */
+export function printJson(node: JsonNode, margin = ''): string {
+  const isList = Array.isArray(node)
+  if (!isList && !(node instanceof Map)) return typeof node === 'bigint' ? String(node) : JSON.stringify(node)
+  const inner = `${margin}  `
+  const items = isList
+    ? node.map((item) => printJson(item, inner))
+    : Array.from(node, ([key, value]) => `${JSON.stringify(key)}: ${printJson(value, inner)}`)
+  const [open, close] = isList ? '[]' : '{}'
+  return items.length === 0 ? `${open}${close}` : `${open}\n${inner}${items.join(`,\n${inner}`)}\n${margin}${close}`
+}

@@ -2,10 +2,9 @@
 import { encodeUtf8, isPlainFileName } from '../../bytes/index.js'
 import { type FileLayout, type Layout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
 import { areSameTensors } from '../../model/same-tensor.js'
-import type { JsonNode } from '../../wire/index.js'
+import { type JsonNode, printJson } from '../../wire/index.js'
 import { fileOf } from './file.js'
 import { areSameEntries } from './layout.js'
-import { toPlain } from './meta-json.js'
 import { asksForLayout } from './options.js'
 import type { AeroSet } from './read-set.js'
 import type { SetFile, SetIndex } from './set-json.js'
@@ -64,5 +63,5 @@ function renamedIndex({ root, parts, global }: SetIndex, rename: (path: string) 
     ['parts', list],
     ['global_tidx', renamed(root.get('global_tidx'), global)],
   ]
-  return JSON.stringify(toPlain(new Map([...root, ...changes])), null, 2)
+  return printJson(new Map([...root, ...changes]))
 }

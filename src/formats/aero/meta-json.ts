@@ -45,7 +45,7 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
     if (raw.startsWith('{') || raw.startsWith('[')) nested += raw.length
     if (nested > mostNested)
       scanner.fail(jsonCodes.depth, start, key, `more than ${mostNested} characters of nested values`)
-    const value = toMeta(parseJson(encodeUtf8(raw), report, { path: key }))
+    const value = toMeta(parseJson(encodeUtf8(raw), report, { path: key }), raw)
     rawTexts.set(value, raw)
     metadata.set(key, value)
   }
@@ -53,14 +53,17 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
   return metadata
 }
 
-export function toMeta(node: JsonNode): MetaValue {
+/** A whole number is a float where its text, `raw`, has a point or an exponent, as Python writes and reads it. */
+function toMeta(node: JsonNode, raw: string): MetaValue {
   if (node === null) return { type: 'null' }
   if (typeof node === 'string') return { type: 'str', value: node }
   if (typeof node === 'boolean') return { type: 'bool', value: node }
-  if (typeof node === 'number') return { type: Number.isSafeInteger(node) ? 'i64' : 'f64', value: node }
+  if (typeof node === 'number') {
+    return /[.eE]/.test(raw) ? { type: 'f64', value: node } : { type: 'i64', value: node + 0 } // without the sign of -0
+  }
   if (typeof node === 'bigint') {
     if (node >= -(2n ** 63n) && node < 2n ** 63n) return { type: 'i64', value: node }
-    return node >= 0n && node < 2n ** 64n ? { type: 'u64', value: node } : { type: 'json', value: Number(node) }
+    return node >= 0n && node < 2n ** 64n ? { type: 'u64', value: node } : { type: 'json', value: exactNumber(node) }
   }
   return { type: 'json', value: toPlain(node) }
 }

@@ -10,7 +10,7 @@ import type { MetaValue, Model, Part, ReadContext, TensorList } from '../../mode
 import { digestRanges } from '../../pool/index.js'
 import { setCodes } from './codes.js'
 import { type AeroFile, containerKind, fileOf } from './file.js'
-import { toMeta, toPlain } from './meta-json.js'
+import { toPlain } from './meta-json.js'
 import { placeSetTensors } from './place-set.js'
 import { positionOf } from './position-of.js'
 import { readFile } from './read.js'
@@ -146,13 +146,12 @@ function locatorOf(
   }
 }
 
-function mergeMetadata({ root }: SetIndex, global: Model): Map<string, MetaValue> {
+function mergeMetadata({ model }: SetIndex, global: Model): Map<string, MetaValue> {
   const metadata = new Map(global.metadata)
-  const model = root.get('model')
-  if (!(model instanceof Map)) return metadata
-  for (const [key, node] of model) {
+  for (const [key, value] of model) {
     const name = key === 'name' ? 'model_name' : key
-    if (!metadata.has(name) && node !== '') metadata.set(name, toMeta(node))
+    const isBlank = value.type === 'str' && value.value === ''
+    if (!metadata.has(name) && !isBlank) metadata.set(name, value)
   }
   return metadata
 }

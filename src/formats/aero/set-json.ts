@@ -1,8 +1,11 @@
 // The index of a set, `model.aeroset.json`: which part file holds which weight shards, and where the global tensor index is. Version 0.2
 // adds `base_url` and parts that are addresses; no reader looks at the version.
-import type { Report } from '../../errors/index.js'
-import { type JsonNode, parseJson } from '../../wire/index.js'
+import { encodeUtf8 } from '../../bytes/index.js'
+import { type Report, strictReport, TareError } from '../../errors/index.js'
+import type { Metadata } from '../../model/index.js'
+import { describeJson, type JsonNode, JsonScanner, parseJson } from '../../wire/index.js'
 import { setCodes } from './codes.js'
+import { parseMembers } from './meta-json.js'
 
 export interface SetFile {
   readonly path: string
@@ -23,6 +26,8 @@ export interface SetIndex {
   readonly parts: readonly SetPart[]
   readonly global: SetFile
   readonly baseUrl: string | undefined
+  /** What `model` says. */
+  readonly model: Metadata
   readonly root: ReadonlyMap<string, JsonNode>
 }
 
@@ -37,7 +42,7 @@ export function parseSetIndex(bytes: Uint8Array, outer: Report): SetIndex {
   const format = root.get('format')
   const name = format instanceof Map ? format.get('name') : undefined
   if (name !== 'AEROSET') {
-    const message = `${JSON.stringify(name ?? null)} where "AEROSET" was expected`
+    const message = `${describeJson(name ?? null)} where "AEROSET" was expected`
     outer.report(setCodes.format, { offset: 0, path: 'format.name', message })
   }
   const version = versionOf(format instanceof Map ? format.get('version') : undefined)
@@ -55,14 +60,39 @@ export function parseSetIndex(bytes: Uint8Array, outer: Report): SetIndex {
     parts: parts.map((part, i) => parsePart(part, `parts[${i}]`, outer, fail)),
     global: parseFile(global, 'global_tidx', outer, fail),
     baseUrl: baseUrl === '' ? undefined : baseUrl,
+    model: root.get('model') instanceof Map ? parseModel(bytes, fail) : new Map(),
     root,
   }
 }
 
+/** Values remember the text that they were read from, so they are read once more, by themselves. */
+function parseModel(bytes: Uint8Array, fail: Fail): Metadata {
+  try {
+    return parseMembers(encodeUtf8(textOfMember(bytes, 'model')))
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    return fail('model', error.finding.message)
+  }
+}
+
+/** The text of a member of an object that was parsed before. */
+function textOfMember(bytes: Uint8Array, wanted: string): string {
+  const scanner = new JsonScanner(bytes, strictReport(''))
+  scanner.beginObject('')
+  for (let key = scanner.nextKey(''); key !== wanted; key = scanner.nextKey('')) scanner.skip('')
+  scanner.peek('')
+  const start = scanner.index
+  scanner.skip('')
+  return scanner.slice(start, scanner.index)
+}
+
 type Fail = (path: string, message: string) => never
 
-const versionOf = (node: JsonNode | undefined): string =>
-  Array.isArray(node) ? node.join('.') : String(node ?? 'none')
+function versionOf(node: JsonNode | undefined): string {
+  if (node === undefined) return 'none'
+  const isVersion = Array.isArray(node) && node.length > 0 && node.every((each) => typeof each === 'number')
+  return isVersion ? node.join('.') : typeof node === 'string' ? node : describeJson(node)
+}
 
 function parsePart(node: JsonNode, where: string, report: Report, fail: Fail): SetPart {
   const file = parseFile(node, where, report, fail)

@@ -442,3 +442,66 @@ describe('directories', () => {
     expect([aero.mainFile!(['a.aero']), aeroset.mainFile!(['a.aero'])]).toEqual(['a.aero', undefined])
   })
 })
+
+describe('a set index with values of the wrong kind', () => {
+  const set = 'sets/global-ids'
+  const odd = [
+    '9007199254740993',
+    '-18446744073709551617',
+    '1e999',
+    '-1',
+    '1.5',
+    'null',
+    'true',
+    '""',
+    '[]',
+    '{}',
+    '[[{"a":[1]}]]',
+  ]
+
+  /** Every place in a JSON value, as a list of keys. */
+  function* placesIn(value: Json, path: readonly (string | number)[] = []): Generator<readonly (string | number)[]> {
+    yield path
+    if (typeof value !== 'object' || value === null) return
+    for (const key of Object.keys(value))
+      yield* placesIn(value[key], [...path, Array.isArray(value) ? Number(key) : key])
+  }
+
+  const names = ['index.aero', 'part-000.aero', 'part-001.aero']
+  const files = new Map(names.map((name) => [name, fixtureBytes('aeroset', `${set}/${name}`)]))
+  const original = decoder.decode(fixtureBytes('aeroset', `${set}/${main}`))
+
+  function put(path: readonly (string | number)[], value: string): MemorySource {
+    const holder = { root: JSON.parse(original) as Json }
+    let at: Json = holder
+    const keys = ['root', ...path]
+    for (const key of keys.slice(0, -1)) at = at[key]
+    at[keys.at(-1)!] = '@'
+    const json = JSON.stringify(holder.root).replace('"@"', value)
+    return new MemorySource(new TextEncoder().encode(json), main, files)
+  }
+
+  it('is judged with findings of its own, and opened exactly when there is no error', async () => {
+    for (const path of placesIn(JSON.parse(original))) {
+      for (const value of odd) {
+        const { findings } = await verifySource(put(path, value))
+        const errors = findings.filter(({ severity }) => severity === 'error')
+        const codes = findings.map(({ code }) => code)
+        expect(codes, `${path.join('.')} = ${value}`).not.toContain('verify/internal')
+        for (const { code, offset, path: field } of errors)
+          expect([code, typeof offset, typeof field]).toEqual([code, 'number', 'string'])
+        const opened = await openModel(put(path, value)).then(
+          () => true,
+          () => false,
+        )
+        if (errors.length === 0) expect([path, value, opened]).toEqual([path, value, true])
+      }
+    }
+  })
+
+  it('says which name was found', async () => {
+    const { findings } = await verifySource(put(['format', 'name'], '9007199254740993'), { from: 'aeroset' })
+    expect(findings).toContainEqual(expect.objectContaining({ code: 'aeroset/format', path: 'format.name', offset: 0 }))
+    expect(findings[0]!.message).toContain('9007199254740993 where "AEROSET" was expected')
+  })
+})
