@@ -1,4 +1,5 @@
 // The way home: a model whose container carries stowage, with everything back in its own form.
+import { setExtraOwner } from '../model/extra-owner.js'
 import type { MetaValue, Model, Part, TensorList } from '../model/index.js'
 import { fromTypedJson, type TypedJson, toTypedJson } from '../model/typed-json.js'
 import { findStowage, type Stowage, type StowedEntry } from './document.js'
@@ -70,13 +71,14 @@ const contentOf = ([, ...content]: TypedJson): string =>
 
 function restoreTensors(
   stored: TensorList,
-  { tensors = [], tensorOrder }: Stowage,
+  { from, tensors = [], tensorOrder }: Stowage,
   tell: (name: string) => void,
 ): TensorList {
   const told = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
   const restored = stored.map((tensor) => {
     const own = told.get(tensor.name)
     const back = own && restoreTensor(own, tensor)
+    if (back && own.extra) setExtraOwner(own.extra, from.format)
     if (back) tell(back.name)
     return back ?? tensor
   })

@@ -2,6 +2,7 @@
 import { encodeUtf8 } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
 import type { Fit, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import type { Chunk } from './chunk.js'
 import { numberOfDType, packedAs } from './dtypes.js'
 import { chunkKind, indexKind, manifestKind } from './file.js'
 import { fitMetadata } from './meta-json.js'
@@ -34,5 +35,14 @@ export const writeCapabilities: WriteCapabilities = {
   metadata: (_key, value) => fitMetadata(value),
   part(part: Part): Fit<Part> {
     return ownKinds.includes(part.kind) ? { fits: true } : { fits: false, reason: 'AERO has no place for it' }
+  },
+}
+
+/** The index of a set must not hold weights: its tensors would be looked for there, and not in the parts. */
+export const setCapabilities: WriteCapabilities = {
+  ...writeCapabilities,
+  part(part: Part): Fit<Part> {
+    const isShard = part.kind === chunkKind && (part.content as Chunk | undefined)?.fourcc === 'WTSH'
+    return isShard ? { fits: false, reason: 'the weights of a set lie in its parts' } : writeCapabilities.part(part)
   },
 }

@@ -7,10 +7,8 @@ import { codes } from './codes.js'
 import { checkStringsPlace, checkTocPlace, fetchTables, readEntryCount, snake } from './control-place.js'
 import {
   chunkAlignment,
-  flags,
   fourccText,
   type Header,
-  hasFlag,
   header,
   magic,
   type TocEntry,
@@ -120,7 +118,8 @@ function readEntry(
     flags: entry.chunkFlags,
     offset: Number(entry.chunkOffset),
     length: Number(entry.chunkLength),
-    ulen: Number(entry.chunkUlen),
+    // What is stored plainly unfolds to itself, whatever else the entry says.
+    ulen: Number(isCompressed({ flags: entry.chunkFlags }) ? entry.chunkUlen : entry.chunkLength),
     hash: entry.blake3.slice(),
   }
   const inside = placeInside(chunk, entry, size, at, context)
@@ -132,7 +131,7 @@ function readEntry(
   }
   if (inside === chunk) {
     if (entry.reserved0 !== 0n) complainReserved(at('reserved0').offset, at('reserved0').path, context)
-    checkForm(chunk, at, context)
+    checkForm(chunk, entry, at, context)
   }
   return name === undefined ? undefined : inside
 }
@@ -161,14 +160,14 @@ function placeInside(
   return { ...chunk, offset, length: size - offset }
 }
 
-function checkForm(chunk: Chunk, at: PlaceOf, { report }: ReadContext): void {
-  const compressed = hasFlag(chunk.flags, flags.zstd)
+function checkForm(chunk: Chunk, { chunkUlen }: TocEntry, at: PlaceOf, { report }: ReadContext): void {
+  const compressed = isCompressed(chunk)
   if (compressed && chunk.fourcc === 'WTSH') {
     const message = `${describeChunk(chunk)} is marked as zstd, but tensors are read from it directly`
     report.report(codes['wtsh-compressed'], { ...at('chunkFlags'), message })
   }
-  if (!compressed && chunk.ulen !== chunk.length) {
-    const message = `${describeChunk(chunk)} is stored plainly with ${chunk.length} bytes, chunk_ulen is ${chunk.ulen}`
+  if (!compressed && chunkUlen !== BigInt(chunk.length)) {
+    const message = `${describeChunk(chunk)} is stored plainly with ${chunk.length} bytes, chunk_ulen is ${chunkUlen}`
     report.report(codes['chunk-ulen-vs-length'], { ...at('chunkUlen'), message })
   }
   if (chunk.offset % chunkAlignment !== 0) {

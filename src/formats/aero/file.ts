@@ -10,9 +10,6 @@ import type { JsonObject } from './manifest.js'
 import { pagesName } from './structs.js'
 import type { TensorTable } from './tensor-table.js'
 
-/** What AERO itself said about tensors. Other formats keep things under the same key of a tensor; they have no place in an index. */
-export const ownExtras = new WeakSet<object>()
-
 export const containerKind = 'aero.container'
 export const chunkKind = 'aero.chunk'
 export const manifestKind = 'aero.manifest'

@@ -1,6 +1,6 @@
 import { decodeLossy } from '../../bytes/index.js'
 import type { Format, FormatOption } from '../../model/index.js'
-import { writeCapabilities } from './capabilities.js'
+import { setCapabilities, writeCapabilities } from './capabilities.js'
 import { codes, setCodes } from './codes.js'
 import { setOptions, writeOptions } from './option-rows.js'
 import { magic } from './structs.js'
@@ -46,7 +46,7 @@ export const aeroset: Format = {
   id: 'aeroset',
   title: 'AEROSET',
   extensions: [setSuffix],
-  capabilities: { checksums: 'all', usual: { version: '0.1' }, write: writeCapabilities },
+  capabilities: { checksums: 'all', usual: { version: '0.1' }, write: setCapabilities },
   codes: setCodes,
   mends: 'of a set the whole tensors of the parts that are left',
   detect(head, name) {

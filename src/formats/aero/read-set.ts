@@ -170,7 +170,10 @@ function containerPart(set: AeroSet): Part {
 /** Keys that tare does not write by itself, and what the global index carries beside its tensors. */
 function keptParts(index: SetIndex, global: Model): Part[] {
   const extra = new Map([...index.root].filter(([key]) => !knownKeys.has(key)))
-  const parts = global.parts.filter((part) => part.kind !== containerKind)
+  // They belong to the files of the set, and stay what they are in a file that is no set.
+  const parts = global.parts
+    .filter((part) => part.kind !== containerKind)
+    .map((part): Part => (part.sharing === 'private' ? { ...part, owner: global.format } : part))
   if (extra.size === 0) return parts
   return [...parts, { kind: setExtraKind, sharing: 'private', value: toPlain(extra) }]
 }

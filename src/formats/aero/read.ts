@@ -53,7 +53,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adoptio
     index: index?.chunk,
     checked: new Set(chosen),
     kept: control.chunks.filter((chunk) => isKept(chunk, consumed, used)),
-    extras: extraParts(manifest?.extra, extra),
+    extras: extraParts(manifest && foreignTo(manifest, metadata), extra),
   }
   recordRegions(file, context)
   return {
@@ -123,14 +123,15 @@ function keptParts({ kept, source }: AeroFile): Part[] {
 }
 
 function extraParts(manifest: JsonObject | undefined, index: JsonObject | undefined): Part[] {
-  return [...(manifest ? [manifestPart(manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
+  return [...(manifest ? [extraPart(manifestKind, manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
 }
 
-/** The types of packed tensors are listed anew from the tensors. */
-function manifestPart(manifest: JsonObject): Part {
-  const { quant_descriptors: value, ...rest } = manifest
-  const isDerived = Object.keys(rest).length === 0 && value !== undefined && isGgmlDescriptors({ type: 'json', value })
-  return { ...extraPart(manifestKind, manifest), ...(isDerived && { sharing: 'derived' }) }
+/** What the manifest holds beyond what is written from the model; the types of packed tensors are listed anew from the tensors. */
+function foreignTo({ extra }: Manifest, metadata: ReadonlyMap<string, MetaValue>): JsonObject | undefined {
+  const { quant_descriptors: value, ...rest } = extra ?? {}
+  const isDerived = value !== undefined && isGgmlDescriptors({ type: 'json', value })
+  if (!isDerived || metadata.has('quant_descriptors')) return extra
+  return Object.keys(rest).length > 0 ? rest : undefined
 }
 
 /** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */

@@ -1,11 +1,12 @@
 // What an AERO file holds beyond tensors and metadata, after another container has carried it.
-import { toHex } from '../../bytes/index.js'
 import type { Part } from '../../model/index.js'
 import type { Chunk } from './chunk.js'
 import { chunkKind, indexKind, manifestKind } from './file.js'
 import { isObject } from './manifest.js'
 import { setExtraKind } from './read-set.js'
 import { knownKeys } from './set-json.js'
+import { digestSize } from './structs.js'
+import { isTagged } from './tagged.js'
 
 /** Keys that are written from the model. What a stranger's file carries must not take their place. */
 const writtenKeys: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -17,14 +18,31 @@ const writtenKeys: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 export function restorePart(part: Part): Part | undefined {
   const { value } = part
   const written = writtenKeys.get(part.kind)
-  if (written) return isObject(value) && !Object.keys(value).some((key) => written.has(key)) ? part : undefined
+  if (written) {
+    const isProper = isObject(value) && isTagged(value) && !Object.keys(value).some((key) => written.has(key))
+    return isProper ? part : undefined
+  }
   return part.kind === chunkKind && part.data && isChunk(part.content) ? part : undefined
 }
+
+/** Hashes are made anew, so none is ever kept. */
+const neverKept: readonly unknown[] = ['IHSH', 'PHSH']
+
+/** Four bytes, whatever they are. */
+const isFourcc = (value: unknown): boolean =>
+  typeof value === 'string' && value.length === 4 && [...value].every((letter) => letter.charCodeAt(0) <= 0xff)
 
 /** What writing a kept chunk again needs to know of it. */
 function isChunk(content: unknown): content is Chunk {
   const { fourcc, name, flags, ulen, hash } = (content ?? {}) as Partial<Chunk>
   const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-  const isHash = hash instanceof Uint8Array && toHex(hash).length === 64
-  return /^[ -~]{4}$/.test(String(fourcc)) && typeof name === 'string' && isCount(flags) && isCount(ulen) && isHash
+  const isHash = hash instanceof Uint8Array && hash.byteLength === digestSize
+  return (
+    isFourcc(fourcc) &&
+    !neverKept.includes(fourcc) &&
+    typeof name === 'string' &&
+    isCount(flags) &&
+    isCount(ulen) &&
+    isHash
+  )
 }

@@ -130,18 +130,48 @@ function writePairs(writer: MsgpackWriter, pairs: readonly (readonly [string, Js
   }
 }
 
+/** Of the objects with one key that starts with "$", those that stand for something; all others are maps like any other. */
 function writeSpecial(writer: MsgpackWriter, value: Readonly<Record<string, JsonValue>>): boolean {
   const keys = Object.keys(value)
   const tag = keys.length === 1 && keys[0]!.startsWith('$') ? keys[0] : undefined
   const content = tag === undefined ? undefined : value[tag]
-  if (tag === '$int' && typeof content === 'string') writer.int(BigInt(content))
+  if (tag === '$int' && isWhole(content)) writer.int(BigInt(content))
   else if (tag === '$float' && typeof content === 'string') writer.f64(Number(content))
   else if (tag === '$f32' && typeof content === 'string') writer.f32(Number(content))
-  else if (tag === '$bin' && typeof content === 'string') writer.bin(fromHex(content))
-  else if (tag === '$ext' && Array.isArray(content)) writer.ext(content[0] as number, fromHex(content[1] as string))
-  else if (tag === '$map' && Array.isArray(content)) writePairs(writer, content as [string, JsonValue][])
+  else if (tag === '$bin' && isHex(content)) writer.bin(fromHex(content))
+  else if (tag === '$ext' && isExt(content)) writer.ext(content[0], fromHex(content[1]))
+  else if (tag === '$map' && isPairs(content)) writePairs(writer, content)
   else return false
   return true
+}
+
+/** A whole number that MessagePack has room for. */
+function isWhole(content: JsonValue | undefined): content is string {
+  if (typeof content !== 'string' || !/^-?\d{1,20}$/.test(content)) return false
+  const value = BigInt(content)
+  return value >= -(2n ** 63n) && value < 2n ** 64n
+}
+
+const isHex = (content: JsonValue | undefined): content is string =>
+  typeof content === 'string' && /^([0-9a-f]{2})*$/i.test(content)
+
+function isExt(content: JsonValue | undefined): content is [number, string] {
+  if (!Array.isArray(content) || content.length !== 2) return false
+  const [type, bytes] = content as readonly JsonValue[]
+  return Number.isInteger(type) && (type as number) >= -128 && (type as number) <= 127 && isHex(bytes)
+}
+
+const isPairs = (content: JsonValue | undefined): content is [string, JsonValue][] =>
+  Array.isArray(content) &&
+  content.every((pair) => Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string')
+
+/** Whether this can be written and read again, also where it did not come from a file: nested no deeper than readers take. */
+export function isTagged(value: JsonValue, depth = 0): boolean {
+  if (depth > maxDepth) return false
+  if (typeof value !== 'object' || value === null) return typeof value !== 'number' || Number.isFinite(value)
+  const pairs = '$map' in value ? value.$map : undefined
+  const items = isPairs(pairs) ? pairs.map(([, item]) => item) : Object.values(value)
+  return items.every((item) => isTagged(item as JsonValue, depth + 1))
 }
 
 export function fromHex(text: string): Uint8Array {

@@ -10,9 +10,10 @@ import { codes } from './codes.js'
 import type { ContentWindow } from './content-window.js'
 import type { Control } from './control.js'
 import { dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from './dtypes.js'
-import { ownExtras, shardsOf } from './file.js'
+import { shardsOf } from './file.js'
 import type { IndexEntry } from './index-entry.js'
 import { isObject, type JsonObject } from './manifest.js'
+import { markOwnFields } from './own-fields.js'
 import type { Descriptors } from './quant-descriptors.js'
 import { shardName } from './structs.js'
 import { TensorTable } from './tensor-table.js'
@@ -140,12 +141,10 @@ class Placer implements IndexVisitor {
   #add(entry: IndexEntry, shard: Chunk | undefined): void {
     const { name, shape } = entry
     const known = dtypeOfNumber(entry.dtype)
-    let dtype = known
+    let dtype = known ?? packed
     let { extra } = entry
-    if (!dtype) {
+    if (!known) {
       this.#complain(entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
-      dtype = packed
-      extra = Object.assign(extra ?? Object.create(null), { dtype: entry.dtype })
     }
     const isPacked = entry.dtype === packedNumber
     if (isPacked) extra = this.#withParams(extra)
@@ -166,10 +165,13 @@ class Placer implements IndexVisitor {
         entry,
         codes['tensor-shape-vs-len'],
         'data_len',
-        `${length} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}`,
+        `${length} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}; they are kept as bytes of unknown meaning`,
       )
+      dtype = packed
     }
-    if (extra) ownExtras.add(extra)
+    // Bytes that cannot be elements of the type keep its number beside them.
+    if (dtype === packed && !isPacked) extra = Object.assign(extra ?? Object.create(null), { dtype: entry.dtype })
+    if (extra) markOwnFields(extra)
     const data = shard ? rangePayload(this.#source, shard.offset + Number(entry.dataOff), dataLength) : null
     const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
     const encoding = dtype === packed && isWhole ? type : undefined

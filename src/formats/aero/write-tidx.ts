@@ -6,8 +6,8 @@ import { failWith, writeCodes } from '../../errors/index.js'
 import { type JsonValue, lazyPayload, type Payload, type Tensor, type TensorList } from '../../model/index.js'
 import { MsgpackWriter } from '../../wire/msgpack.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
-import { ownExtras } from './file.js'
 import { isObject, type JsonObject } from './manifest.js'
+import { ownFieldsOf } from './own-fields.js'
 import { digestAt, type ShardContent, type ShardPlan, shardOf, type WeightPlan } from './shards.js'
 import { digestSize } from './structs.js'
 import { encodeTagged, writeTagged } from './tagged.js'
@@ -147,7 +147,7 @@ const noFields: JsonObject = {}
 function quantFields(tensor: Tensor, { ids }: QuantTable): JsonObject {
   const type = packedAs(tensor)
   if (!type && !tensor.extra) return noFields
-  const extra = tensor.extra && ownExtras.has(tensor.extra) ? tensor.extra : noFields
+  const extra = ownFieldsOf(tensor)
   const { quant_id: oldId, quant_params: oldParams, ...rest } = extra
   if (!type) return tensor.dtype !== packed && ggmlTypeIn(extra) ? rest : extra
   const id = ids.get(type.number) ?? oldId
@@ -159,10 +159,11 @@ function quantFields(tensor: Tensor, { ids }: QuantTable): JsonObject {
   }
 }
 
-/** A number that AERO does not define was kept beside the bytes. */
+/** The number of bytes that are no elements of their type, or have one that AERO does not define, was kept beside them. */
 function dtypeNumber(tensor: Tensor, kept: JsonValue | undefined): number {
   if (packedAs(tensor)) return packedNumber
-  const number = tensor.dtype === packed && typeof kept === 'number' ? kept : numberOfDType(tensor.dtype)
+  const isKept = tensor.dtype === packed && Number.isSafeInteger(kept) && (kept as number) >= 0
+  const number = isKept ? (kept as number) : numberOfDType(tensor.dtype)
   if (number !== undefined) return number
   const message = `AERO has no number for ${tensor.dtype.id}`
   return failWith(writeCodes['dtype-unsupported'], { file: '', path: tensor.name, message })
