@@ -59,11 +59,12 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   const isWrong = errors.length > 0 && (!format.repair || isShort)
   if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be mended')
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
-  const anyDamage = new Damage(errors.filter((each) => !isExpected(each)))
+  const anyDamage = new Damage(errors)
   const parts = model.parts.filter(({ kind, name = kind, data }) => {
     if (!data?.origin) return true
     // Its bytes would be wrong in the new file as well, or have a new checksum that hides it.
-    const reason = isInside(data) ? anyDamage.concerning({ name, data })[0]?.message : outside
+    const isAgainst = (each: Finding): boolean => !isExpected(each) || isWithin(each, data)
+    const reason = isInside(data) ? anyDamage.concerning({ name, data }).find(isAgainst)?.message : outside
     if (reason !== undefined) lost.push({ subject: 'part', name, length: data.byteLength, reason })
     return reason === undefined
   })

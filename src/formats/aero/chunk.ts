@@ -1,5 +1,5 @@
 // One chunk: where it is, and its content once it was fetched, unfolded and compared with its hash.
-import { type ByteSource, checkedAdd } from '../../bytes/index.js'
+import type { ByteSource } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
@@ -135,7 +135,8 @@ async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext)
     trailing: codes['chunk-zstd-trailing'],
     unavailable: zstdCodes.unavailable,
   }[content.fault]
-  const offset = checkedAdd(chunk.offset, content.at) ?? chunk.offset
+  // Where something is missing that is behind the last byte; the finding is about the chunk, so it stays inside.
+  const offset = chunk.offset + Math.max(0, Math.min(content.at, chunk.length - 1))
   report.report(code, {
     offset,
     path: `chunks[${chunk.index}]`,

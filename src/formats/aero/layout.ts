@@ -1,7 +1,7 @@
 // Writing a file. What did not change since it was read travels as it is stored: the whole file when nothing changed, index and weights
 // when only the metadata did. Everything else is laid out anew, in the order of the reference writer.
 
-import { strictReport } from '../../errors/index.js'
+import { collectingReport } from '../../errors/index.js'
 import {
   defaultLimits,
   type FileLayout,
@@ -70,7 +70,7 @@ async function traitsOf(file: AeroFile, { signal }: WriteOptions) {
   const [first] = pageTablesOf(file)
   if (first) {
     const [shard, table] = first
-    const report = { ...strictReport(file.source.name), report: () => {} }
+    const report = collectingReport(file.source.name, []) // a table that is damaged has no page size
     const [content] = await readChunks(file.source, [table], { report, limits: defaultLimits, lenient: true, signal })
     pageSize = content && parsePageTable(content, shard, report)?.pageSize
   }

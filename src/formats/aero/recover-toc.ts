@@ -111,7 +111,8 @@ function identifyMap(content: Uint8Array, zstd: number): (Kind & { content: Uint
     if (error instanceof TareError) return undefined
     throw error
   }
-  if (!isObject(root)) return undefined
+  // A frame that unfolds to more than the map is not what a writer has made.
+  if (!isObject(root) || (zstd > 0 && reader.remaining > 0)) return undefined
   const length = reader.position
   const own = content.subarray(0, length)
   if ('tensors' in root) {
@@ -139,8 +140,12 @@ function jsonLength(bytes: Uint8Array): number | undefined {
 
 async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, number> | undefined> {
   const sizes = new Map<number, number>()
+  const names = new Set<string>()
+  let count = 0
   try {
-    const visit = ({ shardId, dataOff, dataLen }: IndexEntry): void => {
+    const visit = ({ name, shardId, dataOff, dataLen }: IndexEntry): void => {
+      names.add(name)
+      count++
       sizes.set(shardId, Math.max(sizes.get(shardId) ?? 0, Number(dataOff) + Number(dataLen)))
     }
     await parseIndex(ContentWindow.over({ chunk, bytes }), report, { visit })
@@ -148,5 +153,5 @@ async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, 
     if (error instanceof TareError) return undefined
     throw error
   }
-  return sizes
+  return names.size === count ? sizes : undefined
 }

@@ -4,10 +4,11 @@ import { firstFrom } from '../../bytes/first-from.js'
 import type { ByteSource } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { collectingReport, type Finding, TareError } from '../../errors/index.js'
-import type { Model, ReadContext, Repair, WriteOptions } from '../../model/index.js'
+import type { Model, Part, ReadContext, Repair, WriteOptions } from '../../model/index.js'
 import { rangePayload } from '../../model/index.js'
 import { WorkBudget } from '../../model/work-budget.js'
 import { buildFile } from './build-file.js'
+import { checkFile } from './check.js'
 import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, chunkKind, controlHashOf, fileOf, pageTablesOf } from './file.js'
@@ -34,9 +35,12 @@ export async function repair(
     return error.code === codes['defect-blank-toc'].code ? withFoundChunks(source, quiet, options) : undefined
   }
   const file = fileOf(model)!
+  const damage = await findDamage(file, quiet)
   if (findings.some(({ code }) => code === codes['defect-overwritten-weights'].code)) {
-    return withoutOverwritten(model, file, findings, options)
+    return withoutOverwritten(model, file, [...findings, ...damage], quiet, options)
   }
+  // Tensors that are damaged must be left out, which is more than any of these defects asks for.
+  if (damage.some(isLasting)) return undefined
   const mended: string[] = []
   for (const { code, message } of findings) {
     if (code === codes['defect-empty-last-shard'].code) mended.push(`${message}: the file now reaches there`)
@@ -64,7 +68,9 @@ export async function repair(
     } else content.push(hashed ?? storedChunk(chunk, source))
   }
   if (mended.length === 0) return undefined
-  const lost = [...remaining(findings), ...(await controlDoubts(file, ihsh, quiet))]
+  const broken = remaining(findings)
+  if (broken.length > 0) return withoutBroken(model, file, findings, { mended, lost: broken }, quiet, options)
+  const lost = await controlDoubts(file, ihsh, quiet)
   const build = { name: options.name, uuid: file.control.uuid, controlHash: ihsh !== undefined, hashFirst: false }
   return { layout: { files: [await buildFile(content, build)] }, mended, lost }
 }
@@ -72,6 +78,17 @@ export async function repair(
 const mendable: ReadonlySet<string> = new Set(
   (['defect-zero-hash', 'defect-empty-pages', 'defect-empty-last-shard'] as const).map((key) => codes[key].code),
 )
+
+/** The new control hash is right, whatever the old one was. */
+const isControlHash = (code: string): boolean => code.startsWith('aero/ihsh-')
+
+/** What is wrong with the bytes of chunks, pages and tensors. */
+async function findDamage(file: AeroFile, quiet: ReadContext): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const report = collectingReport(file.source.name, findings)
+  await checkFile(file, { ...quiet, report, extra: {}, checked() {} })
+  return findings.filter(({ code }) => !isControlHash(code))
+}
 
 /** Errors that have nothing to do with the defects stay what they are. */
 const isLasting = ({ code, severity }: Finding): boolean => severity === 'error' && !mendable.has(code)
@@ -124,6 +141,7 @@ async function withoutOverwritten(
   model: Model,
   file: AeroFile,
   findings: readonly Finding[],
+  quiet: ReadContext,
   options: WriteOptions,
 ): Promise<Repair | undefined> {
   const { table, control } = file
@@ -131,13 +149,18 @@ async function withoutOverwritten(
   const coverOf = findCovers(control.chunks.filter((chunk) => chunk.fourcc !== 'WTSH' && chunk.length > 0))
   const lost: string[] = []
   const wrong = await wrongTensors(file, options.signal)
+  const broken = findBroken(findings.filter(({ code }) => code === codes['chunk-hash'].code))
+  // That the hash of a shard which was overwritten is wrong says nothing about the rest of it.
+  const shardDamage = (shard: Chunk | undefined): string | undefined =>
+    shard && !coverOf(shard.offset, endOf(shard)) ? broken(shard)?.message : undefined
   const kept = table.tensors.filter((tensor, i) => {
     const start = table.startOf(i)
     const end = table.endOf(i)
     const over = start < end ? coverOf(start, end) : undefined
     if (!over) {
-      if (wrong.has(i)) lost.push(`${JSON.stringify(tensor.name)}: ${wrong.get(i)}`)
-      return !wrong.has(i)
+      const why = wrong.get(i) ?? (start < end && !table.hasHash(i) ? shardDamage(table.shardOf(i)) : undefined)
+      if (why !== undefined) lost.push(`${JSON.stringify(tensor.name)}: ${why}`)
+      return why === undefined
     }
     const bytes = Math.min(end, over.offset + over.length) - Math.max(start, over.offset)
     lost.push(
@@ -145,17 +168,55 @@ async function withoutOverwritten(
     )
     return false
   })
-  const broken = findBroken(findings)
-  const parts = model.parts.filter(({ kind, content }) => {
-    const why = kind === chunkKind ? broken(content as Chunk) : undefined
-    if (why) lost.push(why.message)
-    return !why
-  })
+  if (kept.length === 0) return undefined
+  const { parts, lost: brokenParts } = await soundParts(model, file, findings, quiet)
+  lost.push(...brokenParts)
   const layoutOf = await layout({ ...model, tensors: kept, parts }, { ...options, anew: true })
   const mended = [
     `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,
   ]
   return { layout: layoutOf, mended, lost }
+}
+
+/** Something beside the defects is wrong, but not with the weights: everything that could be read goes into a file that is laid out anew. */
+async function withoutBroken(
+  model: Model,
+  file: AeroFile,
+  findings: readonly Finding[],
+  told: Pick<Repair, 'mended' | 'lost'>,
+  quiet: ReadContext,
+  options: WriteOptions,
+): Promise<Repair | undefined> {
+  if (file.table.count === 0) return undefined
+  const { parts, lost } = await soundParts(model, file, findings, quiet)
+  const all = new Set([...told.lost, ...lost.filter((line) => !told.lost.some((each) => each.includes(line)))])
+  return { mended: told.mended, lost: [...all], layout: await layout({ ...model, parts }, { ...options, anew: true }) }
+}
+
+/** The parts without chunks that are broken; these would be wrong in a new file as well. Those without a hash get one. */
+async function soundParts(
+  model: Model,
+  { source }: AeroFile,
+  findings: readonly Finding[],
+  quiet: ReadContext,
+): Promise<{ parts: Part[]; lost: string[] }> {
+  const broken = findBroken(findings.filter(isLasting))
+  const budget = new WorkBudget(source)
+  const parts: Part[] = []
+  const lost: string[] = []
+  for (const part of model.parts) {
+    const chunk = part.kind === chunkKind ? (part.content as Chunk) : undefined
+    const why = chunk && broken(chunk)
+    const hash = chunk && !why && isBlank(chunk.hash) ? await hashOf(chunk, source, quiet, budget) : chunk?.hash
+    if (why) lost.push(why.message)
+    else if (chunk && !hash) lost.push(`${describeChunk(chunk)} has no hash, and what it holds cannot be had`)
+    else parts.push(chunk ? { ...part, content: { ...chunk, hash } } : part)
+  }
+  return { parts, lost }
+}
+
+async function hashOf(chunk: Chunk, source: ByteSource, quiet: ReadContext, budget: WorkBudget) {
+  return (await rehashed(chunk, source, quiet, budget))?.computeHash(quiet.signal)
 }
 
 const endOf = ({ offset, length }: Chunk): number => offset + length
@@ -175,13 +236,13 @@ function findCovers(chunks: readonly Chunk[]): (start: number, end: number) => C
   }
 }
 
-/** Finds the error in a chunk that was not understood when the file was read; it would be wrong in a new file as well. */
+/** Finds the error in a chunk. */
 function findBroken(findings: readonly Finding[]): (chunk: Chunk) => Finding | undefined {
   const placed = findings.filter(({ severity, offset }) => severity === 'error' && offset !== undefined)
   const ordered = placed.sort((a, b) => a.offset! - b.offset!)
   return (chunk) => {
     const next = ordered[firstFrom(ordered.length, (i) => ordered[i]!.offset!, chunk.offset)]
-    return next && next.offset! < endOf(chunk) ? next : undefined
+    return next && next.offset! < Math.max(endOf(chunk), chunk.offset + 1) ? next : undefined
   }
 }
 
@@ -218,8 +279,11 @@ async function withFoundChunks(
   if (!found) return undefined
   const content: OutChunk[] = []
   const budget = new WorkBudget(source)
-  for (const chunk of found.chunks)
-    content.push((await rehashed(chunk, source, quiet, budget)) ?? storedChunk(chunk, source))
+  for (const chunk of found.chunks) {
+    const hashed = await rehashed(chunk, source, quiet, budget)
+    if (!hashed) return undefined
+    content.push(hashed)
+  }
   const file = await buildFile(content, { name: options.name, uuid: found.uuid, controlHash: true, hashFirst: false })
   const hash = [...file.slots].find((slot) => slot.path === 'control.integrity')
   const isProven = hash?.kind === 'bytes' && sameBytes(hash.bytes, found.controlHash)

@@ -3,10 +3,10 @@
 import { alignUp, type ByteSource, Cursor, joinBytes } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { collectingReport, strictReport, TareError } from '../../errors/index.js'
-import type { Model, Part, ReadContext } from '../../model/index.js'
+import type { Model, ReadContext } from '../../model/index.js'
 import { mendedSource } from '../../model/mended-source.js'
 import { MsgpackReader, MsgpackWriter, windowEnd } from '../../wire/msgpack.js'
-import { type Chunk, isCompressed } from './chunk.js'
+import { type Chunk, isCompressed, sameBytes } from './chunk.js'
 import { type Control, readControl } from './control.js'
 import { skipValue } from './edit-index.js'
 import { chunkKind } from './file.js'
@@ -15,7 +15,7 @@ import { chunkAlignment, fourccText, type TocEntry, tocEntry, tocHeader } from '
 
 export async function readCut(source: ByteSource, context: ReadContext): Promise<Model> {
   const listed = await findIndex(source, context)
-  if (!listed) return withoutRemains(await readFile(source, context))
+  if (!listed) return withoutRemains(await readFile(source, context), context)
   const entry = listed.entries[listed.position]!
   const offset = Number(entry.chunkOffset)
   const available = source.size - offset
@@ -26,23 +26,31 @@ export async function readCut(source: ByteSource, context: ReadContext): Promise
   if (!kept) {
     const reason = `the index lay behind byte ${source.size}, where the file was cut: names, types and places of all tensors are gone`
     context.onLost?.({ subject: 'tensor', reason })
-    return readFile(source, context)
+    return withoutRemains(await readFile(source, context), context)
   }
   const missing = kept.stated - kept.count
   if (missing > 0) {
     const which = missing === 1 ? 'a tensor' : `${missing} tensors`
     context.onLost?.({ subject: 'tensor', reason: `${which} whose entries in the index are cut off` })
   }
-  return withoutRemains(await readFile(await withIndex(source, listed, kept.index), context))
+  return withoutRemains(await readFile(await withIndex(source, listed, kept.index), context), context)
 }
 
-/** What is left of a shard that no whole tensor lies in is of no use, and does not have its hash. */
-function withoutRemains(model: Model): Model {
-  const isRemains = ({ kind, content }: Part): boolean => {
-    const { fourcc, length, ulen } = (content ?? {}) as Partial<Chunk>
-    return kind === chunkKind && fourcc === 'WTSH' && length !== ulen
-  }
-  return { ...model, parts: model.parts.filter((part) => !isRemains(part)) }
+/**
+ * What is left of a shard that no whole tensor lies in is of no use, and does not have its hash. Nor is an empty chunk that should hold
+ * something: no byte of it is there that could be found damaged.
+ */
+async function withoutRemains(model: Model, { onLost }: ReadContext): Promise<Model> {
+  const ofNothing = await digestOf('blake3', new Uint8Array(0))
+  const parts = model.parts.filter(({ kind, name, content }) => {
+    if (kind !== chunkKind) return true
+    const { fourcc, length, ulen, flags, hash } = content as Chunk
+    if (fourcc === 'WTSH' && length !== ulen) return false
+    if (length > 0 || (!isCompressed({ flags }) && sameBytes(hash, ofNothing))) return true
+    onLost?.({ subject: 'part', name, length, reason: 'it is empty, and by its hash it was not' })
+    return false
+  })
+  return { ...model, parts }
 }
 
 interface Listed {
