@@ -32,6 +32,7 @@ export const codes = defineCodes('aero', {
   'reserved-nonzero': warning('A reserved field is not zero.'),
   'gap-nonzero': warning('Bytes between chunks are not zero. Nothing protects or explains them.'),
   'trailing-bytes': warning('Bytes after the last chunk belong to nobody.'),
+  'chunk-unknown': note('The document does not define this type of chunk. It goes along with the model as it is.'),
   'wtsh-compressed': error('A weight shard is marked as compressed. Tensor reads would return compressed bytes.'),
   'tidx-missing': error('There is no tensor index.'),
   'tidx-msgpack': error('The tensor index is not one valid MessagePack value.'),
@@ -50,6 +51,9 @@ export const codes = defineCodes('aero', {
     'A tensor is followed by padding that its length includes, as in files that the reference converted from GGUF.',
   ),
   'tensor-overlap': warning('Two tensors share bytes. Tied weights do that on purpose.'),
+  'tensor-tied': note(
+    'Two tensors are the same bytes, and the index has the hash of these bytes for both: tied weights.',
+  ),
   'tensor-hash-b3': error("A tensor's bytes do not give the BLAKE3 hash in the index."),
   'tensor-gguf-dims': note('The file was converted from GGUF by the reference, which keeps dimensions fastest first.'),
   'mjsn-json': warning('The JSON metadata is not one valid JSON object; it is kept as bytes.'),

@@ -47,6 +47,7 @@ export function gapsOf(control: Control, size: number): { start: number; end: nu
 export function checkRegions(control: Control, source: ByteSource, context: ReadContext): void {
   const { report } = context
   checkNames(control, context)
+  noteUnknown(control, context)
   let last: Region | undefined
   const regions = regionsOf(control, tocSize(control.entryCount))
   for (const region of regions) {
@@ -105,6 +106,20 @@ function checkNames(control: Control, { report }: ReadContext): void {
       const message = `entry ${first.index} is ${describeChunk(chunk)} too; readers use that one`
       report.report(codes['chunk-duplicate-name'], { offset: chunk.offset, path: entryPath(chunk.index), message })
     }
+  }
+}
+
+const knownTypes: ReadonlySet<string> = new Set(['MJSN', 'MMSG', 'TIDX', 'WTSH', 'IHSH', 'PHSH'])
+const mostNoted = 20
+
+/** After so many of them nobody reads the names. */
+function noteUnknown({ chunks }: Control, { report }: ReadContext): void {
+  const unknown = chunks.filter(({ fourcc }) => !knownTypes.has(fourcc))
+  for (const chunk of unknown.slice(0, mostNoted)) {
+    const more = chunk === unknown[mostNoted - 1] ? unknown.length - mostNoted : 0
+    const message = `${describeChunk(chunk)} is of a type that AERO does not define${more > 0 ? `, as are ${more} more` : ''}`
+    const place = { offset: chunk.offset, length: chunk.length, path: `chunks[${chunk.index}]` }
+    report.report(codes['chunk-unknown'], { ...place, message })
   }
 }
 

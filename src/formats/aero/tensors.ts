@@ -5,7 +5,7 @@ import { NameSet } from '../../bytes/name-set.js'
 import { type DType, packed } from '../../dtypes/index.js'
 import type { Code, Report } from '../../errors/index.js'
 import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
-import { type Chunk, describeChunk } from './chunk.js'
+import { type Chunk, describeChunk, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import type { ContentWindow } from './content-window.js'
 import type { Control } from './control.js'
@@ -206,31 +206,40 @@ class Placer implements IndexVisitor {
 }
 
 /**
- * Tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. Of tensors that are the same bytes, two
- * are named; there can be thousands.
+ * Tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. Where each of them has the hash of
+ * these bytes in the index, the writer meant it so. Of tensors that are the same bytes, two are named; there can be thousands.
  */
 export function checkTensors(table: TensorTable, { report }: ReadContext): void {
   let reached = -1
   let owner = -1
-  let tied = -1
+  let told: Code | undefined
   for (const i of table.inFileOrder()) {
     const start = table.startOf(i)
     const end = table.endOf(i)
     if (start === end) continue
-    const isTied = owner >= 0 && start === table.startOf(owner) && end === reached
-    if (start < reached && !(isTied && tied === owner)) {
-      if (isTied) tied = owner
-      const names = `${JSON.stringify(table.tensors.nameAt(i))} and ${JSON.stringify(table.tensors.nameAt(owner))}`
-      report.report(codes['tensor-overlap'], {
-        offset: start,
-        length: Math.min(reached, end) - start,
-        path: `tensors[${table.entryOf(i)}].data_off`,
-        message: `${names} share bytes`,
-      })
+    if (start < reached) {
+      const isTied = start === table.startOf(owner) && end === reached
+      const code = codes[isTied && haveSameHash(table, i, owner) ? 'tensor-tied' : 'tensor-overlap']
+      if (!isTied || code !== told) {
+        const names = `${JSON.stringify(table.tensors.nameAt(i))} and ${JSON.stringify(table.tensors.nameAt(owner))}`
+        report.report(code, {
+          offset: start,
+          length: Math.min(reached, end) - start,
+          path: `tensors[${table.entryOf(i)}].data_off`,
+          message: `${names} share bytes`,
+        })
+      }
+      if (isTied) told = code
     }
     if (end > reached) {
       reached = end
       owner = i
+      told = undefined
     }
   }
+}
+
+function haveSameHash(table: TensorTable, a: number, b: number): boolean {
+  const [first, second] = [table.hashOf(a), table.hashOf(b)]
+  return first !== undefined && second !== undefined && sameBytes(first, second)
 }

@@ -1,7 +1,7 @@
 // Every check has a file that makes it speak; the last test counts them.
 import { encode } from '@msgpack/msgpack'
 import { afterAll, describe, expect, it } from 'vitest'
-import { digestOf, formatById, MemorySource, openModel, verifySource } from '../../../src/index.js'
+import { digestOf, formatById, MemorySource, openModel, toHex, verifySource } from '../../../src/index.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { aeroBytes, codesOf, entry, index, indexOf, pages, verifyBytes, verifyChunks, weights } from './build.js'
 
@@ -240,6 +240,37 @@ describe('structure', () => {
       { fourcc: 'XTRA', name: 'x', bytes: fixtureBytes('aero', 'valid/ihsh.aero').subarray(0, 4), offset: 0 },
     ]))
   it('tensor-overlap', () => expectCode('tensor-overlap', [index(entry('a'), entry('b', { data_off: 2 })), weights()]))
+
+  it('tensor-tied, where every hash says so', async () => {
+    const hash = toHex(await digestOf('blake3', Uint8Array.of(1, 2, 3, 4)))
+    const tied = [entry('a', { hash_b3: hash }), entry('b', { hash_b3: hash })]
+    const { verdict, findings } = await verifyChunks(index(...tied, entry('c', { data_off: 4 })), weights())
+    for (const { code } of findings) seen.add(code)
+    expect([verdict, findings.map(({ code }) => code)]).toEqual(['ok', ['aero/tensor-tied']])
+    const lone = await verifyChunks(index(...tied, entry('c')), weights())
+    expect(codesOf(lone)).toEqual(['aero/tensor-tied', 'aero/tensor-overlap'])
+    const otherShape = await verifyChunks(
+      index(tied[0]!, entry('b', { data_len: 3, shape: [3], hash_b3: hash })),
+      weights(),
+    )
+    expect(codesOf(otherShape)).toContain('aero/tensor-overlap')
+  })
+  it('chunk-unknown', async () => {
+    const unknown = (i: number) => ({
+      fourcc: i === 0 ? '\u0004\u0000\u00ff\u0000' : 'XTRA',
+      name: `x${i}`,
+      bytes: new Uint8Array(3),
+    })
+    const chunks = Array.from({ length: 30 }, (_, i) => unknown(i))
+    const { verdict, findings } = await verifyChunks(index(entry('a')), weights(), ...chunks)
+    expect([verdict, findings.length]).toEqual(['ok', 20])
+    for (const { code, severity, offset, path } of findings) {
+      seen.add(code)
+      expect([code, severity, typeof offset]).toEqual(['aero/chunk-unknown', 'note', 'number'])
+      expect(path).toMatch(/^chunks\[\d+\]$/)
+    }
+    expect(findings.at(-1)!.message).toContain('as are 10 more')
+  })
 
   it('gap-nonzero', async () => {
     const bytes = await aeroBytes([index(entry('a')), weights()])

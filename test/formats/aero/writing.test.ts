@@ -84,7 +84,7 @@ describe('unchanged files', () => {
       }
       const again = await openModel(sourceOf(files))
       expect(again.metadata.get('note')).toEqual({ type: 'str', value: 'new' })
-      expect((await verifySource(sourceOf(files))).findings).toEqual([])
+      expect((await verifySource(sourceOf(files))).verdict).toBe('ok')
       expect((await hashModel(again)).fingerprint).toBe((await hashModel(model)).fingerprint)
     }
   })
@@ -183,6 +183,16 @@ describe('layout', () => {
     const starts = new Set(again.tensors.map(({ data }) => data!.origin!.offset))
     expect(starts.size).toBeLessThan(again.tensors.length)
     expect((await hashModel(again)).fingerprint).toBe((await hashModel(model)).fingerprint)
+  })
+
+  it.each(['aero', 'aeroset'])('writes tied tensors so that %s needs no warning', async (target) => {
+    const first = sampleTensor('embed', 'f32', [4, 3], 5)
+    const tied = ['head', 'again'].map((name) => ({ ...first, name }))
+    const model = sampleModel([first, sampleTensor('other', 'f32', [5], 6), ...tied])
+    const files = await convertToFiles(model, target, { name: 'model.aeroset.json' })
+    const { verdict, findings } = await verifySource(sourceOf(files))
+    expect(verdict).toBe('ok')
+    expect(findings.map(({ code }) => code)).toEqual(['aero/tensor-tied'])
   })
 
   it('carries chunks, manifest keys and tensor keys along when it lays out anew', async () => {
