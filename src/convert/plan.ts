@@ -16,6 +16,7 @@ import {
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
+import { namesOf } from '../model/model-names.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
 import { nearestBlocks } from '../transforms/quantize-method.js'
@@ -135,6 +136,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     signal,
     pool: options.pool,
     deterministic: options.deterministic ?? false,
+    names: () => namesOf(oriented, source.metadata),
     ...(extra && { extra }),
   })
   const notes = [...notesOn(options, model, format, write), ...(write.notes?.(planned) ?? [])]

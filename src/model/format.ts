@@ -4,7 +4,7 @@ import type { CodeTable, Report } from '../errors/index.js'
 import type { WorkerPool } from '../pool/index.js'
 import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
-import type { Model, Part } from './model.js'
+import type { Model, ModelNames, Part } from './model.js'
 import type { Orientation } from './orientation.js'
 import type { Tensor } from './tensor.js'
 import type { TensorList } from './tensor-list.js'
@@ -69,6 +69,8 @@ export interface WriteOptions {
   readonly deterministic?: boolean
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
+  /** What the model is called and of which architecture it is, as far as it says so anywhere. Absent: as its metadata says. */
+  readonly names?: (() => Promise<ModelNames>) | undefined
   /** Nothing is taken over as it is stored, also where nothing has changed: something about the file is wrong. */
   readonly anew?: boolean | undefined
   /** The file that the format's reference program would make by quantizing the model, byte for byte. */

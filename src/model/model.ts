@@ -61,3 +61,9 @@ export const totalSize = (model: Model): number => model.files.reduce((sum, file
 export async function closeModel(model: Model): Promise<void> {
   await Promise.all(model.files.map((file) => file.close()))
 }
+
+/** What a model is called and of which architecture it is; empty where nothing says so. */
+export interface ModelNames {
+  readonly name: string
+  readonly architecture: string
+}

@@ -1,11 +1,12 @@
 // What AERO can hold.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
-import type { Fit, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import type { Fit, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import type { Chunk } from './chunk.js'
 import { numberOfDType, packedAs } from './dtypes.js'
 import { chunkKind, indexKind, manifestKind } from './file.js'
 import { fitMetadata } from './meta-json.js'
+import { addedKeys } from './names-to-write.js'
 
 /** Beyond these the reference's C++ reader gives up. */
 const maxNameBytes = 4096
@@ -46,3 +47,8 @@ export const setCapabilities: WriteCapabilities = {
     return isShard ? { fits: false, reason: 'the weights of a set lie in its parts' } : writeCapabilities.part(part)
   },
 }
+
+/** The same for one model, which may say by other means what it is called. */
+export const writeFor =
+  (target: string, write: WriteCapabilities) =>
+  (model: Model): WriteCapabilities => ({ ...write, addedKeys: (keys) => addedKeys(model, target, keys) })

@@ -9,8 +9,8 @@ import { type Chunk, isCompressed, readChunks } from './chunk.js'
 import { renameEntries } from './edit-index.js'
 import { type AeroFile, chunkKind, controlHashOf } from './file.js'
 import { areSameEntries, quantsOf, remakeManifest } from './layout.js'
-import { modelNames } from './manifest.js'
 import { encodeMetaJson } from './meta-json.js'
+import { modelNames, namesToWrite, withNames } from './names-to-write.js'
 import { flags } from './structs.js'
 
 /** A chunk as it will be stored. */
@@ -32,7 +32,7 @@ export async function makeNewChunks(
   if (kept.length !== file.kept.length || kept.some((part, i) => part.content !== file.kept[i])) return undefined
   if (!areSameEntries(edited.metadata, file.metadata)) {
     if (!file.metaJson) return undefined
-    made.set(file.metaJson, await likeBefore(file.metaJson, metaJsonOf(edited)))
+    made.set(file.metaJson, await likeBefore(file.metaJson, await metaJsonOf(edited)))
     if (file.manifest && repeatsOther(file, edited)) {
       const manifest = await manifestOf(file, edited, signal)
       if (!manifest) return undefined
@@ -57,8 +57,8 @@ export async function makeNewChunks(
   return made
 }
 
-function metaJsonOf(edited: Model): Uint8Array {
-  const metadata = new Map(edited.metadata)
+async function metaJsonOf(edited: Model): Promise<Uint8Array> {
+  const metadata = withNames(edited.metadata, await namesToWrite(edited, {}))
   const { descriptors } = quantsOf(edited)
   if (descriptors.length > 0) metadata.set('quant_descriptors', { type: 'json', value: descriptors })
   return encodeMetaJson(metadata)
@@ -91,7 +91,7 @@ async function manifestOf(
   const isPlain = !isCompressed(file.manifest!)
   const choices = { controlHash: ihsh !== undefined, tensorHashes: isPlain, zstdLevel: undefined }
   const others = chunks.filter((chunk) => chunk !== ihsh)
-  const { flags: made, slots, ulen, hash } = await remakeManifest(edited, file, others, choices)
+  const { flags: made, slots, ulen, hash } = await remakeManifest(edited, file, others, choices, {})
   const [slot] = slots
   const bytes =
     slot?.kind === 'bytes' ? slot.bytes : slot?.kind === 'payload' && (await readPayload(slot.payload, signal))

@@ -11,6 +11,7 @@ import { pagesName } from './structs.js'
 import type { TensorTable } from './tensor-table.js'
 
 export const containerKind = 'aero.container'
+export const setKind = 'aeroset.container'
 export const chunkKind = 'aero.chunk'
 export const manifestKind = 'aero.manifest'
 export const indexKind = 'aero.index'

@@ -1,6 +1,6 @@
 import { decodeLossy } from '../../bytes/index.js'
 import type { Format, FormatOption } from '../../model/index.js'
-import { setCapabilities, writeCapabilities } from './capabilities.js'
+import { setCapabilities, writeCapabilities, writeFor } from './capabilities.js'
 import { codes, setCodes } from './codes.js'
 import { setOptions, writeOptions } from './option-rows.js'
 import { magic } from './structs.js'
@@ -19,7 +19,12 @@ export const aero: Format = {
   id: 'aero',
   title: 'AERO',
   extensions: ['.aero'],
-  capabilities: { checksums: 'all', usual: { version: '0.1' }, write: writeCapabilities },
+  capabilities: {
+    checksums: 'all',
+    usual: { version: '0.1' },
+    write: writeCapabilities,
+    writeFor: writeFor('aero', writeCapabilities),
+  },
   codes,
   mends:
     'defects of known writers; of a cut file the whole tensors that the index still lists; of a damaged one those whose hashes are right',
@@ -46,7 +51,12 @@ export const aeroset: Format = {
   id: 'aeroset',
   title: 'AEROSET',
   extensions: [setSuffix],
-  capabilities: { checksums: 'all', usual: { version: '0.1' }, write: setCapabilities },
+  capabilities: {
+    checksums: 'all',
+    usual: { version: '0.1' },
+    write: setCapabilities,
+    writeFor: writeFor('aeroset', setCapabilities),
+  },
   codes: setCodes,
   mends: 'of a set the whole tensors of the parts that are left',
   detect(head, name) {

@@ -7,6 +7,7 @@ import {
   fileLength,
   type Layout,
   type Model,
+  type ModelNames,
   type Payload,
   type Slot,
   slotsMadeBy,
@@ -16,7 +17,8 @@ import type { Track, WorkerPool } from '../../pool/index.js'
 import { copyOf, isUntouched, prefixOf } from './copy-set.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { keptChunks, layoutContent, quantsOf } from './layout.js'
-import { isObject, modelNames } from './manifest.js'
+import { isObject } from './manifest.js'
+import { namesToWrite } from './names-to-write.js'
 import { type Choices, chooseOptions } from './options.js'
 import { setExtraKind, setOf } from './read-set.js'
 import { knownKeys } from './set-json.js'
@@ -32,6 +34,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = shardContents(weights, wishes, options)
   const quants = quantsOf(model)
+  const names = await namesToWrite(model, options, 'aeroset')
   const prefix = prefixOf(options.name)
   // A uuid that was asked for is that of the whole set; otherwise every file has its own.
   const isShared = options.extra?.uuid !== undefined || options.deterministic === true
@@ -41,7 +44,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
     const own = shards.slice(first, first + choices.partShards)
     const name = `${prefix}part-${String(parts.length).padStart(3, '0')}.aero`
     parts.push({
-      file: new HashedFile(await layoutPart(model, name, quants, own, weights, choose()), options.pool),
+      file: new HashedFile(await layoutPart(model, name, names, quants, own, weights, choose()), options.pool),
       shards: own,
     })
   }
@@ -50,6 +53,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
       model,
       {
         name: `${prefix}index.aero`,
+        names,
         quants,
         weights,
         members: undefined,
@@ -62,7 +66,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
     ),
     options.pool,
   )
-  const index = indexFile(options.name, model, parts, global)
+  const index = indexFile(options.name, model, names, parts, global)
   return { files: [index, ...parts.map(({ file }) => file.layout), global.layout] }
 }
 
@@ -70,13 +74,14 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
 function layoutPart(
   model: Model,
   name: string,
+  names: ModelNames,
   quants: QuantTable,
   shards: readonly ShardContent[],
   weights: WeightPlan,
   choices: Choices,
 ): Promise<FileLayout> {
   const members = membersOf(weights, shards[0]!.plan, shards.at(-1)!.plan)
-  const plan = { name, quants, weights, members, shards, stored: shards, kept: [], hashFirst: true }
+  const plan = { name, names, quants, weights, members, shards, stored: shards, kept: [], hashFirst: true }
   return layoutContent({ ...model, parts: [] }, plan, choices)
 }
 
@@ -139,9 +144,15 @@ interface WrittenPart {
 
 const blankDigest = '0'.repeat(64)
 
-function indexFile(name: string, model: Model, parts: readonly WrittenPart[], global: HashedFile): FileLayout {
+function indexFile(
+  name: string,
+  model: Model,
+  names: ModelNames,
+  parts: readonly WrittenPart[],
+  global: HashedFile,
+): FileLayout {
   const text = (digestOf: (file: HashedFile) => string): Uint8Array =>
-    encodeUtf8(encodeSet(model, parts, global, digestOf))
+    encodeUtf8(encodeSet(model, names, parts, global, digestOf))
   const payload: Payload = {
     byteLength: text(() => blankDigest).byteLength,
     async *chunks(window, signal) {
@@ -155,6 +166,7 @@ function indexFile(name: string, model: Model, parts: readonly WrittenPart[], gl
 
 function encodeSet(
   model: Model,
+  names: ModelNames,
   parts: readonly WrittenPart[],
   global: HashedFile,
   digestOf: (file: HashedFile) => string,
@@ -165,7 +177,7 @@ function encodeSet(
   const describe = (file: HashedFile) => ({ path: file.name, sha256: digestOf(file), size_bytes: file.size })
   const root = {
     format: { name: 'AEROSET', version: [0, Object.hasOwn(extra, 'cache') ? 2 : 1] },
-    model: modelNames(model.metadata),
+    model: names,
     parts: parts.map(({ file, shards }) => ({ ...describe(file), shards: shards.map((shard) => shard.plan.id) })),
     global_tidx: describe(global),
     ...extra,

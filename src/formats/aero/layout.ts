@@ -8,6 +8,7 @@ import {
   type JsonValue,
   type Layout,
   type Model,
+  type ModelNames,
   type Part,
   type Payload,
   rangePayload,
@@ -20,6 +21,7 @@ import { readChunks } from './chunk.js'
 import { type AeroFile, chunkKind, controlHashOf, fileOf, indexKind, manifestKind, pageTablesOf } from './file.js'
 import { encodeManifest, isObject, type JsonObject, type ManifestChunk, type ManifestShard } from './manifest.js'
 import { encodeMetaJson } from './meta-json.js'
+import { namesToWrite, withNames } from './names-to-write.js'
 import { asksForLayout, type Choices, chooseOptions } from './options.js'
 import {
   compressedChunk,
@@ -90,25 +92,27 @@ async function withNewMetadata(
   for (const part of model.parts) dropped.delete(part.content as Chunk)
   const old = control.chunks.filter((chunk) => chunk !== ihsh && !dropped.has(chunk))
   const rest = file.metaJson ? old : [undefined, ...old]
-  const metaJson = await metaChunk(model, quantsOf(model))
+  const metaJson = await metaChunk(model, await namesToWrite(model, options), quantsOf(model))
   const content: OutChunk[] = []
   for (const chunk of rest) {
     if (chunk === undefined || chunk === file.metaJson) content.push(metaJson)
-    else if (chunk === file.manifest) content.push(await remakeManifest(model, file, rest, choices))
+    else if (chunk === file.manifest) content.push(await remakeManifest(model, file, rest, choices, options))
     else content.push(storedChunk(chunk, source))
   }
   return buildFile(content, buildOptions(choices, options.name, false))
 }
 
 /** A manifest that goes with another table of contents; undefined stands for a JSON chunk that is added. */
-export function remakeManifest(
+export async function remakeManifest(
   model: Model,
   file: AeroFile,
   chunks: readonly (Chunk | undefined)[],
   choices: Pick<Choices, 'controlHash' | 'tensorHashes' | 'zstdLevel'>,
+  options: Pick<WriteOptions, 'names'>,
 ): Promise<OutChunk> {
   const lead = choices.controlHash ? 1 : 0
-  return manifestChunk(model, quantsOf(model), rows(chunks, lead), shardRows(chunks, lead, file), choices)
+  const names = await namesToWrite(model, options)
+  return manifestChunk(model, names, quantsOf(model), rows(chunks, lead), shardRows(chunks, lead, file), choices)
 }
 
 const roles: Readonly<Record<string, string>> = {
@@ -159,6 +163,7 @@ async function layoutAnew(model: Model, choices: Choices, options: WriteOptions)
     members: undefined,
     shards,
     stored: shards,
+    names: await namesToWrite(model, options),
     kept: keptChunks(model.parts),
     hashFirst: false,
   }
@@ -174,6 +179,7 @@ export interface ContentPlan {
   readonly shards: readonly ShardContent[]
   /** The shards that this file holds; none in the global index of a set. */
   readonly stored: readonly ShardContent[]
+  readonly names: ModelNames
   readonly kept: readonly OutChunk[]
   /** Every byte must be known before it is written. */
   readonly hashFirst: boolean
@@ -213,8 +219,8 @@ export async function layoutContent(model: Model, plan: ContentPlan, choices: Ch
   for (const chunk of kept) chunkRows.push({ role: roles[chunk.fourcc] ?? 'unknown', fourcc: chunk.fourcc })
   const tensors = await indexChunk(index, choices, isKnownFirst)
   const metadata = [
-    await metaChunk(model, quants),
-    await manifestChunk(model, quants, chunkRows, manifestShards, choices),
+    await metaChunk(model, plan.names, quants),
+    await manifestChunk(model, plan.names, quants, chunkRows, manifestShards, choices),
   ]
   const content = [
     ...(tensors.stage === 'end' ? metadata.map(besideIndex) : metadata),
@@ -239,14 +245,15 @@ const buildOptions = ({ uuid, controlHash }: Choices, name: string, hashFirst: b
 
 export const quantsOf = (model: Model): QuantTable => planQuants(model.tensors, model.metadata.has('quant_descriptors'))
 
-function metaChunk(model: Model, { descriptors }: QuantTable): Promise<OutChunk> {
-  const metadata = new Map(model.metadata)
+function metaChunk({ metadata: stated }: Model, names: ModelNames, { descriptors }: QuantTable): Promise<OutChunk> {
+  const metadata = withNames(stated, names)
   if (descriptors.length > 0) metadata.set('quant_descriptors', { type: 'json', value: descriptors })
   return plainChunk({ fourcc: 'MJSN', name: 'meta.json', flags: 0 }, encodeMetaJson(metadata))
 }
 
 function manifestChunk(
   model: Model,
+  names: ModelNames,
   { descriptors }: QuantTable,
   chunks: readonly ManifestChunk[],
   shards: readonly ManifestShard[],
@@ -256,7 +263,7 @@ function manifestChunk(
   const list: JsonValue | undefined =
     descriptors.length > 0 ? descriptors : model.metadata.has('quant_descriptors') ? old : undefined
   const extra = list === undefined ? rest : { ...rest, quant_descriptors: list }
-  const bytes = encodeManifest(model.metadata, extra, chunks, shards)
+  const bytes = encodeManifest(names, extra, chunks, shards)
   const kind = { fourcc: 'MMSG', name: 'manifest', flags: 0 }
   // A hash covers the unfolded bytes; some changes of compressed ones make no difference there, and would go unseen.
   return tensorHashes ? plainChunk(kind, bytes) : compressedChunk(kind, bytes, zstdLevel)

@@ -2,7 +2,7 @@
 // relies on. Only the model is taken from it; what contradicts the table of contents is worth a warning; keys that the document does not
 // know are carried along.
 import { type Code, type Report, TareError } from '../../errors/index.js'
-import type { JsonValue, MetaValue } from '../../model/index.js'
+import type { JsonValue, ModelNames } from '../../model/index.js'
 import { MsgpackReader, msgpackCodes } from '../../wire/msgpack.js'
 import type { Chunk, ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
@@ -91,15 +91,6 @@ function checkTables(root: JsonObject, chunks: readonly Chunk[], report: Report)
   }
 }
 
-/** Name and architecture of the metadata, as the manifest wants them. */
-export function modelNames(metadata: ReadonlyMap<string, MetaValue>): { name: string; architecture: string } {
-  const textOf = (key: string): string => {
-    const value = metadata.get(key)
-    return value?.type === 'str' ? value.value : ''
-  }
-  return { name: textOf('model_name'), architecture: textOf('architecture') }
-}
-
 export interface ManifestChunk {
   readonly role: string
   readonly fourcc: string
@@ -114,7 +105,7 @@ export interface ManifestShard {
 }
 
 export function encodeManifest(
-  metadata: ReadonlyMap<string, MetaValue>,
+  names: ModelNames,
   extra: JsonObject | undefined,
   chunks: readonly ManifestChunk[],
   shards: readonly ManifestShard[],
@@ -122,7 +113,7 @@ export function encodeManifest(
   const { model, ...rest } = extra ?? {}
   return encodeTagged({
     format: { name: 'AERO', version: [0, 1] },
-    model: Object.assign(Object.create(null), modelNames(metadata), isObject(model) ? model : {}),
+    model: Object.assign(Object.create(null), names, isObject(model) ? model : {}),
     chunks: chunks.map(({ role, fourcc, shardId }, index) => ({
       role,
       fourcc,

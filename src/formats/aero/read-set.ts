@@ -9,7 +9,7 @@ import { TareError } from '../../errors/index.js'
 import type { MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
 import { digestRanges } from '../../pool/index.js'
 import { setCodes } from './codes.js'
-import { type AeroFile, containerKind, fileOf } from './file.js'
+import { type AeroFile, containerKind, fileOf, setKind } from './file.js'
 import { toPlain } from './meta-json.js'
 import { placeSetTensors } from './place-set.js'
 import { positionOf } from './position-of.js'
@@ -17,7 +17,6 @@ import { readFile } from './read.js'
 import { checkSize, messageOf, type OpenPart, openSetFile, SetParts } from './set-files.js'
 import { knownKeys, parseSetIndex, type SetFile, type SetIndex } from './set-json.js'
 
-export const setKind = 'aeroset.container'
 export const setExtraKind = 'aeroset.extra'
 
 /** What is known of a set beyond the model. */

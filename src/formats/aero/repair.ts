@@ -59,11 +59,13 @@ export async function repair(
     // Without a page table the later chunks have other places in the table, which the manifest repeats.
     if (chunk === file.manifest && empty.size > 0) {
       content.push(
-        await remakeManifest(model, file, chunks, {
-          controlHash: ihsh !== undefined,
-          tensorHashes: false,
-          zstdLevel: undefined,
-        }),
+        await remakeManifest(
+          model,
+          file,
+          chunks,
+          { controlHash: ihsh !== undefined, tensorHashes: false, zstdLevel: undefined },
+          options,
+        ),
       )
     } else content.push(hashed ?? storedChunk(chunk, source))
   }
