@@ -1,4 +1,5 @@
 import type { Console } from './console.js'
+import type { RemoteParts } from './open-named.js'
 
 /** What every verb gets besides its own words and options. */
 export interface Context {
@@ -7,6 +8,8 @@ export interface Context {
   readonly json: boolean
   readonly from: string | undefined
   readonly lenient: boolean
+  /** Which addresses that an index names may be asked. */
+  readonly remoteParts: RemoteParts
   /** How http addresses are asked. */
   readonly headers: Readonly<Record<string, string>>
   readonly cache: boolean

@@ -1,22 +1,15 @@
 // The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
-import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   closeModel,
   collectingReport,
-  FileSource,
   type Finding,
-  findingOf,
   formats,
-  ioCodes,
-  isRemote,
   type Model,
   type OpenHint,
   onTempCount,
   openInput,
   openModel,
-  openNamedRemote,
-  openRemote,
   recognise,
   requireFormat,
   TareError,
@@ -25,6 +18,7 @@ import {
 import type { Context } from './context.js'
 import { formatFindingLine } from './finding-line.js'
 import { OutputError } from './open-guarded.js'
+import { openNamed } from './open-named.js'
 import { describeFailure, followTemps, isClosedPipe } from './process-events.js'
 import { meansCannotRun, type Status, UsageError, worst } from './status.js'
 
@@ -69,33 +63,9 @@ export const openOptions = (context: Context) => ({
   from: context.from,
   lenient: context.lenient,
   signal: context.signal,
-  openElsewhere: (location: string, from: ByteSource, hint?: OpenHint) => openNamed(location, from, context, hint),
+  openElsewhere: (location: string, from: ByteSource, hint?: OpenHint) =>
+    openNamed(location, from, { ...context, ...inputOptions(context) }, hint),
 })
-
-/**
- * Files of a set that lie elsewhere. Addresses are asked without the user's headers, unless they belong to the origin that the user typed, and
- * one that a remote index names must not lie inside a private network. Paths out of the directory are for those who allow them.
- */
-async function openNamed(
-  location: string,
-  from: ByteSource,
-  context: Context,
-  hint: OpenHint | undefined,
-): Promise<ByteSource> {
-  const { lenient } = context
-  const { headers: _, ...options } = inputOptions(context)
-  const isAddress = /^https?:/i.test(location)
-  if (!isAddress && !lenient) {
-    const message = 'it lies outside the directory of the model that names it; --lenient follows it'
-    throw new TareError(findingOf(ioCodes['unsafe-path'], { message, offset: 0, path: location }, location))
-  }
-  if (!isRemote(from.name)) {
-    if (isAddress) return openRemote(location, options, hint)
-    return FileSource.open(resolve(dirname(from.name), location))
-  }
-  const { href } = new URL(location, from.name)
-  return (await from.sameOrigin?.(href, hint)) ?? openNamedRemote(href, options, hint)
-}
 
 /** Of one kind, so many are shown beside what the command is about. */
 const mostRemarks = 20

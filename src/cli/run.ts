@@ -2,6 +2,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { Console } from './console.js'
 import { escapeLines } from './escape-name.js'
+import type { RemoteParts } from './open-named.js'
 import type { OptionRow } from './option-row.js'
 import { describeFailure, endAtClosedPipe, installLastResort, installSignals, isClosedPipe } from './process-events.js'
 import { type Status, UsageError } from './status.js'
@@ -71,6 +72,7 @@ const readCommon = (options: Readonly<Record<string, unknown>>) => ({
   json: options.json === true,
   from: options.from as string | undefined,
   lenient: options.lenient === true,
+  remoteParts: options.remoteParts as RemoteParts,
   headers: Object.fromEntries((options.header as [string, string][] | undefined) ?? []),
   cache: options.cache !== false,
   threads: options.threads as number | undefined,
@@ -142,7 +144,8 @@ function buildOption(row: OptionRow): Option {
  * only when that is one of its choices.
  */
 export function withDefaults(args: readonly string[], table: readonly Verb[] = verbs): string[] {
-  const loose = table.flatMap((verb) => verb.options.filter((row) => row.bare !== undefined))
+  const rows = [...table.flatMap(({ options }) => options), ...commonOptions]
+  const loose = rows.filter((row) => row.bare !== undefined)
   return args.map((arg, index) => {
     const row = loose.find((each) => each.flags.split(/[ ,]+/).includes(arg))
     const next = args[index + 1]

@@ -150,14 +150,48 @@ describe('addresses in an index', () => {
     return new TextEncoder().encode(JSON.stringify(index))
   }
 
-  it('of another origin get no credentials, and none inside a private network is asked when the index is remote', async () => {
+  const foreign = (): string => other.url('').replace(/\/$/, '')
+
+  it.each(['local', 'remote'])('of another origin are asked only on request, where the index is %s', async (where) => {
     const files = await serve('aeroset', split, '', other)
-    const foreign = other.url('').replace(/\/$/, '')
-    server.files.set(main, based(foreign)(files))
-    const { status, stderr } = await extract(server.url(main), '--header', 'Authorization: Bearer secret')
-    expect(status).toBe(1)
-    expect(stderr).toContain('private address')
+    server.files.set(main, based(foreign())(files))
+    writeFileSync(at(main), based(foreign())(files))
+    const input = where === 'local' ? at(main) : server.url(main)
+    const header = ['--header', 'Authorization: Bearer secret']
+    const refused = await extract(input, ...header)
+    expect([refused.status, refused.stderr.includes('--remote-parts fetches it')]).toEqual([1, true])
+    const judged = await tare('verify', input)
+    expect([judged.status, judged.stdout.includes('aeroset/remote')]).toEqual([1, true])
+    const tooFar = 'private address; --remote-parts any fetches it'
+    for (const allowed of [['--remote-parts'], ['--remote-parts', 'public']]) {
+      const { status, stderr } = await extract(input, ...header, ...allowed)
+      expect([status, stderr.includes(tooFar)]).toEqual([1, true])
+    }
+    const unread = await tare('verify', '--remote-parts', input)
+    expect([unread.status, unread.stdout.includes(tooFar)]).toEqual([1, true])
     expect(other.seen).toEqual([])
+    expect((await extract(input, ...header, '--remote-parts', 'any')).status).toBe(0)
+    expect(other.seen.length).toBe(3)
+    expect(other.seen.every(({ authorization }) => authorization === undefined)).toBe(true)
+    expect(Buffer.compare(readFileSync(at('out.bin')), await bytesOf('layer.2.weight'))).toBe(0)
+  })
+
+  it('in the paths of parts are such addresses, too', async () => {
+    const files = await serve('aeroset', split, '', other)
+    const index = JSON.parse(new TextDecoder().decode(files.get(main)))
+    for (const part of index.parts) part.path = other.url(part.path)
+    writeFileSync(at(main), JSON.stringify(index))
+    writeFileSync(at('index.aero'), files.get('index.aero')!)
+    // What lies beside the index can be listed; the parts were not asked for.
+    expect((await tare('inspect', '-q', at(main))).status).toBe(0)
+    expect((await tare('verify', '-q', at(main))).status).toBe(1)
+    expect((await tare('convert', '-q', at(main), '-o', at('m.aero'))).status).toBe(1)
+    expect(other.seen).toEqual([])
+    expect((await tare('verify', '-q', '--remote-parts', 'any', at(main))).status).toBe(0)
+  })
+
+  it('are taken for nothing else than what the option says', async () => {
+    expect((await tare('verify', '--remote-parts=all', at(main))).status).toBe(2)
   })
 
   it('of the origin that the user typed are asked like the index itself', async () => {
@@ -181,16 +215,8 @@ describe('addresses in an index', () => {
     const files = await serve('aeroset', split, '', other)
     writeFileSync(at(main), based(other.url(''))(files))
     other.behave.noRanges = true
-    const { status, stderr } = await extract(at(main))
+    const { status, stderr } = await extract(at(main), '--remote-parts', 'any')
     expect([status, stderr.split('remote/no-ranges').length - 1]).toEqual([0, 2])
-  })
-
-  it('are asked without credentials when the index is a local file', async () => {
-    const files = await serve('aeroset', split, '', other)
-    writeFileSync(at(main), based(other.url(''))(files))
-    const { status } = await extract(at(main), '--header', 'Authorization: Bearer secret')
-    expect([status, other.seen.length]).toEqual([0, 3])
-    expect(other.seen.every(({ authorization }) => authorization === undefined)).toBe(true)
   })
 })
 

@@ -13,6 +13,12 @@ export const commonOptions: readonly OptionRow[] = [
     repeat: true,
     parse: parseHeader,
   },
+  {
+    flags: '--remote-parts [where]',
+    description: 'fetch files that an index places at other addresses: public ones, or any, also in private networks',
+    choices: ['public', 'any'],
+    bare: 'public',
+  },
   { flags: '--no-cache', description: 'keep nothing of http addresses on disk' },
   { flags: '-q, --quiet', description: 'no progress and no remarks' },
 ]

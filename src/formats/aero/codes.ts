@@ -97,7 +97,7 @@ export const setCodes = defineCodes('aeroset', {
   format: error('format.name of the set index is not AEROSET.'),
   version: warning('The set index has a version other than 0.1 and 0.2; it is read like 0.2.'),
   path: error("A path leads out of the set's own directory. It was not followed."),
-  remote: error('A part lies at an address, and addresses cannot be opened here.'),
+  remote: error('A part lies at an address that nobody has allowed to be asked, or that cannot be opened here.'),
   'index-missing': error('The global tensor index of the set cannot be opened.'),
   'part-missing': error('A part of the set cannot be opened.'),
   'part-unreadable': error('A part of the set is damaged; its own findings say how.'),

@@ -79,20 +79,18 @@ async function openElsewhere(
   hint: OpenHint,
 ): Promise<ByteSource> {
   const place = { offset: 0, path: `${file.where}.path` }
-  const outside = `${JSON.stringify(location)} leads out of the directory of the set`
-  if (context.openElsewhere) {
-    try {
-      return await context.openElsewhere(location, source, hint)
-    } catch (error) {
-      if (!(error instanceof TareError) || error.code !== ioCodes['unsafe-path'].code) throw error
-      return context.report.fail(setCodes.path, { ...place, message: `${outside}: ${error.finding.message}` })
-    }
-  }
   const code = isUrl(location) ? setCodes.remote : setCodes.path
-  const message = isUrl(location)
-    ? `${JSON.stringify(location)} would have to be fetched, and that is not possible here`
-    : outside
-  return context.report.fail(code, { ...place, message })
+  const outside = `${JSON.stringify(location)} ${isUrl(location) ? 'would have to be fetched' : 'leads out of the directory of the set'}`
+  if (!context.openElsewhere) {
+    const message = isUrl(location) ? `${outside}, and that is not possible here` : outside
+    return context.report.fail(code, { ...place, message })
+  }
+  try {
+    return await context.openElsewhere(location, source, hint)
+  } catch (error) {
+    if (!(error instanceof TareError) || error.code !== ioCodes['unsafe-path'].code) throw error
+    return context.report.fail(code, { ...place, message: `${outside}: ${error.finding.message}` })
+  }
 }
 
 export function checkSize(stated: SetFile, file: ByteSource, { report }: ReadContext): void {
