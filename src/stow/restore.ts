@@ -74,11 +74,11 @@ function restoreTensors(
   { from, tensors = [], tensorOrder }: Stowage,
   tell: (name: string) => void,
 ): TensorList {
+  for (const { extra } of tensors) if (extra) setExtraOwner(extra, from.format)
   const told = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
   const restored = stored.map((tensor) => {
     const own = told.get(tensor.name)
     const back = own && restoreTensor(own, tensor)
-    if (back && own.extra) setExtraOwner(own.extra, from.format)
     if (back) tell(back.name)
     return back ?? tensor
   })

@@ -1,6 +1,6 @@
 // What a tensor is beyond its name, type, shape and bytes, or where these had to change: described on the way in, applied on the way home.
 import { countElements, fromHex, toHex } from '../bytes/index.js'
-import { dtypeById, i8, isSizeOf, u8 } from '../dtypes/index.js'
+import { dtypeById, i8, isSizeOf, packed, u8 } from '../dtypes/index.js'
 import { shapeOfShown, shownDims } from '../model/dims.js'
 import type { Tensor } from '../model/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
@@ -120,13 +120,14 @@ function retype(
   return { ...stored, dtype, encoding, ...shaped, order: order ?? 'row' }
 }
 
-/** A tensor without data, or without elements. */
-function declare({ name, dtype: id, shape, absent }: StowedTensor): Tensor | undefined {
+/** A tensor without data, or without elements; of bytes that mean nothing to anybody there can be none whatever the shape is. */
+function declare({ name, dtype: id, encoding: encodingId, shape, absent }: StowedTensor): Tensor | undefined {
   const dtype = dtypeById(id ?? '')
+  const encoding = encodingId === undefined ? undefined : dtypeById(encodingId)
   if (name === undefined || !dtype || !shape) return undefined
-  if (!absent && !shape.includes(0)) return undefined
+  if (!absent && !shape.includes(0) && dtype !== packed) return undefined
   const data = absent ? null : emptyPayload
-  return { name, dtype, ...shapeOfShown(shape), order: 'row', role: 'weight', data }
+  return { name, dtype, ...(encoding && { encoding }), ...shapeOfShown(shape), order: 'row', role: 'weight', data }
 }
 
 const emptyPayload = { byteLength: 0, async *chunks() {} }

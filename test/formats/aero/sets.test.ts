@@ -505,3 +505,14 @@ describe('a set index with values of the wrong kind', () => {
     expect(findings[0]!.message).toContain('9007199254740993 where "AEROSET" was expected')
   })
 })
+
+describe('a set that is copied', () => {
+  it.each([
+    ['sets-invalid/shards-swapped', 'aeroset/tensor-not-in-part'],
+    ['sets-invalid/part-sha256', 'aeroset/sha256'],
+    ['sets-invalid/index-sha256', 'aeroset/sha256'],
+  ])('%s is not handed on as it is', async (set, code) => {
+    const model = await openModel(fixtureSource('aeroset', `${set}/${main}`))
+    await expect(convertToFiles(model, 'aeroset', { name: main })).rejects.toMatchObject({ code })
+  })
+})
