@@ -75,15 +75,16 @@ interface Proven {
 }
 
 /**
- * The model, with the bytes of one tensor compared to their checksums. A slice of a file that has hashes for parts of it is compared on the
- * way, and no more is read than that takes; a slice of a remote file is not worth fetching all that a checksum covers.
+ * The model, with the bytes of one tensor compared to their checksums. Where the file has hashes for parts of it, a slice is compared on the
+ * way, and so is all that comes from afar: nothing is fetched twice. A slice of a remote file is not worth fetching all that a checksum covers.
  */
 async function provenModel(context: Context, opened: Model, name: string, flags: ExtractFlags): Promise<Proven> {
   const isSlice = flags.slice !== undefined
   const { model, proof } = flags.allowDamage
     ? { model: opened, proof: undefined }
     : await withVerifiedReads(opened, { only: name })
-  const isOnTheWay = isSlice && (proof !== undefined || isRemote(opened.files[0]?.name ?? ''))
+  const isAfar = isRemote(opened.files[0]?.name ?? '')
+  const isOnTheWay = proof ? isSlice || isAfar : isSlice && isAfar
   const damage = isOnTheWay ? [] : await checkDamage(context, opened, flags, new Set([name]))
   return { model, proof, damage }
 }

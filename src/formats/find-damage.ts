@@ -20,7 +20,7 @@ export function refuseDamage(damage: readonly Finding[], { tensors }: Pick<Model
   const hurt = tensors.filter((tensor) => places.concerning(tensor).length > 0).map(({ name }) => JSON.stringify(name))
   const named = hurt.length === 0 ? 'the file' : `${hurt.slice(0, maxNamed).join(', ')}${moreThan(hurt.length)}`
   const others = more.length === 0 ? '' : ` (and ${more.length} more findings)`
-  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message}${others}; \`tare repair\` saves what is whole, --allow-damage takes it as it is`
+  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; \`tare repair\` saves what is whole, --allow-damage takes it as it is`
   failWith(verifyCodes.damaged, { ...placeOf(first), message })
 }
 

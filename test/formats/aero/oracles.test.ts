@@ -136,11 +136,14 @@ const bases: readonly (readonly [string, () => Promise<Uint8Array>])[] = [
   ['chunks of any type', async () => fixtureBytes('aero', 'valid/unknown-chunks.aero')],
 ]
 
+/** A prime, so that every kind of field comes up in one file or another. */
+const step = process.env.TARE_THOROUGH === undefined ? 7 : 1
+
 describe('a file with one byte changed', () => {
   it.each(bases)('%s', { timeout: 60_000 }, async (_, make) => {
     const base = await make()
     let turn = 0
-    for (let at = 0; at < base.byteLength; at++) {
+    for (let at = 0; at < base.byteLength; at += step) {
       for (const value of [0, 0xff, base[at]! ^ 0x04]) {
         if (value === base[at]) continue
         const bytes = base.slice()

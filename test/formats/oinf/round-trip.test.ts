@@ -176,7 +176,7 @@ describe('round trips', () => {
     const quant = { scheme: 'symmetric' as const, scales: [0.1] }
     const model = sampleModel([{ ...sampleTensor('q', 'i8', [2]), quant }])
     const { plan } = await planConversion(model, 'oinf', { name: 'x.oinf' })
-    expect([plan.loss, plan.actions.at(0)?.reason]).toEqual(['form', 'its scales are rounded to 32 bits'])
+    expect([plan.loss, plan.actions.at(0)?.reason]).toEqual(['precision', 'its scales are rounded to 32 bits'])
     const again = await openModel(sourceOf(await convertToFiles(model, 'oinf', { name: 'x.oinf' })))
     expect(again.tensors.at(0)!.quant!.scales).toEqual([Math.fround(0.1)])
   })
