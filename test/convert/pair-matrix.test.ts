@@ -20,6 +20,7 @@ import {
   text,
   toHex,
 } from '../../src/index.js'
+import { nameBytes } from '../../src/model/name-bytes.js'
 import { restoreStowed } from '../../src/stow/index.js'
 import { rowMajor } from '../../src/transforms/reorder.js'
 import { sourceOf } from '../support/convert.js'
@@ -68,10 +69,12 @@ async function contentOf(model: Model): Promise<Map<string, unknown>> {
   const { tensors, metadata } = inspectModel(model, { listLimit: 1000 })
   const digests = new Map((await hashModel(model)).tensors.map(({ name, digest }) => [name, digest]))
   return new Map([
-    ...tensors.map(({ offset: _o, file: _f, bytes: _b, ...rest }): [string, unknown] => [
-      `tensor ${rest.name}`,
-      { ...rest, digest: digests.get(rest.name) },
-    ]),
+    ...tensors.map(({ offset: _o, file: _f, bytes: _b, ...rest }, i): [string, unknown] => {
+      const digest = digests.get(rest.name)
+      // Formats show names that are not UTF-8 in ways of their own; what counts is the bytes.
+      const raw = nameBytes(model.tensors.at(i)!)
+      return [`tensor ${raw ? toHex(raw) : rest.name}`, { ...rest, ...(raw && { name: toHex(raw) }), digest }]
+    }),
     ...Object.entries(metadata).map(([key, value]): [string, unknown] => [`metadata ${key}`, value]),
     ...(await Promise.all(model.parts.filter(({ sharing }) => sharing !== 'derived').map(describePart))),
   ])
