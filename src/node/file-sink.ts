@@ -1,10 +1,11 @@
 // Output appears whole or not at all. Bytes go to temporary names beside their targets; when the main file is closed everything is
 // flushed to the disk and renamed, the main file last, since it is the one that refers to the others.
 import type { Stats } from 'node:fs'
-import { type FileHandle, open, readlink, realpath, stat, unlink } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { type ByteSink, type ByteSource, isPlainFileName } from '../bytes/index.js'
 import { failWith, ioCodes, TareError } from '../errors/index.js'
+import { absent, behindLinks } from './behind-links.js'
 import { FileSource } from './file-source.js'
 import { ioError, withIoErrors } from './io-error.js'
 import { replaceFiles, tidyDirectory } from './replace-files.js'
@@ -212,17 +213,4 @@ class Transaction {
   async #discard(): Promise<void> {
     for (const sink of this.sinks) await sink.discard()
   }
-}
-
-/** Where a path leads; a link may lead to what is not there yet. */
-async function behindLinks(path: string): Promise<string> {
-  const found = await realpath(path).catch(absent)
-  if (found !== undefined) return found
-  const link = await readlink(path).catch(() => undefined)
-  return link === undefined ? path : behindLinks(resolve(await realpath(dirname(path)), link))
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error
-  return undefined
 }

@@ -12,6 +12,7 @@ import {
   type SourceHandle,
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
+import { behindLinks } from './behind-links.js'
 import { DescriptorReads } from './descriptor-reads.js'
 import { Descriptor } from './descriptors.js'
 import { assertNoJournal } from './edit-journal.js'
@@ -54,7 +55,7 @@ export class FileSource implements ByteSource {
 
   /** Opens `path`; `name` is what messages call it. `paths` says where its siblings are, where their names do not. */
   static async open(path: string, name = path, paths: ReadonlyMap<string, string> = new Map()): Promise<FileSource> {
-    const target = await realpath(path).catch(() => path)
+    const target = await behindLinks(path).catch(() => path)
     recoverSet(target)
     const source = await FileSource.#from(new Descriptor(path, name), path, name, paths)
     try {

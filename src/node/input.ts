@@ -3,10 +3,12 @@ import { stat } from 'node:fs/promises'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
+import { behindLinks } from './behind-links.js'
 import { type DirectoryFormat, findFolder, findModel } from './directory.js'
 import { FileSource, kindOf } from './file-source.js'
 import { withIoErrors } from './io-error.js'
 import { isRemote, openRemote, type RemoteOptions } from './remote-input.js'
+import { recoverSet } from './replace-files.js'
 import { spool } from './spool.js'
 
 export interface InputOptions extends RemoteOptions {
@@ -27,6 +29,8 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
       message: 's3 addresses cannot be opened yet; use an https address of the object',
     })
   }
+  // Of a set that was being replaced when the work stopped, the main file may be the one that is not there.
+  recoverSet(await behindLinks(input).catch(() => input))
   const stats = await withIoErrors(input, () => stat(input))
   const known = options.formats ?? formats
   if (stats.isFile()) return openFile(input, await findFolder(input, known))
