@@ -9,14 +9,15 @@ export interface DamageFlags {
   readonly allowDamage?: boolean
 }
 
-const namesOf = (tensors: TensorList): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
+/** Where only tensors are read, only what covers them counts. */
+export const namesOf = (tensors: TensorList): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
 
-/** What is damaged, when that is allowed; else it is an error. `only` names the tensors that will be read, when these are not all. */
+/** What is damaged, when that is allowed; else it is an error. `only` names the tensors that will be read; absent: everything counts. */
 export async function checkDamage(
   context: Context,
   model: Model,
   { allowDamage }: DamageFlags,
-  only: ReadonlySet<string> = namesOf(model.tensors),
+  only?: ReadonlySet<string>,
 ): Promise<readonly Finding[]> {
   const damage = await findIn(context, model, only)
   if (!allowDamage) refuseDamage(damage, model)
@@ -31,7 +32,7 @@ export async function warnOfDamage(context: Context, model: Model, tensors: Tens
   return damage
 }
 
-function findIn(context: Context, model: Model, only: ReadonlySet<string>): Promise<readonly Finding[]> {
+function findIn(context: Context, model: Model, only?: ReadonlySet<string>): Promise<readonly Finding[]> {
   const { signal, console } = context
   return findDamage(model, { only, signal, pool: poolOf(context), onProgress: console.progress.update })
 }
@@ -48,7 +49,7 @@ export function damageAllowed(context: Context, isAllowed: boolean | undefined):
   const damage: Finding[] = []
   if (!isAllowed) return { damage }
   const onDamage = (found: readonly Finding[]): void => {
-    damage.push(...found)
+    for (const finding of found) damage.push(finding)
     remarkDamage(context, found)
   }
   return { damage, onDamage }

@@ -108,6 +108,7 @@ async function extractOnePart(
   flags: ExtractFlags,
 ): Promise<Status> {
   const { console } = context
+  const damage = await checkDamage(context, model, flags)
   const { part, payload, warnings } = extractPart((await restoreStowed(model)).model, flags.part!)
   const file: FileLayout = { name: basename(output), slots: [{ kind: 'payload', path: part.kind, payload }] }
   const size = await write(context, model, source, file, output, flags)
@@ -119,6 +120,7 @@ async function extractOnePart(
       part: { name, kind: part.kind },
       warnings,
       output: { name: output, size },
+      ...damageJson(damage),
     })
   } else {
     for (const warning of warnings) console.remark(`warning: ${escapeText(warning)}`)

@@ -1,6 +1,6 @@
 import { type Algorithm, failWith, type HashResult, hashModel, usageCodes } from '../node.js'
 import type { Context } from './context.js'
-import { checkDamage, type DamageFlags, damageJson } from './damage.js'
+import { checkDamage, type DamageFlags, damageJson, namesOf } from './damage.js'
 import { escapeName } from './escape-name.js'
 import { plural } from './format-values.js'
 import { type Difference, differences, type HashRecord, parseHashes, recordFor } from './hash-check.js'
@@ -27,7 +27,7 @@ export default async function hash(context: Context, inputs: readonly string[], 
       failWith(usageCodes.option, { file: input, message: `${flags.check} has no digests for it` })
     const algorithm = record?.algorithm ?? flags.algorithm ?? 'blake3'
     const decoded = record?.decoded ?? flags.decoded
-    const damage = await checkDamage(context, model, flags)
+    const damage = await checkDamage(context, model, flags, namesOf(model.tensors))
     const hashed = await hashModel(model, { algorithm, decoded, pool, signal, onProgress: console.progress.update })
     await assertUnchanged([source])
     const result: HashResult & ReturnType<typeof damageJson> = { ...hashed, file: input, ...damageJson(damage) }

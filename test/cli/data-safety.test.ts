@@ -91,6 +91,19 @@ describe.each([
   })
 })
 
+test('a part of a damaged file is not handed on either', async () => {
+  const bytes = fixtureBytes('embd', 'sect-all-dtypes-vocab-aligned-crc.weights').slice()
+  const token = Buffer.from(bytes).indexOf('[UNK]')
+  expect(token).toBeGreaterThan(0)
+  bytes[token + 1] = 0x56
+  writeFileSync(at('damaged.weights'), bytes)
+  const extract = ['extract', at('damaged.weights'), '--part', 'vocabulary', '-o', at('vocab.txt')]
+  const { status, stderr } = await tare(...extract)
+  expect([status, existsSync(at('vocab.txt'))]).toEqual([1, false])
+  expect(stderr).toContain('verify/damaged')
+  expect((await tare(...extract, '--allow-damage')).status).toBe(0)
+})
+
 test('torch archives are compared, too', async () => {
   const bytes = fixtureBytes('torch', 'state-dict.pt').slice()
   const at64 = bytes.findIndex((_, i) => i > 512 && bytes[i] !== 0 && bytes[i + 1] !== 0 && i > bytes.byteLength / 3)
