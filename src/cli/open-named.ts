@@ -1,6 +1,6 @@
 // Files that an index names outside its own directory. Somebody else wrote the index, so what it names is asked only as far as the user
 // allows it: paths with --lenient, addresses with --remote-parts, wherever the index itself lies. Only the origin that the user typed needs
-// no leave: whoever serves the index serves its parts.
+// no permission: the server of the index is also the server of its parts.
 import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,

@@ -15,7 +15,7 @@ import {
 
 const positionBuffer = /(^|\.)position_ids$/
 /** No encoder has more positions. */
-const mostPositions = 1 << 20
+const maxPositions = 1 << 20
 const frameworks: ReadonlySet<string> = new Set(['pt', 'tf', 'flax', 'np', 'mlx'])
 
 /** The capabilities, with what may stay behind taken for a loss of form. Buffers are read to see that they hold what they should. */
@@ -47,7 +47,7 @@ async function isPositionBuffer({ name, dtype, shape, data }: Tensor, signal?: A
   const count = shape.at(-1) ?? 0
   const isRow = shape.length === 1 || (shape.length === 2 && shape[0] === 1)
   const { codec } = dtype
-  if (!positionBuffer.test(name) || !isRow || count > mostPositions) return false
+  if (!positionBuffer.test(name) || !isRow || count > maxPositions) return false
   if (!data || !codec || (dtype.kind !== 'int' && dtype.kind !== 'uint')) return false
   if (data.byteLength !== dtype.byteLength(shape)) return false
   const bytes = await readPayload(data, signal)

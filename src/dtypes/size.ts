@@ -19,7 +19,7 @@ export function plainLayout(bytes: number): Pick<DType, 'group' | 'byteLength'> 
   return { group, byteLength: flatByteLength(group) }
 }
 
-/** Whether tensors of this shape can have so many bytes. Some types do not tell. */
+/** Whether tensors of this shape can have this number of bytes. Some types do not tell. */
 export function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
   if (dtype.regions) return dtype.regions.isKnownSize(shape, byteLength)
   const length = dtype.byteLength(shape)

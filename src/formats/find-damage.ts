@@ -2,11 +2,17 @@
 // weights on first compares the checksums that the file has for them. Formats without checksums have nothing to compare.
 import { collectingReport, type Finding, failWith, placeOf, TareError, verifyCodes } from '../errors/index.js'
 import { Damage } from '../model/damage.js'
-import type { DamageFinder, Format, Model, ReadContext } from '../model/index.js'
-import { totalSize } from '../model/index.js'
+import {
+  type DamageFinder,
+  type DamageOptions,
+  type Format,
+  type Model,
+  type ReadContext,
+  totalSize,
+} from '../model/index.js'
 
 /** What is damaged, as far as the checksums of the model's files tell. */
-export async function findDamage(model: Model, options: Parameters<DamageFinder>[0] = {}): Promise<readonly Finding[]> {
+export async function findDamage(model: Model, options: DamageOptions = {}): Promise<readonly Finding[]> {
   const found: Finding[] = []
   for (const find of model.damageFinders ?? []) found.push(...(await find(options)))
   return found

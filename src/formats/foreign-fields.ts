@@ -1,5 +1,7 @@
 // The fields of a protobuf message, as far as the first bytes of a file show them. A guess that helps to recognise what is inside.
+
 import { decodeUtf8 } from '../bytes/index.js'
+import { varintAt } from '../wire/varints.js'
 
 export interface Field {
   readonly number: number
@@ -35,17 +37,6 @@ export function* fieldsOf(bytes: Uint8Array, from: number, to: number): Generato
       ? { number, value: value.value, end: at, isFixed: false }
       : { number, start: value.end, end: at, isFixed: false }
   }
-}
-
-function varintAt(bytes: Uint8Array, start: number): { readonly value: number; readonly end: number } | undefined {
-  let value = 0
-  for (let i = 0; i < 10; i++) {
-    const byte = bytes[start + i]
-    if (byte === undefined) return undefined
-    value += (byte % 0x80) * 2 ** (7 * i)
-    if (byte < 0x80) return { value, end: start + i + 1 }
-  }
-  return undefined
 }
 
 /** Whether a field holds a text that one can read, or one of a certain form. */

@@ -12,7 +12,6 @@ import {
   openSync,
   renameSync,
   statSync,
-  unlinkSync,
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import type { FilePatch } from '../edit/index.js'
@@ -26,7 +25,7 @@ import {
 } from './edit-journal.js'
 import type { FileSource } from './file-source.js'
 import { ioError } from './io-error.js'
-import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { forgetTemp, removeQuietly, tempNameFor, trackTemp } from './temp-files.js'
 
 export type PatchedHow = 'cloned' | 'patched'
 
@@ -107,13 +106,5 @@ function takeOver(file: number, old: string): void {
     fchownSync(file, uid, gid)
   } catch {
     // it stays with whoever edits it, as any new file does
-  }
-}
-
-function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // it was not made
   }
 }

@@ -1,7 +1,7 @@
 // Several files take the places of several others, all of them or none. A single rename is atomic; of a set of files, a crash between two
 // renames would leave old and new ones mixed. So first a journal says which files are complete and where they belong. Then the old files
-// step aside, the main one first, since without it nobody opens the others; then the new ones come in, the main one last. Whoever finds
-// a journal finishes what it says: every step can be repeated. After an error all files go back to where they were.
+// step aside, the main one first, since without it nobody opens the others; then the new ones come in, the main one last. A run that
+// finds a journal finishes what it says: every step can be repeated. After an error all files go back to where they were.
 import {
   closeSync,
   existsSync,
@@ -184,7 +184,7 @@ export function tidyDirectory(directory: string): void {
   try {
     names = readdirSync(directory)
   } catch {
-    return // whoever may write a file need not be allowed to list the directory
+    return // permission to write a file does not include listing the directory
   }
   recoverSets(directory, names)
   for (const name of names) if (isLeftover(directory, name)) removeQuietly(join(directory, name))

@@ -23,7 +23,7 @@ export class Pace {
     this.#window = rateWindow
   }
 
-  /** Takes in that so many bytes came after so many milliseconds of waiting; throws when it is too little for too long. */
+  /** Counts bytes that came, and the milliseconds of waiting for them; throws when it is too little for too long. */
   add(bytes: number, waited: number): void {
     this.#bytes += bytes
     this.#waited += waited

@@ -1,6 +1,21 @@
-// Lists of varints, as packed protobuf fields hold them. They are decoded piece by piece: a piece may end in the middle of a number.
+// Varints, the numbers of protobuf, and lists of them as packed fields hold them. Lists are decoded piece by piece: a piece may end in the middle of a number.
 
 const longest = 10
+
+/** The number that begins at `start`, for a guess at what bytes are; undefined when it does not end there. Beyond 2^53 it is not exact. */
+export function varintAt(
+  bytes: Uint8Array,
+  start: number,
+): { readonly value: number; readonly end: number } | undefined {
+  let value = 0
+  for (let i = 0; i < longest; i++) {
+    const byte = bytes[start + i]
+    if (byte === undefined) return undefined
+    value += (byte % 0x80) * 2 ** (7 * i)
+    if (byte < 0x80) return { value, end: start + i + 1 }
+  }
+  return undefined
+}
 
 /** How many varints the bytes are; undefined when they do not end with the end of one, or hold one of more than ten bytes. */
 export function countVarints(bytes: Uint8Array): number | undefined {

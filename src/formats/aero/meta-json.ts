@@ -1,8 +1,10 @@
 // The JSON metadata chunk (MJSN): one object, free-form. Its members are the model's metadata. Each value remembers the text it was
 // read from, so that numbers and nested values that are written again look exactly as they did.
+
 import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith, jsonCodes, type Report, strictReport, TareError, writeCodes } from '../../errors/index.js'
 import type { Fit, JsonValue, Metadata, MetaValue } from '../../model/index.js'
+import { toPlainJson } from '../../model/plain-json.js'
 import { type JsonNode, JsonScanner, parseJson } from '../../wire/index.js'
 import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
@@ -68,15 +70,7 @@ function toMeta(node: JsonNode, raw: string): MetaValue {
   return { type: 'json', value: toPlain(node) }
 }
 
-export function toPlain(node: JsonNode): JsonValue {
-  if (node instanceof Map) {
-    const object = Object.create(null) as Record<string, JsonValue>
-    for (const [key, value] of node) object[key] = toPlain(value)
-    return object
-  }
-  if (Array.isArray(node)) return node.map(toPlain)
-  return typeof node === 'bigint' ? exactNumber(node) : node
-}
+export const toPlain = (node: JsonNode): JsonValue => toPlainJson(node, exactNumber)
 
 /** What JSON metadata can hold. Widths of numbers are the only thing that has no place. */
 export function fitMetadata(value: MetaValue): Fit<MetaValue> {

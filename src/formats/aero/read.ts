@@ -126,7 +126,7 @@ function extraParts(manifest: JsonObject | undefined, index: JsonObject | undefi
   return [...(manifest ? [extraPart(manifestKind, manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
 }
 
-/** What the manifest holds beyond what is written from the model; the types of packed tensors are listed anew from the tensors. */
+/** What the manifest holds beyond what is written from the model; the types of packed tensors are listed from the tensors again. */
 function foreignTo({ extra }: Manifest, metadata: ReadonlyMap<string, MetaValue>): JsonObject | undefined {
   const { quant_descriptors: value, ...rest } = extra ?? {}
   const isDerived = value !== undefined && isGgmlDescriptors({ type: 'json', value })

@@ -25,7 +25,7 @@ export function restorePart(part: Part): Part | undefined {
   return part.kind === chunkKind && part.data && isChunk(part.content) ? part : undefined
 }
 
-/** Hashes are made anew, so none is ever kept. */
+/** Hashes are recomputed, so none is ever kept. */
 const neverKept: readonly unknown[] = ['IHSH', 'PHSH']
 
 /** Four bytes, whatever they are. */

@@ -1,5 +1,5 @@
 // Tensors may have the same place, down to the last byte: that is how equal ones are stored once. Any other overlap is damage, or the work of
-// a writer that has lost count: whoever changes one tensor changes another.
+// a writer that has lost count: a change to one tensor changes another.
 import type { ReadContext, TensorList } from '../../model/index.js'
 import { codes } from './codes.js'
 

@@ -1,5 +1,6 @@
 // An ONNX file has no magic number: it begins with whatever field comes first. It is recognised when its first fields are those of a
 // model, with a version and a graph among them.
+import { varintAt } from '../../wire/varints.js'
 import { modelMessage } from './messages.js'
 
 const latestImaginable = 1000
@@ -36,15 +37,4 @@ function startsLikeGraph(head: Uint8Array, at: number): boolean {
   const first = head[at]
   if (first === undefined) return at >= head.byteLength
   return first % 8 === 2 && [1, 2, 5, 10, 11, 12, 13, 14, 15].includes(Math.floor(first / 8))
-}
-
-function varintAt(bytes: Uint8Array, start: number): { value: number; end: number } | undefined {
-  let value = 0
-  for (let i = 0; i < 10; i++) {
-    const byte = bytes[start + i]
-    if (byte === undefined) return undefined
-    value += (byte % 0x80) * 2 ** (7 * i)
-    if (byte < 0x80) return { value, end: start + i + 1 }
-  }
-  return undefined
 }

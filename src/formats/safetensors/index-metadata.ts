@@ -1,8 +1,10 @@
 // The index of a set has metadata of its own. A single file has no index, so there it is the JSON text of one metadata entry: the set that
 // the model came from, or goes to, has it back.
+
 import { encodeUtf8 } from '../../bytes/index.js'
 import { strictReport, TareError } from '../../errors/index.js'
 import { type JsonValue, type Metadata, type Model, type Part, text } from '../../model/index.js'
+import { toPlainJson } from '../../model/plain-json.js'
 import { type JsonNode, parseJson } from '../../wire/index.js'
 
 export const indexMetadataKey = 'tare.index_metadata'
@@ -43,12 +45,4 @@ function parseObject(json: string): JsonValue | undefined {
   }
 }
 
-export function toPlain(node: JsonNode): JsonValue {
-  if (node instanceof Map) {
-    const object = Object.create(null) as Record<string, JsonValue>
-    for (const [key, value] of node) object[key] = toPlain(value)
-    return object
-  }
-  if (Array.isArray(node)) return node.map(toPlain)
-  return typeof node === 'bigint' ? node.toString() : node
-}
+export const toPlain = (node: JsonNode): JsonValue => toPlainJson(node, (value) => value.toString())

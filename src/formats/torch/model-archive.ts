@@ -45,7 +45,7 @@ export async function readModelArchive(
   return model
 }
 
-/** The only model in it, as far as the directory can be read; what is wrong with that is said by whoever reads it in earnest. */
+/** The only model in it, as far as the directory can be read; what is wrong with the directory is reported when the archive is read. */
 async function findModel(source: ByteSource, { signal, limits }: ReadContext): Promise<ZipMember | undefined> {
   try {
     const report = collectingReport(source.name, [])

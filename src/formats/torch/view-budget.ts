@@ -6,7 +6,7 @@ import type { Storage } from './storages.js'
 
 /** So much is always allowed: it takes no longer than a file of this size. */
 const smallModel = 1 << 26
-/** With `lenient` the limit is so many times as high. */
+/** With `lenient` the limit is higher by this factor. */
 const lenience = 64
 
 /** Within the default limit, or only because `lenient` raises it, or beyond it. */
@@ -26,7 +26,7 @@ export class ViewBudget {
     this.#stored = stored
   }
 
-  /** Takes so many bytes for a view of a storage. What is refused takes nothing. */
+  /** Takes this number of bytes for a view of a storage. What is refused takes nothing. */
   take(bytes: number, storage: Storage): Allowance {
     const promised = this.#promised + bytes
     const fits = (factor: number): boolean =>
