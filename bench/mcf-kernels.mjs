@@ -21,7 +21,7 @@ const result =
   work === 'error'
     ? await errors()
     : work === 'least'
-      ? { least: leastError() }
+      ? { least: lowestError() }
       : { ...(await speed()), bytes: bytes.byteLength }
 answer(result)
 
@@ -45,7 +45,7 @@ async function errors() {
 }
 
 /** The error with the best real scale for each block, found by brute force: no choice of stored scales can be better. */
-function leastError() {
+function lowestError() {
   const most = 2 ** (Number(method.slice(1)) - 1) - 1
   let [error, square] = [0, 0]
   for (let from = 0; from < count; from += 32) {

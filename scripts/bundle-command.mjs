@@ -27,7 +27,7 @@ const sharers = 4
 export async function bundleCommand(dist) {
   const modules = [
     ...(await bundle(dist, { main: join(dist, 'cli', 'main.js') }, true)),
-    ...(await bundle(dist, { worker: join(dist, 'node', 'worker.js') }, false)),
+    ...(await bundle(dist, { worker: join(dist, 'threads', 'node', 'worker.js') }, false)),
   ]
   const takenIn = new Set(modules.flatMap((id) => packageOf(id, dist) ?? []))
   writeFileSync(join(dist, 'command', 'licenses.txt'), [...takenIn].sort().map(licence).join('\n'))

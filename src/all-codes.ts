@@ -14,14 +14,14 @@ import {
 } from './errors/index.js'
 import { formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
-import { poolCodes } from './pool/codes.js'
 import { remoteCodes } from './remote/index.js'
+import { poolCodes } from './threads/codes.js'
 import { tokenizeCodes } from './tokenize/codes.js'
 import { transformCodes } from './transforms/codes.js'
 import { profileCodes } from './verify/profile.js'
 import { receiptCodes } from './verify/receipt-codes.js'
-import { msgpackCodes } from './wire/msgpack.js'
-import { zstdCodes } from './wire/zstd-codes.js'
+import { msgpackCodes } from './wire/msgpack/index.js'
+import { zstdCodes } from './wire/zstd/codes.js'
 
 /** Every code that tare can report, in the order of docs/codes.md. */
 export function allCodes(): Code[] {

@@ -3,7 +3,7 @@
 // Names are hostile: when too many of them fall on one place, a Map takes over, whose hashes nobody outside can foresee.
 
 /** A million honest names need fewer than a hundred steps at worst. */
-const mostSteps = 256
+const maxSteps = 256
 /** Names with the same hash are compared as long as that takes no more characters than all names have that came here, and these. */
 const fewCharacters = 4096
 const fewest = 16
@@ -63,7 +63,7 @@ export class NameSet {
         // One long name, and a short one with its hash that comes again and again: each time the long one is made to be compared.
         this.#charactersLeft -= other.length
       }
-      if (++steps > mostSteps || this.#charactersLeft < 0) return undefined
+      if (++steps > maxSteps || this.#charactersLeft < 0) return undefined
     }
     return place
   }

@@ -3,7 +3,7 @@
 import { decodeUtf8 } from './text.js'
 
 /** Longer texts are seldom: nothing is kept for them. */
-const mostKept = 256
+const maxKept = 256
 /** So many arguments a call takes without trouble. */
 const unitsTogether = 4096
 
@@ -12,7 +12,7 @@ const rooms: number[][] = []
 /** Room for so many code units, to be used at once: the next call may give the same. */
 function unitRoom(length: number): number[] {
   const room = rooms[length] ?? new Array<number>(length).fill(0)
-  if (length <= mostKept) rooms[length] = room
+  if (length <= maxKept) rooms[length] = room
   return room
 }
 
@@ -36,7 +36,7 @@ export function textOfUnits(units: Uint8Array | Uint16Array, from: number, to: n
 /** The same in any engine. */
 export function plainTextOfUnits(units: Uint8Array | Uint16Array, from: number, to: number): string {
   const length = to - from
-  if (length > mostKept) return longText(units, from, to)
+  if (length > maxKept) return longText(units, from, to)
   const room = unitRoom(length)
   for (let i = 0; i < length; i++) room[i] = units[from + i]!
   return textOfRoom(room)
@@ -45,7 +45,7 @@ export function plainTextOfUnits(units: Uint8Array | Uint16Array, from: number, 
 /** The text of a few bytes when all of them are ASCII, as names mostly are: sooner made than by a decoder. */
 export function asciiText(bytes: Uint8Array, from: number, to: number): string | undefined {
   const length = to - from
-  if (length > mostKept) return undefined
+  if (length > maxKept) return undefined
   for (let i = from; i < to; i++) if (bytes[i]! > 0x7f) return undefined
   return textOfUnits(bytes, from, to)
 }

@@ -9,7 +9,7 @@ const arenaPages = 448
 /** The first 2 MiB of the arena are never a window: kernels have their tables there. */
 export const kernelRoom = 32 * pageSize
 /** Larger windows have a memory of their own. */
-const mostPages = 256
+const maxPages = 256
 const keepPerSize = 4
 const free = new Map<number, Uint8Array[]>()
 
@@ -54,7 +54,7 @@ function ownMemory(pages: number): Uint8Array {
 }
 
 function takePages(count: number): Uint8Array | undefined {
-  if (count > mostPages) return undefined
+  if (count > maxPages) return undefined
   const { bytes, isTaken, windows } = openArena()
   for (let first = 0; first + count <= arenaPages; first++) {
     const lastTaken = isTaken.subarray(first, first + count).lastIndexOf(1)

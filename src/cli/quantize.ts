@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import {
   checkLoss,
   closeModel,
+  defaultMethod,
   type Finding,
   formatForOutput,
   type MethodChoice,
@@ -14,7 +15,6 @@ import {
   type Quantization,
   runConversion,
   type TensorQuality,
-  usualMethod,
 } from '../node.js'
 import type { Context } from './context.js'
 import { type DamageFlags, damageAllowed, damageJson } from './damage.js'
@@ -50,7 +50,7 @@ export default async function quantize(context: Context, inputs: readonly string
   if (target === undefined) throw unknownOutput()
   const extra = formatOptionValues('write', { ...flags })
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = usualMethod(target), only, exclude, files, without } = flags
+    const { method = defaultMethod(target), only, exclude, files, without } = flags
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, flags, console.progress.update),
       ...{ name: basename(output), only, exclude, files, without, extra, signal, pool: poolOf(context) },

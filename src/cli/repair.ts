@@ -31,20 +31,20 @@ export default function repair(context: Context, inputs: readonly string[], flag
           onProgress: console.progress.update,
         }),
     )
-    const { format, mended, lost, size, salvage } = planned
+    const { format, repaired, lost, size, salvage } = planned
     if (context.json) {
       await console.json({
         file: input,
         format,
-        mended,
+        repaired,
         lost,
         ...(salvage && { salvage }),
         size,
         files: outputs,
       })
     } else {
-      for (const what of mended) console.remark(`  mended  ${escapeText(what)}`)
-      for (const what of lost) console.remark(`  lost    ${escapeText(what)}`)
+      for (const what of repaired) console.remark(`  repaired  ${escapeText(what)}`)
+      for (const what of lost) console.remark(`  lost      ${escapeText(what)}`)
       console.remark(`${escapeName(output)}: ${format}, ${formatSize(size)}`)
     }
     return 0

@@ -68,7 +68,7 @@ export const openOptions = (context: Context) => ({
 })
 
 /** Of one kind, so many are shown beside what the command is about. */
-const mostRemarks = 20
+const maxRemarks = 20
 const remarks = new WeakMap<AbortSignal, Map<string, number>>()
 
 function remarkOn({ json, console, signal }: Context, finding: Finding): void {
@@ -77,8 +77,8 @@ function remarkOn({ json, console, signal }: Context, finding: Finding): void {
   remarks.set(signal, counts)
   const count = (counts.get(finding.code) ?? 0) + 1
   counts.set(finding.code, count)
-  if (count <= mostRemarks) console.remark(formatFindingLine(finding, console.errorColor, true))
-  else if (count === mostRemarks + 1)
+  if (count <= maxRemarks) console.remark(formatFindingLine(finding, console.errorColor, true))
+  else if (count === maxRemarks + 1)
     console.remark(`more of ${finding.code} are not shown; \`tare verify\` lists all of them`)
 }
 

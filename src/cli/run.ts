@@ -25,7 +25,7 @@ export async function execute(
   signal: AbortSignal,
 ): Promise<Status> {
   let status: Status = 0
-  const table = await withMends(await withFormatOptions(verbs, args), args)
+  const table = await withRepairs(await withFormatOptions(verbs, args), args)
   const program = buildProgram(version, table, console, async (verb, words, options) => {
     console.configure(options)
     const { default: act } = await verb.load()
@@ -53,11 +53,11 @@ async function withFormatOptions(table: readonly Verb[], args: readonly string[]
 }
 
 /** The same for a verb whose help says what each format can do. */
-async function withMends(table: readonly Verb[], args: readonly string[]): Promise<readonly Verb[]> {
-  const called = table.find((verb) => verb.saysMends && args.includes(verb.name))
+async function withRepairs(table: readonly Verb[], args: readonly string[]): Promise<readonly Verb[]> {
+  const called = table.find((verb) => verb.saysRepairs && args.includes(verb.name))
   if (!called || !args.some((arg) => arg === '--help' || arg === '-h' || arg === 'help')) return table
-  const { describeMends } = await import('./mends.js')
-  const description = `${called.description ?? called.summary}\n\n${describeMends()}`
+  const { describeRepairs } = await import('./repairs.js')
+  const description = `${called.description ?? called.summary}\n\n${describeRepairs()}`
   return table.map((verb) => (verb === called ? { ...verb, description } : verb))
 }
 

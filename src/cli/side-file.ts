@@ -6,19 +6,19 @@ import { openInput } from '../node.js'
 import { UsageError } from './status.js'
 
 /** `-` is standard input. At most as many bytes as one text can have, unless told. */
-export async function readSideFile(file: string, mostBytes = constants.MAX_STRING_LENGTH): Promise<Buffer> {
+export async function readSideFile(file: string, maxBytes = constants.MAX_STRING_LENGTH): Promise<Buffer> {
   try {
-    const bytes = file === '-' ? await buffer(process.stdin) : await readPath(file, mostBytes)
-    refuseBeyond(mostBytes, bytes.length)
+    const bytes = file === '-' ? await buffer(process.stdin) : await readPath(file, maxBytes)
+    refuseBeyond(maxBytes, bytes.length)
     return bytes
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${reasonOf(error as Error)}`)
   }
 }
 
-async function readPath(file: string, mostBytes: number): Promise<Buffer> {
+async function readPath(file: string, maxBytes: number): Promise<Buffer> {
   const stats = await stat(file)
-  refuseBeyond(mostBytes, stats.size)
+  refuseBeyond(maxBytes, stats.size)
   if (!stats.isFIFO()) return readFile(file)
   // What a shell makes of <(command). Nothing would end a plain read of a pipe through which nothing comes.
   const pipe = await openInput(file)

@@ -7,7 +7,7 @@ import type { TensorList } from '../model/index.js'
 import { type ActionKind, isWorse, type Loss, type PlanAction } from './plan-types.js'
 
 /** Sorts of actions beyond so many are as many as the tensors, and not worth a number. */
-const mostSorts = 4096
+const maxSorts = 4096
 const noPosition = 0
 
 type Sort = Omit<PlanAction, 'name'>
@@ -56,7 +56,7 @@ export class ActionLog extends LazyList<PlanAction> {
   #numberOf(sort: Sort): number {
     if (isSame(sort, this.#sorts[this.#last])) return this.#last
     const { subject, action, loss, requested, reason, from, to } = sort
-    const isSeldom = this.#numbers.size >= mostSorts
+    const isSeldom = this.#numbers.size >= maxSorts
     const key = JSON.stringify([subject, action, loss, requested, reason, from, to])
     this.#last = this.#numbers.get(key) ?? this.#sorts.push(sort) - 1
     if (!isSeldom) this.#numbers.set(key, this.#last)

@@ -2,7 +2,7 @@
 // has no use for and that are not gone when they stay behind: a buffer of the numbers 0, 1, 2, … that the library registers, the name of the
 // framework that wrote the file, and the files that lie beside the weights. Each is named in the plan, as a loss of form. What does not
 // follow from anything else is content, as ever.
-import { fileKind } from '../model/companions.js'
+import { fileKind } from '../content/companions.js'
 import {
   type Fit,
   type MetaValue,

@@ -1,9 +1,9 @@
 // Parts out of a model: a vocabulary as text, a file as the bytes that it was, anything else as JSON.
 import { encodeUtf8 } from '../bytes/index.js'
+import { vocabularyKind } from '../content/vocabulary.js'
+import { exportVocabulary } from '../content/vocabulary-text.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { bytesPayload, type Model, type Part, type Payload } from '../model/index.js'
-import { vocabularyKind } from '../model/vocabulary.js'
-import { exportVocabulary } from '../model/vocabulary-text.js'
 
 export interface ExtractedPart {
   readonly part: Part

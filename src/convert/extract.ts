@@ -5,7 +5,7 @@ import { formatDims } from '../model/dims.js'
 import type { FileLayout, Model, Tensor } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { rowMajor } from '../transforms/reorder.js'
-import { npyDescription, npyHeader } from '../wire/npy-header.js'
+import { npyDescription, npyHeader } from '../wire/npy/header.js'
 import { parseSlice, sliceTensor } from './slice.js'
 
 export interface ExtractOptions {

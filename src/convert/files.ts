@@ -1,10 +1,10 @@
 // Which parts come along in a conversion, the files of a model above all, and in which form the target takes them.
 import { isPlainFileName } from '../bytes/index.js'
+import { companionsBeside, fileKind, filePart, findFile } from '../content/companions.js'
+import { type Vocabulary, vocabularyKind } from '../content/vocabulary.js'
+import { exportVocabulary, parseVocabularyText } from '../content/vocabulary-text.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import { companionsBeside, fileKind, filePart, findFile } from '../model/companions.js'
 import { bytesPayload, type Fit, type Model, type Part, readPayload, type WriteCapabilities } from '../model/index.js'
-import { type Vocabulary, vocabularyKind } from '../model/vocabulary.js'
-import { exportVocabulary, parseVocabularyText } from '../model/vocabulary-text.js'
 import { type ActionLog, noter } from './action-log.js'
 
 export interface FileOptions {

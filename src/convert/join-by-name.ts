@@ -35,7 +35,7 @@ interface Clash {
 }
 
 /** How many clashes are named before it is enough. */
-const mostNamed = 5
+const maxNamed = 5
 
 export class JoinedByName<T> {
   readonly #kind: Joinable<T>
@@ -63,7 +63,7 @@ export class JoinedByName<T> {
         continue
       }
       const clash = await this.#meet(key, old, { item, from })
-      if (clash && clashes.push(clash) === mostNamed) break
+      if (clash && clashes.push(clash) === maxNamed) break
     }
     if (clashes.length > 0) this.#refuse(clashes, from)
     return added
@@ -92,7 +92,7 @@ export class JoinedByName<T> {
   #refuse(clashes: readonly Clash[], from: Model): never {
     const { fileOf } = this.#context
     const named = clashes.map(({ name, why, with: other }) => `${JSON.stringify(name)} as in ${fileOf(other)}: ${why}`)
-    const more = clashes.length === mostNamed ? ' and perhaps more' : ''
+    const more = clashes.length === maxNamed ? ' and perhaps more' : ''
     const message = `${named.join('; ')}${more}; say whose counts with --prefer first or --prefer last`
     return failWith(this.#kind.clash, { file: fileOf(from), path: clashes[0]!.name, message })
   }

@@ -1,5 +1,6 @@
 // Several models become one, before anything is planned: an index that points into all their files. What two of them have under one name
 // must be the same, or the caller says whose counts; so nothing is lost that is not named.
+
 import type { MetaValue, Model, Part, Tensor, TensorList } from '../model/index.js'
 import { orientationKind } from '../model/orientation.js'
 import { compareMeta } from '../model/same-meta.js'

@@ -3,11 +3,11 @@
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow, type List } from '../bytes/index.js'
 import { countSlots, type Layout, type Model, type Payload, type TensorList } from '../model/index.js'
-import { indexSize } from '../model/index-size.js'
-import type { WorkerPool } from '../pool/index.js'
+import type { WorkerPool } from '../threads/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
 import { reorderMemory } from '../transforms/reorder.js'
+import { indexSize } from '../writing/index-size.js'
 import type { ActionKind, ActionList, PlanAction } from './plan-types.js'
 
 export interface Planned {
@@ -26,7 +26,7 @@ const always = 24 * defaultWindow
 const perTensor = 256
 /** What encoding its entry leaves behind, until the engine collects it. */
 const garbagePerTensor = 4 << 10
-const mostGarbage = 40 << 20
+const maxGarbage = 40 << 20
 /** The input's index is in memory as bytes, as text and as what it says. */
 const perIndexByte = 4
 /** Headers are put together as text first. */
@@ -39,7 +39,7 @@ const perThread = 48 * defaultWindow
 export function estimateMemory(planned: Planned): number {
   const { source, tensors, layout } = planned
   const count = Math.max(source.tensors.length, tensors.length)
-  const garbage = Math.min(garbagePerTensor * count, mostGarbage)
+  const garbage = Math.min(garbagePerTensor * count, maxGarbage)
   const indexes = garbage + perTensor * count + perIndexByte * indexSize(source, source.parts) + headerMemory(layout)
   const threads = threadMemory(planned)
   // Where threads make the tensors, the next is begun before the last one is written.

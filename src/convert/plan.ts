@@ -1,6 +1,7 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
 import { countElements, type List } from '../bytes/index.js'
+import { namesOf } from '../content/model-names.js'
 import { type Finding, failWith, writeCodes } from '../errors/index.js'
 import { findDamage, requireFormat } from '../formats/index.js'
 import {
@@ -16,7 +17,6 @@ import {
   type WriteCapabilities,
   type WriteOptions,
 } from '../model/index.js'
-import { namesOf } from '../model/model-names.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
 import { nearestBlocks } from '../transforms/quantize-method.js'
@@ -26,6 +26,7 @@ import { attachState, dropState } from '../transforms/state.js'
 import { ActionLog, noter, worstOf } from './action-log.js'
 import { canStayStored, isCopy } from './as-stored.js'
 import { assertSizes } from './check-output.js'
+import { takesBlocks } from './default-method.js'
 import { withDispensable } from './dispensable.js'
 import { type FileOptions, inFolder, planFiles } from './files.js'
 import { estimateMemory } from './peak-memory.js'
@@ -39,7 +40,6 @@ import { checkRenameMap, checkUniqueNames } from './rename.js'
 import { sharePayloads } from './share.js'
 import { sharedOut } from './share-out.js'
 import { findStrayCodes } from './stray-codes.js'
-import { takesBlocks } from './usual-method.js'
 
 export * from './plan-types.js'
 export type { QuantizeSettings } from './recode.js'
@@ -62,7 +62,7 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly shardSize?: number | undefined
   readonly align?: number | undefined
   readonly deterministic?: boolean | undefined
-  readonly anew?: WriteOptions['anew']
+  readonly rewrite?: WriteOptions['rewrite']
   readonly extra?: WriteOptions['extra']
   readonly signal?: AbortSignal | undefined
 }
@@ -131,7 +131,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     name,
     shardSize,
     align,
-    anew: options.anew,
+    rewrite: options.rewrite,
     likeReference: options.quantize?.mode === 'reference',
     signal,
     pool: options.pool,
@@ -285,8 +285,8 @@ function checkStoredNames(tensors: TensorList, storedFrom: List<string>, names: 
 }
 
 function checkCount(tensors: TensorList, write: WriteCapabilities, title: string, file: string): void {
-  if (write.mostTensors === undefined || tensors.length <= write.mostTensors) return
-  const most = write.mostTensors === 1 ? 'one tensor' : `at most ${write.mostTensors} tensors`
+  if (write.maxTensors === undefined || tensors.length <= write.maxTensors) return
+  const most = write.maxTensors === 1 ? 'one tensor' : `at most ${write.maxTensors} tensors`
   const message = `${title} holds ${most}, the model has ${tensors.length}; choose with --only`
   failWith(writeCodes['name-unsupported'], { file, message })
 }

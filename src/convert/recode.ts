@@ -3,7 +3,7 @@
 import { type DType, dtypeById, f32 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor, TensorList } from '../model/index.js'
-import { isWorthComputing, runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, runMixed, type WorkerPool } from '../threads/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
 import { rangeJob } from '../transforms/jobs.js'

@@ -3,17 +3,8 @@
 import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { collectingReport, type Finding } from '../errors/index.js'
 import { type OpenOptions, recognise } from '../formats/index.js'
-import {
-  fileLength,
-  type Layout,
-  type Lost,
-  layoutSize,
-  type Repair,
-  type WriteLayoutOptions,
-  type WriteOptions,
-  type WrittenFile,
-  writeLayout,
-} from '../model/index.js'
+import { fileLength, type Layout, type Lost, layoutSize, type Repair, type WriteOptions } from '../model/index.js'
+import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../writing/write-layout.js'
 import { assertVerifies } from './check-output.js'
 import { describeLost, planSalvage } from './salvage.js'
 
@@ -40,9 +31,11 @@ export async function planRepair(source: ByteSource, options: WriteOptions & Ope
 async function salvage(source: ByteSource, options: WriteOptions & OpenOptions): Promise<PlannedRepair> {
   const { conversion, format, kept, lost, findings } = await planSalvage(source, options)
   const { layout } = conversion
-  const mended = [`the ${kept === 1 ? 'tensor that is whole is' : `${kept} tensors that are whole are`} in a new file`]
+  const repaired = [
+    `the ${kept === 1 ? 'tensor that is whole is' : `${kept} tensors that are whole are`} in a new file`,
+  ]
   return {
-    ...{ layout, mended, lost: lost.map(describeLost), format, findings },
+    ...{ layout, repaired, lost: lost.map(describeLost), format, findings },
     ...filesOf(layout),
     salvage: { kept, lost },
   }

@@ -1,7 +1,7 @@
 import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { type Finding, failWith, writeCodes } from '../errors/index.js'
 import { refuseDamage } from '../formats/index.js'
-import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../model/index.js'
+import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../writing/write-layout.js'
 import { assertOpens } from './check-output.js'
 import { type Conversion, isWorse, type Loss, type Plan, type PlanAction } from './plan.js'
 

@@ -15,7 +15,7 @@ import {
   type VerifiedPayload,
   type WriteOptions,
 } from '../model/index.js'
-import { WorkBudget } from '../model/work-budget.js'
+import { WorkBudget } from '../writing/work-budget.js'
 import { type Conversion, planConversion } from './plan.js'
 
 export interface Salvage {
@@ -57,7 +57,7 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   // A format with a repair of its own has declined; that only the stated size is wrong means that padding was cut off.
   const isShort = errors.every(({ code }) => code.endsWith('file-size'))
   const isWrong = errors.length > 0 && (!format.repair || isShort)
-  if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be mended')
+  if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be repaired')
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
   const anyDamage = new Damage(errors)
   const parts = model.parts.filter(({ kind, name = kind, data }) => {
@@ -72,7 +72,7 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   const { name, deterministic, shardSize, align, extra, signal } = options
   const conversion = await planConversion({ ...model, tensors, parts }, target, {
     ...{ name, deterministic, shardSize, align, extra, signal },
-    anew: true,
+    rewrite: true,
     keepOrientation: true,
   })
   for (const { subject, name: what, loss, reason, requested } of conversion.plan.actions) {

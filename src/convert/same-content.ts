@@ -1,11 +1,11 @@
 // Whether two things of different models are the same, whatever their containers are. Bytes are compared window by window, and only when
 // everything else agrees.
 import { compareBytes, defaultWindow } from '../bytes/index.js'
+import { type Vocabulary, vocabularyKind } from '../content/vocabulary.js'
 import { firstDifference } from '../kernels/equal-bytes.js'
 import type { Part, Payload, Tensor } from '../model/index.js'
 import { sameJson } from '../model/same-meta.js'
 import { isSameRange } from '../model/same-range.js'
-import { type Vocabulary, vocabularyKind } from '../model/vocabulary.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 

@@ -2,7 +2,7 @@
 // where this one finds them, and widening values takes less time than that.
 import type { DType } from '../dtypes/index.js'
 import type { Payload, Tensor, TensorList } from '../model/index.js'
-import { isWorthComputing, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type WorkerPool } from '../threads/index.js'
 import { isRecoded, pooled } from '../transforms/pooled.js'
 
 /** Nanoseconds for a value, about, by what it becomes: blocks of many values take a search for their scales. */

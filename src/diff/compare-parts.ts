@@ -2,10 +2,10 @@
 // of the file and are left out.
 
 import { compareBytes } from '../bytes/index.js'
+import { type Vocabulary, vocabularyKind } from '../content/vocabulary.js'
 import type { JsonValue, Model, Part } from '../model/index.js'
 import { pairBy } from '../model/pair-by.js'
 import { sameJson } from '../model/same-meta.js'
-import { type Vocabulary, vocabularyKind } from '../model/vocabulary.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 import type { PartDifference } from './types.js'
 

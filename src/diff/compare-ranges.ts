@@ -2,7 +2,7 @@
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
 import { isSameRange } from '../model/same-range.js'
-import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../threads/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 
 export type PayloadPair = readonly [Payload, Payload]

@@ -1,6 +1,6 @@
 // All tensors of two models: paired, compared, and put in order of how grave the differences are.
 import type { Model, Tensor } from '../model/index.js'
-import type { WorkerPool } from '../pool/index.js'
+import type { WorkerPool } from '../threads/index.js'
 import { selector } from '../transforms/select.js'
 import { firstDifferences } from './compare-ranges.js'
 import { compareTensors, sideOf, storedBytes } from './compare-tensors.js'

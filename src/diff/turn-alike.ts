@@ -1,5 +1,6 @@
 // Where a model states which way round its linear weights lie, and those of the other one lie the other way round, both are compared as
 // [out, in]: what a conversion turns is the same weight before and after.
+
 import type { Model } from '../model/index.js'
 import { findOrientation, orientationKind } from '../model/orientation.js'
 import { orientFor } from '../transforms/orientation.js'

@@ -63,7 +63,7 @@ export const f32 = float(
 )
 
 /** The f32 pattern of an f16 code. NaN payloads move to the top of the longer mantissa and stay as they are. */
-function widenHalf(code: number): number {
+function f16Bits(code: number): number {
   const sign = (code & 0x8000) << 16
   const magnitude = code & 0x7fff
   if (magnitude >= 0x7c00) return (sign | infinityBits | ((magnitude & 0x3ff) << 13)) >>> 0
@@ -77,8 +77,8 @@ function widenHalf(code: number): number {
 let halfTable: Uint32Array | undefined
 
 /** All 65536 patterns: 256 KiB, made when they are first needed. */
-function widenedHalves(): Uint32Array {
-  halfTable ??= Uint32Array.from({ length: 65536 }, (_, code) => widenHalf(code))
+function f16Table(): Uint32Array {
+  halfTable ??= Uint32Array.from({ length: 65536 }, (_, code) => f16Bits(code))
   return halfTable
 }
 
@@ -89,9 +89,9 @@ function halfToF32(source: Uint8Array, target: Float32Array): void {
   const codes = viewOf(Uint16Array, source.subarray(2 * done), target.length - done)
   const bits = bitsOf(target.subarray(done))
   // A table of all of them is twice as fast as computing each, but takes its time to make.
-  if (bits.length < 8) for (let i = 0; i < bits.length; i++) bits[i] = widenHalf(codes[i]!)
+  if (bits.length < 8) for (let i = 0; i < bits.length; i++) bits[i] = f16Bits(codes[i]!)
   else {
-    const table = widenedHalves()
+    const table = f16Table()
     for (let i = 0; i < bits.length; i++) bits[i] = table[codes[i]!]!
   }
 }
@@ -123,12 +123,12 @@ export const f16 = float(
     toF64: throughF32(halfToF32, { elements: 1, bytes: 2 }),
     fromF32: halfFromF32,
     fromF64: viaOddF32(halfFromF32, { elements: 1, bytes: 2 }),
-    element: (source, index) => patternValue(widenHalf(dataView(source).getUint16(index * 2, true))),
+    element: (source, index) => patternValue(f16Bits(dataView(source).getUint16(index * 2, true))),
   },
   { highest: 65504, step: -24, precision: 11 },
 )
 
-function brainToF32(source: Uint8Array, target: Float32Array): void {
+function decodeBf16(source: Uint8Array, target: Float32Array): void {
   requireBytes(source, 2 * target.length)
   const done = widenBrains(source, target)
   const codes = viewOf(Uint16Array, source.subarray(2 * done), target.length - done)
@@ -136,7 +136,7 @@ function brainToF32(source: Uint8Array, target: Float32Array): void {
   for (let i = 0; i < bits.length; i++) bits[i] = codes[i]! << 16
 }
 
-function brainFromF32(source: Float32Array, target: Uint8Array): number {
+function encodeBf16(source: Float32Array, target: Uint8Array): number {
   requireBytes(target, 2 * source.length)
   const done = narrowBrains(source, target)
   const bits = bitsOf(source.subarray(done))
@@ -155,10 +155,10 @@ export const bf16 = float(
   'bf16',
   2,
   {
-    toF32: brainToF32,
-    toF64: throughF32(brainToF32, { elements: 1, bytes: 2 }),
-    fromF32: brainFromF32,
-    fromF64: viaOddF32(brainFromF32, { elements: 1, bytes: 2 }),
+    toF32: decodeBf16,
+    toF64: throughF32(decodeBf16, { elements: 1, bytes: 2 }),
+    fromF32: encodeBf16,
+    fromF64: viaOddF32(encodeBf16, { elements: 1, bytes: 2 }),
     element: (source, index) => patternValue((dataView(source).getUint16(index * 2, true) << 16) >>> 0),
   },
   { highest: (2 - 2 ** -7) * 2 ** 127, step: -133, precision: 8 },

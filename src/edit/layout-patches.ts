@@ -18,7 +18,7 @@ export interface FilePatch {
 }
 
 /** The most bytes that are compared and, if need be, kept twice: more than this is no small change. */
-const mostBytes = 64 << 20
+const maxBytes = 64 << 20
 
 interface Piece {
   readonly offset: number
@@ -36,7 +36,7 @@ export async function patchesFor(
   signal?: AbortSignal,
 ): Promise<FilePatch | undefined> {
   const size = fileLength(file)
-  const pieces = source.size - size > mostBytes ? undefined : await cutPieces(file, source, new Set(weights), signal)
+  const pieces = source.size - size > maxBytes ? undefined : await cutPieces(file, source, new Set(weights), signal)
   if (!pieces) return undefined
   const content = new NewContent(pieces, source, signal)
   const patches: Patch[] = []
@@ -63,7 +63,7 @@ async function cutPieces(
     if (!isThere) total += slotLength(slot)
     offset += slotLength(slot)
   }
-  if (total > mostBytes) return undefined
+  if (total > maxBytes) return undefined
   const pieces: Piece[] = []
   offset = 0
   for (const slot of file.slots) {

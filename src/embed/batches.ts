@@ -16,7 +16,7 @@ export interface PlannedBatch {
  * Memory grows with the ids of a batch, that of the attention even with the square of their length: full batches of rows much longer than
  * this would take several times what the weights do, and gain no time.
  */
-const usualLength = 32
+const typicalLength = 32
 
 /**
  * The rows in batches, the shortest first: at most `batchSize` rows, and of long ones so many that the batch has no more ids than
@@ -32,7 +32,7 @@ export function* planBatches(
   for (let first = 0; first < sorted.length; ) {
     let end = first + 1
     const fits = (row: Row | undefined): boolean =>
-      row !== undefined && (end - first + 1) * Math.max(usualLength, row.ids.length) <= batchSize * usualLength
+      row !== undefined && (end - first + 1) * Math.max(typicalLength, row.ids.length) <= batchSize * typicalLength
     while (fits(sorted[end])) end++
     const members = sorted.slice(first, end)
     yield { rows: members, batch: fill(members, pad, counts) }

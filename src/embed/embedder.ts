@@ -57,11 +57,11 @@ export interface Embedder {
   close(): Promise<void>
 }
 
-const usualBatch = 16
+const defaultBatch = 16
 const referenceMaxLength = 256
 
 export async function createEmbedder(model: Model, options: EmbedderOptions): Promise<Embedder> {
-  const { engine, profile = 'original', batchSize = usualBatch, signal } = options
+  const { engine, profile = 'original', batchSize = defaultBatch, signal } = options
   const config = options.config ?? (await readConfig(model))
   const encoder = findEncoder(model, { ...options, config })
   const { file, shape } = encoder

@@ -1,8 +1,9 @@
 // A BERT encoder, found in the tensors of a model. Sizes are read off the shapes; the one number that no shape tells is how many
 // heads the attention has.
+
+import { encoderPrefix, oldName, wordTable } from '../content/encoder-names.js'
 import { f32 } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
-import { encoderPrefix, oldName, wordTable } from '../model/encoder-names.js'
 import type { Model, Tensor } from '../model/index.js'
 import type { Orientation } from '../model/orientation.js'
 import { decodedPayload } from '../transforms/decode.js'

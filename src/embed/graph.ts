@@ -8,7 +8,7 @@
 // uses erf, and layer norms add 1e-12. `reference` is the EMBD library: padding takes part in the attention, GELU is the tanh
 // approximation, and layer norms add 1e-5.
 
-import { wordTable } from '../model/encoder-names.js'
+import { wordTable } from '../content/encoder-names.js'
 import { bytesPayload } from '../model/index.js'
 import type { Encoder } from './encoder.js'
 import { embeddingNorm, type LayerNames, layerNames, partsOf, positionTable, typeTable } from './names.js'

@@ -12,7 +12,7 @@ export interface HeadsOptions {
 const key = 'num_attention_heads'
 
 /** Where nothing says it: all models with 384 hidden units that are in use have 12 heads. Other sizes come with several numbers. */
-const usualHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
+const knownHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
 
 /** The number of attention heads: as asked, as the metadata or the configuration say, or the usual one. */
 export function findHeads(model: Model, hidden: number, options: HeadsOptions, file: string): number {
@@ -21,7 +21,7 @@ export function findHeads(model: Model, hidden: number, options: HeadsOptions, f
     const message = `${hidden} hidden units cannot be shared by ${options.heads} attention heads`
     failWith(usageCodes.option, { file: '--heads', message })
   }
-  const stated = integerOf(model.metadata.get(key)) ?? configured(options.config) ?? usualHeads.get(hidden)
+  const stated = integerOf(model.metadata.get(key)) ?? configured(options.config) ?? knownHeads.get(hidden)
   if (stated !== undefined && divides(stated, hidden)) return stated
   const message =
     stated === undefined

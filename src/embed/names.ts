@@ -1,5 +1,5 @@
 // The tensors of a BERT encoder under the names of the Hugging Face library.
-import { wordTable } from '../model/encoder-names.js'
+import { wordTable } from '../content/encoder-names.js'
 
 export const positionTable = 'embeddings.position_embeddings.weight'
 export const typeTable = 'embeddings.token_type_embeddings.weight'

@@ -2,7 +2,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import { failWith, TareError } from '../errors/index.js'
 import { type FileLayout, type Layout, lazyPayload, type Model, type Payload, type Slot } from '../model/index.js'
-import type { Rope } from '../wire/protobuf-write.js'
+import type { Rope } from '../wire/protobuf/write.js'
 import { embedCodes } from './codes.js'
 import { type Encoder, type EncoderOptions, findEncoder } from './encoder.js'
 import { buildGraph, type EmbedProfile, type GraphOptions, graphOpset } from './graph.js'

@@ -9,7 +9,7 @@ import {
   protoPacked,
   protoText,
   type Rope,
-} from '../wire/protobuf-write.js'
+} from '../wire/protobuf/write.js'
 
 type Field = Rope<Payload>
 

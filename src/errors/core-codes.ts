@@ -68,7 +68,7 @@ export const writeCodes = defineCodes('write', {
   'size-mismatch': error('The bytes of a tensor are not as many as its shape and element type take.'),
   'not-readable': error('What was written does not open again, so it was removed. That is a bug worth reporting.'),
   'loss-refused': error('The conversion would lose something and that was not allowed.'),
-  'nothing-to-repair': error('There is nothing in this file that repair knows how to mend.'),
+  'nothing-to-repair': error('Nothing in this file can be repaired.'),
   'not-repaired': error('What can be rebuilt from the file does not pass its own checks. Nothing was written.'),
   'not-writable': error('tare can read this format but not write it.'),
   'duplicate-name': error('Two tensors would have the same name in the output.'),

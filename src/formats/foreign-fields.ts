@@ -15,12 +15,12 @@ export interface Field {
 }
 
 /** More fields than these tell nothing new. */
-const mostFields = 10_000
+const maxFields = 10_000
 
 /** Ends where the bytes do, or are no field. */
 export function* fieldsOf(bytes: Uint8Array, from: number, to: number): Generator<Field, void, void> {
   let at = from
-  for (let count = 0; at < to && count < mostFields; count++) {
+  for (let count = 0; at < to && count < maxFields; count++) {
     const tag = varintAt(bytes, at)
     const number = tag && Math.floor(tag.value / 8)
     if (!tag || !number || number > 100_000) return

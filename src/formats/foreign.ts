@@ -1,7 +1,7 @@
 // Files of other kinds that lie about where models lie. Nobody reads them here, but a message that says what they are saves a search. They
 // are known by their bytes; a name counts only together with bytes that agree with it. Adding one is one row.
 import { decodeLossy, encodeUtf8 } from '../bytes/index.js'
-import { guessMemberNames, startsLikeZip } from '../wire/zip-guess.js'
+import { guessMemberNames, startsLikeZip } from '../wire/zip/guess.js'
 import { type Field, fieldsOf, isText } from './foreign-fields.js'
 
 /** The beginning of a file, as rows look at it. */

@@ -4,7 +4,7 @@ import { type ByteSource, defaultWindow, toHex } from '../bytes/index.js'
 import { type Algorithm, createHasher } from '../digest/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import type { Payload } from '../model/index.js'
-import { digestChunks, digestRanges, isWorthThreads, type WorkerPool } from '../pool/index.js'
+import { digestChunks, digestRanges, isWorthThreads, type WorkerPool } from '../threads/index.js'
 
 export interface PayloadDigestOptions {
   /** What progress and errors call it all. */

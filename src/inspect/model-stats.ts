@@ -2,7 +2,7 @@
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorList, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
-import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../pool/index.js'
+import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../threads/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
 import { type NoStats, type StatsOptions, type TensorStats, tensorStats } from './stats.js'
 

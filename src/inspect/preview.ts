@@ -9,7 +9,7 @@ import { formatNumber } from './format-number.js'
 
 /** Lists up to this long are shown whole; of longer ones half as many from either end. */
 const wholeList = 10
-const mostRows = 5
+const maxRows = 5
 /** Reading this many bytes for nothing is cheaper than another request. */
 const readThrough = 4096
 
@@ -29,7 +29,7 @@ export function planPreview(shape: readonly number[], count: number): PreviewPla
   const framed = shape.length >= 2
   const rowCount = framed ? shape[0]! : 1
   const rowLength = rowCount === 0 ? 0 : count / rowCount
-  const shown = framed ? Math.min(rowCount, shape.length, mostRows) : 1
+  const shown = framed ? Math.min(rowCount, shape.length, maxRows) : 1
   const rows = Array.from({ length: shown }, (_, row) => endsOf(rowLength).map((index) => row * rowLength + index))
   return { rows, cutRows: rowLength > wholeList, moreRows: shown < rowCount, framed }
 }

@@ -4,7 +4,7 @@ import { countElements, defaultWindow, elementsIn, toHex } from '../bytes/index.
 import type { DType } from '../dtypes/dtype.js'
 import { formatDims } from '../model/dims.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
-import type { WorkerPool } from '../pool/index.js'
+import type { WorkerPool } from '../threads/index.js'
 import { formatNumber } from './format-number.js'
 import { itemsBetween } from './list-items.js'
 import { statsOfTensors } from './model-stats.js'

@@ -92,15 +92,15 @@ export interface NoStats {
 /** The two middle values. */
 type Ranks = readonly [lower: Rank, upper: Rank]
 
-const mostBins = 65_536
+const maxBins = 65_536
 const closeIntegers = 20
 /** Up to here sorting is faster. */
 const fewValues = 16_384
 
 export async function tensorStats(tensor: Tensor, options: StatsOptions = {}): Promise<TensorStats | NoStats> {
   const binCount = options.bins ?? 10
-  if (!Number.isInteger(binCount) || binCount < 1 || binCount > mostBins) {
-    failWith(usageCodes.option, { file: '', message: `${binCount} bins were asked for; 1 to ${mostBins} are possible` })
+  if (!Number.isInteger(binCount) || binCount < 1 || binCount > maxBins) {
+    failWith(usageCodes.option, { file: '', message: `${binCount} bins were asked for; 1 to ${maxBins} are possible` })
   }
   const dtype = typeOf(tensor)
   const reason =

@@ -4,7 +4,7 @@ import { blockCount } from './stats-sum.js'
 
 const blockBytes = 4 * blockCount
 /** Few enough for what a call finds to change what the next one is asked for. */
-const mostBlocks = 16
+const maxBlocks = 16
 const perBlock = 10
 
 export interface BlockDistance {
@@ -41,8 +41,8 @@ export function compareBlocks(
   const module = blocks === 0 ? undefined : numbersModule()
   if (!module) return 0
   const { run, totals } = module
-  for (let done = 0; done < blocks; done += mostBlocks) {
-    const count = Math.min(mostBlocks, blocks - done)
+  for (let done = 0; done < blocks; done += maxBlocks) {
+    const count = Math.min(maxBlocks, blocks - done)
     const [first, second] = [near(module, a, done, count, module.tile), near(module, b, done, count, module.secondTile)]
     run.compareBlocks(first, second, count, abs, rel, share())
     for (let i = 0; i < count; i++) visit((done + i) * blockCount, blockAt(totals, i * perBlock))

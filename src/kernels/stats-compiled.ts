@@ -8,7 +8,7 @@ import { announce, type Summary, settleBlock, settleTops, summarizePlain } from 
 
 const pairBytes = 8 * blockCount
 /** So many fill the room for what is found when every value is marked. */
-const mostPairs = 64
+const maxPairs = 64
 
 type Values = Float32Array | Float64Array
 
@@ -53,7 +53,7 @@ function summarizePairs(module: NumbersModule, summary: Summary, values: Float32
   const count = pairsIn(values) * 2 * blockCount
   claimCounters(module, summary)
   announce(summary, count)
-  eachAddress(module, values.subarray(0, count), mostPairs * pairBytes, (address, offset, length) => {
+  eachAddress(module, values.subarray(0, count), maxPairs * pairBytes, (address, offset, length) => {
     run.summarize(address, length / pairBytes)
     const low = Math.min(results[4]!, results[5]!, results[6]!, results[7]!)
     const high = Math.max(results[8]!, results[9]!, results[10]!, results[11]!)
@@ -79,7 +79,7 @@ function addPairs(module: NumbersModule, detail: Detail, values: Float32Array): 
     module.marks.set(detail.marks)
     marking = detail
   }
-  eachAddress(module, values.subarray(0, count), mostPairs * pairBytes, (address, offset, length) => {
+  eachAddress(module, values.subarray(0, count), maxPairs * pairBytes, (address, offset, length) => {
     const marked = run.addSquares(address, length / pairBytes, detail.mean)
     const blocks = length / 4 / blockCount
     for (let i = 0; i < blocks; i++) {

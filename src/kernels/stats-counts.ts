@@ -3,7 +3,7 @@
 import { type DigitOrder, digitRange } from './stats-keys.js'
 
 const rowLength = 256
-const mostKept = 4
+const maxKept = 4
 
 export interface DigitCounts {
   readonly counts: Float64Array
@@ -18,7 +18,7 @@ export function createCounts(): DigitCounts {
 
 /** Lets others use the counters. Whoever does not call this loses nothing but time. */
 export function releaseCounts({ counts, rows }: DigitCounts): void {
-  if (kept.length === mostKept) return
+  if (kept.length === maxKept) return
   for (let row = 0; row < rows.length; row++) {
     if (rows[row]! > 0) counts.fill(0, row * rowLength, (row + 1) * rowLength)
   }

@@ -1,6 +1,6 @@
 // Findings by the bytes that they are about. A model can have a million tensors and thousands of damaged places, so looking for those that
 // concern a tensor must not go over all of them.
-import { firstFrom } from '../bytes/first-from.js'
+import { lowerBound } from '../bytes/lower-bound.js'
 import type { Finding } from '../errors/index.js'
 import type { Tensor } from './tensor.js'
 
@@ -40,7 +40,7 @@ export class Damage {
     }
     const found: Finding[] = []
     const places = this.#byFile.get(origin.source.name) ?? []
-    for (let i = firstFrom(places.length, (i) => places[i]!.start, origin.offset + origin.length) - 1; i >= 0; i--) {
+    for (let i = lowerBound(places.length, (i) => places[i]!.start, origin.offset + origin.length) - 1; i >= 0; i--) {
       const { end, reach, finding } = places[i]!
       if (reach <= origin.offset) break
       if (end > origin.offset) found.push(finding)

@@ -1,7 +1,7 @@
 // What a format is. Everything outside a format's folder works through this contract and asks capabilities, never ids.
 import type { ByteSource, ExtentRecorder, OpenHint } from '../bytes/index.js'
 import type { CodeTable, Report } from '../errors/index.js'
-import type { WorkerPool } from '../pool/index.js'
+import type { WorkerPool } from '../threads/index.js'
 import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
 import type { Model, ModelNames, Part } from './model.js'
@@ -72,7 +72,7 @@ export interface WriteOptions {
   /** What the model is called and of which architecture it is, as far as it says so anywhere. Absent: as its metadata says. */
   readonly names?: (() => Promise<ModelNames>) | undefined
   /** Nothing is taken over as it is stored, also where nothing has changed: something about the file is wrong. */
-  readonly anew?: boolean | undefined
+  readonly rewrite?: boolean | undefined
   /** The file that the format's reference program would make by quantizing the model, byte for byte. */
   readonly likeReference?: boolean | undefined
   /** Values of the options that the target format declares. */
@@ -128,7 +128,7 @@ export interface WriteCapabilities {
    */
   readonly weightsOnly?: true
   /** How many tensors one output can hold; absent: any number. */
-  readonly mostTensors?: number
+  readonly maxTensors?: number
   /**
    * How the format's readers want linear weights to lie; `as-is` takes them as they are. Absent: the format does not care, so models
    * that state their orientation are written as [out, in], the way of nearly every other program.
@@ -144,7 +144,7 @@ export interface Capabilities {
   /** Nothing in a file says where it ends: one that is cut between two records behind the weights is a whole file with fewer records. */
   readonly openEnded?: true
   /** The version and variant that are written unless a model or an option says otherwise. */
-  readonly usual?: { readonly version?: string; readonly variant?: string }
+  readonly defaults?: { readonly version?: string; readonly variant?: string }
   /**
    * Files hold tensors and texts in an order that follows from them, and nothing of their own. Conversions from or to such a format need not
    * note what the model was made for.
@@ -174,9 +174,9 @@ export type OptionValues = Readonly<Record<string, string | number | boolean | u
 
 /** What `repair` can do about a damaged file. */
 export interface Repair {
-  /** The mended file(s). */
+  /** The repaired file(s). */
   readonly layout: Layout
-  readonly mended: readonly string[]
+  readonly repaired: readonly string[]
   readonly lost: readonly string[]
 }
 
@@ -229,7 +229,7 @@ export interface Format {
   /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */
   repair?(source: ByteSource, context: ReadContext, options: WriteOptions): Promise<Repair | undefined>
   /** What `repair` can do about files of this format, in words for people. */
-  readonly mends?: string
+  readonly repairs?: string
   /** Flags of this format for converting and for verifying. */
   readonly options?: { readonly write?: readonly FormatOption[]; readonly check?: readonly FormatOption[] }
 }

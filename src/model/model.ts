@@ -1,7 +1,7 @@
 // A model is an index: names, types, shapes and where the bytes are. Nothing in it holds a tensor's data.
 import type { ByteSource } from '../bytes/index.js'
 import type { Finding } from '../errors/index.js'
-import type { WorkerPool } from '../pool/index.js'
+import type { WorkerPool } from '../threads/index.js'
 import type { JsonValue, Metadata } from './metadata.js'
 import type { Payload } from './payload.js'
 import type { TensorList } from './tensor-list.js'

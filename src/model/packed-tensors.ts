@@ -20,7 +20,7 @@ const hasRest = 64
 const isKept = 128
 
 /** Shapes beyond so many are written out. */
-const mostShapes = 4096
+const maxShapes = 4096
 
 /** What few tensors have is kept as it is. */
 type Rest = Pick<Tensor, 'path' | 'rawName' | 'stat' | 'quant' | 'extra'>
@@ -145,14 +145,14 @@ export class PackedTensors extends LazyList<Tensor> {
     if (shape !== this.#lastGiven && !areEqual(shape, this.#shapes[this.#lastShape])) {
       const key = shape.join()
       this.#lastShape = this.#shapeNumbers.get(key) ?? this.#shapes.length
-      if (this.#lastShape < mostShapes) {
+      if (this.#lastShape < maxShapes) {
         this.#shapes[this.#lastShape] ??= [...shape]
         this.#shapeNumbers.set(key, this.#lastShape)
       }
     }
     this.#lastGiven = shape
     this.#writer.number(this.#lastShape)
-    if (this.#lastShape === mostShapes) this.#write(shape)
+    if (this.#lastShape === maxShapes) this.#write(shape)
   }
 
   #write(numbers: readonly number[]): void {

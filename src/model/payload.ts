@@ -11,8 +11,8 @@ export interface Payload {
   recipe?(): Recipe | undefined
   /** Other threads make the bytes while this one waits for them: it does well to ask early. */
   readonly isMadeElsewhere?: boolean | undefined
-  /** Stretches by themselves, where they can be had without the rest. */
-  readonly stretches?: Stretches | undefined
+  /** Slices by themselves, where they can be had without the rest. */
+  readonly slices?: Slices | undefined
   /** Any part, where the payload can be read out of order. */
   read?(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>
   /**
@@ -21,9 +21,9 @@ export interface Payload {
   chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array>
 }
 
-export interface Stretches {
-  /** Stretches start at multiples of this, and end at one or with the payload. */
-  readonly grain: number
+export interface Slices {
+  /** Slices start at multiples of this, and end at one or with the payload. */
+  readonly unit: number
   take(offset: number, length: number): Payload
 }
 

@@ -1,5 +1,5 @@
 import { type ByteRange, type ByteSource, checkRange, streamRange } from '../bytes/index.js'
-import type { Payload, Stretches } from './payload.js'
+import type { Payload, Slices } from './payload.js'
 
 /** The bytes of a source, as they are. Lists of many tensors keep only the numbers in here and make the rest anew. */
 export class RangePayload implements Payload {
@@ -18,8 +18,8 @@ export class RangePayload implements Payload {
     return { source: this.source, offset: this.offset, length: this.byteLength }
   }
 
-  get stretches(): Stretches {
-    return { grain: 1, take: (at, count) => rangePayload(this.source, this.offset + at, count) }
+  get slices(): Slices {
+    return { unit: 1, take: (at, count) => rangePayload(this.source, this.offset + at, count) }
   }
 
   async read(at: number, count: number, signal?: AbortSignal): Promise<Uint8Array> {

@@ -115,7 +115,7 @@ function longBlake3(): Hasher {
  * bytes come without waiting there is none for long, and a table of pages asks for a hasher every few MB.
  */
 const idle: NativeHasher[] = []
-const mostIdle = 64
+const maxIdle = 64
 
 class NativeBlake3 implements Hasher {
   readonly #hasher: NativeHasher
@@ -132,7 +132,7 @@ class NativeBlake3 implements Hasher {
   digest(): Uint8Array {
     const result = plainBytes(Buffer.from(this.#hasher.digest('hex'), 'hex'))
     this.#hasher.reset()
-    if (idle.length < mostIdle) idle.push(this.#hasher)
+    if (idle.length < maxIdle) idle.push(this.#hasher)
     return result
   }
 }

@@ -5,7 +5,7 @@ import { parseDescription } from '../pack/read-json.js'
 import { FileSource } from './file-source.js'
 
 /** A name takes some hundred bytes at most, and no model has more than a million. */
-const mostBytes = 256 << 20
+const maxBytes = 256 << 20
 
 /** Names that stand twice, or stand for something that is no name, are refused. */
 export async function readNameMap(file: string): Promise<Map<string, string>> {
@@ -13,7 +13,7 @@ export async function readNameMap(file: string): Promise<Map<string, string>> {
   try {
     const refuse = (message: string, path?: string): never =>
       failWith(usageCodes.option, { file, message, ...(path !== undefined && { path }) })
-    if (source.size > mostBytes) refuse(`it has ${source.size} bytes, a map of names at most ${mostBytes}`)
+    if (source.size > maxBytes) refuse(`it has ${source.size} bytes, a map of names at most ${maxBytes}`)
     const bytes = await source.read(0, source.size)
     const root = isYaml(file)
       ? (await import('./pack-yaml.js')).parseYamlDescription(bytes, file)

@@ -3,7 +3,7 @@ import { defaultWindow } from '../bytes/index.js'
 import { type EmbedEngine, embedCodes, type OnnxRuntime, onnxEngine, type WithModel } from '../embed/index.js'
 import { failWith, TareError } from '../errors/index.js'
 import { type Payload, readPayload } from '../model/index.js'
-import { mostThreads } from '../pool/thread-pool.js'
+import { maxThreads } from '../threads/thread-pool.js'
 import { openTemp, type TempFile } from './temp-file.js'
 
 export interface NodeOnnxOptions {
@@ -30,7 +30,7 @@ export async function nodeOnnxEngine(options: NodeOnnxOptions = {}): Promise<Emb
   }
   return onnxEngine(runtime, {
     name: packageName,
-    session: threads === undefined ? {} : { intraOpNumThreads: Math.min(threads, mostThreads), interOpNumThreads: 1 },
+    session: threads === undefined ? {} : { intraOpNumThreads: Math.min(threads, maxThreads), interOpNumThreads: 1 },
     withModel,
   })
 }

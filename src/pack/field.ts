@@ -1,6 +1,6 @@
 // A value of the description together with the path that leads to it, so that every error names the field it is about.
 import { type Code, failWith } from '../errors/index.js'
-import { memberPath } from '../wire/json.js'
+import { memberPath } from '../wire/json/json.js'
 import { packCodes } from './codes.js'
 import { Float } from './float.js'
 

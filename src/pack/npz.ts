@@ -5,9 +5,9 @@ import { combineCrc32 } from '../digest/crc32-combine.js'
 import { createHasher } from '../digest/index.js'
 import { failWith, type Report, strictReport } from '../errors/index.js'
 import type { Payload } from '../model/index.js'
-import { memberPayload } from '../model/zip-payload.js'
-import { type NpyHeader, npyHeadSize, parseNpyHeader } from '../wire/npy-parse.js'
-import { readMemberHead, readZip, type ZipMember, zipCodes } from '../wire/zip.js'
+import { memberPayload } from '../payloads/zip-payload.js'
+import { type NpyHeader, npyHeadSize, parseNpyHeader } from '../wire/npy/parse.js'
+import { readMemberHead, readZip, type ZipMember, zipCodes } from '../wire/zip/zip.js'
 import { listNames } from './shape.js'
 
 export interface ArchivedArray {
@@ -18,7 +18,7 @@ export interface ArchivedArray {
 }
 
 const extension = '.npy'
-const mostDirectory = 1 << 28
+const maxDirectory = 1 << 28
 
 /** The arrays of an archive that is open, by name: several tensors come from one file. */
 const archives = new WeakMap<ByteSource, Promise<ReadonlyMap<string, ZipMember>>>()
@@ -36,7 +36,7 @@ async function readArchive(
   report: Report,
   signal: AbortSignal | undefined,
 ): Promise<Map<string, ZipMember>> {
-  const { members } = await readZip(source, { report, signal, mostDirectory })
+  const { members } = await readZip(source, { report, signal, maxDirectory })
   const isArray = ({ name }: ZipMember): boolean => name.toLowerCase().endsWith(extension)
   return new Map(members.filter(isArray).map((member) => [member.name.slice(0, -extension.length), member]))
 }

@@ -1,8 +1,8 @@
 // A description, or the data that fill one, as JSON text. Strict: a key that stands twice is an error. Objects become Maps, so that
 // `__proto__` is a name like any other; integers beyond 2^53-1 become bigints; 1.0 stays a float.
 import { jsonCodes, strictReport } from '../errors/index.js'
-import { memberPath } from '../wire/json.js'
-import { JsonScanner } from '../wire/json-scanner.js'
+import { memberPath } from '../wire/json/json.js'
+import { JsonScanner } from '../wire/json/scanner.js'
 import { packCodes } from './codes.js'
 import { Float } from './float.js'
 

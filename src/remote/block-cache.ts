@@ -19,9 +19,9 @@ const keptBlocks = 256
 /** Reads that go on for so long are not kept in memory. */
 const largeRead = 4 * 2 ** 20
 /** Requests that are open at a time, for those who read several things side by side. */
-const mostStreams = 4
+const maxStreams = 4
 /** Blocks on their way into the store, while the next ones come. */
-const mostWriting = 16
+const maxWriting = 16
 
 export interface Wanted {
   readonly offset: number
@@ -93,7 +93,7 @@ export class BlockCache {
     const bytes = new Uint8Array(this.#lengthOf(block))
     await stream.readInto(bytes, wanted.signal)
     if (!stream.isAtEnd) this.#streams.push(stream)
-    if (this.#streams.length > mostStreams) await this.#streams.shift()!.cancel()
+    if (this.#streams.length > maxStreams) await this.#streams.shift()!.cancel()
     if (this.#store) await this.#write(this.#store, block, bytes)
     return bytes
   }
@@ -101,7 +101,7 @@ export class BlockCache {
   async #write(store: RangeStore, block: number, bytes: Uint8Array): Promise<void> {
     const writing = store.put(this.#key!, block, bytes).finally(() => this.#writing.delete(writing))
     this.#writing.add(writing)
-    while (this.#writing.size >= mostWriting) await Promise.race(this.#writing)
+    while (this.#writing.size >= maxWriting) await Promise.race(this.#writing)
   }
 
   /** Blocks that are missing and will be wanted come together, up to one that is there. */

@@ -1,6 +1,8 @@
 // What a container has no place for travels in a JSON text under one metadata key, so that the way home gives it back in its own form:
 // metadata of foreign types, parts, and what tensors are called, typed or annotated with elsewhere. Any reader sees a string and leaves it
 // alone. The text is plain ASCII, so every container's rules for strings hold; where values must be short it lies in several pieces.
+
+import type { TypedJson } from '../content/typed-json.js'
 import {
   type Dim,
   type JsonValue,
@@ -9,7 +11,6 @@ import {
   type QuantParams,
   stowageKey,
 } from '../model/index.js'
-import type { TypedJson } from '../model/typed-json.js'
 
 /** The format that the model was made for, with what it says about itself. */
 export interface Origin {
@@ -89,7 +90,7 @@ export function findStowage(metadata: Metadata): { stowage: Stowage; rest: Map<s
 }
 
 /** What is nested deeper than any metadata that a format reads was not put here by tare, and nothing that follows it down would come back. */
-const mostLevels = 512
+const maxLevels = 512
 
 function isTooDeep(json: string): boolean {
   let level = 0
@@ -101,7 +102,7 @@ function isTooDeep(json: string): boolean {
     else if (isInText) continue
     else if (unit === opening.list || unit === opening.object) level++
     else if (unit === closing.list || unit === closing.object) level--
-    if (level > mostLevels) return true
+    if (level > maxLevels) return true
   }
   return false
 }

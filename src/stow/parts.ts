@@ -1,8 +1,6 @@
 // Parts on their way through containers that have no place for them. Files and vocabularies are kept as text where they are text.
 import { decodeUtf8, encodeUtf8, fromBase64, fromHex, toBase64, toHex } from '../bytes/index.js'
-import { formats } from '../formats/index.js'
-import { fileKind } from '../model/companions.js'
-import { bytesPayload, type Format, type JsonValue, type Part, readPayload } from '../model/index.js'
+import { fileKind } from '../content/companions.js'
 import {
   type SpecialIds,
   specialNames,
@@ -10,12 +8,14 @@ import {
   type Vocabulary,
   vocabularyKind,
   vocabularyPart,
-} from '../model/vocabulary.js'
+} from '../content/vocabulary.js'
+import { formats } from '../formats/index.js'
+import { bytesPayload, type Format, type JsonValue, type Part, readPayload } from '../model/index.js'
 import type { StowedPart } from './document.js'
 import { fromPlainData, toPlainData } from './plain-data.js'
 
 /** Larger parts do not belong into metadata, which every reader takes into memory. */
-const mostBytes = 16 << 20
+const maxBytes = 16 << 20
 
 /** Names for dimensions. */
 const sizesKind = 'size-variables'
@@ -24,7 +24,7 @@ const sizesKind = 'size-variables'
 export async function describePart(part: Part, owner: string, signal?: AbortSignal): Promise<StowedPart | string> {
   const { kind, sharing, name, value, data } = part
   if (sharing === 'derived') return 'it is computed anew'
-  if ((data?.byteLength ?? 0) > mostBytes) return `it has more than ${mostBytes >> 20} MiB`
+  if ((data?.byteLength ?? 0) > maxBytes) return `it has more than ${maxBytes >> 20} MiB`
   if (kind === vocabularyKind && !part.content) return 'it has no tokens'
   if (!isCommon(kind) && !ownerOf(part.owner ?? owner)?.restorePart) return 'its own format could not take it back'
   const content = plainContent(part)

@@ -1,7 +1,8 @@
 // The way home: a model whose container carries stowage, with everything back in its own form.
+
+import { fromTypedJson, type TypedJson, toTypedJson } from '../content/typed-json.js'
 import { setExtraOwner } from '../model/extra-owner.js'
 import type { MetaValue, Model, Part, TensorList } from '../model/index.js'
-import { fromTypedJson, type TypedJson, toTypedJson } from '../model/typed-json.js'
 import { findStowage, type Stowage, type StowedEntry } from './document.js'
 import { inOrder } from './order.js'
 import { restorePart } from './parts.js'

@@ -1,5 +1,6 @@
 // Collects what a target has no place for, and puts it into the target's metadata.
 import { compareUtf8, type List } from '../bytes/index.js'
+import { toTypedJson } from '../content/typed-json.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import {
@@ -14,7 +15,6 @@ import {
   type WriteCapabilities,
 } from '../model/index.js'
 import { areSameTensors } from '../model/same-tensor.js'
-import { toTypedJson } from '../model/typed-json.js'
 import { encodeStowage, type Origin, type StowedEntry, type StowedPart, type StowedTensor } from './document.js'
 import { isSorted, orderOf } from './order.js'
 import { describePart } from './parts.js'
@@ -159,9 +159,9 @@ export class Stower {
    */
   #mustNoteHome(keys: readonly string[], tensors: TensorList): boolean {
     if (!this.#hasWayHome) return false
-    const { plain, usual, write } = this.#home!.capabilities
-    const isUsual = usual?.version === this.#from.version && usual?.variant === this.#from.variant
-    if (!isUsual || !(plain || this.#target?.capabilities.plain) || this.#wouldGainAtHome(keys)) return true
+    const { plain, defaults, write } = this.#home!.capabilities
+    const isDefault = defaults?.version === this.#from.version && defaults?.variant === this.#from.variant
+    if (!isDefault || !(plain || this.#target?.capabilities.plain) || this.#wouldGainAtHome(keys)) return true
     return write?.arranges !== undefined && !areSameTensors(write.arranges(tensors), tensors)
   }
 

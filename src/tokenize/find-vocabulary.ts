@@ -1,8 +1,9 @@
 // Where a model's vocabulary is: in the container, or in a text file beside it.
+
+import { type Vocabulary, vocabularyOf } from '../content/vocabulary.js'
+import { parseVocabularyText } from '../content/vocabulary-text.js'
 import { failWith } from '../errors/index.js'
 import type { Model } from '../model/index.js'
-import { type Vocabulary, vocabularyOf } from '../model/vocabulary.js'
-import { parseVocabularyText } from '../model/vocabulary-text.js'
 import { tokenizeCodes } from './codes.js'
 import { readSibling } from './read-sibling.js'
 

@@ -1,6 +1,6 @@
 // WordPiece tokenizers from the vocabularies that containers carry. This is an entry of its own: it needs no model.
-export type { SpecialIds, SpecialName, Vocabulary } from '../model/vocabulary.js'
-export { vocabularyOf } from '../model/vocabulary.js'
+export type { SpecialIds, SpecialName, Vocabulary } from '../content/vocabulary.js'
+export { vocabularyOf } from '../content/vocabulary.js'
 export { tokenizeCodes } from './codes.js'
 export { type FoundVocabulary, findVocabulary, vocabularyFromText } from './find-vocabulary.js'
 export {

@@ -1,5 +1,5 @@
+import { findFile } from '../content/companions.js'
 import { TareError } from '../errors/index.js'
-import { findFile } from '../model/companions.js'
 import { type Model, readPayload } from '../model/index.js'
 
 /** A small file that the model brings or that lies beside it; undefined when there is none or it cannot be read. */

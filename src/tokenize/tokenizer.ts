@@ -1,8 +1,8 @@
 // The way from a text to the ids that an encoder takes, and back. There are two profiles, which give different ids for the same text:
 // `bert` is the tokenizer that BERT models were trained with, `reference` the byte-wise one of the EMBD library.
 import { decodeLossy } from '../bytes/index.js'
+import { type SpecialName, specialTexts, type Vocabulary } from '../content/vocabulary.js'
 import { failWith } from '../errors/index.js'
-import { type SpecialName, specialTexts, type Vocabulary } from '../model/vocabulary.js'
 import { splitBert } from './basic-bert.js'
 import { splitReference } from './basic-reference.js'
 import { bytesOfKey, keyOfBytes, keyOfText } from './byte-keys.js'

@@ -1,7 +1,7 @@
 // WordPiece: a word is cut from the left into the longest pieces that the vocabulary has. Pieces after the first are listed with `##` in
 // front.
 import { decodeUtf8 } from '../bytes/index.js'
-import type { Vocabulary } from '../model/vocabulary.js'
+import type { Vocabulary } from '../content/vocabulary.js'
 import { keyOfBytes } from './byte-keys.js'
 
 const continuation = '##'

@@ -8,14 +8,14 @@ import { bytesPayload, type Payload, readPayload, rechunked, type Tensor } from 
 import { transformCodes } from './codes.js'
 import { fileOf } from './map-elements.js'
 
-const fewestElements = 1 << 14
-const mostElements = 1 << 18
+const minElements = 1 << 14
+const maxElements = 1 << 18
 /** The most bytes of a payload without random access that are kept in memory to decode them. */
-const mostBuffered = 1 << 26
+const maxBuffered = 1 << 26
 
 /** The most bytes that are held of such a payload while its values are decoded. */
 export const decodeMemory = (byteLength: number, hasRandomAccess: boolean): number =>
-  hasRandomAccess ? 0 : Math.min(byteLength, mostBuffered)
+  hasRandomAccess ? 0 : Math.min(byteLength, maxBuffered)
 
 interface Regions {
   readonly codec: RegionCodec
@@ -46,8 +46,8 @@ function payloadOf(regions: Regions): Payload {
   return {
     ...payload,
     read: (offset, length, signal) => decodePart(regions, offset, length, signal),
-    stretches: {
-      grain: width,
+    slices: {
+      unit: width,
       take: (offset, length) => payloadOf({ ...regions, base: base + offset / width, count: length / width }),
     },
   }
@@ -60,7 +60,7 @@ async function* decodeAll(
 ): AsyncGenerator<Uint8Array, void, void> {
   const { count, width, data } = regions
   const reader = await randomAccess(regions, signal)
-  const step = Math.min(mostElements, Math.max(fewestElements, 2 ** Math.floor(Math.log2(window / width))))
+  const step = Math.min(maxElements, Math.max(minElements, 2 ** Math.floor(Math.log2(window / width))))
   const target = takeWindow(Math.min(step, 2 ** Math.ceil(Math.log2(Math.max(count, 1)))) * width)
   try {
     for (let first = 0; first < count; first += step) {
@@ -109,8 +109,8 @@ async function decodeTile(
 
 async function randomAccess({ tensor, data }: Regions, signal?: AbortSignal): Promise<RegionReader> {
   if (data.read) return data as RegionReader
-  if (data.byteLength > mostBuffered) {
-    const message = `${data.byteLength} bytes would have to be kept in memory; ${mostBuffered} are the most`
+  if (data.byteLength > maxBuffered) {
+    const message = `${data.byteLength} bytes would have to be kept in memory; ${maxBuffered} are the most`
     failWith(transformCodes['needs-random-access'], { file: fileOf(data), path: tensor.name, message })
   }
   return bytesPayload(await readPayload(data, signal)) as RegionReader

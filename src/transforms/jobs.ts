@@ -3,9 +3,9 @@ import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
 import { methodOf } from '../dtypes/mcf/types.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
-import { fillsWindow, type Job, type JobHandler } from '../pool/index.js'
+import { fillsWindow, type Job, type JobHandler } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
-import { makeStretch } from './pooled.js'
+import { makeSlice } from './pooled.js'
 import { floatsOf, scanRange } from './quantize.js'
 import type { BandData } from './quantize-bands.js'
 import { quantizeInto } from './quantize-blocks.js'
@@ -17,7 +17,7 @@ const quantize = fillsWindow(async (data, bytes, { open, signal, advance }) => {
   const tensor = rebuildTensor(given.tensor, open)
   const columns = tensor.shape[1]!
   const row = columns * 4
-  const values = floatsOf(tensor).stretches!.take(firstRow * row, rows * row)
+  const values = floatsOf(tensor).slices!.take(firstRow * row, rows * row)
   const layout = blockLayout(method, [rows, columns])!
   const matrix = { tensor, type: method.id, rows, columns, base: firstRow, values, clip }
   await quantizeInto(bytes, method, layout, matrix, manner, want, head, signal)
@@ -44,4 +44,4 @@ const range: JobHandler = async (data, _, { open, signal, advance }) => {
   return found
 }
 
-export const transformJobs: Readonly<Record<string, JobHandler>> = { stretch: makeStretch, quantize, range }
+export const transformJobs: Readonly<Record<string, JobHandler>> = { slice: makeSlice, quantize, range }

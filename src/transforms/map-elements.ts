@@ -3,7 +3,7 @@
 import { alignUp, checkRange, defaultWindow, elementsIn, releaseWindow, takeEvenWindow } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
-import { type Payload, type Recipe, rechunked, type Stretches } from '../model/index.js'
+import { type Payload, type Recipe, rechunked, type Slices } from '../model/index.js'
 import { transformCodes } from './codes.js'
 
 type Group = DType['group']
@@ -18,8 +18,8 @@ export interface ElementMap {
   recipe?(): Recipe | undefined
 }
 
-const fewestElements = 1 << 14
-const mostElements = 1 << 18
+const minElements = 1 << 14
+const maxElements = 1 << 18
 
 interface CountedMap extends ElementMap {
   readonly count: number
@@ -43,22 +43,22 @@ function payloadOf(map: CountedMap): Payload {
     byteLength: bytesFor(map.count, map.to),
     chunks: (window, signal) => rechunked(convertAll(map, window, signal), window),
     ...(map.input.read && { read: (offset, length, signal) => convertPart(map, offset, length, signal) }),
-    stretches: stretchesOf(map),
+    slices: slicesOf(map),
   }
 }
 
-function stretchesOf(map: CountedMap): Stretches | undefined {
+function slicesOf(map: CountedMap): Slices | undefined {
   const { input, from, to, count, base } = map
-  const { stretches } = input
-  const unit = unitOf(map)
-  if (!stretches || bytesFor(unit, from) % stretches.grain !== 0) return undefined
-  const grain = bytesFor(unit, to)
+  const { slices } = input
+  const elements = unitOf(map)
+  if (!slices || bytesFor(elements, from) % slices.unit !== 0) return undefined
+  const unit = bytesFor(elements, to)
   return {
-    grain,
+    unit,
     take(offset, length) {
-      const first = (offset / grain) * unit
-      const some = Math.min(Math.ceil(length / grain) * unit, count - first)
-      const part = stretches.take(bytesFor(first, from), bytesFor(some, from))
+      const first = (offset / unit) * elements
+      const some = Math.min(Math.ceil(length / unit) * elements, count - first)
+      const part = slices.take(bytesFor(first, from), bytesFor(some, from))
       return payloadOf({ ...map, input: part, count: some, base: base + first })
     },
   }
@@ -118,7 +118,7 @@ async function convertPart(map: CountedMap, offset: number, length: number, sign
 /** Elements per piece: about a window of output, within bounds that keep both sides small. */
 function stepFor(map: CountedMap, window: number): number {
   const wanted = Math.floor(window / map.to.bytes) * map.to.elements
-  return alignUp(Math.max(1, Math.min(map.count, mostElements, Math.max(wanted, fewestElements))), unitOf(map))
+  return alignUp(Math.max(1, Math.min(map.count, maxElements, Math.max(wanted, minElements))), unitOf(map))
 }
 
 /** The shortest run that is whole groups on both sides. */

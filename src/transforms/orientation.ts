@@ -1,6 +1,7 @@
 // Turning linear weights from [in, out] to [out, in] and back. Formats say which way they want them; a model says, by its names and
 // shapes or by a part that its reader left, which way it has them. Only the weights that the verdict is about are turned, and each is
 // turned while it is written, a band at a time.
+
 import type { JsonValue, Model, Part, WriteCapabilities } from '../model/index.js'
 import { findOrientation, type LinearWeights, type Orientation, orientationKind } from '../model/orientation.js'
 import { rowMajor, transposed } from './reorder.js'

@@ -1,19 +1,19 @@
-// A payload that other threads make, a stretch each, while this one writes what is ready. The bytes and their order are the same.
+// A payload that other threads make, a slice each, while this one writes what is ready. The bytes and their order are the same.
 import { defaultWindow } from '../bytes/index.js'
 import { type Payload, type Recipe, rechunked } from '../model/index.js'
 import { recipeOf } from '../model/recipe-of.js'
-import { fillsWindow, fillWindows, type WorkerPool } from '../pool/index.js'
+import { fillsWindow, fillWindows, type WorkerPool } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
 import { rebuildPayload } from './rebuild.js'
 
 /** What one job makes takes so many nanoseconds, so that handing it over costs little, and no more memory than that. */
-const usualTime = 16e6
-const leastTime = 4e6
-const mostBytes = 4 * defaultWindow
+const targetTime = 16e6
+const minTime = 4e6
+const maxBytes = 4 * defaultWindow
 /** So much at a time, to be copied while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4
 
-interface StretchData {
+interface SliceData {
   readonly recipe: Recipe
   readonly offset: number
 }
@@ -22,24 +22,24 @@ interface StretchData {
  * The payload itself where other threads cannot make it, or it is too short to be shared out. `cost`: nanoseconds for a byte, about.
  */
 export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payload {
-  const { stretches, byteLength } = payload
-  if (!stretches || !isRecoded(payload)) return payload
+  const { slices, byteLength } = payload
+  if (!slices || !isRecoded(payload)) return payload
   const share = Math.ceil(byteLength / (2 * pool.threads))
-  const size = Math.min(mostBytes, Math.max(leastTime / cost, Math.min(usualTime / cost, share)))
+  const size = Math.min(maxBytes, Math.max(minTime / cost, Math.min(targetTime / cost, share)))
   if (byteLength < 2 * size) return payload
   const recipe = recipeOf(payload)
   if (!recipe) return payload
-  const step = Math.max(1, Math.floor(size / stretches.grain)) * stretches.grain
+  const step = Math.max(1, Math.floor(size / slices.unit)) * slices.unit
   const file = fileOf(payload)
   return {
     ...payload,
     isMadeElsewhere: true,
-    chunks: (window, signal) => rechunked(makeStretches({ recipe, byteLength, step, file }, pool, signal), window),
+    chunks: (window, signal) => rechunked(makeSlices({ recipe, byteLength, step, file }, pool, signal), window),
   }
 }
 
 /** Its bytes are computed, and other threads can do that. */
-export const isRecoded = (payload: Payload): boolean => payload.recipe !== undefined && payload.stretches !== undefined
+export const isRecoded = (payload: Payload): boolean => payload.recipe !== undefined && payload.slices !== undefined
 
 interface Work {
   readonly recipe: Recipe
@@ -48,7 +48,7 @@ interface Work {
   readonly file: string
 }
 
-function makeStretches(
+function makeSlices(
   { recipe, byteLength, step, file }: Work,
   pool: WorkerPool,
   signal: AbortSignal | undefined,
@@ -57,8 +57,8 @@ function makeStretches(
     count: Math.ceil(byteLength / step),
     lengthOf: (place) => Math.min(step, byteLength - place * step),
     job: (place) => ({
-      kind: 'stretch',
-      data: { recipe, offset: place * step } satisfies StretchData,
+      kind: 'slice',
+      data: { recipe, offset: place * step } satisfies SliceData,
       file,
       offset: place * step,
     }),
@@ -68,11 +68,11 @@ function makeStretches(
 }
 
 /** The other side. */
-export const makeStretch = fillsWindow(async (data, bytes, { open, signal, advance }) => {
-  const { recipe, offset } = data as StretchData
-  const stretch = rebuildPayload(recipe, open).stretches!.take(offset, bytes.byteLength)
+export const makeSlice = fillsWindow(async (data, bytes, { open, signal, advance }) => {
+  const { recipe, offset } = data as SliceData
+  const slice = rebuildPayload(recipe, open).slices!.take(offset, bytes.byteLength)
   let at = 0
-  for await (const chunk of stretch.chunks(pieceSize, signal)) {
+  for await (const chunk of slice.chunks(pieceSize, signal)) {
     bytes.set(chunk, at)
     at += chunk.byteLength
     advance(chunk.byteLength)

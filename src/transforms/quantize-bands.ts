@@ -3,15 +3,15 @@
 import { type BlockLayout, blockLayout, type Method } from '../dtypes/mcf/layout.js'
 import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../model/index.js'
 import { recipeOf, tensorRecipe } from '../model/recipe-of.js'
-import { fillWindows, type Job, type WorkerPool } from '../pool/index.js'
+import { fillWindows, type Job, type WorkerPool } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
 import type { BlockLimits, Manner } from './quantize-blocks.js'
-import { inOnePiece, mostScales, mostWhole } from './quantize-blocks.js'
+import { inOnePiece, maxScales, maxWhole } from './quantize-blocks.js'
 import type { Clip } from './quantize-tiles.js'
 
 /** Values in a band: a few milliseconds of work at least, and no more memory than windows take. */
-const fewestValues = 1 << 18
-const mostValues = 1 << 20
+const minValues = 1 << 18
+const maxValues = 1 << 20
 
 /** What a thread needs to know of its band. */
 export interface BandData {
@@ -60,14 +60,14 @@ export function bandPayload(
 ): Payload | undefined {
   const { rows, columns, byteLength, codesOffset } = layout
   const recipe = pool && recipeOf(values) && tensorRecipe(tensor)
-  if (!recipe || !values.stretches || codesOffset > (limits.scales ?? mostScales)) return undefined
-  const unit = rowsOnGrain(columns, values.stretches.grain)
+  if (!recipe || !values.slices || codesOffset > (limits.scales ?? maxScales)) return undefined
+  const unit = rowsPerUnit(columns, values.slices.unit)
   const share = (rows * columns) / (2 * pool.threads)
-  const wanted = Math.min(Math.max(share, fewestValues), mostValues)
+  const wanted = Math.min(Math.max(share, minValues), maxValues)
   const rowsPerBand = Math.max(1, Math.round(wanted / columns / unit)) * unit
   if (rows < 2 * rowsPerBand) return undefined
   const bands: Bands = { tensor: recipe, method, layout, manner, clip, rowsPerBand, file: fileOf(tensor.data), pool }
-  const isWhole = byteLength <= (limits.whole ?? mostWhole)
+  const isWhole = byteLength <= (limits.whole ?? maxWhole)
   const made = lazyPayload(byteLength, (signal) =>
     isWhole ? inOnePiece(layout, (bytes) => fillWhole(bands, bytes, signal)) : scalesFirst(bands, signal),
   )
@@ -75,10 +75,10 @@ export function bandPayload(
 }
 
 /** The fewest rows of f32 values that end on the grain. */
-function rowsOnGrain(columns: number, grain: number): number {
-  let [a, b] = [columns * 4, grain]
+function rowsPerUnit(columns: number, unit: number): number {
+  let [a, b] = [columns * 4, unit]
   while (b > 0) [a, b] = [b, a % b]
-  return grain / a
+  return unit / a
 }
 
 async function fillWhole(bands: Bands, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {

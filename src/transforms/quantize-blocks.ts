@@ -29,13 +29,13 @@ export interface Manner {
 }
 
 /** Payloads up to here are made in one pass. */
-export const mostWhole = 1 << 25
+export const maxWhole = 1 << 25
 /** Scales up to here are kept for the second pass. */
-export const mostScales = 1 << 26
+export const maxScales = 1 << 26
 
 /** The most bytes that are held while a quantized payload of this length is made. */
 export const quantizeMemory = (byteLength: number): number =>
-  Math.min(byteLength, byteLength <= mostWhole ? mostWhole : mostScales)
+  Math.min(byteLength, byteLength <= maxWhole ? maxWhole : maxScales)
 
 interface Job {
   readonly method: Method
@@ -66,9 +66,9 @@ export function blockPayload(
 ): Payload {
   return lazyPayload(layout.byteLength, (signal) => {
     const job: Job = { method, layout, matrix, manner, kernels: blockKernels() }
-    if (layout.byteLength <= (limits.whole ?? mostWhole))
+    if (layout.byteLength <= (limits.whole ?? maxWhole))
       return inOnePiece(layout, (bytes) => fillWhole(job, bytes, signal))
-    return layout.codesOffset <= (limits.scales ?? mostScales) ? scalesFirst(job, signal) : regionByRegion(job, signal)
+    return layout.codesOffset <= (limits.scales ?? maxScales) ? scalesFirst(job, signal) : regionByRegion(job, signal)
   })
 }
 

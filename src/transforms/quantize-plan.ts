@@ -30,7 +30,7 @@ type Method = ReturnType<typeof requireMethod>
 const keepWord = 'keep'
 const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
 /** A single super-block: below this there is no room worth saving. */
-const fewestElements = 256
+const minElements = 256
 
 /** Names whose values steer others: an error there spreads. */
 const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
@@ -90,7 +90,7 @@ function whyKept(tensor: Tensor, method: Method, options: MethodOptions): string
   if (tensor.shape.length !== 2) return 'not a matrix'
   const found = delicate.find(([pattern]) => pattern.test(tensor.name))
   if (found) return found[1]
-  if ((countElements(tensor.shape) ?? 0) < fewestElements) return `fewer than ${fewestElements} values`
+  if ((countElements(tensor.shape) ?? 0) < minElements) return `fewer than ${minElements} values`
   const size = quantizedSize(method, tensor.shape, domainOf(method, options))!
   return size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
 }

@@ -8,11 +8,11 @@ import { fileOf } from './map-elements.js'
 import { type RandomAccess, type ReverseOptions, reverseAxes, reverseMemory } from './reverse-axes.js'
 
 /** The most bytes of a payload without random access that are kept in memory to reorder them. */
-const mostBuffered = 1 << 26
+const maxBuffered = 1 << 26
 
 /** The most bytes that are held while the elements of such a payload are put into another order. */
 export const reorderMemory = (byteLength: number, hasRandomAccess: boolean): number =>
-  reverseMemory(byteLength) + (hasRandomAccess ? 0 : Math.min(byteLength, mostBuffered))
+  reverseMemory(byteLength) + (hasRandomAccess ? 0 : Math.min(byteLength, maxBuffered))
 
 /** The same tensor with its bytes in row order. */
 export function rowMajor(tensor: Tensor, options?: ReverseOptions): Tensor {
@@ -56,8 +56,8 @@ function reordered(tensor: Tensor, order: 'row' | 'column', options: ReverseOpti
     const message = `[${tensor.shape.join(', ')}] of ${type.id} does not take ${data.byteLength} bytes`
     failWith(transformCodes['shape-mismatch'], { file, path: tensor.name, message })
   }
-  if (!data.read && data.byteLength > mostBuffered) {
-    const message = `${data.byteLength} bytes would have to be kept in memory; ${mostBuffered} are the most`
+  if (!data.read && data.byteLength > maxBuffered) {
+    const message = `${data.byteLength} bytes would have to be kept in memory; ${maxBuffered} are the most`
     failWith(transformCodes['needs-random-access'], { file, path: tensor.name, message })
   }
   const produce = async function* (signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {

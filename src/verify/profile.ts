@@ -1,11 +1,12 @@
 // A profile says what a model of a certain kind consists of: the tensors with their shapes and types, the metadata that must be there.
 // Profiles are data. Shapes are written in named dimensions, and a name with `{i}` stands for one tensor per layer.
+
+import { encoderPrefix, oldName } from '../content/encoder-names.js'
+import { vocabularyOf } from '../content/vocabulary.js'
 import { collectingReport, defineCodes, error, type Finding, note, warning } from '../errors/index.js'
 import { formatById } from '../formats/index.js'
-import { encoderPrefix, oldName } from '../model/encoder-names.js'
 import { type MetaValue, type Model, type Tensor, text } from '../model/index.js'
 import { findOrientation } from '../model/orientation.js'
-import { vocabularyOf } from '../model/vocabulary.js'
 
 export const profileCodes = defineCodes('profile', {
   'tensor-missing': error('A tensor that the profile requires is not there.'),

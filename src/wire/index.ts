@@ -1,3 +1,3 @@
-export * from './json.js'
-export * from './json-scanner.js'
-export * from './npy-header.js'
+export * from './json/json.js'
+export * from './json/scanner.js'
+export * from './npy/header.js'

@@ -21,12 +21,12 @@ export async function makeBundles(): Promise<Bundles> {
   mkdirSync(join(folder, 'files'))
   const imports = await bundle(join(folder, 'library'), {
     tare: join(root, 'src/index.ts'),
-    'web-worker': join(root, 'src/workers/web-worker.ts'),
+    'web-worker': join(root, 'src/threads/web/web-worker.ts'),
   })
   const pages = {
     page: join(here, 'page/index.ts'),
     'kernel-tests': join(here, 'page/kernel-tests.ts'),
-    'web-worker': join(root, 'src/workers/web-worker.ts'),
+    'web-worker': join(root, 'src/threads/web/web-worker.ts'),
     ...writeExamples(folder),
   }
   // The package says that its modules do nothing when they are loaded; tests do.

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { npyHeader } from '../../src/wire/npy-header.js'
+import { npyHeader } from '../../src/wire/npy/header.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { runCli as tare } from './run-cli.js'
 

@@ -17,7 +17,7 @@ test('what is whole is saved, and what is not is listed', async () => {
   await writeFile(at('half.safetensors'), bytes!.subarray(0, bytes!.byteLength - 100))
   const { status, stderr } = await tare('repair', at('half.safetensors'), '-o', at('saved.safetensors'))
   expect(status).toBe(0)
-  expect(stderr).toContain('mended  the 3 tensors that are whole are in a new file')
+  expect(stderr).toContain('repaired  the 3 tensors that are whole are in a new file')
   expect(stderr).toMatch(/lost {4}"layer.3.weight" \(256 bytes\): /)
   expect(stderr).toMatch(/lost {4}"layer.4.weight" \(20 bytes\): /)
   expect((await tare('verify', at('saved.safetensors'))).status).toBe(0)
@@ -46,7 +46,7 @@ test('a value that the reader refuses is not taken over', async () => {
     const { status, stderr } = await tare('repair', at('refused.gguf'), '-o', at('saved.gguf'))
     expect([status, stderr]).toEqual([
       0,
-      expect.stringContaining('lost    metadata "general.alignment": a power of two'),
+      expect.stringContaining('lost      metadata "general.alignment": a power of two'),
     ])
     expect((await stat(at('saved.gguf'))).size).toBeLessThan(file.byteLength)
     expect((await tare('verify', '--strict', at('saved.gguf'))).status).toBe(0)

@@ -1,4 +1,4 @@
-// Weight files with a vocabulary through the command: special ids that are given, and files that are mended.
+// Weight files with a vocabulary through the command: special ids that are given, and files that are repaired.
 import { existsSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { useTempDir } from '../node/temp-dir.js'
@@ -21,21 +21,21 @@ test('special ids are stored as given', async () => {
   expect([status, stderr]).toEqual([2, expect.stringContaining('--special-ids')])
 })
 
-test('repair says what it mended and what nothing proves any more', async () => {
+test('repair says what it repaired and what nothing proves any more', async () => {
   const bytes = fixtureBytes('embd', 'sect-tiny-bert-1layer.weights')
   bytes[bytes.byteLength - 20]! += 1
   writeFileSync(at('broken.weights'), bytes)
   expect((await tare('verify', at('broken.weights'))).status).toBe(1)
-  const { status, stderr } = await tare('repair', at('broken.weights'), '-o', at('mended.weights'))
+  const { status, stderr } = await tare('repair', at('broken.weights'), '-o', at('repaired.weights'))
   expect(status).toBe(0)
-  expect(stderr).toContain('mended  footer.data_checksum')
-  expect(stderr).toContain('lost    the proof for the weights')
-  expect((await tare('verify', at('mended.weights'))).status).toBe(0)
+  expect(stderr).toContain('repaired  footer.data_checksum')
+  expect(stderr).toContain('lost      the proof for the weights')
+  expect((await tare('verify', at('repaired.weights'))).status).toBe(0)
   const report = await json('repair', fixturePath('embd', 'sect-bad-data-crc.weights'), '-o', at('x.weights'))
   expect(report).toMatchObject({
     format: 'embd',
     lost: [],
-    mended: [expect.stringContaining('data_checksum'), expect.anything()],
+    repaired: [expect.stringContaining('data_checksum'), expect.anything()],
   })
   const fine = await tare('repair', tiny(), '-o', at('fine.weights'))
   expect([fine.status, existsSync(at('fine.weights'))]).toEqual([1, false])

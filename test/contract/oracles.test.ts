@@ -66,7 +66,7 @@ interface Written {
 async function tryConvert(model: Model, target: Format, stow = true): Promise<Written | undefined> {
   const { id, extensions, capabilities } = target
   // A file with room for one tensor has none for its name: its own stands for it.
-  const stem = capabilities.write?.mostTensors === 1 ? (model.tensors.at(0)?.name ?? 'm') : 'm'
+  const stem = capabilities.write?.maxTensors === 1 ? (model.tensors.at(0)?.name ?? 'm') : 'm'
   try {
     const conversion = await planConversion(model, id, { name: `${stem}${extensions[0]}`, deterministic: true, stow })
     const written = new Map<string, Uint8Array>()

@@ -10,7 +10,7 @@ describe.each(formats.map((format) => format.id))('%s, reading', (id) => {
   const writable = layout !== undefined
 
   it.runIf(writable)('opens a file by its index alone', async () => {
-    const most = Math.min(8, capabilities.write?.mostTensors ?? 8)
+    const most = Math.min(8, capabilities.write?.maxTensors ?? 8)
     const tensors = Array.from({ length: most }, (_, i) => sampleTensor(`layer.${i}.weight`, 'f32', [512, 512], i + 1))
     const files = await convertToFiles(sampleModel(tensors), id)
     const [name, bytes] = [...files][0]!

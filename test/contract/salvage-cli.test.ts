@@ -50,14 +50,14 @@ describe('repair', () => {
     expect((await tare('repair', at('m.pt'), '-o', at('saved.safetensors'))).status).toBe(0)
   })
 
-  test('has help that says for every format what can be mended, and so does its page', async () => {
+  test('has help that says for every format what can be repaired, and so does its page', async () => {
     const { stdout } = await tare('repair', '--help')
     const flat = stdout.replace(/\s+/g, ' ')
     const page = await readFile(new URL('../../docs/repair.md', import.meta.url), 'utf8')
-    const weights = formats.filter(({ mends }) => mends !== undefined)
+    const weights = formats.filter(({ repairs }) => repairs !== undefined)
     expect(weights.length).toBe(formats.length - 1)
-    for (const { title, mends } of weights) {
-      expect(flat).toContain(`${title}: ${mends}`)
+    for (const { title, repairs } of weights) {
+      expect(flat).toContain(`${title}: ${repairs}`)
       expect(page, title).toMatch(new RegExp(`^\\| ${title}[ (|]`, 'm'))
     }
   })

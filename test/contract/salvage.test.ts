@@ -26,7 +26,7 @@ const cutCount = isThorough ? 100 : 12
 /** Repairs tried per format, evenly spread over files and cuts. TARE_THOROUGH=1 tries all. */
 const most = isThorough ? Number.POSITIVE_INFINITY : 24
 
-const mostWritten = 64 << 20
+const maxWritten = 64 << 20
 
 function spread<T>(all: readonly T[], count = most): T[] {
   const chosen = Math.min(all.length, count)
@@ -54,7 +54,7 @@ async function repaired(source: MemorySource, place: string): Promise<Repaired |
   try {
     const planned = await planRepair(source, { name: 'out.safetensors', deterministic: true })
     // A file that was never right may ask for gigabytes of padding.
-    if (planned.size > mostWritten) return undefined
+    if (planned.size > maxWritten) return undefined
     const files = new Map<string, Uint8Array>()
     await writeLayout(planned.layout, async (each) => new MemorySink(each, files))
     return { planned, output: new Map([[planned.files[0]!.name, files.get(planned.files[0]!.name)!], ...files]) }

@@ -1,6 +1,7 @@
 // Several models in one. What two of them call the same must be the same, or somebody says whose counts.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tableOf, vocabularyPart } from '../../src/content/vocabulary.js'
 import {
   bytesPayload,
   diffModels,
@@ -18,7 +19,6 @@ import {
   text,
 } from '../../src/index.js'
 import { findOrientation } from '../../src/model/orientation.js'
-import { tableOf, vocabularyPart } from '../../src/model/vocabulary.js'
 import { columnMajor } from '../../src/transforms/reorder.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { encoder } from '../support/encoder.js'
@@ -226,7 +226,7 @@ describe('parts', () => {
   })
 })
 
-const writable = formats.filter(({ layout, capabilities }) => layout && capabilities.write?.mostTensors === undefined)
+const writable = formats.filter(({ layout, capabilities }) => layout && capabilities.write?.maxTensors === undefined)
 
 it.each(writable.map(({ id }) => id))('a model in two %s files is the model again', async (id) => {
   const model = sampleModel([sampleTensor('l0.weight', 'f32', [4, 6], 1), sampleTensor('l1.weight', 'f32', [5], 2)])

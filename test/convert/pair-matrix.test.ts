@@ -29,7 +29,7 @@ import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../suppor
 
 const writable = formats.filter((format) => format.layout)
 const takes = ({ capabilities }: Format, model: Model): boolean =>
-  model.tensors.length <= (capabilities.write?.mostTensors ?? Number.POSITIVE_INFINITY)
+  model.tensors.length <= (capabilities.write?.maxTensors ?? Number.POSITIVE_INFINITY)
 
 interface Converted {
   readonly plan: Plan
@@ -38,7 +38,7 @@ interface Converted {
 
 async function convert(model: Model, target: Format, stow = true): Promise<Converted> {
   // A file with room for one tensor has none for its name: its own stands for it.
-  const isNameless = target.capabilities.write?.mostTensors === 1
+  const isNameless = target.capabilities.write?.maxTensors === 1
   const name = `${isNameless ? (model.tensors.at(0)?.name ?? 'm') : 'm'}${target.extensions[0]}`
   const conversion = await planConversion(model, target.id, { name, deterministic: true, stow })
   const files = new Map<string, Uint8Array>()

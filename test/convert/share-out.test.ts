@@ -4,7 +4,7 @@ import { sharedOut } from '../../src/convert/share-out.js'
 import { dtypeById } from '../../src/dtypes/index.js'
 import { rangePayload, type Tensor } from '../../src/model/index.js'
 import { castTensor } from '../../src/transforms/cast.js'
-import { fakePool } from '../pool/fake-threads.js'
+import { fakePool } from '../threads/fake-threads.js'
 
 /** Of zeros, as many as it takes to fill this many bytes with the other type. */
 function recoded(from: string, to: string, byteLength: number): Tensor {

@@ -227,7 +227,7 @@ describe('equal tensors', () => {
   it.each(formats.filter(({ layout }) => layout).map((format) => [format.id, format] as const))(
     'are stored once in %s where it can, else a note says that it cannot',
     async (id, { capabilities }) => {
-      const tensors = twins.slice(0, capabilities.write?.mostTensors ?? 3)
+      const tensors = twins.slice(0, capabilities.write?.maxTensors ?? 3)
       const [apart, once] = [
         await plan({ ...model, tensors }, id, {}),
         await plan({ ...model, tensors }, id, { dedup: true }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8, MemorySource } from '../../src/bytes/index.js'
+import { tableOf, vocabularyPart } from '../../src/content/vocabulary.js'
 import { diffModels } from '../../src/diff/index.js'
 import { f16, f32 } from '../../src/dtypes/index.js'
 import { openModel } from '../../src/formats/index.js'
@@ -14,7 +15,6 @@ import {
   type Tensor,
   text,
 } from '../../src/model/index.js'
-import { tableOf, vocabularyPart } from '../../src/model/vocabulary.js'
 import { castTensor } from '../../src/transforms/cast.js'
 import { columnMajor } from '../../src/transforms/reorder.js'
 import * as craft from '../formats/torch/craft.js'

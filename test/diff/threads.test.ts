@@ -5,9 +5,9 @@ import { BlobSource } from '../../src/bytes/index.js'
 import { diffModels } from '../../src/diff/index.js'
 import { u8 } from '../../src/dtypes/index.js'
 import { type Model, rangePayload } from '../../src/model/index.js'
-import { workerJobs } from '../../src/workers/kinds.js'
-import { fakePool } from '../pool/fake-threads.js'
+import { workerJobs } from '../../src/threads/worker-jobs.js'
 import { sampleModel } from '../support/sample-model.js'
+import { fakePool } from '../threads/fake-threads.js'
 import { tensorOf } from '../transforms/tensors.js'
 
 /** Tensors one after the other in one file. */

@@ -20,7 +20,7 @@ export function patched(bytes: Uint8Array, { patches, size }: FilePatch): Uint8A
 }
 
 export interface EditResult {
-  readonly how: 'in place' | 'anew'
+  readonly how: 'in place' | 'rewrite'
   readonly before: Model
   readonly after: Model
   readonly bytes: Uint8Array
@@ -47,5 +47,5 @@ export async function editBytes(bytes: Uint8Array, from: string, edits: Edits, n
   const digests = async (model: Model, rename = new Map<string, string>()): Promise<Map<string, string | null>> =>
     new Map((await hashModel(model)).tensors.map((each) => [rename.get(each.name) ?? each.name, each.digest]))
   expect(new Map([...(await digests(after))].sort())).toEqual(new Map([...(await digests(before, renames))].sort()))
-  return { how: patch ? 'in place' : 'anew', before, after, bytes: result, patch }
+  return { how: patch ? 'in place' : 'rewrite', before, after, bytes: result, patch }
 }

@@ -133,7 +133,7 @@ describe('mcf', () => {
     const [bytes] = [...(await convertToFiles(sampleModel(many, metadata), 'mcf')).values()]
     const front = indexInFront(bytes!)
     const { how } = await editBytes(front, 'mcf', { rename: [['tensor.0', 'x'.repeat(200)]] })
-    expect(how).toBe('anew')
+    expect(how).toBe('rewrite')
   })
 })
 

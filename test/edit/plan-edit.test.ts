@@ -21,7 +21,7 @@ async function make(format: string, extra = {}, model = sampleModel(weights, met
 /** Formats that hold text under any key, and more than one tensor. */
 const editable = formats.filter(
   ({ capabilities: { write } }) =>
-    write?.mostTensors !== 1 && write?.metadata('author', text('x')).fits && write.metadata('new', text('x')).fits,
+    write?.maxTensors !== 1 && write?.metadata('author', text('x')).fits && write.metadata('new', text('x')).fits,
 )
 const single = editable.filter(({ id }) => id !== 'aeroset')
 
@@ -66,11 +66,11 @@ describe('room', () => {
     expect([first.how, second.how, third.how]).toEqual(['in place', 'in place', 'in place'])
     expect(third.bytes.byteLength).toBe(slack.byteLength)
     expect([...third.after.metadata.keys()].sort()).toEqual(['author', 'general.architecture', 'newer'])
-    expect((await edit(third.bytes, id, { set: [['newest', 'x'.repeat(700)]] })).how).toBe('anew')
+    expect((await edit(third.bytes, id, { set: [['newest', 'x'.repeat(700)]] })).how).toBe('rewrite')
   })
 
   test.each(['safetensors', 'gguf'])('%s without slack is written anew when the header grows', async (id) => {
-    expect((await edit(await make(id), id, { set: [['new', 'x'.repeat(200)]] })).how).toBe('anew')
+    expect((await edit(await make(id), id, { set: [['new', 'x'.repeat(200)]] })).how).toBe('rewrite')
   })
 
   test('the alignment of GGUF is room as well', async () => {

@@ -1,8 +1,8 @@
 // Vectors that the reference library computes, and vectors of the model as BERT defines it.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Vocabulary } from '../../src/content/vocabulary.js'
 import { createEmbedder, type Embedder, openModel } from '../../src/index.js'
-import type { Vocabulary } from '../../src/model/vocabulary.js'
 import { nodeOnnxEngine } from '../../src/node/onnx-engine.js'
 import { fixtureSource } from '../support/fixtures.js'
 import { bertVocabulary, vocabularyOfTokens } from '../tokenize/vocabularies.js'

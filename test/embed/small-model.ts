@@ -1,8 +1,9 @@
 // Encoders of any small shape, with values by the rule of the golden vectors.
+
+import { tableOf, vocabularyPart } from '../../src/content/vocabulary.js'
 import { f32 } from '../../src/dtypes/index.js'
 import { encoderTensors } from '../../src/embed/names.js'
 import { bytesPayload, type Model, type Tensor } from '../../src/model/index.js'
-import { tableOf, vocabularyPart } from '../../src/model/vocabulary.js'
 import { ruleValues } from './full-model.js'
 
 export interface SmallShape {

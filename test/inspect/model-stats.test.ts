@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { BlobSource, openModel, statsOfTensors, type TensorList } from '../../src/index.js'
-import { workerJobs } from '../../src/workers/kinds.js'
-import { fakePool } from '../pool/fake-threads.js'
+import { workerJobs } from '../../src/threads/worker-jobs.js'
 import { allOf } from '../support/all-of.js'
 import { convertToFiles } from '../support/convert.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
+import { fakePool } from '../threads/fake-threads.js'
 
 const types = ['f32', 'f16', 'u8', 'i64', 'f64', 'bool']
 const model = sampleModel(types.map((type, i) => sampleTensor(type, type, [40, 700 + i], i + 1)))

@@ -5,8 +5,8 @@ import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'no
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import type { TareError } from '../../src/errors/index.js'
-import { openPool, startWorker, workerUrl } from '../../src/node/pool.js'
-import { poolCodes, ThreadPool } from '../../src/pool/index.js'
+import { poolCodes, ThreadPool } from '../../src/threads/index.js'
+import { openPool, startWorker, workerUrl } from '../../src/threads/node/pool.js'
 import { useCompiled } from '../cli/compiled.js'
 import { useTempDir } from './temp-dir.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { dtypeById, type Tensor } from '../../src/index.js'
 import { readPayload } from '../../src/model/index.js'
-import { npyHeader } from '../../src/wire/npy-header.js'
+import { npyHeader } from '../../src/wire/npy/header.js'
 import { convertToFiles } from '../support/convert.js'
 import { bytesOf, filesOf, pack, refusalOf, valuesOf } from './support.js'
 

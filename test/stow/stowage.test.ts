@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fromTypedJson, toTypedJson } from '../../src/content/typed-json.js'
 import {
   diffModels,
   formats,
@@ -12,7 +13,6 @@ import {
   stowageKey,
   text,
 } from '../../src/index.js'
-import { fromTypedJson, toTypedJson } from '../../src/model/typed-json.js'
 import { encodeStowage, findStowage } from '../../src/stow/document.js'
 import { restoreStowed } from '../../src/stow/index.js'
 import { inOrder, orderOf } from '../../src/stow/order.js'

@@ -1,4 +1,6 @@
 // Models that together use everything a container may have to hold.
+
+import { tableOf, vocabularyPart } from '../../src/content/vocabulary.js'
 import {
   bytesPayload,
   dtypeById,
@@ -10,7 +12,6 @@ import {
   type Tensor,
   text,
 } from '../../src/index.js'
-import { tableOf, vocabularyPart } from '../../src/model/vocabulary.js'
 import { sampleModel as nameless, sampleTensor } from './sample-model.js'
 
 /** Some containers note what the file that they were made of is called. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import type { Vocabulary } from '../../src/model/vocabulary.js'
+import type { Vocabulary } from '../../src/content/vocabulary.js'
 import { vocabularyFromText } from '../../src/tokenize/index.js'
 import { fixturePath } from '../support/fixtures.js'
 

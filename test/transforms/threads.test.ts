@@ -5,14 +5,14 @@ import { BlobSource } from '../../src/bytes/index.js'
 import { dtypeById } from '../../src/dtypes/index.js'
 import { type Payload, rangePayload, readPayload, type Tensor } from '../../src/model/index.js'
 import { recipeOf } from '../../src/model/recipe-of.js'
+import { workerJobs } from '../../src/threads/worker-jobs.js'
 import { castTensor } from '../../src/transforms/cast.js'
 import { decodedPayload } from '../../src/transforms/decode.js'
 import { pooled } from '../../src/transforms/pooled.js'
 import { quantizeTensor } from '../../src/transforms/quantize.js'
 import { requireMethod } from '../../src/transforms/quantize-method.js'
 import { rebuildPayload } from '../../src/transforms/rebuild.js'
-import { workerJobs } from '../../src/workers/kinds.js'
-import { fakePool, openHandle } from '../pool/fake-threads.js'
+import { fakePool, openHandle } from '../threads/fake-threads.js'
 
 /** Bytes that another thread can read, behind some that do not belong to them. */
 function payloadIn(bytes: Uint8Array): Payload {
@@ -100,17 +100,17 @@ describe('a recoded payload', () => {
     expect(pooled(data!, pool, costFor(1024))).toBe(data)
   })
 
-  it('comes in stretches that start at whole groups', async () => {
+  it('comes in slices that start at whole groups', async () => {
     const source = tensorOf('f32', [8, 256], payloadIn(floats(2048, 5)))
     const { data } = castTensor(source, dtypeById('ggml.q4_k')!)
     const whole = await readPayload(data!)
-    const { grain, take } = rebuildPayload(recipeOf(data)!, openHandle).stretches!
-    expect(grain).toBe(144)
-    expect(await readPayload(take(3 * grain, 2 * grain))).toEqual(whole.subarray(3 * grain, 5 * grain))
+    const { unit, take } = rebuildPayload(recipeOf(data)!, openHandle).slices!
+    expect(unit).toBe(144)
+    expect(await readPayload(take(3 * unit, 2 * unit))).toEqual(whole.subarray(3 * unit, 5 * unit))
     const decoded = decodedPayload(tensorOf('ggml.q4_k', [8, 256], payloadIn(whole)), 'f32')!
     const values = await readPayload(decoded)
-    expect(decoded.stretches!.grain).toBe(1024)
-    expect(await readPayload(decoded.stretches!.take(1024, 2048))).toEqual(values.subarray(1024, 3072))
+    expect(decoded.slices!.unit).toBe(1024)
+    expect(await readPayload(decoded.slices!.take(1024, 2048))).toEqual(values.subarray(1024, 3072))
   })
 })
 

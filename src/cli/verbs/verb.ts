@@ -13,8 +13,8 @@ export interface Verb {
   readonly options: readonly OptionRow[]
   /** Which flags of the formats belong to this verb. */
   readonly formatOptions?: 'write' | 'check'
-  /** Help says what each format can mend. */
-  readonly saysMends?: true
+  /** Help says what each format can repair. */
+  readonly saysRepairs?: true
   readonly examples: readonly (readonly [line: string, what: string])[]
   load(): Promise<{ readonly default: Act }>
 }

@@ -27,7 +27,7 @@ interface Module {
 const tileValues = 8192
 const tileSize = 4 * tileValues
 /** For less it is not worth the way. */
-const fewestBlocks = 4
+const minBlocks = 4
 
 let loaded: Module | null | undefined
 
@@ -51,7 +51,7 @@ export const hasCompiled = (): boolean => moduleOf() !== undefined
 export function compiled(name: CompiledName, layout: BlockLayout, plain: DecodeBlocks): DecodeBlocks {
   const size = blockBytes(layout)
   return (source, target, blocks) => {
-    const module = blocks < fewestBlocks ? undefined : moduleOf()
+    const module = blocks < minBlocks ? undefined : moduleOf()
     if (!module) plain(source, target, blocks)
     else if (source.buffer === module.buffer && target.buffer === module.buffer)
       module.run[name](source.byteOffset, target.byteOffset, blocks)
@@ -104,7 +104,7 @@ export function compiledEncoder(name: CompiledEncoder, layout: BlockLayout, plai
   const { elements } = layout
   const step = tileValues / elements
   return (source, target, blocks) => {
-    const module = blocks < fewestBlocks ? undefined : moduleOf()
+    const module = blocks < minBlocks ? undefined : moduleOf()
     if (!module) return plain(source, target, blocks)
     const { buffer, codes, values, run } = module
     const [isHere, isTargetHere] = [source.buffer === buffer, target.buffer === buffer]

@@ -1,7 +1,7 @@
 // The digests that verifying compares: those of chunks, of pages and of tensors. They are gathered first, as far as the file is worth the
 // work, and then run in one pass over the weights.
 import type { CheckContext } from '../../model/index.js'
-import { mostPasses, WorkBudget } from '../../model/work-budget.js'
+import { maxPasses, WorkBudget } from '../../writing/work-budget.js'
 import { type Chunk, complainHash, readChunks, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, pageTablesOf } from './file.js'
@@ -10,7 +10,7 @@ import { parsePageTable } from './phsh.js'
 import { manyTensors } from './tensor-jobs.js'
 
 /** Looking for the tensors of a page goes over all of them; after so many damaged pages nobody reads the names. */
-const mostNamed = 100
+const maxNamed = 100
 
 /** The digests that a check compares; what is wrong is reported when they run. */
 export class CheckJobs {
@@ -121,14 +121,14 @@ export class CheckJobs {
   #giveUp(offset: number, length: number): void {
     if (this.#isSpent) return
     this.#isSpent = true
-    const message = `chunks, pages and tensors take more than ${mostPasses} times the work that the file is worth; the rest was not checked`
+    const message = `chunks, pages and tensors take more than ${maxPasses} times the work that the file is worth; the rest was not checked`
     this.#context.report.report(codes['chunk-overlap-work'], { offset, length, path: 'toc', message })
   }
 
   /** Names what a damaged page holds. */
   #tensorsIn(start: number, end: number): string {
     const { table } = this.#file
-    if (this.#named++ >= mostNamed) return ''
+    if (this.#named++ >= maxNamed) return ''
     const names: string[] = []
     let count = 0
     for (let i = 0; i < table.count; i++) {

@@ -3,9 +3,9 @@ import type { ByteSource } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { digestRanges } from '../../pool/index.js'
-import { decodeZstd, isZstdFault } from '../../wire/zstd.js'
-import { zstdCodes } from '../../wire/zstd-codes.js'
+import { digestRanges } from '../../threads/index.js'
+import { zstdCodes } from '../../wire/zstd/codes.js'
+import { decodeZstd, isZstdFault } from '../../wire/zstd/zstd.js'
 import { codes } from './codes.js'
 import { flags, hasFlag, maxMetadata } from './structs.js'
 
@@ -82,12 +82,12 @@ export async function checkChunks(
 
 /** Up to here anything goes; beyond, a chunk that unfolds to more than this many times its size is a trap. */
 const freeSize = 64 * 2 ** 20
-const mostRatio = 1000
+const maxRatio = 1000
 
 function isAffordable(chunk: Chunk, { report, limits }: ReadContext): boolean {
   const limit = Math.min(maxMetadata, limits.indexBytes)
   const size = Math.max(chunk.length, isCompressed(chunk) ? chunk.ulen : 0)
-  const isBomb = size > freeSize && size > mostRatio * chunk.length
+  const isBomb = size > freeSize && size > maxRatio * chunk.length
   if (size <= limit && !isBomb) return true
   const field = chunk.length > limit ? 'chunk_length' : 'chunk_ulen'
   const why = isBomb ? `which no metadata unfolds to from ${chunk.length}` : `the limit is ${limit}`

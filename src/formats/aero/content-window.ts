@@ -2,7 +2,7 @@
 import { type ByteSource, releaseWindow, takeWindow } from '../../bytes/index.js'
 import type { Chunk, ChunkContent } from './chunk.js'
 
-export const usualWindow = 4 << 20
+export const defaultWindow = 4 << 20
 
 export class ContentWindow {
   readonly chunk: Chunk
@@ -29,7 +29,7 @@ export class ContentWindow {
   }
 
   /** A chunk that is stored plainly, to be read in windows of at least so many bytes. Nothing is there before the first `moveTo`. */
-  static of(chunk: Chunk, source: ByteSource, least = usualWindow): ContentWindow {
+  static of(chunk: Chunk, source: ByteSource, least = defaultWindow): ContentWindow {
     return new ContentWindow(chunk, new Uint8Array(0), chunk.length, source, least)
   }
 

@@ -39,7 +39,7 @@ export function isUntouched(model: Model, set: AeroSet, options: WriteOptions): 
     model.parts.some((part) => part.kind === kind && part.value === value),
   )
   const sameMetadata = areSameEntries(model.metadata, set.metadata)
-  return !options.anew && isLocal && sameTensors && sameParts && sameMetadata && !asksForLayout(options)
+  return !options.rewrite && isLocal && sameTensors && sameParts && sameMetadata && !asksForLayout(options)
 }
 
 /**

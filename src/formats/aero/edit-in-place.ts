@@ -3,8 +3,8 @@
 import { type ByteSource, Cursor } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { strictReport } from '../../errors/index.js'
-import { areApart, type EditPiece, EditSpace, type Stretch } from '../../model/edit-space.js'
 import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
+import { areApart, type EditPiece, EditSpace, type Stretch } from '../../writing/edit-space.js'
 import type { Chunk } from './chunk.js'
 import { makeNewChunks, type NewChunk } from './edit-chunks.js'
 import { uuidAfter } from './edit-uuid.js'
@@ -16,7 +16,7 @@ import { chunkAlignment, digestSize, hashOffset, header, tocEntry, tocHeader } f
 /** Behind the weights, chunks up to this size move together, so that no gaps stay between them. */
 const smallChunk = 1 << 20
 /** The control hash covers all bytes before the first chunk; files with more of them are not usual ones. */
-const mostControl = 1 << 26
+const maxControl = 1 << 26
 
 export async function editInPlace(
   model: Model,
@@ -91,7 +91,7 @@ async function place(
   if (ihsh) {
     const starts = now.map(({ offset, length }) => (length > 0 ? offset : Number.POSITIVE_INFINITY))
     const end = starts.reduce((least, start) => Math.min(least, start), Number.POSITIVE_INFINITY)
-    if (tocOffset + tocLength > end || stringsOffset + stringsLength > end || end > mostControl) return undefined
+    if (tocOffset + tocLength > end || stringsOffset + stringsLength > end || end > maxControl) return undefined
     const bytes = encodeControlHash(end, await digestBlank(source, end, fixed, freed, tocOffset, now.length, signal))
     pieces.find(({ offset }) => offset === offsets.get(ihsh))!.bytes = bytes
     toc.set(await digestOf('blake3', bytes), hashOffset(0, ihsh.index))

@@ -1,7 +1,7 @@
 // Gives tensors other names in the index as it is stored: everything else about them, their hashes too, stays byte for byte what it was.
 import { joinBytes } from '../../bytes/index.js'
 import { strictReport } from '../../errors/index.js'
-import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack.js'
+import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack/index.js'
 
 /** `nameOf` says what the entry at this position is called from now on; undefined leaves its name as it is. */
 export function renameEntries(index: Uint8Array, nameOf: (entry: number) => string | undefined): Uint8Array {

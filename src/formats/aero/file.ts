@@ -69,11 +69,11 @@ export function fileOf(model: Model): AeroFile | undefined {
   return part?.content as AeroFile | undefined
 }
 
-const mostShown = 256
+const maxShown = 256
 
 export function containerPart(file: AeroFile): Part {
   const { control } = file
-  const shown = control.chunks.slice(0, mostShown).map(({ fourcc, name, flags, offset, length, ulen }) => ({
+  const shown = control.chunks.slice(0, maxShown).map(({ fourcc, name, flags, offset, length, ulen }) => ({
     fourcc,
     name,
     flags,

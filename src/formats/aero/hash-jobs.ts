@@ -2,7 +2,7 @@
 // Of tensors there can be a million. Then they are done some at a time, so that they are never all there as objects. That is done shard by
 // shard, where it can be; only of a shard that has many small tensors bytes are read again, which takes less than hashing them.
 import type { ByteSource } from '../../bytes/index.js'
-import { type DigestOptions, digestRanges, type WantedDigest } from '../../pool/index.js'
+import { type DigestOptions, digestRanges, type WantedDigest } from '../../threads/index.js'
 
 export interface HashJob extends WantedDigest {
   isRight(digest: Uint8Array): boolean

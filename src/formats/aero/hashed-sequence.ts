@@ -2,7 +2,7 @@
 // pass. Whoever asks for the result before all payloads went by, or after they were read out of order, gets it too: they are read
 // through once more.
 import type { Payload } from '../../model/index.js'
-import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../pool/index.js'
+import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../threads/index.js'
 
 export interface Sequence {
   /** Whoever goes through them again gets the same bytes. */

@@ -5,7 +5,7 @@ import type { ByteSource } from '../../bytes/index.js'
 import { createHasher, digestOf } from '../../digest/index.js'
 import { type Report, TareError } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { decodeMsgpack, type MsgpackNode, MsgpackWriter } from '../../wire/msgpack.js'
+import { decodeMsgpack, type MsgpackNode, MsgpackWriter } from '../../wire/msgpack/index.js'
 import { type ChunkContent, sameBytes } from './chunk.js'
 import { codes } from './codes.js'
 import type { Control } from './control.js'
@@ -14,9 +14,9 @@ import { digestSize, hashOffset, header, tocSize } from './structs.js'
 
 export const controlHashSize = 256
 const algorithm = 'blake3-256'
-const mostRanges = 1000
+const maxRanges = 1000
 /** The map and its ranges fit into this many times over. */
-const mostBytes = 65_536
+const maxBytes = 65_536
 
 type Range = readonly [start: number, end: number]
 
@@ -108,7 +108,7 @@ function parseControlHash(content: ChunkContent, source: ByteSource, report: Rep
   let root: MsgpackNode
   try {
     // Zeros follow the map on purpose.
-    root = decodeMsgpack(content.bytes.subarray(0, mostBytes), placed, { path, allowTrailing: true })
+    root = decodeMsgpack(content.bytes.subarray(0, maxBytes), placed, { path, allowTrailing: true })
   } catch (error) {
     if (report.strict || !(error instanceof TareError)) throw error
     return undefined
@@ -130,7 +130,7 @@ function parseControlHash(content: ChunkContent, source: ByteSource, report: Rep
 }
 
 function rangesOf(node: MsgpackNode | undefined, size: number): Range[] | undefined {
-  if (!Array.isArray(node) || node.length === 0 || node.length > mostRanges) return undefined
+  if (!Array.isArray(node) || node.length === 0 || node.length > maxRanges) return undefined
   const ranges: Range[] = []
   let total = 0
   for (const item of node) {

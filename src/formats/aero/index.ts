@@ -21,12 +21,12 @@ export const aero: Format = {
   extensions: ['.aero'],
   capabilities: {
     checksums: 'all',
-    usual: { version: '0.1' },
+    defaults: { version: '0.1' },
     write: writeCapabilities,
     writeFor: writeFor('aero', writeCapabilities),
   },
   codes,
-  mends:
+  repairs:
     'defects of known writers; of a cut file the whole tensors that the index still lists; of a damaged one those whose hashes are right',
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'
@@ -53,12 +53,12 @@ export const aeroset: Format = {
   extensions: [setSuffix],
   capabilities: {
     checksums: 'all',
-    usual: { version: '0.1' },
+    defaults: { version: '0.1' },
     write: setCapabilities,
     writeFor: writeFor('aeroset', setCapabilities),
   },
   codes: setCodes,
-  mends: 'of a set the whole tensors of the parts that are left',
+  repairs: 'of a set the whole tensors of the parts that are left',
   detect(head, name) {
     const text = decodeLossy(head.subarray(0, 4096)).trimStart()
     if (text.startsWith('{') && /"name"\s*:\s*"AEROSET"/.test(text)) return 'yes'

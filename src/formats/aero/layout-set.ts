@@ -13,7 +13,7 @@ import {
   slotsMadeBy,
   type WriteOptions,
 } from '../../model/index.js'
-import type { Track, WorkerPool } from '../../pool/index.js'
+import type { Track, WorkerPool } from '../../threads/index.js'
 import { copyOf, isUntouched, prefixOf } from './copy-set.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { keptChunks, layoutContent, quantsOf } from './layout.js'

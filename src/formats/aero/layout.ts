@@ -39,11 +39,11 @@ import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable 
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const file = fileOf(model)
-  const sameTensors = file !== undefined && !options.anew && !asksForLayout(options) && isSameIndex(model, file)
+  const sameTensors = file !== undefined && !options.rewrite && !asksForLayout(options) && isSameIndex(model, file)
   if (sameTensors && isUntouched(model, file)) return { files: [copyOf(file, options.name)] }
   const choices = chooseOptions(options, file && (await traitsOf(file, options)))
   if (sameTensors) return { files: [await withNewMetadata(model, file, choices, options)] }
-  return layoutAnew(model, choices, options)
+  return layoutFresh(model, choices, options)
 }
 
 const isSameIndex = (model: Model, file: AeroFile): boolean =>
@@ -152,7 +152,7 @@ function shardRows(chunks: readonly (Chunk | undefined)[], lead: number, { table
   })
 }
 
-async function layoutAnew(model: Model, choices: Choices, options: WriteOptions): Promise<Layout> {
+async function layoutFresh(model: Model, choices: Choices, options: WriteOptions): Promise<Layout> {
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
   const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
   const shards = shardContents(weights, wishes, options)

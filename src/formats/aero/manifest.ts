@@ -3,11 +3,11 @@
 // know are carried along.
 import { type Code, type Report, TareError } from '../../errors/index.js'
 import type { JsonValue, ModelNames } from '../../model/index.js'
-import { MsgpackReader, msgpackCodes } from '../../wire/msgpack.js'
+import { MsgpackReader, msgpackCodes } from '../../wire/msgpack/index.js'
 import type { Chunk, ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
-import { encodeTagged, mostValues, readTagged } from './tagged.js'
+import { encodeTagged, maxValues, readTagged } from './tagged.js'
 
 export type JsonObject = Readonly<Record<string, JsonValue>>
 
@@ -29,7 +29,7 @@ export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], r
   try {
     if (reader.next() !== 'map') placed.fail(own, { offset: 0, path: 'manifest', message: 'a map was expected' })
     reader.position = 0
-    root = readTagged(reader, { keyType: own, utf8: own, msgpack: own, values: mostValues(content.chunk.length) })
+    root = readTagged(reader, { keyType: own, utf8: own, msgpack: own, values: maxValues(content.chunk.length) })
     if (reader.remaining > 0) {
       const message = `${reader.remaining} bytes follow the map`
       placed.fail(own, { offset: reader.offset, path: 'manifest', message })

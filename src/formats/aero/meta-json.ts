@@ -2,16 +2,16 @@
 // read from, so that numbers and nested values that are written again look exactly as they did.
 
 import { encodeUtf8 } from '../../bytes/index.js'
+import { toPlainJson } from '../../content/plain-json.js'
 import { failWith, jsonCodes, type Report, strictReport, TareError, writeCodes } from '../../errors/index.js'
 import type { Fit, JsonValue, Metadata, MetaValue } from '../../model/index.js'
-import { toPlainJson } from '../../model/plain-json.js'
 import { type JsonNode, JsonScanner, parseJson } from '../../wire/index.js'
 import type { ChunkContent } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'
 
 /** Lists and objects take many times their text in memory. */
-const mostNested = 8 * 2 ** 20
+const maxNested = 8 * 2 ** 20
 
 const rawTexts = new WeakMap<MetaValue, string>()
 
@@ -45,8 +45,8 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
     scanner.skip(key)
     const raw = scanner.slice(start, scanner.index)
     if (raw.startsWith('{') || raw.startsWith('[')) nested += raw.length
-    if (nested > mostNested)
-      scanner.fail(jsonCodes.depth, start, key, `more than ${mostNested} characters of nested values`)
+    if (nested > maxNested)
+      scanner.fail(jsonCodes.depth, start, key, `more than ${maxNested} characters of nested values`)
     const value = toMeta(parseJson(encodeUtf8(raw), report, { path: key }), raw)
     rawTexts.set(value, raw)
     metadata.set(key, value)

@@ -1,5 +1,7 @@
 // The name and the architecture that a manifest and a set index state. They are those of the metadata; for a model of another format, which
 // says it elsewhere, they are looked for. A file of the format itself that leaves them empty stays as it is.
+
+import { findableNames } from '../../content/model-names.js'
 import {
   type Metadata,
   type MetaValue,
@@ -8,7 +10,6 @@ import {
   text,
   type WriteOptions,
 } from '../../model/index.js'
-import { findableNames } from '../../model/model-names.js'
 import { containerKind, setKind } from './file.js'
 
 /** What the file says that the model was read from; some of it may be there for readers of AERO only. */

@@ -3,7 +3,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { createHasher, digestOf } from '../../digest/index.js'
 import { bytesPayload, type Payload, rangePayload, type Slot, slotsMadeBy } from '../../model/index.js'
-import { encodeZstd } from '../../wire/zstd.js'
+import { encodeZstd } from '../../wire/zstd/zstd.js'
 import type { Chunk } from './chunk.js'
 import { encodePageTable, pageCount, pageTableSize } from './phsh.js'
 import type { ShardContent } from './shards.js'

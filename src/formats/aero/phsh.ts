@@ -3,7 +3,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { type Report, strictReport, TareError } from '../../errors/index.js'
 import { defaultLimits, type JsonValue } from '../../model/index.js'
-import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack.js'
+import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack/index.js'
 import { type Chunk, type ChunkContent, readChunks } from './chunk.js'
 import { codes } from './codes.js'
 import { placedReport } from './placed-report.js'

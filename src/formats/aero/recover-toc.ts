@@ -4,8 +4,8 @@
 import { alignUp, type ByteSource, Cursor } from '../../bytes/index.js'
 import { strictReport, TareError } from '../../errors/index.js'
 import type { JsonValue, ReadContext } from '../../model/index.js'
-import { MsgpackReader } from '../../wire/msgpack.js'
-import { decodeZstd, isZstdFault, parseZstdFrame } from '../../wire/zstd.js'
+import { MsgpackReader } from '../../wire/msgpack/index.js'
+import { decodeZstd, isZstdFault, parseZstdFrame } from '../../wire/zstd/zstd.js'
 import type { Chunk } from './chunk.js'
 import { codes } from './codes.js'
 import { ContentWindow } from './content-window.js'
@@ -24,7 +24,7 @@ export interface Recovered {
 }
 
 /** The most bytes that one metadata chunk may take here. */
-const mostMetadata = 64 * 2 ** 20
+const maxMetadata = 64 * 2 ** 20
 const report = strictReport('')
 const wrong = codes['tidx-type']
 
@@ -38,7 +38,7 @@ export async function recoverToc(source: ByteSource, { signal }: ReadContext): P
   const start = Number(first.chunkOffset)
   const length = Number(first.chunkLength)
   if (tocOffset !== BigInt(header.size) || fourccText(first.fourcc) !== 'IHSH') return undefined
-  if (start + length > source.size || length > mostMetadata) return undefined
+  if (start + length > source.size || length > maxMetadata) return undefined
   const chunks = await scan(source, start + length, entryCount - 1, signal)
   if (!chunks) return undefined
   return { uuid: uuid.slice(), controlHash: (await source.read(start, length, { signal })).slice(), chunks }
@@ -54,7 +54,7 @@ async function scan(
   let shards: ReadonlyMap<number, number> | undefined
   let at = alignUp(from, chunkAlignment)
   while (chunks.length < count && at < source.size) {
-    const bytes = await source.read(at, Math.min(source.size - at, mostMetadata), { signal })
+    const bytes = await source.read(at, Math.min(source.size - at, maxMetadata), { signal })
     const found = await identify(bytes)
     // A second one of a kind would have the name of the first, which the writer refuses; weights can look like anything.
     if (!found || chunks.some(({ fourcc }) => fourcc === found.fourcc)) break
@@ -95,7 +95,7 @@ async function identify(bytes: Uint8Array): Promise<(Kind & { content: Uint8Arra
   }
   const frame = parseZstdFrame(bytes)
   if (isZstdFault(frame)) return identifyMap(bytes, 0)
-  if (frame.contentSize === undefined || frame.contentSize > mostMetadata) return undefined
+  if (frame.contentSize === undefined || frame.contentSize > maxMetadata) return undefined
   const content = await decodeZstd(bytes.subarray(0, frame.byteLength), frame.contentSize)
   if (isZstdFault(content)) return undefined
   const kind = identifyMap(content, flags.zstd)

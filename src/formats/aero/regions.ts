@@ -110,13 +110,13 @@ function checkNames(control: Control, { report }: ReadContext): void {
 }
 
 const knownTypes: ReadonlySet<string> = new Set(['MJSN', 'MMSG', 'TIDX', 'WTSH', 'IHSH', 'PHSH'])
-const mostNoted = 20
+const maxNoted = 20
 
 /** After so many of them nobody reads the names. */
 function noteUnknown({ chunks }: Control, { report }: ReadContext): void {
   const unknown = chunks.filter(({ fourcc }) => !knownTypes.has(fourcc))
-  for (const chunk of unknown.slice(0, mostNoted)) {
-    const more = chunk === unknown[mostNoted - 1] ? unknown.length - mostNoted : 0
+  for (const chunk of unknown.slice(0, maxNoted)) {
+    const more = chunk === unknown[maxNoted - 1] ? unknown.length - maxNoted : 0
     const message = `${describeChunk(chunk)} is of a type that AERO does not define${more > 0 ? `, as are ${more} more` : ''}`
     const place = { offset: chunk.offset, length: chunk.length, path: `chunks[${chunk.index}]` }
     report.report(codes['chunk-unknown'], { ...place, message })

@@ -1,8 +1,8 @@
 // Files whose index lies over the weights (defect D2). What is under it is lost, everything else is written into a file of its own.
-import { firstFrom } from '../../bytes/first-from.js'
+import { lowerBound } from '../../bytes/lower-bound.js'
 import type { Finding } from '../../errors/index.js'
 import type { Model, ReadContext, Repair, WriteOptions } from '../../model/index.js'
-import { WorkBudget } from '../../model/work-budget.js'
+import { WorkBudget } from '../../writing/work-budget.js'
 import { type Chunk, describeChunk } from './chunk.js'
 import { codes } from './codes.js'
 import type { AeroFile } from './file.js'
@@ -46,11 +46,11 @@ export async function withoutOverwritten(
   if (kept.length === 0) return undefined
   const { parts, lost: brokenParts } = await soundParts(model, file, findings, quiet)
   lost.push(...brokenParts)
-  const layoutOf = await layout({ ...model, tensors: kept, parts }, { ...options, anew: true })
-  const mended = [
+  const layoutOf = await layout({ ...model, tensors: kept, parts }, { ...options, rewrite: true })
+  const repaired = [
     `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,
   ]
-  return { layout: layoutOf, mended, lost }
+  return { layout: layoutOf, repaired, lost }
 }
 
 /** Finds which of the chunks lies over a stretch; there can be many of both. */
@@ -63,7 +63,7 @@ function findCovers(chunks: readonly Chunk[]): (start: number, end: number) => C
     furthest.push(before && endOf(before) >= endOf(chunk) ? before : chunk)
   }
   return (start, end) => {
-    const over = furthest[firstFrom(ordered.length, (i) => ordered[i]!.offset, end) - 1]
+    const over = furthest[lowerBound(ordered.length, (i) => ordered[i]!.offset, end) - 1]
     return over && endOf(over) > start ? over : undefined
   }
 }

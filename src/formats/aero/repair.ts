@@ -3,7 +3,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding, TareError } from '../../errors/index.js'
 import type { Model, ReadContext, Repair, WriteOptions } from '../../model/index.js'
-import { WorkBudget } from '../../model/work-budget.js'
+import { WorkBudget } from '../../writing/work-budget.js'
 import { buildFile } from './build-file.js'
 import { checkFile } from './check.js'
 import { type Chunk, describeChunk, isBlank, readChunks, sameBytes } from './chunk.js'
@@ -38,16 +38,16 @@ export async function repair(
   }
   // Tensors that are damaged must be left out, which is more than any of these defects asks for.
   if (damage.some(isLasting)) return undefined
-  const mended: string[] = []
+  const repaired: string[] = []
   for (const { code, message } of findings) {
-    if (code === codes['defect-empty-last-shard'].code) mended.push(`${message}: the file now reaches there`)
+    if (code === codes['defect-empty-last-shard'].code) repaired.push(`${message}: the file now reaches there`)
   }
   const empty = emptyPageTables(file)
-  for (const table of empty) mended.push(`${describeChunk(table)} was left out: its shard is empty (defect D5)`)
+  for (const table of empty) repaired.push(`${describeChunk(table)} was left out: its shard is empty (defect D5)`)
   const content: OutChunk[] = []
   const budget = new WorkBudget(source)
   const ihsh = controlHashOf(file)
-  const sayHashed = (chunk: Chunk): void => void mended.push(`${describeChunk(chunk)} has a hash now (defect D1)`)
+  const sayHashed = (chunk: Chunk): void => void repaired.push(`${describeChunk(chunk)} has a hash now (defect D1)`)
   if (ihsh && isBlank(ihsh.hash)) sayHashed(ihsh)
   const chunks = file.control.chunks.filter((chunk) => chunk !== ihsh && !empty.has(chunk))
   for (const chunk of chunks) {
@@ -66,12 +66,12 @@ export async function repair(
       )
     } else content.push(hashed ?? storedChunk(chunk, source))
   }
-  if (mended.length === 0) return undefined
+  if (repaired.length === 0) return undefined
   const broken = remaining(findings)
-  if (broken.length > 0) return withoutBroken(model, file, findings, { mended, lost: broken }, quiet, options)
+  if (broken.length > 0) return withoutBroken(model, file, findings, { repaired, lost: broken }, quiet, options)
   const lost = await controlDoubts(file, ihsh, quiet)
   const build = { name: options.name, uuid: file.control.uuid, controlHash: ihsh !== undefined, hashFirst: false }
-  return { layout: { files: [await buildFile(content, build)] }, mended, lost }
+  return { layout: { files: [await buildFile(content, build)] }, repaired, lost }
 }
 
 /** The new control hash is right, whatever the old one was. */
@@ -87,7 +87,7 @@ async function findDamage(file: AeroFile, quiet: ReadContext): Promise<Finding[]
 
 /** One chunk may have been read twice. */
 function remaining(findings: readonly Finding[]): string[] {
-  const messages = findings.filter(isLasting).map(({ message }) => `not mended: ${message}`)
+  const messages = findings.filter(isLasting).map(({ message }) => `not repaired: ${message}`)
   return [...new Set(messages)]
 }
 
@@ -113,14 +113,18 @@ async function withoutBroken(
   model: Model,
   file: AeroFile,
   findings: readonly Finding[],
-  told: Pick<Repair, 'mended' | 'lost'>,
+  told: Pick<Repair, 'repaired' | 'lost'>,
   quiet: ReadContext,
   options: WriteOptions,
 ): Promise<Repair | undefined> {
   if (file.table.count === 0) return undefined
   const { parts, lost } = await soundParts(model, file, findings, quiet)
   const all = new Set([...told.lost, ...lost.filter((line) => !told.lost.some((each) => each.includes(line)))])
-  return { mended: told.mended, lost: [...all], layout: await layout({ ...model, parts }, { ...options, anew: true }) }
+  return {
+    repaired: told.repaired,
+    lost: [...all],
+    layout: await layout({ ...model, parts }, { ...options, rewrite: true }),
+  }
 }
 
 /** The table was overwritten, the chunks were not. The control hash, made before, tells whether the new table is the old one. */
@@ -141,9 +145,11 @@ async function withFoundChunks(
   const file = await buildFile(content, { name: options.name, uuid: found.uuid, controlHash: true, hashFirst: false })
   const hash = [...file.slots].find((slot) => slot.path === 'control.integrity')
   const isProven = hash?.kind === 'bytes' && sameBytes(hash.bytes, found.controlHash)
-  const mended = [`the table of contents was made anew from ${found.chunks.length} chunks that were found (defect D4)`]
-  if (isProven) mended.push('the control hash of the file confirms the new table')
+  const repaired = [
+    `the table of contents was made anew from ${found.chunks.length} chunks that were found (defect D4)`,
+  ]
+  if (isProven) repaired.push('the control hash of the file confirms the new table')
   const lost = ['the hashes of the chunks: the new ones vouch for what was found, not for what was written']
   if (!isProven) lost.push('names and flags of the chunks: the control hash does not confirm the usual ones')
-  return { layout: { files: [file] }, mended, lost }
+  return { layout: { files: [file] }, repaired, lost }
 }

@@ -4,8 +4,8 @@ import { alignUp, type ByteSource, Cursor, joinBytes } from '../../bytes/index.j
 import { digestOf } from '../../digest/index.js'
 import { collectingReport, strictReport, TareError } from '../../errors/index.js'
 import type { Model, ReadContext } from '../../model/index.js'
-import { mendedSource } from '../../model/mended-source.js'
-import { MsgpackReader, MsgpackWriter, windowEnd } from '../../wire/msgpack.js'
+import { MsgpackReader, MsgpackWriter, windowEnd } from '../../wire/msgpack/index.js'
+import { patchedSource } from '../../writing/patched-source.js'
 import { type Chunk, isCompressed, sameBytes } from './chunk.js'
 import { type Control, readControl } from './control.js'
 import { skipValue } from './edit-index.js'
@@ -130,7 +130,7 @@ async function withIndex(source: ByteSource, listed: Listed, index: Uint8Array):
   })
   const start = tocOffset + tocHeader.size
   const end = start + entries.length * tocEntry.size
-  return mendedSource(source, [
+  return patchedSource(source, [
     { offset: 0, length: start },
     joinBytes(now),
     { offset: end, length: source.size - end },

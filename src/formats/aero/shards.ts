@@ -1,8 +1,9 @@
 // Weight shards (WTSH): tensors one after another, in the order of the model. A tensor opens a new shard when the current one would grow
 // beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that have the same payload, or are the same bytes of
 // the same file, are stored once.
-import { firstFrom } from '../../bytes/first-from.js'
+
 import { alignUp } from '../../bytes/index.js'
+import { lowerBound } from '../../bytes/lower-bound.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import {
   lazyPayload,
@@ -12,7 +13,7 @@ import {
   type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
-import { digestSlot, type Track, type WorkerPool } from '../../pool/index.js'
+import { digestSlot, type Track, type WorkerPool } from '../../threads/index.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { pageCount } from './phsh.js'
 import { findSharedBytes } from './shared-bytes.js'
@@ -86,7 +87,7 @@ const cut = (list: Float64Array, start: number, end: number): Float64Array =>
 
 /** The shard of a stored tensor, among some that lie one behind the other. */
 export function shardOf<T extends Pick<ShardPlan, 'before'>>(shards: readonly T[], stored: number): T {
-  return shards[firstFrom(shards.length, (k) => shards[k]!.before, stored + 1) - 1]!
+  return shards[lowerBound(shards.length, (k) => shards[k]!.before, stored + 1) - 1]!
 }
 
 export interface ShardHashes {
@@ -103,14 +104,14 @@ export interface HashWishes {
 }
 
 /** A page takes memory while it is written and while it is read, however short it is: 2 GiB in pages of 2 KiB. */
-const mostPages = 2 ** 20
+const maxPages = 2 ** 20
 
 /** The shards of a plan with their hashes to come. */
 export function shardContents(weights: WeightPlan, wishes: HashWishes, { name, pool }: WriteOptions): ShardContent[] {
   return weights.shards.map((plan) => {
     const pages = wishes.pageSize === undefined ? 0 : pageCount(plan.size, wishes.pageSize)
-    if (pages > mostPages) {
-      const message = `--page-hashes: ${shardName(plan.id)} would have ${pages} pages of ${wishes.pageSize} bytes, ${mostPages} are the most; larger pages or smaller shards are needed`
+    if (pages > maxPages) {
+      const message = `--page-hashes: ${shardName(plan.id)} would have ${pages} pages of ${wishes.pageSize} bytes, ${maxPages} are the most; larger pages or smaller shards are needed`
       failWith(usageCodes.option, { file: name, message })
     }
     return new ShardContent(weights, plan, wishes, pool)

@@ -1,21 +1,22 @@
 // Which chunks of a damaged file can go into a new one: those without an error, and those that only lack their hash.
-import { firstFrom } from '../../bytes/first-from.js'
+
 import type { ByteSource } from '../../bytes/index.js'
+import { lowerBound } from '../../bytes/lower-bound.js'
 import { digestOf } from '../../digest/index.js'
 import type { Finding } from '../../errors/index.js'
 import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
-import { WorkBudget } from '../../model/work-budget.js'
+import { WorkBudget } from '../../writing/work-budget.js'
 import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks } from './chunk.js'
 import { codes } from './codes.js'
 import { type AeroFile, chunkKind } from './file.js'
 import { type OutChunk, payloadChunk, storedChunk } from './out-chunk.js'
 
-const mendable: ReadonlySet<string> = new Set(
+const repairable: ReadonlySet<string> = new Set(
   (['defect-zero-hash', 'defect-empty-pages', 'defect-empty-last-shard'] as const).map((key) => codes[key].code),
 )
 
 /** Errors that have nothing to do with the defects stay what they are. */
-export const isLasting = ({ code, severity }: Finding): boolean => severity === 'error' && !mendable.has(code)
+export const isLasting = ({ code, severity }: Finding): boolean => severity === 'error' && !repairable.has(code)
 
 /** The chunk with a hash of its content; undefined when that cannot be had, which is reported. */
 export async function rehashed(
@@ -68,7 +69,7 @@ export function findBroken(findings: readonly Finding[]): (chunk: Chunk) => Find
   const placed = findings.filter(({ severity, offset }) => severity === 'error' && offset !== undefined)
   const ordered = placed.sort((a, b) => a.offset! - b.offset!)
   return (chunk) => {
-    const next = ordered[firstFrom(ordered.length, (i) => ordered[i]!.offset!, chunk.offset)]
+    const next = ordered[lowerBound(ordered.length, (i) => ordered[i]!.offset!, chunk.offset)]
     return next && next.offset! < Math.max(endOf(chunk), chunk.offset + 1) ? next : undefined
   }
 }

@@ -4,7 +4,7 @@
 import { decodeUtf8, findInvalidUtf8, toHex } from '../../bytes/index.js'
 import type { Code } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
-import { type MsgpackReader, MsgpackWriter, nameOf } from '../../wire/msgpack.js'
+import { type MsgpackReader, MsgpackWriter, nameOf } from '../../wire/msgpack/index.js'
 
 /** The codes that a caller uses for what only it can name, and how many values it is ready to keep. */
 export interface TaggedContext {
@@ -16,7 +16,7 @@ export interface TaggedContext {
 }
 
 /** More values than any honest file has for its size. */
-export const mostValues = (storedLength: number): number => Math.max(1_000_000, Math.floor(storedLength / 4))
+export const maxValues = (storedLength: number): number => Math.max(1_000_000, Math.floor(storedLength / 4))
 
 const maxDepth = 64
 

@@ -6,13 +6,13 @@
 import { hashOfName } from '../../bytes/name-set.js'
 import type { Code, Report } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
-import { type MsgpackReader, msgpackCodes, nameOf, windowEnd } from '../../wire/msgpack.js'
+import { type MsgpackReader, msgpackCodes, nameOf, windowEnd } from '../../wire/msgpack/index.js'
 import { codes } from './codes.js'
 import type { ContentWindow } from './content-window.js'
 import { blankEntry, type IndexEntry } from './index-entry.js'
 import { placedReport } from './placed-report.js'
 import { digestSize } from './structs.js'
-import { mostValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
+import { maxValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
 import { fields, hexValues, UsualEntries } from './usual-entry.js'
 import { WindowReader } from './window-reader.js'
 
@@ -44,7 +44,7 @@ const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] 
 const allRequired = (1 << required.length) - 1
 type Field = (typeof fields)[number]
 /** An entry with all required fields takes at least so many bytes, so a list cannot claim more entries than it has. */
-const leastEntry = 1 + required.reduce((sum, field) => sum + 2 + field.length, 0)
+const minEntry = 1 + required.reduce((sum, field) => sum + 2 + field.length, 0)
 
 export async function parseIndex(
   window: ContentWindow,
@@ -54,7 +54,7 @@ export async function parseIndex(
 ): Promise<IndexRoot> {
   const placed = placedReport(report, window.chunk, ownCode)
   const reader = new WindowReader(window, placed, signal)
-  const tagged = taggedContext(mostValues(window.chunk.length))
+  const tagged = taggedContext(maxValues(window.chunk.length))
   reader.where = () => 'index'
   let count = 0
   let extra: Record<string, JsonValue> | undefined
@@ -71,7 +71,7 @@ export async function parseIndex(
       const kind = await reader.whole(() => reader.next())
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
       count = reader.length
-      visitor.begin?.(Math.min(count, Math.floor(reader.remaining / leastEntry)))
+      visitor.begin?.(Math.min(count, Math.floor(reader.remaining / minEntry)))
       await new EntryParser(reader, tagged, placed).readAll(count, visitor)
     } else {
       await reader.whole(() => reader.expect(1))

@@ -46,8 +46,8 @@ function digitPairs(): Uint16Array {
 }
 
 /** More than the fields of an entry take beside its name: closer to the end than that, the other parser does the work. */
-const mostBeside = 512
-const mostDims = 15
+const maxBeside = 512
+const maxDims = 15
 const cachedShapes = 1024
 const blockEntries = 256
 const blockText = 65_536
@@ -80,7 +80,7 @@ export class UsualEntries {
   #bytes: Uint8Array
   #view: DataView
   readonly #block = new Block()
-  readonly #dims: number[] = Array.from({ length: mostDims }, () => 0)
+  readonly #dims: number[] = Array.from({ length: maxDims }, () => 0)
   /** Tensors of equal shape share the list: a model has few shapes, however many tensors it has. */
   readonly #shapes: (number[] | undefined)[] = Array.from({ length: cachedShapes }, () => undefined)
   /** Behind the last field that was taken. */
@@ -178,14 +178,14 @@ export class UsualEntries {
   #takeName(k: number): boolean {
     const bytes = this.#bytes
     const { text, textView, textEnds, nameHashes } = this.#block
-    if (this.position + mostBeside > bytes.length || !this.#isNext(nameKey)) return false
+    if (this.position + maxBeside > bytes.length || !this.#isNext(nameKey)) return false
     let at = this.position + nameKey.length
     const form = bytes[at++]!
     let length = form - 0xa0
     if (form === 0xd9) length = bytes[at++]!
     else if (length < 0 || length > 31) return false
     const start = k === 0 ? 0 : textEnds[k - 1]!
-    if (at + length + mostBeside > bytes.length || start + length + 4 > text.length) return false
+    if (at + length + maxBeside > bytes.length || start + length + 4 > text.length) return false
     let hash = length
     for (let i = 0; i < length; i += 4) {
       const word = this.#view.getUint32(at + i)
@@ -237,7 +237,7 @@ export class UsualEntries {
     if (!this.#isNext(shapeKey)) return undefined
     let at = this.position + shapeKey.length
     const rank = bytes[at++]! - 0x90
-    if (rank < 0 || rank > mostDims) return undefined
+    if (rank < 0 || rank > maxDims) return undefined
     const dims = this.#dims
     let slot = rank
     for (let i = 0; i < rank; i++) {

@@ -1,6 +1,6 @@
 // MessagePack of which a window is in memory at a time. Whatever must be read as a whole is first seen to be there as a whole.
 import { type Report, strictReport, TareError } from '../../errors/index.js'
-import { MsgpackReader, windowEnd } from '../../wire/msgpack.js'
+import { MsgpackReader, windowEnd } from '../../wire/msgpack/index.js'
 import type { ContentWindow } from './content-window.js'
 import { skipValue } from './edit-index.js'
 

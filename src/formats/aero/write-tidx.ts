@@ -4,7 +4,7 @@
 import { packed } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { type JsonValue, lazyPayload, type Payload, type Tensor, type TensorList } from '../../model/index.js'
-import { MsgpackWriter } from '../../wire/msgpack.js'
+import { MsgpackWriter } from '../../wire/msgpack/index.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
 import { isObject, type JsonObject } from './manifest.js'
 import { ownFieldsOf } from './own-fields.js'

@@ -1,6 +1,15 @@
 // What the two layouts can hold. Both take tensors of one to four dimensions, none of them zero, and a vocabulary; sectioned files also
 // metadata and nine element types, stream files nothing but f32.
 import { encodeUtf8 } from '../../bytes/index.js'
+import {
+  findSpecialIds,
+  type SpecialIds,
+  specialNames,
+  tableOf,
+  type Vocabulary,
+  vocabularyKind,
+  vocabularyPart,
+} from '../../content/vocabulary.js'
 import { f32 } from '../../dtypes/index.js'
 import {
   type Fit,
@@ -12,15 +21,6 @@ import {
   text,
   type WriteCapabilities,
 } from '../../model/index.js'
-import {
-  findSpecialIds,
-  type SpecialIds,
-  specialNames,
-  tableOf,
-  type Vocabulary,
-  vocabularyKind,
-  vocabularyPart,
-} from '../../model/vocabulary.js'
 import { derivedKeys } from './derive-metadata.js'
 import { fileOf, isSectioned, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
 import { givenSpecialIds, withSpecialIds } from './special-ids.js'

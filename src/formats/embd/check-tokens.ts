@@ -1,14 +1,14 @@
 // Tokens that are not UTF-8, and tokens that stand twice. A vocabulary has thirty thousand of them and nearly always all are fine, so
 // they are sorted into buckets by a hash first; only those that share a bucket, and then the whole hash, are compared as they are.
 import { decodeUtf8 } from '../../bytes/index.js'
+import { type TokenTable, tableOf, vocabularyOf } from '../../content/vocabulary.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { maxFindings, verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
-import { type TokenTable, tableOf, vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 
 /** More tokens than this are not compared with each other: a set of them all would take too much memory. */
-const mostTokens = 1 << 21
+const maxTokens = 1 << 21
 
 /** Gives different texts for different bytes, whatever they are. */
 const oneByteDecoder = new TextDecoder('latin1')
@@ -18,8 +18,8 @@ export function checkTokens(model: Model, context: CheckContext): void {
   if (!vocabulary) return
   const table = vocabulary.table ?? tableOf(vocabulary.tokens)
   checkEncoding(table, context)
-  if (table.count > mostTokens) {
-    const message = `the vocabulary has ${table.count} tokens; ${mostTokens} are the most that are compared with each other`
+  if (table.count > maxTokens) {
+    const message = `the vocabulary has ${table.count} tokens; ${maxTokens} are the most that are compared with each other`
     context.report.report(verifyCodes['not-checked'], { offset: 0, path: 'vocab.tokens', message })
   } else checkRepeats(table, context)
 }

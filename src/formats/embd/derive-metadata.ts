@@ -10,7 +10,7 @@ type RequiredKey = (typeof requiredKeys)[number]
 
 const headsKey = 'num_attention_heads'
 /** Heads cannot be seen in the weights. Models with 384 hidden units have 12 of them, all that are in use. */
-const usualHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
+const knownHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
 
 /** The required keys first, in the document's order, then all others in theirs. A sectioned file is copied as it is. */
 export async function metadataToWrite(model: Model, options: WriteOptions): Promise<Metadata> {
@@ -52,7 +52,7 @@ function derive(model: Model, modelName: string, heads: number | undefined): Map
       found.set('vocab_size', rows)
       found.set('embedding_dim', columns)
       found.set('hidden_size', columns)
-      const known = heads ?? usualHeads.get(columns)
+      const known = heads ?? knownHeads.get(columns)
       if (known !== undefined) found.set(headsKey, known)
     } else if (name.endsWith('embeddings.position_embeddings.weight')) found.set('max_position_emb', rows)
     else if (name.endsWith('.intermediate.dense.bias')) found.set('intermediate_size', rows)

@@ -14,13 +14,13 @@ export const embd: Format = {
   extensions: ['.weights'],
   capabilities: {
     checksums: 'all',
-    usual: { version: '1.0', variant: 'sectioned' },
+    defaults: { version: '1.0', variant: 'sectioned' },
     requiredKeys,
     write: sectioned,
     writeFor,
   },
   codes,
-  mends:
+  repairs:
     'checksums, sizes and tables that follow from the rest; of a cut file the whole tensors, once the index is there, or up to the cut (stream layout)',
 
   detect(head, name) {

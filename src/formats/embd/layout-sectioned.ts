@@ -1,6 +1,7 @@
 // Writing the sectioned layout, where the document leaves a choice in one fixed way: sections in the order of its drawing, the special
 // ids in front of the tokens with an absolute offset, data last, padding only where alignment wants it.
 import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
+import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../content/vocabulary.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
 import {
   type DigestSlot,
@@ -12,7 +13,6 @@ import {
   type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
-import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { crc32 } from './crc.js'
 import { metadataToWrite } from './derive-metadata.js'

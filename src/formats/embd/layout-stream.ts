@@ -1,5 +1,6 @@
 // Writing the stream layout, with the same bytes as the reference converter.
 import { encodeUtf8, joinBytes } from '../../bytes/index.js'
+import { vocabularyOf } from '../../content/vocabulary.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import {
   type FileLayout,
@@ -10,7 +11,6 @@ import {
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { vocabularyOf } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 import { inFileOrder } from './tensor-order.js'

@@ -1,5 +1,6 @@
 // What a file says about itself besides its content: which layout it has and how it was written. It is a derived part, so that a copy
 // is written the same way, while other formats need no place for it.
+
 import type { JsonValue, Model, OptionValues, Part } from '../../model/index.js'
 import { type LinearWeights, type Orientation, orientationKind } from '../../model/orientation.js'
 

@@ -40,7 +40,7 @@ export class PatchedFile {
   slots(start: number, end: number): Slot[] {
     return [...this.#pieces(start, end)].map((piece) =>
       piece.bytes
-        ? { kind: 'bytes', path: 'mended', bytes: piece.bytes }
+        ? { kind: 'bytes', path: 'repaired', bytes: piece.bytes }
         : {
             kind: 'payload',
             path: 'copied',

@@ -3,8 +3,8 @@
 // the file does. The order of the questions matters: a valid sectioned file can look like a stream, and a stream can end in a token
 // that looks like a footer.
 import { type ByteSource, compareBytes, toSafe } from '../../bytes/index.js'
+import { vocabularyPart } from '../../content/vocabulary.js'
 import type { Model, ReadContext } from '../../model/index.js'
-import { vocabularyPart } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { crc32 } from './crc.js'
 import { layoutPart } from './parts.js'

@@ -1,18 +1,18 @@
 // Mends a sectioned file by replacing single fields and leaving all other bytes where they are: lengths and hashes that the file itself
 // gives the right value for, a footer that is missing or has the wrong mark, bytes behind the end, and the three checksums.
 import { type ByteSource, Cursor, encodeUtf8 } from '../../bytes/index.js'
+import { vocabularyOf } from '../../content/vocabulary.js'
 import { combineCrc32 } from '../../digest/crc32-combine.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import type { ReadContext, Repair, Slot, WriteOptions } from '../../model/index.js'
-import { vocabularyOf } from '../../model/vocabulary.js'
 import { hex } from './crc.js'
 import { type Damaged, readIndexAgain } from './damaged.js'
 import { type Patch, PatchedFile } from './patched-file.js'
 import * as structs from './structs.js'
 import { u32 } from './u32.js'
 
-/** All that may be wrong for this way of mending. */
-const mendable: ReadonlySet<string> = new Set([
+/** All that may be wrong for this way of repairing. */
+const repairable: ReadonlySet<string> = new Set([
   'header-crc',
   'data-crc',
   'file-crc',
@@ -26,7 +26,7 @@ const mendable: ReadonlySet<string> = new Set([
 /** What the new file is made of, and what to say about it. */
 interface Draft {
   readonly patches: Patch[]
-  readonly mended: string[]
+  readonly repaired: string[]
   readonly lost: string[]
   /** Where the footer begins in the new file. */
   end: number
@@ -36,18 +36,18 @@ interface Draft {
 
 export async function patchSectioned(damaged: Damaged, options: WriteOptions): Promise<Repair | undefined> {
   const { source, errors, context } = damaged
-  if ([...errors].some((code) => !mendable.has(code))) return undefined
+  if ([...errors].some((code) => !repairable.has(code))) return undefined
   const bytes = await source.read(0, structs.header.size, { signal: context.signal })
   const header = structs.header.read(new Cursor(bytes, context.report))
-  const draft: Draft = { patches: [], mended: [], lost: [], end: 0, footer: undefined }
-  if (!(await mendEnd(draft, header, damaged))) return undefined
-  if (!mendTotals(draft, header, damaged)) return undefined
-  if (errors.has('name-hash')) await mendHashes(draft, header, source, context)
+  const draft: Draft = { patches: [], repaired: [], lost: [], end: 0, footer: undefined }
+  if (!(await repairEnd(draft, header, damaged))) return undefined
+  if (!repairTotals(draft, header, damaged)) return undefined
+  if (errors.has('name-hash')) await repairHashes(draft, header, source, context)
   return finish(draft, header, damaged, options)
 }
 
 /** Finds where the footer belongs: where the header says, or else at the end of the file as it is. */
-async function mendEnd(draft: Draft, header: structs.Header, { source, errors, context }: Damaged): Promise<boolean> {
+async function repairEnd(draft: Draft, header: structs.Header, { source, errors, context }: Damaged): Promise<boolean> {
   const stated = Number(header.totalFileSize)
   const sections = Number(header.tensorDataSize) + header.tensorDataOffset
   const atStated = await readFooter(stated - structs.footer.size, source, context)
@@ -55,13 +55,13 @@ async function mendEnd(draft: Draft, header: structs.Header, { source, errors, c
   if (stated === source.size) {
     draft.end = stated - structs.footer.size
     draft.footer = atStated?.footer
-    if (errors.has('footer-magic')) draft.mended.push('footer.magic_end is "DBME" again')
+    if (errors.has('footer-magic')) draft.repaired.push('footer.magic_end is "DBME" again')
     return draft.footer !== undefined
   }
   if (stated < source.size && atStated?.isMarked) {
     draft.end = stated - structs.footer.size
     draft.footer = atStated.footer
-    draft.mended.push(`the file ends at ${stated} again, where its header says`)
+    draft.repaired.push(`the file ends at ${stated} again, where its header says`)
     draft.lost.push(`${source.size - stated} bytes that followed the end of the file`)
     return true
   }
@@ -71,7 +71,7 @@ async function mendEnd(draft: Draft, header: structs.Header, { source, errors, c
     const size = new Uint8Array(8)
     new DataView(size.buffer).setBigUint64(0, BigInt(source.size), true)
     draft.patches.push({ offset: structs.header.offsetOf('totalFileSize'), bytes: size })
-    draft.mended.push(`header.total_file_size is ${source.size}, where the footer ends; it was ${stated}`)
+    draft.repaired.push(`header.total_file_size is ${source.size}, where the footer ends; it was ${stated}`)
     return true
   }
   // Only the footer is missing, or a part of it.
@@ -79,7 +79,7 @@ async function mendEnd(draft: Draft, header: structs.Header, { source, errors, c
   const others = Math.max(header.metadataOffset, header.vocabOffset, header.tensorIndexOffset)
   if (stated > source.size && end <= source.size && sections <= end && others < header.tensorDataOffset) {
     draft.end = end
-    draft.mended.push('the footer, which was cut off, was written anew')
+    draft.repaired.push('the footer, which was cut off, was written anew')
     return true
   }
   return false
@@ -97,10 +97,10 @@ async function readFooter(
 }
 
 /** Sizes that repeat what the entries themselves say. A vocabulary that does not fill its section has something else wrong with it. */
-function mendTotals(draft: Draft, header: structs.Header, { model, errors }: Damaged): boolean {
+function repairTotals(draft: Draft, header: structs.Header, { model, errors }: Damaged): boolean {
   const put = (section: string, offset: number, size: number): void => {
     draft.patches.push({ offset: offset + 4, bytes: u32(size) })
-    draft.mended.push(`${section}.total_size is ${size}, the size of its entries`)
+    draft.repaired.push(`${section}.total_size is ${size}, the size of its entries`)
   }
   if (errors.has('metadata-total-size'))
     put('metadata', header.metadataOffset, header.metadataSize - structs.metadataHeader.size)
@@ -114,7 +114,7 @@ function mendTotals(draft: Draft, header: structs.Header, { model, errors }: Dam
   return true
 }
 
-async function mendHashes(
+async function repairHashes(
   draft: Draft,
   header: structs.Header,
   source: ByteSource,
@@ -127,7 +127,7 @@ async function mendHashes(
     const number = index.numbers[i]!
     if (view.getUint32(number * structs.descriptor.size, true) === hash) continue
     draft.patches.push({ offset: index.placeOf(i, 'nameHash'), bytes: u32(hash) })
-    draft.mended.push(`tensors[${number}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(name)}`)
+    draft.repaired.push(`tensors[${number}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(name)}`)
   }
 }
 
@@ -138,7 +138,7 @@ async function finish(
   { source, errors, context }: Damaged,
   options: WriteOptions,
 ): Promise<Repair> {
-  const { patches, mended, lost, end, footer } = draft
+  const { patches, repaired, lost, end, footer } = draft
   const { signal } = context
   const hasSums = (header.flags & structs.flag.checksums) !== 0
   let [dataSum, fileSum] = [footer?.dataChecksum ?? 0, footer?.fileChecksum ?? 0]
@@ -146,7 +146,7 @@ async function finish(
     const headerSum = await new PatchedFile(source, patches).crc(0, structs.checkedHeader, signal)
     if (headerSum !== header.headerChecksum) {
       patches.push({ offset: structs.checkedHeader, bytes: u32(headerSum) })
-      mended.push(`header.header_checksum is ${hex(headerSum)}; it was ${hex(header.headerChecksum)}`)
+      repaired.push(`header.header_checksum is ${hex(headerSum)}; it was ${hex(header.headerChecksum)}`)
     }
     const sums = await sumSections(new PatchedFile(source, patches), header, end, signal)
     describeSums(draft, sums, errors)
@@ -161,7 +161,7 @@ async function finish(
     reserved: footer?.reserved ?? 0,
   })
   const slots: Slot[] = [...file.slots(0, end), { kind: 'bytes', path: 'footer', bytes: last }]
-  return { layout: { files: [{ name: options.name, slots }] }, mended, lost }
+  return { layout: { files: [{ name: options.name, slots }] }, repaired, lost }
 }
 
 interface Sums {
@@ -184,15 +184,15 @@ async function sumSections(
 
 /**
  * Which of the stored checksums match tells what they prove. The one of the file may match the new bytes, or it matched the old ones: then
- * the file is as it was written, and what was mended are mistakes of its writer.
+ * the file is as it was written, and what was repaired are mistakes of its writer.
  */
-function describeSums({ footer, mended, lost }: Draft, { data, file }: Sums, errors: ReadonlySet<string>): void {
+function describeSums({ footer, repaired, lost }: Draft, { data, file }: Sums, errors: ReadonlySet<string>): void {
   const isDataProven = footer?.dataChecksum === data
   const isFileProven = footer?.fileChecksum === file
-  if (!isDataProven && footer) mended.push(`footer.data_checksum is ${hex(data)}; it was ${hex(footer.dataChecksum)}`)
-  if (!isFileProven && footer) mended.push(`footer.file_checksum is ${hex(file)}; it was ${hex(footer.fileChecksum)}`)
-  if (isFileProven) mended.push('the stored checksum of the file confirms that this is what was written')
-  else if (footer && !errors.has('file-crc')) mended.push('the stored checksum of the file confirmed all other bytes')
+  if (!isDataProven && footer) repaired.push(`footer.data_checksum is ${hex(data)}; it was ${hex(footer.dataChecksum)}`)
+  if (!isFileProven && footer) repaired.push(`footer.file_checksum is ${hex(file)}; it was ${hex(footer.fileChecksum)}`)
+  if (isFileProven) repaired.push('the stored checksum of the file confirms that this is what was written')
+  else if (footer && !errors.has('file-crc')) repaired.push('the stored checksum of the file confirmed all other bytes')
   else if (isDataProven) {
     lost.push(
       'the proof for everything but the weights: the new checksum covers header, metadata, vocabulary and index as they are now, damaged or not',

@@ -1,7 +1,7 @@
 // Mends a stream file whose end is wrong: bytes behind the last token are left out, and where the file was cut, what is whole is kept.
 import type { ByteSource } from '../../bytes/index.js'
+import { vocabularyPart } from '../../content/vocabulary.js'
 import type { Model, Repair, WriteOptions } from '../../model/index.js'
-import { vocabularyPart } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { layoutStream } from './layout-stream.js'
 import { layoutPart } from './parts.js'
@@ -16,22 +16,22 @@ const cutAt = {
 export function repairStream(walk: Walk, source: ByteSource, options: WriteOptions): Repair | undefined {
   const { fatal, end, tensors, vocabulary, problems } = walk
   if (!walk.isPlausible || problems.some(({ code }) => code.severity === 'error')) return undefined
-  const mended: string[] = []
+  const repaired: string[] = []
   const lost: string[] = []
   if (end !== undefined) {
     if (end === source.size) return undefined
-    mended.push(`the file ends at ${end}, behind its last token`)
+    repaired.push(`the file ends at ${end}, behind its last token`)
     lost.push(`${source.size - end} bytes that followed it`)
   } else {
     if (!fatal || tensors.length === 0) return undefined
     if (cutAt.tensor.has(fatal.code)) {
-      mended.push(`the file ends behind the last of ${tensors.length} tensors that are whole`)
+      repaired.push(`the file ends behind the last of ${tensors.length} tensors that are whole`)
       lost.push(`${fatal.details.path} and everything behind it, the vocabulary too: the file ends there`)
     } else if (cutAt.count.has(fatal.code)) {
-      mended.push('the number of tokens, 0, stands behind the tensors')
+      repaired.push('the number of tokens, 0, stands behind the tensors')
       lost.push('the vocabulary, if there was one: the file ends before it')
     } else if (cutAt.token.has(fatal.code)) {
-      mended.push(`the file ends behind its ${tensors.length} tensors`)
+      repaired.push(`the file ends behind its ${tensors.length} tensors`)
       lost.push(`the vocabulary: the file ends inside it, at ${fatal.details.path}`)
     } else return undefined
   }
@@ -44,5 +44,5 @@ export function repairStream(walk: Walk, source: ByteSource, options: WriteOptio
     parts: [layoutPart({ layout: 'stream' }), ...(vocabulary ? [vocabularyPart(vocabulary)] : [])],
     files: [source],
   }
-  return { layout: { files: [layoutStream(model, options)] }, mended, lost }
+  return { layout: { files: [layoutStream(model, options)] }, repaired, lost }
 }

@@ -2,8 +2,8 @@
 // can take, are left out and named.
 import { Cursor } from '../../bytes/index.js'
 import { NameSet } from '../../bytes/name-set.js'
+import { findSpecialIds, tableOf, type Vocabulary, vocabularyKind, vocabularyPart } from '../../content/vocabulary.js'
 import type { Model, Repair, WriteOptions } from '../../model/index.js'
-import { findSpecialIds, tableOf, type Vocabulary, vocabularyKind, vocabularyPart } from '../../model/vocabulary.js'
 import { bare, type Damaged, readIndexAgain } from './damaged.js'
 import { layoutSectioned } from './layout-sectioned.js'
 import { fileOf } from './parts.js'
@@ -30,19 +30,19 @@ export async function rewriteSectioned(damaged: Damaged, options: WriteOptions):
   const bytes = await source.read(0, structs.header.size, { signal: context.signal })
   const header = structs.header.read(new Cursor(bytes, context.report))
   const isCut = BigInt(source.size) < header.totalFileSize && header.tensorDataOffset <= source.size
-  const isMendable = (code: string): boolean =>
+  const isRepairable = (code: string): boolean =>
     unreadable.has(code) || laidOut.has(code) || checksums.has(code) || (isCut && cut.has(code))
-  if (![...errors].every(isMendable) || model.tensors.length === 0) return undefined
+  if (![...errors].every(isRepairable) || model.tensors.length === 0) return undefined
   const unread = findings
     .filter(({ code }) => unreadable.has(bare(code)))
     .map(({ path, message }) => `a tensor that no reader takes (${path}: ${message})`)
   // Spread into a list, not into a call: there can be more of them than a call takes arguments.
   const lost = [...unread, ...(isCut ? await namesCutOff(header, damaged) : []), ...describeProof(damaged)]
-  const mended = [`the file was laid out anew with the ${model.tensors.length} tensors that are whole`]
-  if (errors.has('alignment')) mended.push(`tensors begin at multiples of ${structs.alignment}, as the flag says`)
-  if (errors.has('name-hash')) mended.push('hashes of names were computed anew')
-  const whole = errors.has('special-id') ? withIdsByText(model, mended) : model
-  return { layout: { files: [await layoutSectioned(whole, { ...options, extra: {} })] }, mended, lost }
+  const repaired = [`the file was laid out anew with the ${model.tensors.length} tensors that are whole`]
+  if (errors.has('alignment')) repaired.push(`tensors begin at multiples of ${structs.alignment}, as the flag says`)
+  if (errors.has('name-hash')) repaired.push('hashes of names were computed anew')
+  const whole = errors.has('special-id') ? withIdsByText(model, repaired) : model
+  return { layout: { files: [await layoutSectioned(whole, { ...options, extra: {} })] }, repaired, lost }
 }
 
 async function namesCutOff(header: structs.Header, { source, model, context }: Damaged): Promise<string[]> {
@@ -59,11 +59,11 @@ async function namesCutOff(header: structs.Header, { source, model, context }: D
 }
 
 /** Special ids that are no ids are looked up by the texts of their tokens. */
-function withIdsByText(model: Model, mended: string[]): Model {
+function withIdsByText(model: Model, repaired: string[]): Model {
   const parts = model.parts.map((part) => {
     if (part.kind !== vocabularyKind) return part
     const { tokens, special, table } = part.content as Vocabulary
-    mended.push('special ids beyond the vocabulary were replaced by those of the tokens with the usual texts')
+    repaired.push('special ids beyond the vocabulary were replaced by those of the tokens with the usual texts')
     return vocabularyPart(table ?? tableOf(tokens), { ...findSpecialIds(table ?? tableOf(tokens)), ...special })
   })
   return { ...model, parts }

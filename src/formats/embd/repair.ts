@@ -12,7 +12,7 @@ import { patchSectioned } from './repair-fields.js'
 import { repairStream } from './repair-stream.js'
 import { rewriteSectioned } from './repair-tensors.js'
 
-/** Undefined when nothing is wrong, or something that cannot be mended. */
+/** Undefined when nothing is wrong, or something that cannot be repaired. */
 export async function repair(
   source: ByteSource,
   context: ReadContext,

@@ -1,7 +1,6 @@
 // `--special-ids pad=0,unk=100,cls=101,sep=102,mask=103`: the ids of tokens with a special meaning, for vocabularies whose tokens have
 // other texts than the usual ones. Those that are not given stay as the model has them, or are found by text.
-import { failWith, usageCodes } from '../../errors/index.js'
-import type { Model, OptionValues, Part } from '../../model/index.js'
+
 import {
   findSpecialIds,
   type SpecialIds,
@@ -11,7 +10,9 @@ import {
   type Vocabulary,
   vocabularyKind,
   vocabularyPart,
-} from '../../model/vocabulary.js'
+} from '../../content/vocabulary.js'
+import { failWith, usageCodes } from '../../errors/index.js'
+import type { Model, OptionValues, Part } from '../../model/index.js'
 import type { LayoutName } from './parts.js'
 
 export const specialIdsOption = 'special-ids'

@@ -7,11 +7,11 @@
 // far the walk gets. What it finds is kept until then.
 import { type ByteSource, countElements, decodeLossy, decodeUtf8, type Extent } from '../../bytes/index.js'
 import { NameSet } from '../../bytes/name-set.js'
+import { TokenTable } from '../../content/vocabulary.js'
 import { f32 } from '../../dtypes/index.js'
 import { type Code, type Details, maxFindings } from '../../errors/index.js'
 import { type ReadContext, rangePayload, type TensorList } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
-import { TokenTable } from '../../model/vocabulary.js'
 import { codes } from './codes.js'
 import { StreamWindow } from './stream-window.js'
 import { bytesPerEntry, maxRank, maxStringLength, maxTokenCount } from './structs.js'

@@ -4,7 +4,6 @@
 // The document does not say where the block of special ids lies nor what its offset counts from. It is looked for in both places, the
 // front and the back of the section, and by both readings of the offset; the first that leaves the tokens exactly enough room is it.
 import { Cursor, decodeLossy } from '../../bytes/index.js'
-import type { Part, ReadContext } from '../../model/index.js'
 import {
   findSpecialIds,
   type SpecialIds,
@@ -12,7 +11,8 @@ import {
   specialTexts,
   TokenTable,
   vocabularyPart,
-} from '../../model/vocabulary.js'
+} from '../../content/vocabulary.js'
+import type { Part, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { specialBlock, vocabHeader } from './structs.js'
 

@@ -1,5 +1,6 @@
 // What a GGUF file can hold.
 import { encodeUtf8 } from '../../bytes/index.js'
+import { q8ToBlocks } from '../../content/q8-blocks.js'
 import { ggmlTypeByName, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import type { DType } from '../../dtypes/index.js'
 import {
@@ -11,14 +12,13 @@ import {
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
-import { q8ToBlocks } from '../../model/q8-blocks.js'
 import { slackKey } from './slack.js'
-import { alignmentKey, alignmentOf, architectureKey, mostAlignment, mostDims, mostNameBytes } from './structs.js'
+import { alignmentKey, alignmentOf, architectureKey, maxAlignment, maxDims, maxNameBytes } from './structs.js'
 import { valueTypeOf } from './value-types.js'
 
 const q8_0 = ggmlTypeByName('Q8_0')!.dtype
 export const quantizationVersionKey = 'general.quantization_version'
-const mostKeyBytes = 65_535
+const maxKeyBytes = 65_535
 
 const no = <T>(reason: string): Fit<T> => ({ fits: false, reason })
 
@@ -29,10 +29,10 @@ export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (!ggmlTypeOf(tensor.dtype)) return no(`ggml has no type for ${tensor.dtype.id}`)
   if (!tensor.data) return no('GGUF cannot declare a tensor without data')
   if (tensor.quant) return no('GGUF has no place for scales beside a tensor')
-  if (tensor.shape.length > mostDims) return no(`a tensor has at most ${mostDims} dimensions in GGUF`)
+  if (tensor.shape.length > maxDims) return no(`a tensor has at most ${maxDims} dimensions in GGUF`)
   const nameBytes = tensor.rawName ? undefined : encodeUtf8(tensor.name).byteLength
   if (nameBytes === undefined) return no('names are UTF-8 in GGUF')
-  if (nameBytes > mostNameBytes) return no(`names have at most ${mostNameBytes} bytes in GGUF`)
+  if (nameBytes > maxNameBytes) return no(`names have at most ${maxNameBytes} bytes in GGUF`)
   const length = tensor.dtype.byteLength(tensor.shape)
   if (length === undefined || (tensor.dtype.kind === 'block' && length !== tensor.data.byteLength)) {
     return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`)
@@ -56,10 +56,10 @@ function fitRepacked(tensor: Tensor): Fit<Tensor> {
 export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
   const size = encodeUtf8(key).byteLength
   if (size === 0) return no('a key cannot be empty in GGUF')
-  if (size > mostKeyBytes) return no(`a key has at most ${mostKeyBytes} bytes in GGUF`)
+  if (size > maxKeyBytes) return no(`a key has at most ${maxKeyBytes} bytes in GGUF`)
   if (key === slackKey) return no('the key stands for room in the index in GGUF')
   if (key === alignmentKey && alignmentOf(value) === undefined) {
-    return no(`${alignmentKey} must be a power of two up to ${mostAlignment} as u32`)
+    return no(`${alignmentKey} must be a power of two up to ${maxAlignment} as u32`)
   }
   return fitValue(value)
 }

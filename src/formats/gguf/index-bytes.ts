@@ -8,7 +8,7 @@ const firstStep = 65_536
 /** In the usual order tokens come first, and what follows them is about twice as long. */
 const growth = 3
 /** One step fetches at most so much more than is needed: an index may be a hundred megabytes, and the weights behind it are not wanted. */
-const mostAhead = 32 << 20
+const maxAhead = 32 << 20
 
 /** Thrown by a walk that needs bytes which are in the file but not yet here. */
 export class Shortage {
@@ -50,7 +50,7 @@ export class IndexBytes {
       const message = `the index takes more than ${limits.indexBytes} bytes`
       report.fail(codes['index-size'], { offset: have, path: 'header', message })
     }
-    const wanted = have === 0 ? firstStep : Math.max(likely + firstStep, Math.min(growth * have, size + mostAhead))
+    const wanted = have === 0 ? firstStep : Math.max(likely + firstStep, Math.min(growth * have, size + maxAhead))
     const length = Math.min(Math.max(size, wanted), this.source.size, limits.indexBytes)
     if (have === 0) this.#bytes = await this.source.read(0, length, { signal })
     else {

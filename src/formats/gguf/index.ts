@@ -14,9 +14,9 @@ export const gguf: Format = {
   id: 'gguf',
   title: 'GGUF',
   extensions: [extension],
-  capabilities: { checksums: 'none', usual: { version: '3' }, write: writeCapabilities, writeFor },
+  capabilities: { checksums: 'none', defaults: { version: '3' }, write: writeCapabilities, writeFor },
   codes,
-  mends:
+  repairs:
     'of a cut file the whole tensors, once metadata and the list of tensors are there; of a split set those in the files that are left',
 
   detect(head, name) {

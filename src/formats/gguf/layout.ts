@@ -19,12 +19,12 @@ import { quantizationVersionKey } from './fit.js'
 import { nameOfShard, parseShardName } from './shard-name.js'
 import { filler, slackKey, slackOf, slackOption } from './slack.js'
 import { placeOf, splitKeys, withoutSplitKeys } from './split.js'
-import { alignmentKey, alignmentOf, counts, defaultAlignment, magic, mostAlignment, preamble } from './structs.js'
+import { alignmentKey, alignmentOf, counts, defaultAlignment, magic, maxAlignment, preamble } from './structs.js'
 
 /** How ggml's blocks are laid out since May 2023. */
 const quantizationVersion = 2
 /** Files count themselves in 16 bits. */
-const mostShards = 65_535
+const maxShards = 65_535
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const alignment = chooseAlignment(model.metadata, options)
@@ -33,8 +33,8 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   const metadata = slack > 0 ? new Map([...complete, [slackKey, filler(slack)]]) : complete
   const shards =
     options.shardSize === undefined ? [model.tensors] : splitShards(model.tensors, options.shardSize, alignment)
-  if (shards.length > mostShards) {
-    const message = `there would be ${shards.length} files, a set has at most ${mostShards}`
+  if (shards.length > maxShards) {
+    const message = `there would be ${shards.length} files, a set has at most ${maxShards}`
     failWith(usageCodes.option, { file: options.name, path: '--shard-size', message })
   }
   if (shards.length === 1) return { files: [layoutFile(options.name, metadata, model.tensors, alignment)] }
@@ -55,8 +55,8 @@ export function chooseAlignment(metadata: Metadata, { align, name }: Pick<WriteO
     const stated = metadata.get(alignmentKey)
     return alignmentOf(stated) ?? defaultAlignment
   }
-  if (isPowerOfTwo(align) && align >= 8 && align <= mostAlignment) return align
-  const message = `the alignment ${align} is no power of two from 8 to ${mostAlignment}`
+  if (isPowerOfTwo(align) && align >= 8 && align <= maxAlignment) return align
+  const message = `the alignment ${align} is no power of two from 8 to ${maxAlignment}`
   return failWith(usageCodes.option, { file: name, path: '--align', message })
 }
 

@@ -12,7 +12,7 @@ import {
   counts,
   defaultAlignment,
   magic,
-  mostAlignment,
+  maxAlignment,
   preamble,
   shortCounts,
 } from './structs.js'
@@ -156,7 +156,7 @@ function readAlignment(value: MetaValue, entry: Entry, i: number, context: ReadC
   const alignment = alignmentOf(value)
   if (alignment === undefined) {
     const found = value.type === 'u32' ? `${value.value}` : `a value of type ${value.type}`
-    const message = `a power of two up to ${mostAlignment} as uint32 was expected, ${found} found`
+    const message = `a power of two up to ${maxAlignment} as uint32 was expected, ${found} found`
     report.report(codes.alignment, { ...place, message })
     onLost?.({ subject: 'metadata', name: alignmentKey, reason: message })
     return undefined

@@ -4,7 +4,7 @@ import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type IndexBytes, Shortage } from './index-bytes.js'
-import { mostDims } from './structs.js'
+import { maxDims } from './structs.js'
 import { arrayType, stringType, valueTypes } from './value-types.js'
 
 /** What the first eight bytes settle. */
@@ -146,8 +146,8 @@ export class Skimmer {
     const nameLength = this.#length(start, path('name_length'), codes['string-length'])
     const dimsAt = start + lengthSize + nameLength
     const dims = this.#u32(dimsAt, path('n_dimensions'))
-    if (dims > mostDims && dims * lengthSize > this.#size - dimsAt) {
-      this.#fail(codes['dims-count'], dimsAt, path('n_dimensions')(), `${dims} dimensions, ${mostDims} are the most`)
+    if (dims > maxDims && dims * lengthSize > this.#size - dimsAt) {
+      this.#fail(codes['dims-count'], dimsAt, path('n_dimensions')(), `${dims} dimensions, ${maxDims} are the most`)
     }
     return this.#claim(dimsAt + 4, dims * lengthSize + 12, path('dimensions'))
   }

@@ -13,7 +13,7 @@ export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count
 const allSplitKeys = new Set<string>(Object.values(splitKeys))
 
 /** After so many absent files nobody needs to hear of more. */
-const mostMissing = 16
+const maxMissing = 16
 
 interface Place {
   readonly no: number
@@ -63,7 +63,7 @@ export async function readSet(first: GgufFile, place: Place, context: ReadContex
   const files = [first]
   try {
     let missing = 0
-    for (let no = 1; no < place.count && missing < mostMissing; no++) {
+    for (let no = 1; no < place.count && missing < maxMissing; no++) {
       const file = await openShard(first.source, nameOfShard(named.stem, no, named.count, named.suffix), context)
       if (file) files.push(file)
       else missing++

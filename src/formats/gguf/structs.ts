@@ -9,14 +9,14 @@ export const counts = struct({ tensorCount: u64, metadataKvCount: u64 })
 export const shortCounts = struct({ tensorCount: u32, metadataKvCount: u32 })
 export const defaultAlignment = 32
 /** More would only blow up files, or make sums overflow in other readers. */
-export const mostAlignment = 1 << 20
+export const maxAlignment = 1 << 20
 /** The number that `general.alignment` stands for; undefined for values that it may not have. */
 export function alignmentOf(value: MetaValue | undefined): number | undefined {
   const alignment = value?.type === 'u32' ? Number(value.value) : 0
-  return isPowerOfTwo(alignment) && alignment <= mostAlignment ? alignment : undefined
+  return isPowerOfTwo(alignment) && alignment <= maxAlignment ? alignment : undefined
 }
 export const alignmentKey = 'general.alignment'
 export const architectureKey = 'general.architecture'
-export const mostDims = 4
+export const maxDims = 4
 /** llama.cpp has room for 64, the last of which is a zero; it refuses files with longer names. */
-export const mostNameBytes = 63
+export const maxNameBytes = 63

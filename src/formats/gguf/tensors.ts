@@ -12,7 +12,7 @@ import { codes } from './codes.js'
 import type { IndexBytes } from './index-bytes.js'
 import type { Encoding, Skimmed } from './skim.js'
 import { Stretches } from './stretches.js'
-import { mostDims, mostNameBytes } from './structs.js'
+import { maxDims, maxNameBytes } from './structs.js'
 import { isOrderAgreed, toLittleEndian } from './swap.js'
 
 export interface TensorSection {
@@ -146,9 +146,9 @@ export class TensorReader {
       )
     }
     if (name === '') this.#say(codes['name-empty'], i, 'name', info.at, 'the name is empty')
-    if (info.name.byteLength > mostNameBytes) {
+    if (info.name.byteLength > maxNameBytes) {
       const code = this.#context.lenient ? codes['name-length-taken'] : codes['name-length']
-      const message = `the name has ${info.name.byteLength} bytes, ${mostNameBytes} are the most`
+      const message = `the name has ${info.name.byteLength} bytes, ${maxNameBytes} are the most`
       this.#say(code, i, 'name', info.at, message)
     }
     return name
@@ -166,13 +166,13 @@ export class TensorReader {
   }
 
   #checkShape(info: Info, i: number, type: GgmlType | undefined): number[] | undefined {
-    if (info.dims.length > mostDims) {
+    if (info.dims.length > maxDims) {
       this.#refuse(
         codes['dims-count'],
         i,
         'n_dimensions',
         info.at,
-        `${info.dims.length} dimensions, ${mostDims} are the most`,
+        `${info.dims.length} dimensions, ${maxDims} are the most`,
       )
       return undefined
     }

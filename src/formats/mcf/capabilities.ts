@@ -1,7 +1,8 @@
 // What an MCF file can hold.
+
+import { blocksToQ8 } from '../../content/q8-blocks.js'
 import { dtypeById } from '../../dtypes/index.js'
 import type { Fit, MetaValue, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
-import { blocksToQ8 } from '../../model/q8-blocks.js'
 import { codeOfDType } from './dtypes.js'
 import { keysToFill } from './filled-info.js'
 import { hasDocumentedInts } from './int-mark.js'

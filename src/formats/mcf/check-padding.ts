@@ -9,7 +9,7 @@ import { Tally } from './tally.js'
 
 /** Ranges that lie no farther apart are read together: there can be one behind each of a million tensors. */
 const near = 1 << 16
-const mostTogether = 1 << 22
+const maxTogether = 1 << 22
 
 /** Bytes of a file or a payload, from `start` up to `end`. */
 interface Range {
@@ -78,7 +78,7 @@ function* together(ranges: Iterable<Range>): Generator<Range & { readonly inside
   let inside: Range[] = []
   for (const range of pieces(ranges)) {
     const [first, last] = [inside[0], inside.at(-1)]
-    const isFar = last && (range.start - last.end > near || range.end - first!.start > mostTogether)
+    const isFar = last && (range.start - last.end > near || range.end - first!.start > maxTogether)
     if (isFar) {
       yield { start: first!.start, end: last.end, inside }
       inside = []
@@ -90,7 +90,7 @@ function* together(ranges: Iterable<Range>): Generator<Range & { readonly inside
 
 function* pieces(ranges: Iterable<Range>): Generator<Range> {
   for (const { start, end } of ranges)
-    for (let at = start; at < end; at += mostTogether) yield { start: at, end: Math.min(end, at + mostTogether) }
+    for (let at = start; at < end; at += maxTogether) yield { start: at, end: Math.min(end, at + maxTogether) }
 }
 
 /** What lies between the regions of a block-quantized payload. */

@@ -2,9 +2,9 @@
 // ModelInfo and the index go wherever there is room, and the directory behind them.
 import { alignUp, type ByteSource, type StructValues } from '../../bytes/index.js'
 import { collectingReport } from '../../errors/index.js'
-import { areApart, EditSpace, type Stretch } from '../../model/edit-space.js'
 import { defaultLimits, type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
 import { isSameStored } from '../../model/same-tensor.js'
+import { areApart, EditSpace, type Stretch } from '../../writing/edit-space.js'
 import { type Container, readContainer } from './container.js'
 import { TensorIndex } from './encode-index.js'
 import { encodeQuantInfo } from './encode-quant-info.js'

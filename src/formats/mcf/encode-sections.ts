@@ -1,6 +1,7 @@
 // The sections beside the tensors: files of a Hugging Face model, ModelInfo, and whatever an MCF file held that nobody knows.
+
+import { findFile } from '../../content/companions.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import { findFile } from '../../model/companions.js'
 import {
   type Metadata,
   type MetaValue,

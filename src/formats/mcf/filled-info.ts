@@ -1,7 +1,7 @@
 // ModelInfo as a writer fills it by itself says nothing that is not known otherwise: its fields and keys come from config.json, and the
 // model's name from where the model lies. Such a section is derived. It is recognised by its bytes: they are those that the writer makes.
 import { compareBytes } from '../../bytes/index.js'
-import { findFile } from '../../model/companions.js'
+import { findFile } from '../../content/companions.js'
 import {
   type JsonValue,
   type Metadata,

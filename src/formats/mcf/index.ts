@@ -10,9 +10,9 @@ export const mcf: Format = {
   id: 'mcf',
   title: 'MCF',
   extensions: [extension],
-  capabilities: { checksums: 'none', usual: { version: '1.1' }, write: writeCapabilities, writeFor },
+  capabilities: { checksums: 'none', defaults: { version: '1.1' }, write: writeCapabilities, writeFor },
   codes,
-  mends:
+  repairs:
     'of a cut file the whole tensors, where the index lies before the cut; usually it is the last thing but the directory, which can be made anew',
 
   detect(head, name) {

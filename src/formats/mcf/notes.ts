@@ -22,10 +22,10 @@ export interface Notes {
   alignment(): number | undefined
 }
 
-const mostShown = 16
+const maxShown = 16
 
 export function notesPart(notes: Notes, sections: readonly Section[]): Part {
-  const names = sections.slice(0, mostShown).map(({ type }) => sectionName(type))
+  const names = sections.slice(0, maxShown).map(({ type }) => sectionName(type))
   const value = { flags: `0x${notes.flags.toString(16)}`, sections: names }
   return { kind: notesKind, sharing: 'derived', value, content: notes }
 }

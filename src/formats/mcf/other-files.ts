@@ -12,8 +12,8 @@ import {
   u32,
   u64,
 } from '../../bytes/index.js'
+import { filePart } from '../../content/companions.js'
 import { strictReport, TareError } from '../../errors/index.js'
-import { filePart } from '../../model/companions.js'
 import { type Part, type Payload, type ReadContext, rangePayload } from '../../model/index.js'
 import { otherFilesType, type Section, sectionName, typeOfFile } from './sections.js'
 

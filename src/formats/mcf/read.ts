@@ -1,7 +1,7 @@
 // Reads a file: header and directory, then the sections that make up the index. Files of a Hugging Face model and sections of unknown
 // type are listed, not read.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
-import { filePart } from '../../model/companions.js'
+import { filePart } from '../../content/companions.js'
 import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
 import { codes } from './codes.js'
 import { readContainer } from './container.js'

@@ -4,7 +4,7 @@
 import { alignUp, type ByteSource, Cursor, type StructValues, toSafe } from '../../bytes/index.js'
 import { strictReport } from '../../errors/index.js'
 import type { Model, ReadContext } from '../../model/index.js'
-import { type MendedPiece, mendedSource } from '../../model/mended-source.js'
+import { type PatchPiece, patchedSource } from '../../writing/patched-source.js'
 import { codes } from './codes.js'
 import { read } from './read.js'
 import { type FoundIndex, findIndex } from './salvage-index.js'
@@ -26,7 +26,7 @@ export async function readCut(source: ByteSource, context: ReadContext): Promise
   const records = head && (await readRecords(source, head, context.signal))
   const isWhole = records?.length === head?.sectionCount && records?.every((record) => endOf(record) <= source.size)
   if (!head || !records || (isWhole && head.fileSize === BigInt(source.size))) return read(source, context)
-  return read(await mend(source, head, records, context), context)
+  return read(await repair(source, head, records, context), context)
 }
 
 /** Undefined when it is not one that can be believed. */
@@ -62,7 +62,7 @@ async function readRecords(
 
 const endOf = ({ offset, size }: Place): number => offset + size
 
-async function mend(
+async function repair(
   source: ByteSource,
   head: Header,
   records: readonly Place[],
@@ -136,7 +136,7 @@ function asIfWhole(
   }
   const fileSize = BigInt(directoryOffset + directory.byteLength)
   const places = { sectionCount: sections.length, sectionDirOffset: BigInt(directoryOffset), fileSize }
-  const pieces: MendedPiece[] = [header.write({ ...head, ...places })]
+  const pieces: PatchPiece[] = [header.write({ ...head, ...places })]
   let at = header.size
   if (found) {
     const field = found.offset + indexHeader.offsetOf('stringsSize')
@@ -146,5 +146,5 @@ function asIfWhole(
     at = field + size.byteLength
   }
   pieces.push({ offset: at, length: source.size - at }, new Uint8Array(directoryOffset - source.size), directory)
-  return mendedSource(source, pieces)
+  return patchedSource(source, pieces)
 }

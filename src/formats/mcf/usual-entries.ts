@@ -10,7 +10,7 @@ import { blockAlignment } from './place.js'
 import type { Section } from './sections.js'
 
 const longestName = 256
-const mostDims = 8
+const maxDims = 8
 /** What is above 2^53 has more in its upper half. */
 const upperLimit = 2 ** 21
 
@@ -53,7 +53,7 @@ export class UsualEntries {
     const dimOff = view.getUint32(at + 16, true)
     if (view.getUint32(at + 20, true) !== 0) return undefined
     if (nameLen === 0 || nameLen > longestName || nameOff + nameLen > places.stringsSize) return undefined
-    if (rank > mostDims || dimOff + rank > head.dimsCount) return undefined
+    if (rank > maxDims || dimOff + rank > head.dimsCount) return undefined
     const dtype = this.#typeOf(dtypeCode)
     const shape = this.#shape(dimOff, rank)
     const offset = numberAt(view, at + 24)

@@ -1,17 +1,17 @@
 // What NumPy's files can hold: arrays of numbers, in either order. There is no place for anything beside them.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { type Fit, stowageKey, type Tensor, type WriteCapabilities } from '../../model/index.js'
-import { npyDescription } from '../../wire/npy-header.js'
-import { mostNameBytes } from '../../wire/zip-structs.js'
+import { npyDescription } from '../../wire/npy/header.js'
+import { maxNameBytes } from '../../wire/zip/structs.js'
 import { extension, foreignDescr, unreadKind } from './names.js'
 
 /** NumPy 2 has no more dimensions than that. */
-const mostDimensions = 64
+const maxDimensions = 64
 
 function fitArray(tensor: Tensor): Fit<Tensor> {
   const { dtype, data, shape } = tensor
   if (!data) return { fits: false, reason: 'an array cannot be declared without data' }
-  if (shape.length > mostDimensions) return { fits: false, reason: `NumPy has at most ${mostDimensions} dimensions` }
+  if (shape.length > maxDimensions) return { fits: false, reason: `NumPy has at most ${maxDimensions} dimensions` }
   if (npyDescription(dtype.id) !== undefined || foreignDescr(tensor) !== undefined) return { fits: true }
   return { fits: false, reason: `NumPy has no type for ${dtype.id}` }
 }
@@ -19,8 +19,8 @@ function fitArray(tensor: Tensor): Fit<Tensor> {
 function fitMember(tensor: Tensor): Fit<Tensor> {
   const { name } = tensor
   if (name.includes('\0')) return { fits: false, reason: 'the name of a member cannot hold a NUL' }
-  if (encodeUtf8(name + extension).byteLength > mostNameBytes)
-    return { fits: false, reason: `the name of a member has at most ${mostNameBytes} bytes` }
+  if (encodeUtf8(name + extension).byteLength > maxNameBytes)
+    return { fits: false, reason: `the name of a member has at most ${maxNameBytes} bytes` }
   return fitArray(tensor)
 }
 
@@ -39,7 +39,7 @@ function fitNameless(tensor: Tensor): Fit<Tensor> {
     : fit
 }
 
-export const npyWrite: WriteCapabilities = { ...nothingElse, tensor: fitNameless, mostTensors: 1 }
+export const npyWrite: WriteCapabilities = { ...nothingElse, tensor: fitNameless, maxTensors: 1 }
 export const npzWrite: WriteCapabilities = {
   ...nothingElse,
   part: (part) =>

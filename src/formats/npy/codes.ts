@@ -1,6 +1,6 @@
 import { type CodeTable, defineCodes, error, warning } from '../../errors/index.js'
-import { npyHeaderCodes } from '../../wire/npy-codes.js'
-import { zipCodes } from '../../wire/zip-codes.js'
+import { npyHeaderCodes } from '../../wire/npy/codes.js'
+import { zipCodes } from '../../wire/zip/codes.js'
 
 export const arrayCodes = defineCodes('npy', {
   'data-truncated': error('The file ends before the array does. It was cut off; get it again.'),

@@ -1,6 +1,6 @@
 import type { Format } from '../../model/index.js'
-import { startsLikeNpy } from '../../wire/npy-header.js'
-import { guessMemberNames, startsLikeZip } from '../../wire/zip-guess.js'
+import { startsLikeNpy } from '../../wire/npy/header.js'
+import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
 import { npyWrite, npzWrite } from './capabilities.js'
 import { npyCodes, npzCodes } from './codes.js'
 import { extension, memberKind } from './names.js'
@@ -12,9 +12,9 @@ export const npy: Format = {
   id: 'npy',
   title: 'NPY',
   extensions: [extension],
-  capabilities: { checksums: 'none', plain: true, usual: { version: '1.0' }, write: npyWrite },
+  capabilities: { checksums: 'none', plain: true, defaults: { version: '1.0' }, write: npyWrite },
   codes: npyCodes,
-  mends: 'nothing: a file is one array, without a checksum',
+  repairs: 'nothing: a file is one array, without a checksum',
   detect(head, name) {
     if (startsLikeNpy(head)) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
@@ -30,7 +30,7 @@ export const npz: Format = {
   extensions: [archiveExtension],
   capabilities: { checksums: 'all', write: npzWrite },
   codes: npzCodes,
-  mends: 'of a cut or damaged file the arrays that have their checksum',
+  repairs: 'of a cut or damaged file the arrays that have their checksum',
   detect(head, name) {
     // An archive whose first member is an array, or one without members; others are zip files of some other kind.
     const [first] = startsLikeZip(head) ? guessMemberNames(head) : [undefined]

@@ -11,9 +11,9 @@ import {
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { npyDescription, npyHeaderOf } from '../../wire/npy-header.js'
-import { mostComment } from '../../wire/zip.js'
-import { layOutZip, type NewMembers, type ZipPiece } from '../../wire/zip-write.js'
+import { npyDescription, npyHeaderOf } from '../../wire/npy/header.js'
+import { layOutZip, type NewMembers, type ZipPiece } from '../../wire/zip/write.js'
+import { maxComment } from '../../wire/zip/zip.js'
 import { arrayCodes } from './codes.js'
 import { extension, foreignDescr, memberKind, stowageFile } from './names.js'
 
@@ -42,13 +42,13 @@ class KnownHeaders {
     const known = this.#known.get(key)
     if (known) return known
     const header = headerOf(tensor)
-    if (this.#known.size >= mostKnown) this.#known.clear()
+    if (this.#known.size >= maxKnown) this.#known.clear()
     this.#known.set(key, header)
     return header
   }
 }
 
-const mostKnown = 1024
+const maxKnown = 1024
 
 function arraySlots(tensor: Tensor, prefix: string, headers: KnownHeaders): Slot[] {
   return [
@@ -64,12 +64,12 @@ interface Content {
 }
 
 const defaultAlignment = 64
-const mostAlignment = 32_768
+const maxAlignment = 32_768
 
 export async function layoutArchive(model: Model, options: WriteOptions): Promise<Layout> {
   const alignment = options.align ?? defaultAlignment
-  if (!Number.isInteger(alignment) || alignment < 1 || alignment > mostAlignment) {
-    const message = `the alignment ${alignment} is not from 1 to ${mostAlignment}`
+  if (!Number.isInteger(alignment) || alignment < 1 || alignment > maxAlignment) {
+    const message = `the alignment ${alignment} is not from 1 to ${maxAlignment}`
     failWith(usageCodes.option, { file: options.name, path: '--align', message })
   }
   const { tensors } = model
@@ -102,7 +102,7 @@ function stowageOf({ metadata }: Model): { readonly comment?: Uint8Array; readon
   const value = metadata.get(stowageKey)
   if (value?.type !== 'str') return {}
   const bytes = encodeUtf8(value.value)
-  if (bytes.byteLength <= mostComment) return { comment: bytes }
+  if (bytes.byteLength <= maxComment) return { comment: bytes }
   const path = `members[${JSON.stringify(stowageFile)}].data`
   return { member: { name: stowageFile, size: bytes.byteLength, slots: [{ kind: 'bytes', path, bytes }] } }
 }

@@ -2,16 +2,16 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { type Code, type Details, type Finding, findingOf, type Report, TareError } from '../../errors/index.js'
 import type { Part, ReadContext, Tensor } from '../../model/index.js'
-import { memberPayload, reportZipFailure } from '../../model/zip-payload.js'
-import { startsLikeNpy } from '../../wire/npy-header.js'
-import { npyHeadSize, parseNpyHeader } from '../../wire/npy-parse.js'
-import { readMemberHead, type ZipMember } from '../../wire/zip.js'
+import { memberPayload, reportZipFailure } from '../../payloads/zip-payload.js'
+import { startsLikeNpy } from '../../wire/npy/header.js'
+import { npyHeadSize, parseNpyHeader } from '../../wire/npy/parse.js'
+import { readMemberHead, type ZipMember } from '../../wire/zip/zip.js'
 import { recordArray, tensorsOf } from './array.js'
 import { ownNpzCodes as codes, npyCodes } from './codes.js'
 import { extension, memberKind, stowageFile, unreadKind } from './names.js'
 
 /** Nearly every header fits; longer ones cost a second read. */
-const usualHead = 1024
+const firstRead = 1024
 
 export class Contents {
   readonly tensors: Tensor[] = []
@@ -33,7 +33,7 @@ export class Contents {
     const { signal, report } = this.#context
     const read = (length: number): Promise<Uint8Array> => readMemberHead(this.#source, member, length, signal)
     try {
-      const head = await read(usualHead)
+      const head = await read(firstRead)
       const isLong = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) > head.byteLength
       return isLong ? await read(npyHeadSize) : head
     } catch (error) {

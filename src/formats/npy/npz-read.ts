@@ -10,8 +10,8 @@ import {
   stowageKey,
   text,
 } from '../../model/index.js'
-import { type CheckedArchive, checkMembers, memberPayload } from '../../model/zip-payload.js'
-import { readZip, type ZipArchive, type ZipContext } from '../../wire/zip.js'
+import { type CheckedArchive, checkMembers, memberPayload } from '../../payloads/zip-payload.js'
+import { readZip, type ZipArchive, type ZipContext } from '../../wire/zip/zip.js'
 import { extension, stowageFile } from './names.js'
 import { Contents } from './npz-contents.js'
 
@@ -22,7 +22,7 @@ const archives = new WeakMap<Model, CheckedArchive>()
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context
   const onLost = context.onLost && lostMember(context.onLost)
-  const archive = await readZip(source, { report, extents, signal, mostDirectory: context.limits.indexBytes, onLost })
+  const archive = await readZip(source, { report, extents, signal, maxDirectory: context.limits.indexBytes, onLost })
   const { members } = archive
   const contents = new Contents(source, context)
   for (let first = 0; first < members.length; first += parallelReads) {

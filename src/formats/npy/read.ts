@@ -2,7 +2,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { type Finding, findingOf } from '../../errors/index.js'
 import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
-import { readNpyHeader } from '../../wire/npy-parse.js'
+import { readNpyHeader } from '../../wire/npy/parse.js'
 import { recordArray, tensorsOf } from './array.js'
 import { extension } from './names.js'
 

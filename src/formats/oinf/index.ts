@@ -9,9 +9,9 @@ export const oinf: Format = {
   id: 'oinf',
   title: 'OINF',
   extensions: ['.oinf'],
-  capabilities: { checksums: 'none', usual: { version: '1' }, write: writeCapabilities },
+  capabilities: { checksums: 'none', defaults: { version: '1' }, write: writeCapabilities },
   codes,
-  mends:
+  repairs:
     'data and quantization that lie elsewhere than the records say; of a cut file the whole tensors, once the tables are there',
 
   detect(head, name) {

@@ -22,12 +22,12 @@ export async function repair(
     const parsed = await parseFile(source, quiet)
     const { placement, tables } = parsed
     if (!placement) return undefined
-    const mended = describe(tables.tensors, placement)
+    const repaired = describe(tables.tensors, placement)
     const model = toModel(source, parsed, quiet)
     const errors = findings.filter(({ severity }) => severity === 'error')
     if (errors.some(({ code }) => code !== codes['quant-misplaced'].code)) return undefined
     const extra = { ...options.extra, [versionOption]: 2 }
-    return { layout: await layout(model, { ...options, extra }), mended, lost: [] }
+    return { layout: await layout(model, { ...options, extra }), repaired, lost: [] }
   } catch (error) {
     if (error instanceof TareError && findings.includes(error.finding)) return undefined
     throw error

@@ -8,9 +8,9 @@
 //
 // Only what this file would have written is restored; anything else under such a key stays an array.
 import { compareBytes, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
+import { fromTypedJson, toTypedJson } from '../../content/typed-json.js'
 import { bool, type DType, dtypeById, u8 } from '../../dtypes/index.js'
 import type { JsonValue, MetaList, MetaValue } from '../../model/index.js'
-import { fromTypedJson, toTypedJson } from '../../model/typed-json.js'
 import { escapeKey, reservedPrefix, unescapeKey } from './names.js'
 import { readScalar, type ScalarValue, scalarSize, writeScalar } from './scalars.js'
 import { isPlainText } from './strings.js'

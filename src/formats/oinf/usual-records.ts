@@ -9,7 +9,7 @@ import { alignment, dataFields, hasData, hasQuant, quantFields, stringSize, tens
 import { bitsetTag, dataSize, dtypeByTag } from './types.js'
 
 const longestName = 256
-const mostDims = 8
+const maxDims = 8
 /** What is above 2^53 has more in its upper half. */
 const upperLimit = 2 ** 21
 
@@ -38,7 +38,7 @@ export class UsualRecords {
     const ndim = view.getUint32(fieldsAt + 4, true)
     const dtype = tag === bitsetTag ? undefined : dtypeByTag.get(tag)
     const rangesAt = dimsAt + 8 * ndim
-    if (!dtype || ndim > mostDims || rangesAt + this.#rest > end) return undefined
+    if (!dtype || ndim > maxDims || rangesAt + this.#rest > end) return undefined
     const flags = view.getUint32(fieldsAt + 8, true)
     const isQuantized = flags === hasData + hasQuant && this.#header.version === 2
     if (flags !== hasData && !isQuantized) return undefined

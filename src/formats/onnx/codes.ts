@@ -1,5 +1,5 @@
 import { type CodeTable, defineCodes, error, note, warning } from '../../errors/index.js'
-import { protobufCodes } from '../../wire/protobuf-codes.js'
+import { protobufCodes } from '../../wire/protobuf/codes.js'
 
 export const ownCodes = defineCodes('onnx', {
   empty: error('The file has no bytes. That is a valid protobuf message, but no model.'),

@@ -25,7 +25,7 @@ const repetitions = {
 } as const
 
 /** Texts about the graph that are kept for showing. */
-const mostShown = 1000
+const maxShown = 1000
 
 export class Collector {
   readonly tensors: Tensor[] = []
@@ -52,11 +52,11 @@ export class Collector {
   countNode(operator: string): void {
     this.#nodes++
     const count = this.#operators.get(operator)
-    if (count !== undefined || this.#operators.size < mostShown) this.#operators.set(operator, (count ?? 0) + 1)
+    if (count !== undefined || this.#operators.size < maxShown) this.#operators.set(operator, (count ?? 0) + 1)
   }
 
   addPort(list: string[], name: string): void {
-    if (list.length < mostShown) list.push(name)
+    if (list.length < maxShown) list.push(name)
   }
 
   /** A tensor that only has to be in order. */

@@ -2,7 +2,7 @@
 import { joinBytes } from '../../bytes/index.js'
 import { failWith } from '../../errors/index.js'
 import type { Metadata, MetaValue } from '../../model/index.js'
-import { protoInt, protoMessage, protoText, type Rope } from '../../wire/protobuf-write.js'
+import { protoInt, protoMessage, protoText, type Rope } from '../../wire/protobuf/write.js'
 import { ownCodes as codes } from './codes.js'
 
 /** What the model says about itself stands under keys with this prefix, beside the metadata that its makers added. */

@@ -3,7 +3,7 @@
 import { decodeUtf8 } from '../../bytes/index.js'
 import { failWith, strictReport, writeCodes } from '../../errors/index.js'
 import type { FileLayout, Model, WriteOptions } from '../../model/index.js'
-import { type MessageSpec, ProtobufReader } from '../../wire/protobuf.js'
+import { type MessageSpec, ProtobufReader } from '../../wire/protobuf/protobuf.js'
 import { ownCodes as codes } from './codes.js'
 import { FieldEdits } from './edit-fields.js'
 import { entryMessage, graphMessage, modelMessage, opsetMessage } from './messages.js'

@@ -1,7 +1,8 @@
 // What becomes of a model that is written: only the graph of an encoder can be, computed from its weights.
+
+import { vocabularyKind } from '../../content/vocabulary.js'
 import { findEncoder } from '../../embed/encoder.js'
 import type { Fit, FormatOption, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
-import { vocabularyKind } from '../../model/vocabulary.js'
 
 /** The property that a vocabulary becomes. */
 export const vocabularyKey = 'tare.vocabulary'

@@ -1,8 +1,9 @@
 // Writing the graph of an encoder. Whoever reads it gets numbers from texts, not just the tensors.
+
+import { vocabularyKind } from '../../content/vocabulary.js'
+import { exportVocabulary } from '../../content/vocabulary-text.js'
 import { onnxModelLayout } from '../../embed/onnx-export.js'
 import type { Layout, Model, WriteOptions } from '../../model/index.js'
-import { vocabularyKind } from '../../model/vocabulary.js'
-import { exportVocabulary } from '../../model/vocabulary-text.js'
 import { graphOptions, vocabularyKey } from './export-capabilities.js'
 
 export async function layoutExport(model: Model, { name, extra }: WriteOptions): Promise<Layout> {

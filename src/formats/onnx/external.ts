@@ -9,7 +9,7 @@ import { OpenFiles } from './open-files.js'
 import type { TensorDraft } from './tensor-draft.js'
 
 /** After so many absent files nobody needs to know about more. */
-const mostMissing = 1000
+const maxMissing = 1000
 
 export class ExternalFiles {
   readonly #source: ByteSource
@@ -62,7 +62,7 @@ export class ExternalFiles {
     try {
       const open = path.includes('/') ? this.#source.below : this.#source.sibling
       if (!open) throw new Error('this kind of input has no files beside it')
-      if (this.#missing >= mostMissing) throw new Error(`${mostMissing} others cannot be, so it was not tried`)
+      if (this.#missing >= maxMissing) throw new Error(`${maxMissing} others cannot be, so it was not tried`)
       file = await this.#files.add(() => open.call(this.#source, path))
     } catch (error) {
       const isUnsafe = error instanceof TareError && error.code === 'io/unsafe-path'

@@ -1,6 +1,6 @@
 // The names that a graph defines: its inputs, its initializers, and what its nodes give. A graph inside a node sees the names of the graphs
 // around it, except those that it defines itself.
-import type { MessageSpec, ProtobufReader } from '../../wire/protobuf.js'
+import type { MessageSpec, ProtobufReader } from '../../wire/protobuf/protobuf.js'
 import { graphMessage, nodeMessage, sparseMessage, tensorMessage, valueInfoMessage } from './messages.js'
 import { nameKey } from './name-key.js'
 import { type FieldPlace, placeOf } from './splices.js'

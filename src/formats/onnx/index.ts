@@ -14,7 +14,7 @@ export const onnx: Format = {
   extensions: [extension],
   capabilities: { checksums: 'none', openEnded: true },
   codes,
-  mends: 'of a cut file the initializers before the cut; into another format',
+  repairs: 'of a cut file the initializers before the cut; into another format',
   detect(head, name, size) {
     if (looksLikeModel(head, size) || textForm(head) !== undefined) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'

@@ -1,7 +1,7 @@
 // The messages of an ONNX file. A model holds one graph; a graph holds nodes and initializers; a node's attributes can hold tensors and
 // further graphs. Only fields that lead to a tensor or to metadata are acted upon; the others are walked to see that they are in order, and
 // have a name for the byte map.
-import { type MessageSpec, message } from '../../wire/protobuf.js'
+import { type MessageSpec, message } from '../../wire/protobuf/protobuf.js'
 
 export const modelMessage = message({
   1: ['ir_version', 'varint'],

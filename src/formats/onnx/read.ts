@@ -3,7 +3,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
 import { type MetaValue, type Model, type ReadContext, text } from '../../model/index.js'
-import { type Noted, ProtobufReader } from '../../wire/protobuf.js'
+import { type Noted, ProtobufReader } from '../../wire/protobuf/protobuf.js'
 import { ownCodes as codes } from './codes.js'
 import { Collector } from './collect.js'
 import { mainDomain, opsetPrefix, prefix } from './edit-fields.js'

@@ -2,8 +2,8 @@
 // in graphs inside nodes; at inputs and outputs of the graph, in descriptions of values, in annotations, and in bindings of training steps.
 import { encodeUtf8, joinBytes } from '../../bytes/index.js'
 import { failWith } from '../../errors/index.js'
-import type { MessageSpec, ProtobufReader } from '../../wire/protobuf.js'
-import { protoBytes } from '../../wire/protobuf-write.js'
+import type { MessageSpec, ProtobufReader } from '../../wire/protobuf/protobuf.js'
+import { protoBytes } from '../../wire/protobuf/write.js'
 import { ownCodes as codes } from './codes.js'
 import { namesDefinedIn } from './graph-names.js'
 import {

@@ -3,9 +3,9 @@
 import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import { strictReport, TareError } from '../../errors/index.js'
 import type { Lost, Model, ReadContext } from '../../model/index.js'
-import { type MendedPiece, mendedSource } from '../../model/mended-source.js'
-import { ProtobufReader, protobufCodes } from '../../wire/protobuf.js'
-import { protoPrefix } from '../../wire/protobuf-write.js'
+import { ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
+import { protoPrefix } from '../../wire/protobuf/write.js'
+import { type PatchPiece, patchedSource } from '../../writing/patched-source.js'
 import { readModel } from './read.js'
 
 const graphField = 7
@@ -28,15 +28,16 @@ export async function readCut(source: ByteSource, context: ReadContext): Promise
   const { onLost } = context
   const behind: Lost = { subject: 'metadata', reason: `whatever the model says behind byte ${source.size}` }
   onLost?.(behind)
-  if (cut.field?.number !== graphField) return readModel(mendedSource(source, [{ offset: 0, length: cut.at }]), context)
+  if (cut.field?.number !== graphField)
+    return readModel(patchedSource(source, [{ offset: 0, length: cut.at }]), context)
   const { start, length } = cut.field
   const inner = await findCut(source, start, context)
   const end = inner?.at ?? source.size
   if (inner) await sayLost(source, inner, context)
   const missing = start + length - source.size
   onLost?.({ subject: 'tensor', reason: `whatever is in the ${missing} bytes of the graph that are missing` })
-  const graph: MendedPiece[] = [protoPrefix(graphField, end - start), { offset: start, length: end - start }]
-  return readModel(mendedSource(source, [{ offset: 0, length: cut.at }, ...graph]), context)
+  const graph: PatchPiece[] = [protoPrefix(graphField, end - start), { offset: start, length: end - start }]
+  return readModel(patchedSource(source, [{ offset: 0, length: cut.at }, ...graph]), context)
 }
 
 /** Goes through the fields of a message that should have ended with the file, or behind it. */

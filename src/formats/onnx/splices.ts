@@ -2,8 +2,8 @@
 // or shorter, the lengths of all messages around it change too. Everything else stays as it is and is never read.
 import type { ByteSource } from '../../bytes/index.js'
 import { rangePayload, type Slot } from '../../model/index.js'
-import type { ProtobufReader } from '../../wire/protobuf.js'
-import { protoPrefix } from '../../wire/protobuf-write.js'
+import type { ProtobufReader } from '../../wire/protobuf/protobuf.js'
+import { protoPrefix } from '../../wire/protobuf/write.js'
 
 interface Splice {
   readonly start: number

@@ -2,7 +2,7 @@
 // given in two pieces. Values stay where they are. Lists of varints say only by their content how many values they have; short ones are
 // counted at once, long ones when somebody reads them.
 import type { ReadContext } from '../../model/index.js'
-import { type Noted, type ProtobufReader, protobufCodes } from '../../wire/protobuf.js'
+import { type Noted, type ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
 import { countVarints } from '../../wire/varints.js'
 import { ownCodes as codes } from './codes.js'
 import { entryMessage, tensorMessage } from './messages.js'
@@ -58,10 +58,10 @@ export const newDraft = (path: string): TensorDraft => ({
   isSegment: false,
 })
 
-export const mostDims = 255
+export const maxDims = 255
 /** Up to here packed varints are counted when they are met: the walk reads what is so close anyway. */
 const countAtOnce = 1 << 15
-const mostVarint = 10
+const maxVarint = 10
 
 export class TensorReader {
   readonly #reader: ProtobufReader
@@ -209,12 +209,12 @@ export function readDims(
 ): false | Promise<false> {
   const { at: offset, length } = reader
   const tooMany = (): never =>
-    report.fail(codes.rank, { offset, path, message: `there are more than ${mostDims} dimensions` })
+    report.fail(codes.rank, { offset, path, message: `there are more than ${maxDims} dimensions` })
   if (reader.wire === 0) {
-    if (dims.push(reader.int64) > mostDims) tooMany()
+    if (dims.push(reader.int64) > maxDims) tooMany()
     return false
   }
-  if (length > mostDims * mostVarint) tooMany()
+  if (length > maxDims * maxVarint) tooMany()
   return reader.withPayload((bytes) => {
     const count = countVarints(bytes)
     if (count === undefined) {
@@ -224,7 +224,7 @@ export function readDims(
         message: 'the list does not end with the end of a value',
       })
     }
-    if (dims.length + count > mostDims) tooMany()
+    if (dims.length + count > maxDims) tooMany()
     for (const dim of readVarints(bytes)) dims.push(dim)
   })
 }

@@ -1,7 +1,7 @@
 // Names and other texts. They are the only content of the graph that is kept in memory, so together they have a limit.
 import { decodeLossy, decodeUtf8 } from '../../bytes/index.js'
 import type { ReadContext } from '../../model/index.js'
-import type { ProtobufReader } from '../../wire/protobuf.js'
+import type { ProtobufReader } from '../../wire/protobuf/protobuf.js'
 import { ownCodes as codes } from './codes.js'
 
 export interface Text {

@@ -2,7 +2,7 @@
 // Loop have graphs in their attributes, which have weights of their own. Every tensor is checked wherever it stands, since each
 // can name a file; those that are no weights (the fill value of a node, say) are not listed.
 import type { ReadContext } from '../../model/index.js'
-import type { Noted, ProtobufReader } from '../../wire/protobuf.js'
+import type { Noted, ProtobufReader } from '../../wire/protobuf/protobuf.js'
 import type { Collector } from './collect.js'
 import {
   type AttributeDraft,

@@ -5,7 +5,7 @@
 import { decodeUtf8, type ExtentKind } from '../../bytes/index.js'
 import type { Code, Details } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { type MsgpackKind, type MsgpackReader, nameOf } from '../../wire/msgpack.js'
+import { type MsgpackKind, type MsgpackReader, nameOf } from '../../wire/msgpack/index.js'
 import { codes } from './codes.js'
 import { shownText } from './names.js'
 

@@ -12,9 +12,9 @@ export const primitiv: Format = {
   id: 'primitiv',
   title: 'primitiv',
   extensions,
-  capabilities: { checksums: 'none', plain: true, usual: { version: '0.1', variant: 'model' }, write, writeFor },
+  capabilities: { checksums: 'none', plain: true, defaults: { version: '0.1', variant: 'model' }, write, writeFor },
   codes,
-  mends: 'of a cut file the parameters up to the cut',
+  repairs: 'of a cut file the parameters up to the cut',
 
   detect(head, name) {
     const lower = name.toLowerCase()

@@ -11,7 +11,7 @@ import {
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { MsgpackWriter } from '../../wire/msgpack.js'
+import { MsgpackWriter } from '../../wire/msgpack/index.js'
 import { storedShape, type WriteChoices } from './capabilities.js'
 import { chooseType, typeOfName } from './file-type.js'
 import { type FileType, titleOf, typeNumber } from './header.js'

@@ -80,7 +80,7 @@ export function configsOf(content: OptimizerContent | undefined, metadata: Metad
     if (!isGone(key)) floats.set(key, { value, bits: content?.nanBits?.get(key) })
   }
   const isNew = (key: string): boolean => !uints.has(key) && !floats.has(key)
-  const added = inUsualOrder([...settings.keys()].filter(isNew))
+  const added = inDefaultOrder([...settings.keys()].filter(isNew))
   for (const key of [...[...settings.keys()].filter((each) => !isNew(each)), ...added]) {
     const value = settings.get(key)!
     // A key that both maps have is a whole number among the metadata.
@@ -105,7 +105,7 @@ function isSetting(key: string, value: MetaValue, content: OptimizerContent | un
 const numberOf = (value: MetaValue): number => Number((value as { value: number | bigint | string }).value)
 
 /** The order of the reference's usual build for the keys of its classes, by bytes for all others. */
-function inUsualOrder(keys: readonly string[]): string[] {
+function inDefaultOrder(keys: readonly string[]): string[] {
   const name = recogniseClass(keys)
   const usual = [...((name === undefined ? undefined : optimizerClasses.get(name)?.floats.keys()) ?? [])]
   const place = (key: string): number => (usual.includes(key) ? usual.indexOf(key) : usual.length)

@@ -24,9 +24,9 @@ export interface ParameterVisitor {
 }
 
 // No tensor is smaller than its empty list of dims, batch, header of the data and one element, each in the shortest form there is.
-const leastTensor = 1 + 1 + 2 + 4
-const leastStat = 1 + leastTensor
-const leastParameter = 1 + leastTensor + 1
+const minTensor = 1 + 1 + 2 + 4
+const minStat = 1 + minTensor
+const minParameter = 1 + minTensor + 1
 
 export interface StoredShape {
   readonly dims: readonly number[]
@@ -145,13 +145,13 @@ export class ParameterWalk {
   /** One record; false when there is none left. */
   step(): boolean {
     if (this.#stage === 'count') {
-      this.#left = this.#readCount('param_count', leastParameter)
+      this.#left = this.#readCount('param_count', minParameter)
       this.#stage = 'value'
     } else if (this.#stage === 'value') {
       if (this.#left === 0) return false
       this.#readValue()
     } else if (this.#stage === 'stat-count') {
-      this.#statCount = this.#statsLeft = this.#readCount('stat_count', leastStat)
+      this.#statCount = this.#statsLeft = this.#readCount('stat_count', minStat)
       this.#stage = 'stats'
       if (this.#statsLeft === 0) this.#finish()
     } else {

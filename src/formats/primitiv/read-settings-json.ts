@@ -10,11 +10,11 @@ import { commonUints, optimizerClasses, prefixOf, recogniseClass } from './optim
 import { quietNan } from './write-settings-json.js'
 
 /** No optimizer has so many settings that their text would be longer. */
-const mostBytes = 1 << 24
+const maxBytes = 1 << 24
 
 export async function readSettings(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, limits, signal } = context
-  const most = Math.min(mostBytes, limits.indexBytes)
+  const most = Math.min(maxBytes, limits.indexBytes)
   if (source.size > most) {
     const message = `the text has ${source.size} bytes, ${most} are the most`
     report.fail(codes.size, { offset: 0, path: 'file', message })

@@ -4,7 +4,7 @@
 // much that is, the records before tell. So a model of many gigabytes is listed by reading little more than its keys and shapes.
 import { type ByteSource, releaseWindow, takeWindow } from '../../bytes/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { type MsgpackReader, windowEnd } from '../../wire/msgpack.js'
+import { type MsgpackReader, windowEnd } from '../../wire/msgpack/index.js'
 import { codes } from './codes.js'
 
 /** Read behind the first jump: enough for a count, a key and a shape. */
@@ -14,9 +14,9 @@ const granule = 8
 /** Sorted keys come in groups, so a longer one is expected again for a while; one that is far longer than usual, only briefly. */
 const fadePerRecord = 0.25
 const unusual = 256
-const mostGuess = 1 << 12
+const maxGuess = 1 << 12
 /** Optimizers keep one or two statistics; those behind the last place share one guess. */
-const mostPlaces = 7
+const maxPlaces = 7
 const largest = 1 << 22
 /** Reading this much costs no more than another read: a jump over less is no jump. */
 const nearby = 1 << 15
@@ -62,8 +62,8 @@ export class Windows {
   stepOver(offset: number, length: number, place: number): void {
     const before = this.#guesses[this.#place] ?? 0
     const faded = before - (before > unusual ? before / granule : fadePerRecord)
-    this.#guesses[this.#place] = Math.min(mostGuess, Math.max(offset - this.#dataEnd, faded))
-    this.#place = Math.min(place, mostPlaces)
+    this.#guesses[this.#place] = Math.min(maxGuess, Math.max(offset - this.#dataEnd, faded))
+    this.#place = Math.min(place, maxPlaces)
     this.#dataEnd = offset + length
   }
 

@@ -2,7 +2,7 @@
 import { compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Metadata, Slot, Tensor, TensorList } from '../../model/index.js'
-import { MadeBytes } from '../../model/made-bytes.js'
+import { MadeBytes } from '../../writing/made-bytes.js'
 import { tagByDType } from './dtypes.js'
 import { entryPath } from './header.js'
 import { metadataKey } from './limits.js'

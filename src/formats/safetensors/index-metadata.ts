@@ -2,9 +2,9 @@
 // the model came from, or goes to, has it back.
 
 import { encodeUtf8 } from '../../bytes/index.js'
+import { toPlainJson } from '../../content/plain-json.js'
 import { strictReport, TareError } from '../../errors/index.js'
 import { type JsonValue, type Metadata, type Model, type Part, text } from '../../model/index.js'
-import { toPlainJson } from '../../model/plain-json.js'
 import { type JsonNode, parseJson } from '../../wire/index.js'
 
 export const indexMetadataKey = 'tare.index_metadata'

@@ -15,7 +15,7 @@ export const safetensors: Format = {
   extensions: ['.safetensors', indexSuffix],
   capabilities: { checksums: 'none', plain: true, write: writeCapabilities },
   codes,
-  mends: 'of a cut file the whole tensors, once the header is there; of a set those in the files that are left',
+  repairs: 'of a cut file the whole tensors, once the header is there; of a set those in the files that are left',
 
   detect(head, name, size) {
     if (looksLikeIndex(head)) return 'yes'

@@ -1,8 +1,8 @@
 // Writing, with the same bytes as the reference library: tensors by falling rank of their type and then by name, metadata first and
 // sorted, compact JSON, the header padded with spaces so that the data starts on a multiple of eight.
 import { alignUp, compareUtf8, encodeUtf8 } from '../../bytes/index.js'
+import { fileKind } from '../../content/companions.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import { fileKind } from '../../model/companions.js'
 import {
   type FileLayout,
   type Layout,

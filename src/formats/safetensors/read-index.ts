@@ -1,7 +1,7 @@
 // A sharded set: `model.safetensors.index.json` maps every tensor to the file that holds it. The set is read as one model.
 import type { ByteSource } from '../../bytes/index.js'
+import { readShardSet } from '../../content/weight-map.js'
 import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
-import { readShardSet } from '../../model/weight-map.js'
 import type { JsonObject } from '../../wire/index.js'
 import { codes } from './codes.js'
 import { indexMetadataPart, toPlain } from './index-metadata.js'

@@ -1,6 +1,6 @@
 // What is done with files of this format. Loaded when there is one: a command that opens a file needs one format, not ten.
 import type { ByteSource } from '../../bytes/index.js'
-import { withCompanions } from '../../model/companions.js'
+import { withCompanions } from '../../content/companions.js'
 import type { Model, ReadContext } from '../../model/index.js'
 import { headSize, looksLikeIndex } from './detect.js'
 import { withIndexMetadata } from './index-metadata.js'

@@ -1,6 +1,6 @@
 // Which names a pickle calls: those that stand in the place of a function, and those that are handed to one, which may call them. What is only
 // kept in a list, a dictionary or the state of an object is not called.
-import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle.js'
+import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle/pickle.js'
 
 export function calledGlobals(calls: readonly PickleObject[]): ReadonlySet<PickleGlobal> {
   const called = new Set<PickleGlobal>()

@@ -2,7 +2,7 @@
 // leave them out; then all of them are zero.
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
-import { type CheckedArchive, checkMembers } from '../../model/zip-payload.js'
+import { type CheckedArchive, checkMembers } from '../../payloads/zip-payload.js'
 
 /** By model; a file of the old format has no members. */
 const filesByModel = new WeakMap<Model, readonly CheckedArchive[]>()

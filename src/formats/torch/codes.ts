@@ -1,5 +1,5 @@
 import { type CodeTable, defineCodes, error, note, warning } from '../../errors/index.js'
-import { pickleCodes } from '../../wire/pickle-codes.js'
+import { pickleCodes } from '../../wire/pickle/codes.js'
 
 export const codes = defineCodes('torch', {
   magic: error('This is neither a zip archive nor the older kind of PyTorch file.'),

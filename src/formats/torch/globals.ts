@@ -3,7 +3,7 @@
 // their objects stay inert. Whatever of Python's own library is named is refused, and so is every other function that is called; one that
 // is only stored does nothing, and is reported.
 import type { ReadContext } from '../../model/index.js'
-import type { Pickle, PickleGlobal } from '../../wire/pickle.js'
+import type { Pickle, PickleGlobal } from '../../wire/pickle/pickle.js'
 import { calledGlobals } from './called-globals.js'
 import { codes } from './codes.js'
 import { standardLibrary } from './standard-library.js'

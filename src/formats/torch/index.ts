@@ -1,5 +1,5 @@
 import type { Format } from '../../model/index.js'
-import { guessMemberNames, startsLikeZip } from '../../wire/zip-guess.js'
+import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
 import { allTorchCodes } from './codes.js'
 import { isMagicPickle, isModelMember, isPickle, looksLikeIndex } from './detect.js'
 
@@ -16,7 +16,7 @@ export const torch: Format = {
   extensions: ['.pt', '.pth', '.ckpt', indexSuffix],
   capabilities: { checksums: 'all' },
   codes: allTorchCodes,
-  mends:
+  repairs:
     'of a cut or damaged file the tensors whose storages are whole and have their checksum, once the pickle is there; into another format',
 
   detect(head, name) {

@@ -2,14 +2,14 @@
 import { type ByteSource, MemorySource, sliceSource } from '../../bytes/index.js'
 import { collectingReport, TareError } from '../../errors/index.js'
 import type { Model, ReadContext } from '../../model/index.js'
-import { readMemberHead, readZip, type ZipMember } from '../../wire/zip.js'
-import { guessMemberNames } from '../../wire/zip-guess.js'
+import { guessMemberNames } from '../../wire/zip/guess.js'
+import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
 import { membersOf, rememberMembers } from './check.js'
 import { codes } from './codes.js'
 import { isModelMember } from './detect.js'
 
 /** How much of a compressed file is unpacked into memory. */
-const mostUnpacked = 1 << 28
+const maxUnpacked = 1 << 28
 /** Deflate makes no more of a byte. */
 const bestRatio = 1032
 
@@ -29,7 +29,7 @@ export async function readModelArchive(
     report,
     extents,
     signal,
-    mostDirectory: limits.indexBytes,
+    maxDirectory: limits.indexBytes,
     onLost: context.onLost && (() => {}),
   })
   for (const { name, dataOffset: offset, storedSize: length, path } of members) {
@@ -49,7 +49,7 @@ export async function readModelArchive(
 async function findModel(source: ByteSource, { signal, limits }: ReadContext): Promise<ZipMember | undefined> {
   try {
     const report = collectingReport(source.name, [])
-    const { members } = await readZip(source, { report, signal, mostDirectory: limits.indexBytes })
+    const { members } = await readZip(source, { report, signal, maxDirectory: limits.indexBytes })
     const models = members.filter(({ name }) => isModelMember(name))
     const isOther = members.some(({ name }) => /^[^/]+\/data\.pkl$/.test(name))
     return models.length === 1 && !isOther ? models[0] : undefined
@@ -63,7 +63,7 @@ async function openMember(source: ByteSource, member: ZipMember, context: ReadCo
   const { name, dataOffset, size, storedSize, isDeflated, path } = member
   const inside = `${source.name}/${name}`
   if (!isDeflated) return sliceSource(source, dataOffset, size, inside)
-  if (size > Math.min(mostUnpacked, bestRatio * storedSize)) {
+  if (size > Math.min(maxUnpacked, bestRatio * storedSize)) {
     const message = `it is compressed and has ${size} bytes; unpack the archive, and open ${name}`
     context.report.fail(codes['archive-size'], { offset: dataOffset, path, message })
   }

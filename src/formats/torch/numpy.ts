@@ -5,8 +5,8 @@
 import { countElements } from '../../bytes/index.js'
 import { type DType, dtypeById } from '../../dtypes/index.js'
 import { bytesPayload, type MetaValue, type Payload } from '../../model/index.js'
-import { swappedPayload } from '../../model/swapped-payload.js'
-import { PickleList, PickleObject, type PickleValue } from '../../wire/pickle.js'
+import { swappedPayload } from '../../payloads/swapped-payload.js'
+import { PickleList, PickleObject, type PickleValue } from '../../wire/pickle/pickle.js'
 import { sizes } from './rebuild.js'
 
 export interface NumpyArray {

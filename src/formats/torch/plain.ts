@@ -1,7 +1,7 @@
 // Plain values of a checkpoint as metadata: numbers, texts, lists of them, and the few objects that are nothing more.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { type JsonValue, listOf, type MetaValue, text } from '../../model/index.js'
-import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle.js'
+import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle/pickle.js'
 import { numpyScalar } from './numpy.js'
 import { firstArgument } from './rebuild.js'
 
@@ -140,13 +140,13 @@ export function keyText(key: PickleValue): string {
 }
 
 /** The most levels, and values, of what is kept as one piece of JSON. */
-const mostJson = { levels: 16, values: 100_000 }
+const maxJson = { levels: 16, values: 100_000 }
 
 /** A small tree of plain values as JSON, or undefined when it is not small or there is anything else in it. */
 export function plainJson(value: PickleValue): JsonValue | undefined {
   let count = 0
   const convert = (part: PickleValue, level: number): JsonValue | undefined => {
-    if (level > mostJson.levels || ++count > mostJson.values) return undefined
+    if (level > maxJson.levels || ++count > maxJson.values) return undefined
     if (part === null || typeof part === 'boolean') return part
     if (typeof part === 'string') return part.toWellFormed()
     if (typeof part === 'number') return Number.isFinite(part) ? part : String(part)

@@ -4,9 +4,9 @@
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
 import type { Model, Part, ReadContext } from '../../model/index.js'
-import { checkMember, memberPayload } from '../../model/zip-payload.js'
-import { type Pickle, readPickle } from '../../wire/pickle.js'
-import { readMemberHead, readZip, type ZipMember } from '../../wire/zip.js'
+import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
+import { type Pickle, readPickle } from '../../wire/pickle/pickle.js'
+import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
 import { rememberMembers } from './check.js'
 import { codes } from './codes.js'
 import { stemOf } from './file-name.js'
@@ -23,7 +23,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const { report, extents, signal, limits } = context
   // Which tensors a member that is not whole belonged to shows when the storages are looked for.
   const onLost = context.onLost && (() => {})
-  const { members } = await readZip(source, { report, extents, signal, mostDirectory: limits.indexBytes, onLost })
+  const { members } = await readZip(source, { report, extents, signal, maxDirectory: limits.indexBytes, onLost })
   const archive = new Archive(source, members, context)
   archive.record()
   const isTorchScript = archive.has('constants.pkl')

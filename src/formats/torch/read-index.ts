@@ -1,8 +1,8 @@
 // A sharded set as Hugging Face writes it: `pytorch_model.bin.index.json` maps every tensor to the file that holds it. The set is read as
 // one model.
 import type { ByteSource } from '../../bytes/index.js'
+import { readShardSet } from '../../content/weight-map.js'
 import type { MetaValue, Model, ReadContext } from '../../model/index.js'
-import { readShardSet } from '../../model/weight-map.js'
 import { membersOf, rememberMembers } from './check.js'
 import { codes } from './codes.js'
 

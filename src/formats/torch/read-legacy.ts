@@ -3,7 +3,7 @@
 import { type ByteSource, toSafe } from '../../bytes/index.js'
 import { type Code, type Details, type Report, TareError } from '../../errors/index.js'
 import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
-import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../wire/pickle.js'
+import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../wire/pickle/pickle.js'
 import { rememberMembers } from './check.js'
 import { codes } from './codes.js'
 import { stemOf } from './file-name.js'

@@ -1,8 +1,8 @@
 // Reading: an archive, the format before that, or an index of several files.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
-import { withCompanions } from '../../model/companions.js'
+import { withCompanions } from '../../content/companions.js'
 import type { Model, ReadContext } from '../../model/index.js'
-import { startsLikeZip } from '../../wire/zip-guess.js'
+import { startsLikeZip } from '../../wire/zip/guess.js'
 import { membersOf, rememberMembers } from './check.js'
 import { codes } from './codes.js'
 import { headSize, isPickle, looksLikeIndex } from './detect.js'

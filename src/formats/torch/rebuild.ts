@@ -10,7 +10,7 @@ import {
   PickleObject,
   PickleReference,
   type PickleValue,
-} from '../../wire/pickle.js'
+} from '../../wire/pickle/pickle.js'
 import type { SignFlags } from './signs.js'
 import type { StorageId } from './storages.js'
 import { elementTypes, packedTypes } from './types.js'
@@ -59,7 +59,7 @@ const wrappers = new Set([
 ])
 
 /** How many wrappers may lie around a tensor. */
-const mostWrappers = 8
+const maxWrappers = 8
 
 /** What a call rebuilds, or undefined when it is no tensor. */
 export function rebuild(
@@ -70,7 +70,7 @@ export function rebuild(
   if (value instanceof PickleReference) return wholeStorage(ids.get(value))
   if (!(value instanceof PickleObject)) return undefined
   const name = value.className
-  if (name === undefined || depth > mostWrappers) return undefined
+  if (name === undefined || depth > maxWrappers) return undefined
   const args = value.args instanceof PickleList ? value.args.items : []
   if (wrappers.has(name)) return rebuild(args[0] ?? null, ids, depth + 1) ?? wrong('a parameter without a tensor')
   switch (name) {
@@ -211,12 +211,12 @@ function nested(args: readonly PickleValue[]): Rebuilt {
 }
 
 /** More than PyTorch itself can handle. */
-const mostDimensions = 64
+const maxDimensions = 64
 
 /** A tuple, list or torch.Size of whole numbers that are not negative. */
 export function sizes(value: PickleValue | undefined): number[] | undefined {
   const list = value instanceof PickleObject && value.className === 'torch.Size' ? firstArgument(value) : value
-  if (!(list instanceof PickleList) || list.items.length > mostDimensions) return undefined
+  if (!(list instanceof PickleList) || list.items.length > maxDimensions) return undefined
   const result: number[] = []
   for (const item of list.items) {
     const size = typeof item === 'bigint' ? toSafe(item) : undefined

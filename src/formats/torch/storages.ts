@@ -3,7 +3,7 @@
 import { toSafe } from '../../bytes/index.js'
 import type { DType } from '../../dtypes/index.js'
 import type { Payload, ReadContext } from '../../model/index.js'
-import { PickleGlobal, PickleList, type PickleReference } from '../../wire/pickle.js'
+import { PickleGlobal, PickleList, type PickleReference } from '../../wire/pickle/pickle.js'
 import { codes } from './codes.js'
 import { packedStorages, storageTypes, untypedStorages } from './types.js'
 

@@ -2,7 +2,7 @@
 // plain values metadata. Objects can contain each other in circles, and can be reached on more ways than could ever be listed; both are
 // noticed.
 import type { MetaValue, ReadContext, Tensor } from '../../model/index.js'
-import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle.js'
+import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle/pickle.js'
 import { codes } from './codes.js'
 import { type NumpyArray, numpyArray } from './numpy.js'
 import { keyText, PlainValues, plainJson } from './plain.js'

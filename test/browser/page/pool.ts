@@ -1,7 +1,7 @@
 // Web Workers: what a page and its workers do together, told in plain data.
 import { BlobSource, digestOf, openWebPool, toHex, type WorkerPool } from '../../../src/index.js'
-import { digestRanges } from '../../../src/pool/digest-ranges.js'
-import { digestJob } from '../../../src/pool/kinds.js'
+import { digestRanges } from '../../../src/threads/digests/digest-ranges.js'
+import { digestJob } from '../../../src/threads/kinds.js'
 import { codeOf } from './models.js'
 
 const kept = new Map<string, WorkerPool>()

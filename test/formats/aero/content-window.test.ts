@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { MemorySource, releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import type { Chunk } from '../../../src/formats/aero/chunk.js'
-import { ContentWindow, usualWindow } from '../../../src/formats/aero/content-window.js'
+import { ContentWindow, defaultWindow } from '../../../src/formats/aero/content-window.js'
 
 describe('a window over the content of a chunk', () => {
   it('grows with what does not fit, and leaves no more room behind than it usually takes', async () => {
-    const length = 8 * usualWindow
+    const length = 8 * defaultWindow
     const content = new Uint8Array(length).map((_, i) => i % 251)
     const window = ContentWindow.of({ offset: 0, length } as Chunk, new MemorySource(content))
-    for (const size of [usualWindow, 2 * usualWindow, 4 * usualWindow, length]) {
+    for (const size of [defaultWindow, 2 * defaultWindow, 4 * defaultWindow, length]) {
       await window.moveTo(0, undefined)
       expect(window.bytes.byteLength).toBe(size)
     }

@@ -90,7 +90,7 @@ describe('a file that is changed somewhere', () => {
     'valid/ihsh-phsh-multi-shard.aero',
     'valid/unknown-chunks.aero',
   ]
-  it.each(files)('%s is mended soundly, or not at all', { timeout: 60_000 }, async (file) => {
+  it.each(files)('%s is repaired soundly, or not at all', { timeout: 60_000 }, async (file) => {
     const whole = fixtureBytes('aero', file)
     for (let at = 0; at < whole.byteLength; at += 7) {
       for (const value of [0, 0xff, whole[at]! ^ 0x10]) {

@@ -22,9 +22,9 @@ async function mend(bytes: Uint8Array) {
 
 describe('repair', () => {
   it.each(['mjsn-zero-hash', 'phsh-empty-shard', 'empty-last-shard'])('%s is made whole', async (name) => {
-    const { bytes, mended, lost } = await mend(fixtureBytes('aero', `defects/${name}.aero`))
+    const { bytes, repaired, lost } = await mend(fixtureBytes('aero', `defects/${name}.aero`))
     expect((await verifySource(new MemorySource(bytes))).findings).toEqual([])
-    expect(mended.length).toBe(1)
+    expect(repaired.length).toBe(1)
     expect(lost).toEqual([])
   })
 
@@ -56,8 +56,8 @@ describe('repair', () => {
     const blank = whole.slice()
     const end = new DataView(blank.buffer, blank.byteOffset).getUint32(112 + 8, true)
     blank.fill(0, 112 + 80, end)
-    const { bytes, mended } = await mend(blank)
-    expect(mended).toContain('the control hash of the file confirms the new table')
+    const { bytes, repaired } = await mend(blank)
+    expect(repaired).toContain('the control hash of the file confirms the new table')
     expect(Buffer.compare(bytes, whole)).toBe(0)
   })
 
@@ -94,8 +94,8 @@ describe('repair', () => {
   it('adds the hash of the control hash as it adds others', async () => {
     const whole = fixtureBytes('aero', 'valid/ihsh.aero')
     const before = whole.slice().fill(0, 112 + 48, 112 + 80)
-    const { bytes, mended, lost } = await mend(before)
-    expect(mended).toEqual(['IHSH "control.integrity" has a hash now (defect D1)'])
+    const { bytes, repaired, lost } = await mend(before)
+    expect(repaired).toEqual(['IHSH "control.integrity" has a hash now (defect D1)'])
     expect(lost).toEqual([])
     expect(Buffer.compare(bytes, whole)).toBe(0)
   })
@@ -111,9 +111,9 @@ describe('repair', () => {
   it('claims no hash for what cannot be unfolded', async () => {
     const broken = { fourcc: 'MMSG', name: 'manifest', flags: 1, bytes: new Uint8Array(20), hash: new Uint8Array(32) }
     const json = { fourcc: 'MJSN', name: 'meta.json', bytes: new TextEncoder().encode('{}'), hash: new Uint8Array(32) }
-    const { mended, lost } = await mend(await aeroBytes([json, broken, index(entry('a')), weights()]))
-    expect(mended).toEqual(['MJSN "meta.json" has a hash now (defect D1)'])
-    expect(lost).toEqual(['not mended: MMSG "manifest": this is no zstd frame'])
+    const { repaired, lost } = await mend(await aeroBytes([json, broken, index(entry('a')), weights()]))
+    expect(repaired).toEqual(['MJSN "meta.json" has a hash now (defect D1)'])
+    expect(lost).toEqual(['not repaired: MMSG "manifest": this is no zstd frame'])
   })
 
   it('leaves alone what it cannot judge', async () => {

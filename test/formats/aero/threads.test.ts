@@ -1,10 +1,10 @@
 // However many threads look at a file, the report is the same.
 import { describe, expect, it } from 'vitest'
 import { BlobSource, type ByteSource, verifySource } from '../../../src/index.js'
-import { fakePool } from '../../pool/fake-threads.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, loadCases } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+import { fakePool } from '../../threads/fake-threads.js'
 
 const blobOf = (bytes: Uint8Array): Blob => new Blob([bytes.slice()])
 

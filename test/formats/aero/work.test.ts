@@ -80,7 +80,7 @@ it('repair lists more damaged tensors than a call takes arguments', async () => 
   )
   const list = { ...index(), bytes: encode({ tensors: [...tensors, entry('good', { data_off: count, data_len: 4 })] }) }
   const bytes = await aeroBytes([list, { ...weights(), bytes: new Uint8Array(count + 4) }])
-  const { lost, mended } = await planRepair(new MemorySource(bytes, 'x.aero'), { name: 'out.aero' })
+  const { lost, repaired } = await planRepair(new MemorySource(bytes, 'x.aero'), { name: 'out.aero' })
   expect(lost.length).toBe(count)
-  expect(mended).toEqual(['the tensor that is whole is in a new file'])
+  expect(repaired).toEqual(['the tensor that is whole is in a new file'])
 })

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { codes } from '../../../src/formats/embd/codes.js'
 import { MemorySource, verifySource } from '../../../src/index.js'
-import { changed, codesOf, layoutOf, mended, sampleFile, streamOf, writeEmbd } from './samples.js'
+import { changed, codesOf, layoutOf, repaired, sampleFile, streamOf, writeEmbd } from './samples.js'
 
 const fired = new Set<string>()
 async function expectCodes(bytes: Uint8Array, wanted: readonly string[], name?: string): Promise<void> {
@@ -138,7 +138,7 @@ describe('sectioned files', () => {
 
   it('total-file-size', async () => {
     await expectCodes(new Uint8Array(Buffer.concat([whole, new Uint8Array(9)])), ['total-file-size'])
-    await expectCodes(mended(changed(whole, (v) => v.setBigUint64(48, BigInt(whole.byteLength) + 1n, true))), [
+    await expectCodes(repaired(changed(whole, (v) => v.setBigUint64(48, BigInt(whole.byteLength) + 1n, true))), [
       'total-file-size',
     ])
     expect(await codesOf(whole.subarray(0, at.data + 3))).toContain('embd/total-file-size')

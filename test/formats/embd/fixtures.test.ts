@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { vocabularyOf } from '../../../src/content/vocabulary.js'
 import { openModel, verifySource } from '../../../src/index.js'
-import { vocabularyOf } from '../../../src/model/vocabulary.js'
 import { fixturePath, fixtureSource } from '../../support/fixtures.js'
 
 interface Listed {

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
+import { parseVocabularyText } from '../../../src/content/vocabulary-text.js'
 import { fnv1a32 } from '../../../src/digest/fnv1a.js'
 import {
   bytesPayload,
@@ -15,7 +16,6 @@ import {
   toHex,
   writeLayout,
 } from '../../../src/index.js'
-import { parseVocabularyText } from '../../../src/model/vocabulary-text.js'
 import { orient } from '../../../src/transforms/orientation.js'
 import { checkProfile, wantedTensors } from '../../../src/verify/profile.js'
 import { allMiniLmL6V2 } from '../../../src/verify/profiles/all-minilm-l6-v2.js'

@@ -1,7 +1,7 @@
 // Files made to hurt: random damage with right checksums, and counts that promise more than is there.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mended, sampleFile, streamOf, writeEmbd } from './samples.js'
+import { repaired, sampleFile, streamOf, writeEmbd } from './samples.js'
 import { survive } from './survive.js'
 
 const sectioned = await writeEmbd(sampleFile())
@@ -40,7 +40,7 @@ describe('damage', () => {
         const copy = bytes.slice()
         // Most damage goes to the index, where it matters.
         for (const [at, value] of changes) copy[at % Math.min(copy.byteLength, 560)] = value
-        await survive(mend ? mended(copy) : copy)
+        await survive(mend ? repaired(copy) : copy)
       }),
       { seed: 9, numRuns: 150 },
     )
@@ -51,7 +51,7 @@ describe('damage', () => {
       for (let at = 4; at + 4 <= bytes.byteLength; at += 3) {
         const copy = bytes.slice()
         copy.fill(0xff, at, at + 4)
-        await survive(bytes === sectioned ? mended(copy) : copy)
+        await survive(bytes === sectioned ? repaired(copy) : copy)
       }
     }
   })

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { vocabularyOf } from '../../../src/content/vocabulary.js'
 import {
   MemorySink,
   MemorySource,
@@ -9,7 +10,6 @@ import {
   verifySource,
   writeLayout,
 } from '../../../src/index.js'
-import { vocabularyOf } from '../../../src/model/vocabulary.js'
 import { fixtureBytes, presentCases } from '../../support/fixtures.js'
 import { changed, codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from './samples.js'
 
@@ -39,27 +39,27 @@ describe('a sectioned file', () => {
     const whole = await writeEmbd(sampleFile())
     const { footer } = layoutOf(whole)
     for (const at of [56, footer, footer + 8]) {
-      const { bytes, mended, lost } = await mend(flip(whole, at))
+      const { bytes, repaired, lost } = await mend(flip(whole, at))
       expect(Buffer.compare(bytes, whole), `byte ${at}`).toBe(0)
-      expect(mended.at(-1)).toBe(confirmed)
+      expect(repaired.at(-1)).toBe(confirmed)
       expect(lost).toEqual([])
     }
   })
 
   it('with a wrong checksum of the file keeps the proof for its weights', async () => {
     const whole = await writeEmbd(sampleFile())
-    const { bytes, mended, lost } = await mend(flip(whole, layoutOf(whole).footer + 4))
+    const { bytes, repaired, lost } = await mend(flip(whole, layoutOf(whole).footer + 4))
     expect(Buffer.compare(bytes, whole)).toBe(0)
-    expect(mended.join()).toMatch(/footer\.file_checksum is 0x[0-9a-f]{8}; it was 0x/)
+    expect(repaired.join()).toMatch(/footer\.file_checksum is 0x[0-9a-f]{8}; it was 0x/)
     expect(lost).toEqual([expect.stringContaining('everything but the weights')])
   })
 
   it('with damaged weights is not vouched for in silence', async () => {
     const whole = await writeEmbd(sampleFile())
     const damaged = flip(whole, layoutOf(whole).data + 3)
-    const { bytes, mended, lost } = await mend(damaged)
+    const { bytes, repaired, lost } = await mend(damaged)
     expect(lost).toEqual([expect.stringContaining('the proof for the weights')])
-    expect(mended.length).toBe(2)
+    expect(repaired.length).toBe(2)
     const { footer } = layoutOf(whole)
     expect(Buffer.compare(bytes.subarray(0, footer), damaged.subarray(0, footer))).toBe(0)
     expect(await codesOf(bytes)).toEqual([])
@@ -82,15 +82,15 @@ describe('a sectioned file', () => {
     // The writer's own mistake: its checksum of the file is right.
     const wrong = whole.slice()
     change(new DataView(wrong.buffer))
-    const { bytes, mended, lost } = await mend(fileSumOnly(wrong))
+    const { bytes, repaired, lost } = await mend(fileSumOnly(wrong))
     expect(Buffer.compare(bytes, whole)).toBe(0)
-    expect(mended[0]).toContain(field)
-    expect(mended.at(-1)).toBe('the stored checksum of the file confirmed all other bytes')
+    expect(repaired[0]).toContain(field)
+    expect(repaired.at(-1)).toBe('the stored checksum of the file confirmed all other bytes')
     expect(lost).toEqual([])
     // Damage of the field alone: the stored checksum of the file finds the old value right.
     const damaged = await mend(wrong)
     expect(Buffer.compare(damaged.bytes, whole)).toBe(0)
-    expect([damaged.mended.at(-1), damaged.lost]).toEqual([confirmed, []])
+    expect([damaged.repaired.at(-1), damaged.lost]).toEqual([confirmed, []])
   })
 
   it('ends where it should', async () => {
@@ -98,7 +98,7 @@ describe('a sectioned file', () => {
     const longer = await mend(new Uint8Array([...whole, 1, 2, 3]))
     expect(Buffer.compare(longer.bytes, whole)).toBe(0)
     expect(longer.lost).toEqual(['3 bytes that followed the end of the file'])
-    expect(longer.mended).toContain(confirmed)
+    expect(longer.repaired).toContain(confirmed)
     for (const missing of [1, 8, 16]) {
       const { bytes, lost } = await mend(whole.subarray(0, whole.byteLength - missing))
       expect(Buffer.compare(bytes, whole), `${missing} bytes`).toBe(0)
@@ -125,18 +125,18 @@ describe('a sectioned file', () => {
     const wrong = changed(whole, (_, bytes) => {
       bytes[layoutOf(bytes).index + 32 + 4] = 9
     })
-    const { bytes, mended, lost } = await mend(wrong)
+    const { bytes, repaired, lost } = await mend(wrong)
     expect((await openModel(new MemorySource(bytes, 'x.weights'))).tensors.length).toBe(2)
-    expect(mended[0]).toContain('2 tensors')
+    expect(repaired[0]).toContain('2 tensors')
     expect(lost).toEqual([expect.stringContaining('type 9')])
   })
 
   it('has tensors moved to where the flag wants them', async () => {
     const packed = await writeEmbd(sampleFile(), {}, 1)
     const flagged = changed(packed, (view) => view.setUint32(8, view.getUint32(8, true) + 2, true))
-    const { bytes, mended, lost } = await mend(flagged)
+    const { bytes, repaired, lost } = await mend(flagged)
     expect(await codesOf(bytes)).toEqual([])
-    expect([mended.length, lost]).toEqual([2, []])
+    expect([repaired.length, lost]).toEqual([2, []])
   })
 
   it('finds special ids by text where those that are stored are no ids', async () => {
@@ -180,7 +180,7 @@ describe('a stream file', () => {
   })
 })
 
-describe('what cannot be mended', () => {
+describe('what cannot be repaired', () => {
   it.each([
     'sect-bad-compressed-flag.weights',
     'sect-bad-sections-overlap.weights',
@@ -201,7 +201,7 @@ describe('what cannot be mended', () => {
   })
 })
 
-it('every file that can be mended has no errors afterwards', async () => {
+it('every file that can be repaired has no errors afterwards', async () => {
   let count = 0
   for (const { file } of presentCases('embd')) {
     const before = fixtureBytes('embd', file)
@@ -212,7 +212,7 @@ it('every file that can be mended has no errors afterwards', async () => {
     count++
     const { verdict, findings } = await verifySource(new MemorySource(result.bytes, 'x.weights'))
     expect(verdict, `${file}: ${JSON.stringify(findings)}`).not.toBe('errors')
-    expect(result.mended.length, file).toBeGreaterThan(0)
+    expect(result.repaired.length, file).toBeGreaterThan(0)
   }
   expect(count).toBeGreaterThan(20)
 })

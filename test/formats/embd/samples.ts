@@ -1,9 +1,9 @@
 // Files for the tests of this format: written by tare, then changed by hand, with the checksums mended where the damage is not theirs.
 import { crc32 } from 'node:zlib'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
+import { tableOf, vocabularyPart } from '../../../src/content/vocabulary.js'
 import { header as headerStruct } from '../../../src/formats/embd/structs.js'
 import { MemorySource, type MetaValue, type Model, text, verifySource } from '../../../src/index.js'
-import { tableOf, vocabularyPart } from '../../../src/model/vocabulary.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 
@@ -57,10 +57,10 @@ export const layoutOf = (bytes: Uint8Array) => {
 export function changed(bytes: Uint8Array, change: (view: DataView, bytes: Uint8Array) => void): Uint8Array {
   const copy = bytes.slice()
   change(new DataView(copy.buffer), copy)
-  return mended(copy)
+  return repaired(copy)
 }
 
-export function mended(bytes: Uint8Array): Uint8Array {
+export function repaired(bytes: Uint8Array): Uint8Array {
   const view = new DataView(bytes.buffer)
   view.setUint32(56, crc32(bytes.subarray(0, 56)), true)
   const { data, dataSize, footer } = layoutOf(bytes)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
+import { tableOf, vocabularyOf, vocabularyPart } from '../../../src/content/vocabulary.js'
 import { MemorySource, type Model, openModel } from '../../../src/index.js'
-import { tableOf, vocabularyOf, vocabularyPart } from '../../../src/model/vocabulary.js'
 import { sampleFile, writeEmbd } from './samples.js'
 
 const option = 'special-ids'

@@ -1,6 +1,7 @@
 // Files without a section of their own share one that other readers step over.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { filePart } from '../../../src/content/companions.js'
 import { otherFilesType } from '../../../src/formats/mcf/sections.js'
 import {
   bytesPayload,
@@ -11,7 +12,6 @@ import {
   readPayload,
   verifySource,
 } from '../../../src/index.js'
-import { filePart } from '../../../src/model/companions.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel } from '../../support/sample-model.js'
 import { poke, sectionOf } from './patch.js'

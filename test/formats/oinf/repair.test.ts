@@ -16,7 +16,7 @@ import { bytes, type Craft, f32, quant, sourceOf } from './craft.js'
 
 async function mend(source: MemorySource) {
   const context = { report: strictReport(source.name), limits: defaultLimits, lenient: false }
-  const repair = await formatById('oinf')!.repair!(source, context, { name: 'mended.oinf' })
+  const repair = await formatById('oinf')!.repair!(source, context, { name: 'repaired.oinf' })
   if (!repair) return undefined
   const files = new Map<string, Uint8Array>()
   await writeLayout(repair.layout, async (name) => new MemorySink(name, files))
@@ -41,14 +41,14 @@ describe('repair', () => {
     const right = await openModel(sourceOf(model))
     const damaged = () => sourceOf({ ...model, misplaced: true })
     await expect(openModel(damaged())).rejects.toMatchObject({ code: 'oinf/quant-misplaced' })
-    const mended = await mend(damaged())
-    expect(mended!.lost).toEqual([])
-    expect(mended!.mended).toHaveLength(3)
-    const again = await openModel(mended!.source())
+    const repaired = await mend(damaged())
+    expect(repaired!.lost).toEqual([])
+    expect(repaired!.repaired).toHaveLength(3)
+    const again = await openModel(repaired!.source())
     expect((await hashModel(again)).fingerprint).toBe((await hashModel(right)).fingerprint)
     expect(again.tensors.map((tensor) => tensor.quant)).toEqual(right.tensors.map((tensor) => tensor.quant))
     expect(again.metadata).toEqual(right.metadata)
-    expect((await verifySource(mended!.source())).verdict).toBe('ok')
+    expect((await verifySource(repaired!.source())).verdict).toBe('ok')
   })
 
   it('mends what the reference encoder wrote', async () => {
@@ -56,8 +56,8 @@ describe('repair', () => {
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.map(({ code }) => code)).toEqual(['oinf/quant-misplaced'])
     expect(errors[0]!.message).toContain('tare repair')
-    const mended = await mend(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
-    const { tensors } = await openModel(mended!.source())
+    const repaired = await mend(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
+    const { tensors } = await openModel(repaired!.source())
     expect(tensors.map(({ name, quant: params }) => [name, params?.scales.length, params?.zeroPoints])).toEqual([
       ['w', 4, undefined],
       ['x', 1, [0]],

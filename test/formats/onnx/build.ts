@@ -9,7 +9,7 @@ import {
   protoPacked,
   protoText,
   type Rope,
-} from '../../../src/wire/protobuf-write.js'
+} from '../../../src/wire/protobuf/write.js'
 
 export { protoBytes, protoInt, protoMessage, protoPacked, protoText, type Rope }
 

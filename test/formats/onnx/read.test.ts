@@ -11,7 +11,7 @@ import {
   type Payload,
   readPayload,
 } from '../../../src/index.js'
-import { joinRopes } from '../../../src/wire/protobuf-write.js'
+import { joinRopes } from '../../../src/wire/protobuf/write.js'
 import {
   attribute,
   bytesOf,

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { judgeGlobal } from '../../../src/formats/torch/globals.js'
 import { inspectModel, MemorySource, type Model, mapSource, openModel, verifySource } from '../../../src/index.js'
-import { PickleGlobal } from '../../../src/wire/pickle.js'
+import { PickleGlobal } from '../../../src/wire/pickle/pickle.js'
 import { fixtureSource } from '../../support/fixtures.js'
-import { craftZip } from '../../wire/craft-zip.js'
+import { craftZip } from '../../wire/zip/craft-zip.js'
 import * as craft from './craft.js'
 import {
   archive,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { inspectModel, MemorySource, type Model, openModel, readPayload, verifySource } from '../../../src/index.js'
 import { fixtureSource } from '../../support/fixtures.js'
-import { craftZip } from '../../wire/craft-zip.js'
+import { craftZip } from '../../wire/zip/craft-zip.js'
 import { archive, bool, build, type Code, call, dict, global, int, ints, none, str, tuple } from './craft.js'
 import { protocol2, protocol5 } from './numpy-pickles.js'
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { codes } from '../../../src/formats/torch/codes.js'
 import { MemorySource, type Model, type OpenOptions, openModel, verifySource } from '../../../src/index.js'
 import { bytesPayload, readPayload } from '../../../src/model/index.js'
-import { stridedPayload } from '../../../src/model/strided-payload.js'
+import { stridedPayload } from '../../../src/payloads/strided-payload.js'
 import * as craft from './craft.js'
 import { archive, call, dict, global, int, ints, legacy, storage, str, tensor } from './craft.js'
 

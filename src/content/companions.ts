@@ -1,0 +1,75 @@
+// A published model is a directory: the weights, and beside them the configuration, the tokenizer and its vocabulary. These files are
+// shared parts of kind `file`, byte for byte: payloads that stay where they are, under the names that they have.
+import { type ByteSource, isPlainFileName } from '../bytes/index.js'
+import { openCodes, TareError } from '../errors/index.js'
+import type { ReadContext } from '../model/format.js'
+import type { Model, Part } from '../model/model.js'
+import type { Payload } from '../model/payload.js'
+import { rangePayload } from '../model/range-payload.js'
+
+export const fileKind = 'file'
+
+/** What belongs to a model by its name. Weights, training state, programs and words about the model do not. */
+const companionNames: readonly RegExp[] = [
+  // config.json, generation_config.json, tokenizer_config.json, preprocessor_config.json, adapter_config.json, …
+  /^(\w+_)?config\.json$/,
+  /^config_\w+\.json$/,
+  /^(tokenizer|special_tokens_map|added_tokens|normalizer|chat_template|modules|model_index|params)\.json$/,
+  /^chat_template\.jinja2?$/,
+  /^(vocab(-src|-tgt)?|encoder|tekken)\.json$/,
+  /^(vocab|merges)\.(txt|bpe)$/,
+  /^(tokenizer|spiece|sentencepiece(\.bpe)?|bpe)\.model$/,
+  /^(source|target)\.spm$/,
+  /^[\w.-]+\.tiktoken$/,
+]
+
+export const isCompanion = (name: string): boolean =>
+  isPlainFileName(name) && companionNames.some((pattern) => pattern.test(name))
+
+export function filePart(name: string, data: Payload): Part {
+  return { kind: fileKind, sharing: 'shared', name, value: { bytes: data.byteLength }, data }
+}
+
+export const findFile = (parts: readonly Part[], name: string): Part | undefined =>
+  parts.find((part) => part.kind === fileKind && part.name === name)
+
+/** The model with the files that lie in its directory, when that directory was opened. */
+export async function withCompanions(model: Model, source: ByteSource, context: ReadContext): Promise<Model> {
+  if (!source.folder?.isWhole) return model
+  const files = await openCompanions(source, context)
+  if (files.length === 0) return model
+  for (const { part, file } of files)
+    context.extents?.add({ file: file.name, offset: 0, length: file.size, path: part.name!, kind: 'field' })
+  return {
+    ...model,
+    parts: [...model.parts, ...files.map(({ part }) => part)],
+    files: [...model.files, ...files.map(({ file }) => file)],
+  }
+}
+
+/** The files that lie beside a main file that was opened alone. They are no part of the model; a container may have a place for them. */
+export async function companionsBeside(model: Model): Promise<readonly Part[]> {
+  const [source] = model.files
+  if (!source?.folder || source.folder.isWhole) return []
+  const files = await openCompanions(source)
+  return files.map(({ part }) => part)
+}
+
+/** The source closes them. One that cannot be read is left out, and said. */
+async function openCompanions(
+  source: ByteSource,
+  context?: ReadContext,
+): Promise<{ readonly part: Part; readonly file: ByteSource }[]> {
+  const found: { part: Part; file: ByteSource }[] = []
+  for (const name of source.folder!.files.filter(isCompanion)) {
+    try {
+      const file = await source.sibling!(name)
+      found.push({ part: filePart(name, rangePayload(file, 0, file.size)), file })
+    } catch (error) {
+      if (!(error instanceof TareError)) throw error
+      const message = `${name} is left out: ${error.finding.message}`
+      context?.report.report(openCodes['file-left-out'], { offset: 0, path: name, message })
+    }
+  }
+  return found
+}

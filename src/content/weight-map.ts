@@ -1,0 +1,144 @@
+// A set of files as Hugging Face writes it: an index in JSON whose `weight_map` says which file holds which tensor. What the files are is
+// the business of the format that reads them; that index and files agree is checked here.
+import { type ByteSource, isPathBelow } from '../bytes/index.js'
+import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
+import type { ReadContext } from '../model/format.js'
+import type { Model } from '../model/model.js'
+import type { Tensor } from '../model/tensor.js'
+import type { TensorList } from '../model/tensor-list.js'
+import { type JsonObject, parseJson } from '../wire/index.js'
+
+/** What a format calls the things that can be wrong with such a set. */
+export type WeightMapCodes = CodeTable<
+  'index-shape' | 'shard-path' | 'shard-missing' | 'shard-tensor-missing' | 'shard-tensor-extra' | 'total-size'
+>
+
+export interface ShardSet {
+  /** The whole index. */
+  readonly root: JsonObject
+  /** By file name, in the order of the map. Files that could not be read are left out. */
+  readonly shards: ReadonlyMap<string, Model>
+  readonly tensors: Tensor[]
+}
+
+type ReadShard = (source: ByteSource, context: ReadContext) => Promise<Model>
+
+export async function readShardSet(
+  source: ByteSource,
+  context: ReadContext,
+  codes: WeightMapCodes,
+  readShard: ReadShard,
+): Promise<ShardSet> {
+  const { report, limits } = context
+  const fail = (message: string, path = 'weight_map'): never =>
+    report.fail(codes['index-shape'], { offset: 0, path, message })
+  if (source.size > limits.indexBytes) fail(`an index of ${source.size} bytes is over the limit`, 'index')
+  const bytes = await source.read(0, source.size, { signal: context.signal })
+  const root = parseJson(bytes, report, { path: 'index' })
+  context.extents?.add({ file: source.name, offset: 0, length: source.size, path: 'index', kind: 'field' })
+  const weightMap = root instanceof Map ? root.get('weight_map') : undefined
+  if (!(root instanceof Map) || !(weightMap instanceof Map)) return fail('an object weight_map was expected')
+  const placed = groupByShard(weightMap, context, codes)
+  const shards = new Map<string, Model>()
+  for (const [file, names] of placed) {
+    const shard = await openShard(source, file, context, codes, readShard)
+    if (shard) shards.set(file, shard)
+    else sayLost(names, `${file} is missing or cannot be read`, context)
+  }
+  const tensors = collectTensors(placed, shards, context, codes)
+  checkTotal(root, tensors, context, codes)
+  return { root, shards, tensors }
+}
+
+function sayLost(names: Iterable<string>, reason: string, { onLost }: ReadContext): void {
+  for (const name of names) onLost?.({ subject: 'tensor', name, reason })
+}
+
+function groupByShard(weightMap: JsonObject, { report }: ReadContext, codes: WeightMapCodes): Map<string, Set<string>> {
+  const placed = new Map<string, Set<string>>()
+  const refused = new Set<string>()
+  for (const [name, file] of weightMap) {
+    const path = `weight_map[${JSON.stringify(name)}]`
+    if (typeof file !== 'string') {
+      report.report(codes['index-shape'], { offset: 0, path, message: 'a file name was expected' })
+    } else if (isPathBelow(file)) {
+      const names = placed.get(file)
+      if (names) names.add(name)
+      else placed.set(file, new Set([name]))
+    } else if (!refused.has(file)) {
+      refused.add(file)
+      const message = `${JSON.stringify(file)} is no file beside the index or in a folder below it`
+      report.report(codes['shard-path'], { offset: 0, path, message })
+    }
+  }
+  return placed
+}
+
+async function openShard(
+  source: ByteSource,
+  file: string,
+  context: ReadContext,
+  codes: WeightMapCodes,
+  readShard: ReadShard,
+): Promise<Model | undefined> {
+  const { report } = context
+  const missing = (what: string, error: unknown): undefined => {
+    const why = error instanceof TareError ? error.finding.message : (error as Error).message
+    const message = `${file} ${what}: ${why}`
+    report.report(codes['shard-missing'], { offset: 0, path: `weight_map -> ${file}`, message })
+  }
+  let shard: ByteSource
+  try {
+    const open = file.includes('/') ? source.below : source.sibling
+    if (!open) throw new Error('this kind of input has no files beside it')
+    shard = await open.call(source, file)
+  } catch (error) {
+    if (isSystemFailure(error)) throw error
+    return missing('cannot be opened', error)
+  }
+  try {
+    return await readShard(shard, { ...context, report: report.forFile(shard.name) })
+  } catch (error) {
+    await shard.close()
+    if (report.strict || !(error instanceof TareError) || isSystemFailure(error)) throw error
+    return missing('cannot be read', error) // everything is collected: the other shards are worth a look
+  }
+}
+
+function collectTensors(
+  placed: ReadonlyMap<string, ReadonlySet<string>>,
+  shards: ReadonlyMap<string, Model>,
+  context: ReadContext,
+  codes: WeightMapCodes,
+): Tensor[] {
+  const { report } = context
+  const tensors: Tensor[] = []
+  for (const [file, names] of placed) {
+    const shard = shards.get(file)
+    if (!shard) continue
+    const missing = new Set(names)
+    for (const tensor of shard.tensors) {
+      if (missing.delete(tensor.name)) tensors.push(tensor)
+      else if (!names.has(tensor.name)) {
+        const message = `${file} holds ${JSON.stringify(tensor.name)}, which the index does not place there`
+        report.report(codes['shard-tensor-extra'], { offset: 0, path: 'weight_map', message })
+      }
+    }
+    for (const name of missing) {
+      const message = `${file} does not hold ${JSON.stringify(name)}`
+      sayLost([name], message, context)
+      report.report(codes['shard-tensor-missing'], { offset: 0, path: `weight_map[${JSON.stringify(name)}]`, message })
+    }
+  }
+  return tensors
+}
+
+function checkTotal(root: JsonObject, tensors: TensorList, { report }: ReadContext, codes: WeightMapCodes): void {
+  const metadata = root.get('metadata')
+  const stated = metadata instanceof Map ? metadata.get('total_size') : undefined
+  if (stated === undefined) return
+  const total = tensors.reduce((sum, tensor) => sum + (tensor.data?.byteLength ?? 0), 0)
+  if (stated === total) return
+  const message = `the index states ${String(stated)} bytes, the tensors have ${total}`
+  report.report(codes['total-size'], { offset: 0, path: 'metadata.total_size', message })
+}

@@ -1,0 +1,127 @@
+// Digests of a stream that this thread brings and others compute, where the stream is long enough for that.
+import { type ByteRange, checkAborted, readAhead } from '../../bytes/index.js'
+import type { Job, JobHandler, WorkerPool } from '../job.js'
+import { readStream, type StreamPort, StreamWriter, streamWindow } from '../shared-stream.js'
+import { releaseSharedWindow } from '../shared-window.js'
+import { type Track, TrackHasher } from './tracks.js'
+
+export interface StreamDigests {
+  /** Takes the next bytes; they may be overwritten when the promise, if there is one, has settled. */
+  update(bytes: Uint8Array): void | Promise<void>
+  /**
+   * The same for bytes of a source, which are read to where the other threads find them and given from there, as `streamRange` does; it
+   * saves a copy. Undefined where there is none to save.
+   */
+  stream?(range: ByteRange, window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> | undefined
+  /** The digests of each track, one slot for each of its ranges. To be called after the last byte was given, whether it was taken yet or not. */
+  finish(): Promise<readonly Uint8Array[]>
+  /** Nobody wants them any more. */
+  abort(): void
+}
+
+export interface StreamOptions {
+  readonly pool?: WorkerPool | undefined
+  /** How many bytes there will be. */
+  readonly length: number
+  readonly file: string
+}
+
+/** Nanoseconds for a byte, about. */
+const digestCost = 0.5
+
+/** Whether a stream of this length is worth a thread. */
+export function isWorthStream(pool: WorkerPool | undefined, length: number): pool is WorkerPool {
+  return pool !== undefined && length > 0 && length * digestCost >= 3 * pool.apartCost && StreamWriter.isPossible()
+}
+
+export function digestStream(tracks: readonly Track[], options: StreamOptions): StreamDigests {
+  const { pool, length, file } = options
+  return tracks.length > 0 && isWorthStream(pool, length) ? sharedDigests(tracks, pool, file) : ownDigests(tracks)
+}
+
+function ownDigests(tracks: readonly Track[]): StreamDigests {
+  const hashers = tracks.map((track) => new TrackHasher(track))
+  let position = 0
+  return {
+    async update(bytes) {
+      for (const hasher of hashers) await hasher.update(bytes, position)
+      position += bytes.byteLength
+    },
+    finish: () => Promise.all(hashers.map((hasher) => hasher.finish())),
+    abort() {},
+  }
+}
+
+interface TrackData {
+  readonly track: Track
+  readonly port: StreamPort
+}
+
+/** Every track has a thread of its own: each byte is hashed once for each of them, and that is what takes the time. */
+function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string): StreamDigests {
+  const controller = new AbortController()
+  const writer = new StreamWriter(tracks.length)
+  const results = tracks.map((track, reader) => {
+    const data: TrackData = { track, port: writer.port(reader) }
+    const job: Job = { kind: 'track', data, window: writer.ring, file, offset: 0 }
+    return pool.runApart(job, { signal: controller.signal }) as Promise<Uint8Array>
+  })
+  // No reader returns before the end unless it fails; whoever finishes then gets the error.
+  const gone = Promise.race(results)
+  gone.catch(() => {})
+  void Promise.allSettled(results).then(() => releaseSharedWindow(writer.ring))
+  let writing: Promise<void> | undefined
+  return {
+    update(bytes) {
+      writing = writer.write(bytes, gone)
+      return writing
+    },
+    stream(range, window, signal) {
+      const isLarge = window === streamWindow && range.length >= window
+      return isLarge && range.source.readInto ? streamThrough(writer, gone, range, signal) : undefined
+    },
+    async finish() {
+      try {
+        await writing // for room, perhaps
+      } finally {
+        writer.end()
+      }
+      return Promise.all(results)
+    },
+    abort: () => controller.abort(),
+  }
+}
+
+/** Reads one window ahead, as long as no thread is that far behind. */
+function streamThrough(
+  writer: StreamWriter,
+  gone: Promise<unknown>,
+  range: ByteRange,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { source, offset, length } = range
+  return readAhead(range, streamWindow, signal, async (done) => {
+    const target = await writer.reserve(length - done, gone)
+    await source.readInto!(offset + done, target, { signal, ahead: length - done - target.byteLength })
+    writer.commit(target.byteLength)
+    return target
+  })
+}
+
+/** The other side. */
+export const digestTrack: JobHandler = async (data, window, { signal, advance }) => {
+  const { track, port } = data as TrackData
+  const hasher = new TrackHasher(track)
+  const isWanted = (): boolean => {
+    advance(0)
+    return !signal.aborted
+  }
+  let position = 0
+  for (const bytes of readStream(port, window!, isWanted)) {
+    await hasher.update(bytes, position)
+    position += bytes.byteLength
+    if (!isWanted()) break
+  }
+  checkAborted(signal, 'stream')
+  return hasher.finish()
+}

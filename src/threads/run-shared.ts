@@ -1,0 +1,128 @@
+// Parts of one piece of work, done by all threads and this one: it has no start to wait for. Whoever is done takes the next part, so the
+// results come in any order; they are given in that of the parts.
+import type { List } from '../bytes/index.js'
+import type { Job, WorkerPool } from './job.js'
+import { stoppable } from './run-jobs.js'
+
+export interface Shared<R> {
+  readonly count: number
+  /** Undefined: the part cannot go to another thread. */
+  job(place: number): Job | undefined
+  here(place: number, signal: AbortSignal): R | Promise<R>
+  readonly signal?: AbortSignal | undefined
+  /** Told how many bytes other threads have dealt with, as they go on. */
+  readonly onAdvance?: ((bytes: number) => void) | undefined
+}
+
+/** So many results may wait for whoever takes them. */
+const maxAhead = 1024
+
+type Outcome<R> = { readonly result: R } | { readonly error: unknown }
+
+/**
+ * Results in order, as they are known. After an error no part is begun any more. It is thrown at once or, so that it is the same one
+ * however many threads there are, when its turn comes. Whoever stops early cancels what is under way.
+ */
+async function* share<R>(pool: WorkerPool, work: Shared<R>, failsAtOnce: boolean): AsyncGenerator<R, void, void> {
+  const { signal, stop, forget } = stoppable(work.signal)
+  const outcomes = new Map<number, Outcome<R>>()
+  const bell = createBell()
+  let next = 0
+  let end = work.count
+  let given = 0
+  let failure: Outcome<R> | undefined
+  const doParts = async (run: (place: number) => R | Promise<R>): Promise<void> => {
+    while (next < end) {
+      if (next - given >= maxAhead) {
+        await bell.rung()
+        continue
+      }
+      const place = next++
+      const outcome = await settled(() => run(place))
+      if ('error' in outcome) end = Math.min(end, place)
+      if ('error' in outcome && failsAtOnce) failure ??= outcome
+      outcomes.set(place, outcome)
+      bell.ring()
+    }
+  }
+  const here = (place: number): R | Promise<R> => work.here(place, signal)
+  const elsewhere = (place: number): R | Promise<R> => {
+    const job = work.job(place)
+    return job ? (pool.run(job, { signal, onAdvance: work.onAdvance }) as Promise<R>) : here(place)
+  }
+  const others = Math.min(pool.threads, work.count) - 1
+  const running = [...Array.from({ length: others }, () => doParts(elsewhere)), doParts(here)]
+  try {
+    while (given < work.count) {
+      const outcome = failure ?? outcomes.get(given)
+      if (!outcome) await bell.rung()
+      else if ('error' in outcome) throw outcome.error
+      else {
+        outcomes.delete(given++)
+        bell.ring()
+        yield outcome.result
+      }
+    }
+  } finally {
+    end = 0
+    bell.ring()
+    stop()
+    await Promise.allSettled(running)
+    forget()
+  }
+}
+
+/** All results. */
+export async function runShared<R>(pool: WorkerPool, work: Shared<R>): Promise<R[]> {
+  const results: R[] = []
+  for await (const result of share(pool, work, true)) results.push(result)
+  return results
+}
+
+interface Mixed<T, R> {
+  readonly pool: WorkerPool | undefined
+  job(item: T): Job | undefined
+  here(item: T, signal: AbortSignal | undefined): R | Promise<R>
+  readonly signal?: AbortSignal | undefined
+  readonly onAdvance?: ((bytes: number) => void) | undefined
+}
+
+/** A result for each item, in order; by this thread alone where there is no pool. */
+export async function* runMixed<T, R>(
+  items: Pick<List<T>, 'at' | 'length'>,
+  work: Mixed<T, R>,
+): AsyncGenerator<R, void, void> {
+  const { pool, signal, onAdvance } = work
+  const count = items.length
+  if (pool) {
+    const job = (place: number): Job | undefined => work.job(items.at(place)!)
+    const here = (place: number, stop: AbortSignal): R | Promise<R> => work.here(items.at(place)!, stop)
+    yield* share(pool, { count, job, here, signal, onAdvance }, false)
+  } else for (let place = 0; place < count; place++) yield await work.here(items.at(place)!, signal)
+}
+
+async function settled<R>(run: () => R | Promise<R>): Promise<Outcome<R>> {
+  try {
+    return { result: await run() }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** Wakes all who wait at it. */
+function createBell(): { rung(): Promise<void>; ring(): void } {
+  let wake = (): void => {}
+  let waiting: Promise<void> | undefined
+  return {
+    rung() {
+      waiting ??= new Promise((resolve) => {
+        wake = resolve
+      })
+      return waiting
+    },
+    ring() {
+      waiting = undefined
+      wake()
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { ThreadPool, type WorkerPool } from '../index.js'
+import type { Answer } from '../messages.js'
+import type { Thread, ThreadEvents } from '../thread-pool.js'
+
+export interface WebPoolOptions {
+  /** All cores, unless it says otherwise. */
+  readonly threads?: number | undefined
+  /** Makes a worker that runs `tare/web-worker`; for pages whose bundler does not find that file by itself. */
+  readonly startWorker?: (() => Worker) | undefined
+}
+
+/** The file of the worker is fetched and compiled. From a server nearby that takes 16 to 50 ms; others are farther away. */
+const startCost = 100e6
+
+/** Web Workers for work that has parts. Undefined where there are none, or one thread is all there should be. */
+export function openWebPool(options: WebPoolOptions = {}): WorkerPool | undefined {
+  const threads = options.threads ?? globalThis.navigator?.hardwareConcurrency ?? 1
+  if (threads < 2 || typeof Worker === 'undefined') return undefined
+  // Bundlers look for exactly this expression.
+  const startBeside = (): Worker => new Worker(new URL('./web-worker.js', import.meta.url), { type: 'module' })
+  const start = options.startWorker ?? startBeside
+  return new ThreadPool(threads, startCost, (events) => threadOf(start(), events))
+}
+
+function threadOf(worker: Worker, events: ThreadEvents): Thread {
+  const fail = (why: string): void => {
+    worker.terminate()
+    events.ended(why)
+  }
+  worker.addEventListener('message', (event: MessageEvent<Answer>) => events.answer(event.data))
+  worker.addEventListener('messageerror', () => fail('the worker gave an answer that cannot be read'))
+  // Where the file cannot be loaded, the event says nothing.
+  worker.addEventListener('error', ({ message }) =>
+    fail(`the worker failed: ${message ?? 'its file cannot be loaded'}`),
+  )
+  return {
+    post: (request) => worker.postMessage(request),
+    hold() {}, // pages do not end for want of work
+    end: async () => worker.terminate(),
+  }
+}

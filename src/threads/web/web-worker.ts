@@ -1,0 +1,26 @@
+// What a Web Worker runs.
+import { BlobSource, type ByteSource, type SourceHandle } from '../../bytes/index.js'
+import type { Answer, Request } from '../messages.js'
+import { serveJobs } from '../serve.js'
+import { workerJobs } from '../worker-jobs.js'
+
+/** Of the scope of a worker, what is used here. */
+interface Scope {
+  postMessage(answer: Answer, moved?: ArrayBuffer[]): void
+  addEventListener(type: 'message', listener: (event: { readonly data: Request }) => void): void
+}
+
+function openHandle(handle: SourceHandle): ByteSource {
+  if (handle.kind === 'blob') return new BlobSource(handle.blob, handle.name)
+  throw new Error('a browser has no file descriptors')
+}
+
+const scope = self as unknown as Scope
+serveJobs(
+  {
+    post: (answer, moved) => scope.postMessage(answer, moved),
+    listen: (take) => scope.addEventListener('message', ({ data }) => take(data)),
+  },
+  workerJobs,
+  openHandle,
+)

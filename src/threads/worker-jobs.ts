@@ -1,0 +1,20 @@
+// Everything that worker threads know how to do. What only some jobs need is loaded when the first of them comes, so that threads which
+// only hash start at once.
+import { type JobHandler, jobKinds } from './index.js'
+
+const loaded =
+  (load: () => Promise<JobHandler>): JobHandler =>
+  async (data, window, context) =>
+    (await load())(data, window, context)
+
+const transform = (kind: string): JobHandler =>
+  loaded(async () => (await import('../transforms/jobs.js')).transformJobs[kind]!)
+
+export const workerJobs: Readonly<Record<string, JobHandler>> = {
+  ...jobKinds,
+  stretch: transform('stretch'),
+  quantize: transform('quantize'),
+  range: transform('range'),
+  compare: loaded(async () => (await import('../diff/compare-ranges.js')).compareInWorker),
+  stats: loaded(async () => (await import('../inspect/model-stats.js')).measureInWorker),
+}

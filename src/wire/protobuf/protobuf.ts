@@ -1,0 +1,258 @@
+// Protobuf, read field by field. A message is a run of fields; each begins with a varint that holds the field's number and its wire type:
+// 0 a varint, 1 eight bytes, 2 a length and that many bytes (text, a nested message, a packed list), 5 four bytes; 3 and 4 begin and end
+// a group, which nobody writes any more. Fields come in any order, may be repeated, and those with unknown numbers are skipped.
+//
+// A varint has seven bits to a byte, the lowest first, and may be longer than it needs to be; ten bytes are the most.
+//
+// The reader walks a file through a window and steps over payloads unread. While a field is visited, its place and value are in
+// the reader's own properties: take what is needed before walking on or waiting.
+import type { ByteSource, ExtentRecorder } from '../../bytes/index.js'
+import type { Code, Report } from '../../errors/index.js'
+import { countVarints } from '../varints.js'
+import { protobufCodes as codes } from './codes.js'
+import { nearby, ProtobufWindow } from './window.js'
+
+export { protobufCodes } from './codes.js'
+
+/** Which wire types a field may have; lists of numbers may be packed or not. */
+const wiresOf = { varint: [0], varints: [0, 2], float: [5], floats: [5, 2], doubles: [1, 2], bytes: [2] } as const
+
+export type FieldKind = keyof typeof wiresOf
+export interface FieldSpec {
+  readonly name: string
+  readonly kind: FieldKind
+  /** What a nested message is made of; a function, since messages can hold themselves. */
+  readonly inner?: (() => MessageSpec) | undefined
+}
+/** The fields of a message that have a meaning, by number. */
+export type MessageSpec = ReadonlyMap<number, FieldSpec>
+
+type FieldRow = readonly [name: string, kind: FieldKind, inner?: () => MessageSpec]
+
+export const message = (fields: Readonly<Record<number, FieldRow>>): MessageSpec =>
+  new Map(Object.entries(fields).map(([number, [name, kind, inner]]) => [Number(number), { name, kind, inner }]))
+
+/**
+ * False leaves the content to the reader, which looks whether it is in order. True: the visitor has dealt with it, and with its place in the
+ * byte map; a text says the same, and is the path of the field.
+ */
+export type Noted = boolean | string
+/** Called for every field that the message knows, with a fitting wire type. */
+export type Visit = (reader: ProtobufReader) => Noted | Promise<Noted>
+
+export interface ProtobufOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly extents?: ExtentRecorder | undefined
+  /** The most levels of messages; the protobuf library has the same limit. */
+  readonly depth?: number
+}
+
+const defaultDepth = 100
+/** A tag and a varint or length, at their longest. */
+const maxHeader = 20
+const maxFieldNumber = 2 ** 29 - 1
+
+export class ProtobufReader {
+  /** Number and wire type of the field that is visited. */
+  field = 0
+  wire = 0
+  /** Offsets of the tag, of the value or payload, and of what follows the field. */
+  at = 0
+  start = 0
+  end = 0
+  /** The value of a varint, in two halves of 32 bits. */
+  low = 0
+  high = 0
+  readonly source: ByteSource
+  readonly #report: Report
+  readonly #window: ProtobufWindow
+  readonly #options: ProtobufOptions
+  readonly #depthLimit: number
+  #depth = 0
+
+  constructor(source: ByteSource, report: Report, options: ProtobufOptions = {}) {
+    this.source = source
+    this.#report = report
+    this.#options = options
+    this.#depthLimit = Math.min(options.depth ?? defaultDepth, defaultDepth)
+    this.#window = new ProtobufWindow(source, options.signal)
+  }
+
+  get length(): number {
+    return this.end - this.start
+  }
+
+  /** The varint as an int64. */
+  get int64(): bigint {
+    return BigInt.asIntN(64, BigInt(this.high) * 0x1_0000_0000n + BigInt(this.low))
+  }
+
+  /** The varint as an int32 or enum: the low 32 bits, as every protobuf reader takes them. */
+  get int32(): number {
+    return this.low | 0
+  }
+
+  /** Walks the fields of the message that lies between two offsets. */
+  async walk(start: number, end: number, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
+    this.#descend(start, path)
+    let next = start
+    while (next < end) {
+      const ready = this.readField(next, end, path)
+      if (ready) await ready
+      const { at, start: content, field, wire } = this
+      next = this.end
+      const known = spec.get(field)
+      let noted: Noted = false
+      if (known && (wiresOf[known.kind] as readonly number[]).includes(wire)) {
+        const answer = visit(this)
+        noted = answer instanceof Promise ? await answer : answer
+        const isUnseen = noted === false && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes')
+        if (isUnseen) noted = await this.#lookInside(known, content, next, join(path, known.name))
+      } else if (known) {
+        const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
+        this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })
+      }
+      if (!this.#options.extents) continue
+      const fieldPath = typeof noted === 'string' ? noted : join(path, known?.name ?? `field_${field}`)
+      this.#note(at, noted === false ? next : content, fieldPath)
+    }
+    this.#depth--
+  }
+
+  /** Checks what nobody wants to know. */
+  async #lookInside({ kind, inner }: FieldSpec, start: number, end: number, path: string): Promise<boolean> {
+    if (inner) {
+      await this.walk(start, end, path, inner(), () => false)
+      return true
+    }
+    const width = kind === 'floats' ? 4 : kind === 'doubles' ? 8 : 1
+    let isWhole = (end - start) % width === 0
+    // Long lists of varints are checked by whoever decodes them.
+    if (kind === 'varints' && end - start <= nearby) {
+      if (!this.#window.holds(start, end - start)) await this.#window.move(start, end - start)
+      const first = start - this.#window.offset
+      isWhole = countVarints(this.#window.bytes.subarray(first, first + end - start)) !== undefined
+    }
+    if (!isWhole) this.#fail(codes.packed, start, path, `${end - start} bytes are no list of whole numbers`)
+    return false
+  }
+
+  /** Hands the payload of the visited field to `use`: at once where it is at hand. The bytes are valid only inside `use`. */
+  withPayload(use: (bytes: Uint8Array) => void): false | Promise<false> {
+    const { start, length } = this
+    const window = this.#window
+    if (window.holds(start, length)) {
+      use(window.bytes.subarray(start - window.offset, start - window.offset + length))
+      return false
+    }
+    return this.source.read(start, length, { signal: this.#options.signal }).then((bytes) => {
+      use(bytes)
+      return false
+    })
+  }
+
+  /** The bytes of a number that is stored as four or eight bytes; a view that is valid until the walk goes on. */
+  fixedBytes(): Uint8Array {
+    const first = this.start - this.#window.offset
+    return this.#window.bytes.subarray(first, first + this.length)
+  }
+
+  /** Reads the field at an offset inside a message that has an end: number, wire type, place, and the value of a varint. */
+  readField(offset: number, end: number, path: string): void | Promise<void> {
+    const room = Math.min(maxHeader, end - offset)
+    if (!this.#window.holds(offset, room)) {
+      return this.#window.move(offset, room).then(() => this.readField(offset, end, path))
+    }
+    this.#parseField(offset, end, path)
+    if (this.wire === 4) this.#fail(codes.group, offset, path, `group ${this.field} ends here, but was not begun`)
+    return this.wire === 3 ? this.#skipGroup(this.field, this.start, end, path) : undefined
+  }
+
+  #parseField(at: number, limit: number, path: string): void {
+    const valueAt = this.#readVarint(at, limit, path)
+    this.at = at
+    this.wire = this.low & 7
+    // A tag has 32 bits.
+    this.field = this.high === 0 ? this.low >>> 3 : maxFieldNumber + 1
+    if (this.field === 0 || this.field > maxFieldNumber) {
+      this.#fail(codes['field-number'], at, path, 'there is no field of this number')
+    }
+    if (this.wire === 0) {
+      this.end = this.#readVarint(valueAt, limit, path)
+      this.start = valueAt
+    } else if (this.wire === 2) {
+      const content = this.#readVarint(valueAt, limit, path)
+      this.#place(content, this.high * 2 ** 32 + this.low, limit, path)
+    } else if (this.wire === 1) this.#place(valueAt, 8, limit, path)
+    else if (this.wire === 5) this.#place(valueAt, 4, limit, path)
+    else if (this.wire < 5) this.#place(valueAt, 0, limit, path)
+    else this.#fail(codes['wire-type'], at, path, `there is no wire type ${this.wire}`)
+  }
+
+  #place(start: number, length: number, limit: number, path: string): void {
+    this.start = start
+    this.end = start + length
+    if (this.end <= limit) return
+    const message = `field ${this.field} takes ${length} bytes, but its message has only ${limit - start} left`
+    this.#fail(codes.truncated, this.at, path, message)
+  }
+
+  /** Sets `low` and `high`; gives the offset behind the varint. */
+  #readVarint(offset: number, limit: number, path: string): number {
+    const { bytes } = this.#window
+    const base = this.#window.offset
+    let at = offset
+    this.low = 0
+    this.high = 0
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (at >= limit) this.#fail(codes.truncated, offset, path, 'the message ends inside a varint')
+      const byte = bytes[at++ - base]!
+      const bits = byte & 0x7f
+      if (shift < 28) this.low = (this.low | (bits << shift)) >>> 0
+      else if (shift === 28) {
+        this.low = (this.low | (bits << 28)) >>> 0
+        this.high = bits >>> 4
+      } else if (shift < 63 || bits < 2) this.high = (this.high | (bits << (shift - 32))) >>> 0
+      else this.#fail(codes.varint, offset, path, 'a varint holds more than 64 bits')
+      if (byte < 0x80) return at
+    }
+    return this.#fail(codes.varint, offset, path, 'a varint takes more than ten bytes')
+  }
+
+  /** Goes on to the tag that ends the group; the whole of it is then the field. */
+  async #skipGroup(group: number, start: number, limit: number, path: string): Promise<void> {
+    this.#descend(start, path)
+    const { at } = this
+    let next = start
+    while (next < limit) {
+      const room = Math.min(maxHeader, limit - next)
+      if (!this.#window.holds(next, room)) await this.#window.move(next, room)
+      this.#parseField(next, limit, path)
+      const { field, wire } = this
+      if (wire === 3) await this.#skipGroup(field, this.start, limit, path)
+      next = this.end
+      if (wire !== 4) continue
+      if (field !== group) break
+      this.#depth--
+      Object.assign(this, { field, wire: 3, at, start, end: next })
+      return
+    }
+    this.#fail(codes.group, at, path, `group ${group} does not end`)
+  }
+
+  #descend(offset: number, path: string): void {
+    if (++this.#depth <= this.#depthLimit) return
+    this.#fail(codes.depth, offset, path, `more than ${this.#depthLimit} messages are nested here`)
+  }
+
+  #note(offset: number, end: number, path: string): void {
+    const value = this.wire === 0 && this.at === offset && this.end === end ? this.int64 : undefined
+    this.#options.extents?.add({ file: this.source.name, offset, length: end - offset, path, kind: 'field', value })
+  }
+
+  #fail(code: Code, offset: number, path: string, message: string): never {
+    return this.#report.fail(code, { offset, path: path === '' ? 'file' : path, message })
+  }
+}
+
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)

@@ -1,0 +1,176 @@
+// The central directory: one entry per member with its name, method, sizes, checksum and the place of its local header. Only this list
+// counts; what lies in the file without being listed here does not exist.
+import { type ByteSource, Cursor, toSafe } from '../../bytes/index.js'
+import type { Code } from '../../errors/index.js'
+import { zipCodes as codes } from './codes.js'
+import { type DirectoryPlace, findDirectory, type ZipContext } from './end.js'
+import { decodeMemberName, leadsElsewhere } from './name.js'
+import { centralEntry, findExtra, flagBits, full32, hasFlag, signatures, zip64ExtraId } from './structs.js'
+
+export interface ZipEntry {
+  readonly name: string
+  readonly rawName: Uint8Array
+  readonly isDeflated: boolean
+  readonly flags: number
+  readonly crc32: number
+  /** Bytes in the file. */
+  readonly storedSize: number
+  /** Bytes of content. */
+  readonly size: number
+  /** Where its local header starts. */
+  readonly headerOffset: number
+  /** Where its entry in the directory starts, for messages. */
+  readonly entryOffset: number
+  /** `members["x.npy"]` */
+  readonly path: string
+}
+
+export interface Directory extends DirectoryPlace {
+  readonly entries: number
+  readonly members: readonly ZipEntry[]
+}
+
+const methods = { stored: 0, deflated: 8 }
+/** Deflate spends at least one bit on 258 bytes, in blocks that cost a little more. */
+const maxRatio = 1032
+
+export async function readDirectory(source: ByteSource, context: ZipContext): Promise<Directory> {
+  const { report, signal, maxDirectory } = context
+  const place = await findDirectory(source, context)
+  if (place.size > maxDirectory) {
+    const message = `the directory takes ${place.size} bytes, the limit is ${maxDirectory}`
+    report.fail(codes['directory-size'], { offset: place.offset, path: 'directory', message })
+  }
+  const bytes = await source.read(place.offset, place.size, { signal })
+  const reader = new DirectoryReader(bytes, place, context)
+  const members = reader.readAll()
+  if (reader.count !== place.entries) {
+    const message = `${place.entries} members are announced, ${reader.count} are listed`
+    report.report(codes.count, { offset: place.offset, path: 'end.entries', message })
+  }
+  return { ...place, members }
+}
+
+class DirectoryReader {
+  count = 0
+  readonly #cursor: Cursor
+  readonly #place: DirectoryPlace
+  readonly #context: ZipContext
+  readonly #names = new Set<string>()
+
+  constructor(bytes: Uint8Array, place: DirectoryPlace, context: ZipContext) {
+    this.#cursor = new Cursor(bytes, context.report, { base: place.offset, extents: context.extents })
+    this.#place = place
+    this.#context = context
+  }
+
+  readAll(): ZipEntry[] {
+    const members: ZipEntry[] = []
+    while (this.#cursor.remaining > 0) {
+      this.#cursor.enter('directory', this.count)
+      const entry = this.#readEntry()
+      this.#cursor.leave(2)
+      this.count++
+      if (entry) members.push(entry)
+    }
+    return members
+  }
+
+  /** Undefined for a member that was reported and cannot be read. */
+  #readEntry(): ZipEntry | undefined {
+    const cursor = this.#cursor
+    const { report } = this.#context
+    const at = cursor.offset
+    const own = (field: string): string => `directory[${this.count}].${field}`
+    if (cursor.remaining < centralEntry.size)
+      report.fail(codes.directory, {
+        offset: at,
+        path: own('signature'),
+        message: 'the directory ends inside an entry',
+      })
+    const fields = centralEntry.read(cursor)
+    if (fields.signature !== signatures.central)
+      report.fail(codes.directory, { offset: at, path: own('signature'), message: 'an entry was expected here' })
+    const rest = fields.nameLength + fields.extraLength + fields.commentLength
+    if (rest > cursor.remaining)
+      report.fail(codes.directory, {
+        offset: at,
+        path: own('name_length'),
+        message: 'an entry runs past the directory',
+      })
+    const isUtf8 = hasFlag(fields.flags, flagBits.utf8)
+    const rawName = cursor.raw(fields.nameLength, 'name', (bytes) => decodeMemberName(bytes, isUtf8) ?? '')
+    const extra = cursor.raw(fields.extraLength, 'extra')
+    cursor.raw(fields.commentLength, 'comment')
+    const name = this.#checkName(rawName, isUtf8, at, own('name'))
+    if (name === undefined) return undefined
+    const path = `members[${JSON.stringify(name)}]`
+    const refuse = (code: Code, message: string): undefined => {
+      report.report(code, { offset: at, path, message })
+    }
+    if (
+      [flagBits.encrypted, flagBits.strongEncryption, flagBits.maskedHeaders].some((bit) => hasFlag(fields.flags, bit))
+    )
+      return refuse(codes.encrypted, 'the member is encrypted')
+    if (fields.method !== methods.stored && fields.method !== methods.deflated)
+      return refuse(codes.method, `the method is ${fields.method}, neither stored (0) nor deflated (8)`)
+    if (fields.disk !== 0) return refuse(codes.disks, `the member lies on part ${fields.disk + 1} of the archive`)
+    const wide = widen(fields, extra)
+    if (!wide) return refuse(codes.zip64, 'a size or offset needs a zip64 field that is missing, or is too large')
+    const { size, storedSize } = wide
+    const isDeflated = fields.method === methods.deflated
+    if (!isDeflated && size !== storedSize)
+      return refuse(codes.size, `it is stored as it is, but has ${storedSize} bytes in the file and ${size} of content`)
+    if (isDeflated && size > storedSize * maxRatio)
+      return refuse(codes.ratio, `${size} bytes of content cannot come from ${storedSize} bytes`)
+    const headerOffset = wide.localOffset + this.#place.prefix
+    if (headerOffset >= this.#place.offset)
+      return refuse(
+        codes['past-end'],
+        `its header would be at ${headerOffset}, the directory is at ${this.#place.offset}`,
+      )
+    const { flags, crc32 } = fields
+    return { name, rawName, isDeflated, flags, crc32, size, storedSize, headerOffset, entryOffset: at, path }
+  }
+
+  #checkName(raw: Uint8Array, isUtf8: boolean, offset: number, path: string): string | undefined {
+    const { report } = this.#context
+    const name = decodeMemberName(raw, isUtf8)
+    if (name === undefined || name === '' || name.includes('\0')) {
+      const message = name === undefined ? 'the name is not UTF-8' : 'the name is empty or holds a NUL'
+      report.report(codes['name-text'], { offset, path, message })
+      return undefined
+    }
+    if (leadsElsewhere(name))
+      report.report(codes['name-path'], { offset, path, message: `${JSON.stringify(name)} leads out of the archive` })
+    if (this.#names.has(name))
+      report.report(codes['duplicate-name'], { offset, path, message: `${JSON.stringify(name)} was there before` })
+    this.#names.add(name)
+    return name
+  }
+}
+
+interface NarrowSizes {
+  readonly uncompressedSize: number
+  readonly compressedSize: number
+  readonly localOffset: number
+}
+
+/** The zip64 field holds, in this order, those numbers that do not fit their 32 bits. */
+function widen(
+  { uncompressedSize, compressedSize, localOffset }: NarrowSizes,
+  extra: Uint8Array,
+): { size: number; storedSize: number; localOffset: number } | undefined {
+  const field = findExtra(extra, zip64ExtraId)
+  const view = field && new DataView(field.buffer, field.byteOffset, field.byteLength)
+  let at = 0
+  const next = (narrow: number): number | undefined => {
+    if (narrow !== full32) return narrow
+    if (!view || at + 8 > view.byteLength) return undefined
+    at += 8
+    return toSafe(view.getBigUint64(at - 8, true))
+  }
+  const [size, storedSize, offset] = [next(uncompressedSize), next(compressedSize), next(localOffset)]
+  if (size === undefined || storedSize === undefined || offset === undefined) return undefined
+  return { size, storedSize, localOffset: offset }
+}

@@ -1,0 +1,97 @@
+// The content of a deflated member, as a stream. The platform inflates; this sees to it that memory stays bounded, that exactly the
+// promised number of bytes comes out, and that every failure is a finding with a place.
+import { type ByteSource, streamRange } from '../../bytes/index.js'
+import { failWith, TareError } from '../../errors/index.js'
+import { zipCodes as codes } from './codes.js'
+import type { ZipMember } from './local.js'
+
+/** Compressed bytes per step: they unfold to 16 MiB at most, should the platform not pause by itself. */
+const inputWindow = 1 << 14
+
+/** The content of a member, in pieces of any size. Breaking off early is cheap. */
+export async function* memberContent(
+  source: ByteSource,
+  member: ZipMember,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  const range = { source, offset: member.dataOffset, length: member.storedSize }
+  if (!member.isDeflated) {
+    yield* streamRange(range, 1 << 20, signal)
+    return
+  }
+  const place = { file: source.name, offset: member.dataOffset, length: member.storedSize, path: member.path }
+  let given = 0
+  for await (const piece of inflated(streamRange(range, inputWindow, signal), place)) {
+    given += piece.byteLength
+    if (given > member.size) break
+    yield piece
+  }
+  if (given === member.size) return
+  const message = `the directory promises ${member.size} bytes, the data unfold to ${given > member.size ? 'more' : given}`
+  failWith(codes.size, { ...place, message })
+}
+
+interface Place {
+  readonly file: string
+  readonly offset: number
+  readonly length: number
+  readonly path: string
+}
+
+async function* inflated(input: AsyncIterable<Uint8Array>, place: Place): AsyncGenerator<Uint8Array, void, void> {
+  const { readable, writable } = new DecompressionStream('deflate-raw')
+  const reader = readable.getReader()
+  const writer = writable.getWriter()
+  let inputError: unknown
+  let isOver = false
+  const feeding = feed().catch(() => {}) // what went wrong shows on the reading side
+  async function feed(): Promise<void> {
+    try {
+      for await (const chunk of input) {
+        if (isOver) return
+        // A copy: the stream keeps what it is given, and the window is used again.
+        await writer.write(chunk.slice() as Uint8Array<ArrayBuffer>)
+      }
+      await writer.close()
+    } catch (error) {
+      if (error instanceof TareError) inputError = error
+      await writer.abort(error)
+    }
+  }
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      yield value
+    }
+  } catch (error) {
+    if (inputError) throw inputError
+    const message = `the compressed data are damaged: ${error instanceof Error ? error.message : String(error)}`
+    failWith(codes.deflate, { ...place, message })
+  } finally {
+    isOver = true
+    reader.cancel().catch(() => {})
+    writer.abort().catch(() => {})
+    await feeding
+  }
+}
+
+/** The first `length` bytes of a member's content, or all of it when there is less. */
+export async function readMemberHead(
+  source: ByteSource,
+  member: ZipMember,
+  length: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const wanted = Math.min(length, member.size)
+  if (!member.isDeflated) return source.read(member.dataOffset, wanted, { signal })
+  const bytes = new Uint8Array(wanted)
+  let at = 0
+  for await (const piece of memberContent(source, member, signal)) {
+    const part = piece.subarray(0, wanted - at)
+    bytes.set(part, at)
+    at += part.byteLength
+    if (at === wanted && wanted < member.size) break
+  }
+  return bytes
+}

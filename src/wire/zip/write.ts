@@ -1,0 +1,135 @@
+// Writing zip archives: members stored as they are, each starting on a multiple of the alignment, no times, so that the same input gives
+// the same bytes. Checksums are left open: where one belongs, a piece says which bytes of the file it covers.
+import { encodeUtf8 } from '../../bytes/index.js'
+import {
+  centralBytes,
+  centralLength,
+  endBytes,
+  localBytes,
+  localExtraLength,
+  needsWideEnd,
+  type Placed,
+  wideEnd,
+} from './headers.js'
+import { centralEntry, localHeader } from './structs.js'
+
+/** There can be a million: each is asked for its name and size when they are needed. */
+export interface NewMembers {
+  readonly count: number
+  nameAt(index: number): string
+  sizeAt(index: number): number
+}
+
+/** Bytes, or the place of a CRC-32 (little-endian) over a range of the file. Bytes are made when somebody asks for them. */
+export type ZipPiece =
+  | { readonly kind: 'bytes'; readonly path: string; readonly length: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'crc32'; readonly path: string; readonly covers: readonly [start: number, end: number] }
+
+export interface NewArchive {
+  /** What goes before the data of member number `index`. */
+  head(index: number): ZipPiece[]
+  /** What goes after the last one: the central directory and the end records. */
+  tail(): Iterable<ZipPiece>
+}
+
+/** What is kept of a member is where it lies; its headers are made when they are written. `comment` follows everything else. */
+export function layOutZip(
+  { count, nameAt, sizeAt }: NewMembers,
+  alignment: number,
+  comment: Uint8Array = new Uint8Array(),
+): NewArchive {
+  const headerOffsets = new Float64Array(count + 1)
+  const dataOffsets = new Float64Array(count)
+  const nameLengths = new Uint32Array(count)
+  for (let i = 0; i < count; i++) {
+    const size = sizeAt(i)
+    const nameLength = encodeUtf8(nameAt(i)).byteLength
+    const extraAt = headerOffsets[i]! + localHeader.size + nameLength
+    nameLengths[i] = nameLength
+    dataOffsets[i] = extraAt + localExtraLength(size, extraAt, alignment)
+    headerOffsets[i + 1] = dataOffsets[i]! + size
+  }
+  const placeAt = (i: number): Placed => ({
+    name: nameAt(i),
+    nameLength: nameLengths[i]!,
+    size: headerOffsets[i + 1]! - dataOffsets[i]!,
+    headerOffset: headerOffsets[i]!,
+    dataOffset: dataOffsets[i]!,
+  })
+  return {
+    head(i) {
+      const place = placeAt(i)
+      const length = place.dataOffset - place.headerOffset
+      return withChecksum(place, length, localHeader.offsetOf('crc32'), () => localBytes(place, alignment))
+    },
+    tail: () => layOutTail(count, placeAt, headerOffsets[count]!, comment),
+  }
+}
+
+/** A header that is made once, for both of the pieces around its checksum. */
+class LazyHeader {
+  readonly #make: () => Uint8Array
+  #bytes: Uint8Array | undefined
+
+  constructor(make: () => Uint8Array) {
+    this.#make = make
+  }
+
+  get bytes(): Uint8Array {
+    this.#bytes ??= this.#make()
+    return this.#bytes
+  }
+}
+
+class HeaderPiece {
+  readonly kind = 'bytes'
+  readonly path: string
+  readonly length: number
+  readonly #header: LazyHeader
+  readonly #start: number
+
+  constructor(path: string, header: LazyHeader, start: number, end: number) {
+    this.path = path
+    this.length = end - start
+    this.#header = header
+    this.#start = start
+  }
+
+  get bytes(): Uint8Array {
+    return this.#header.bytes.subarray(this.#start, this.#start + this.length)
+  }
+}
+
+function withChecksum(place: Placed, length: number, at: number, make: () => Uint8Array): ZipPiece[] {
+  const path = `members[${JSON.stringify(place.name)}]`
+  const header = new LazyHeader(make)
+  return [
+    new HeaderPiece(path, header, 0, at),
+    { kind: 'crc32', path: `${path}.crc32`, covers: [place.dataOffset, place.dataOffset + place.size] },
+    new HeaderPiece(path, header, at + 4, length),
+  ]
+}
+
+function* layOutTail(
+  count: number,
+  placeAt: (index: number) => Placed,
+  offset: number,
+  comment: Uint8Array,
+): Generator<ZipPiece, void, void> {
+  let size = 0
+  for (let i = 0; i < count; i++) {
+    const place = placeAt(i)
+    const length = centralLength(place)
+    yield* withChecksum(place, length, centralEntry.offsetOf('crc32'), () => centralBytes(place))
+    size += length
+  }
+  if (needsWideEnd(count, size, offset)) yield bytesPiece('zip64_end', wideEnd(count, size, offset))
+  yield bytesPiece('end', endBytes(count, size, offset, comment))
+}
+
+const bytesPiece = (path: string, bytes: Uint8Array): ZipPiece => ({
+  kind: 'bytes',
+  path,
+  length: bytes.byteLength,
+  bytes,
+})

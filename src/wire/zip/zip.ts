@@ -1,0 +1,32 @@
+// Zip archives, as NPZ and PyTorch use them. The members of a model are mostly stored as they are, so a member is a byte range of the
+// file that nobody needs to copy; deflated ones are streamed. Nothing is ever unpacked to disk.
+import type { ByteSource } from '../../bytes/index.js'
+import { TareError } from '../../errors/index.js'
+import { type Directory, readDirectory } from './directory.js'
+import type { ZipContext } from './end.js'
+import { readLocals, type ZipMember } from './local.js'
+import { scanMembers } from './scan.js'
+
+export * from './codes.js'
+export { maxComment, type ZipContext } from './end.js'
+export * from './inflate.js'
+export type { ZipMember } from './local.js'
+
+export interface ZipArchive {
+  /** In the order of the directory; those that were reported as unreadable are not among them. */
+  readonly members: readonly ZipMember[]
+  readonly comment: Uint8Array
+}
+
+/** Reads the directory and every local header, and checks that they agree and that nothing overlaps. */
+export async function readZip(source: ByteSource, context: ZipContext): Promise<ZipArchive> {
+  let directory: Directory
+  try {
+    directory = await readDirectory(source, context)
+  } catch (error) {
+    if (!context.onLost || !(error instanceof TareError) || context.signal?.aborted) throw error
+    return { members: await scanMembers(source, context), comment: new Uint8Array() }
+  }
+  const members = await readLocals(source, directory.members, directory.offset, context)
+  return { members, comment: directory.comment }
+}

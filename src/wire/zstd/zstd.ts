@@ -1,0 +1,166 @@
+// Zstandard for metadata chunks. The libraries that decode it cut short silently and take memory on the word of the file, so the frame
+// is walked here first: its header tells the content size, its blocks tell where it ends and how much they can unfold to at most.
+//
+// A frame is: magic, a descriptor byte, then (each present or not, by the descriptor) window, dictionary id and content size; blocks
+// with a 3-byte header each (last block? · type · size); and four bytes of checksum if the descriptor says so.
+import { findingOf, TareError } from '../../errors/index.js'
+import { zstdCodes } from './codes.js'
+import { type ZstdDecoder, zstdDecoder } from './decoder.js'
+
+export interface ZstdFrame {
+  /** Absent when the writer did not know it; then only decoding tells. */
+  readonly contentSize: number | undefined
+  readonly windowSize: number
+  readonly hasChecksum: boolean
+  readonly dictionaryId: number
+  /** Bytes of the whole frame; what follows is not part of it. */
+  readonly byteLength: number
+  /** What the blocks can unfold to at most. */
+  readonly maxContent: number
+}
+
+/** Why bytes are not the one frame that they should be, or why that cannot be told here. */
+export interface ZstdFault {
+  readonly fault: 'corrupt' | 'size' | 'trailing' | 'unavailable'
+  /** Index of the byte that shows it. */
+  readonly at: number
+  readonly message: string
+}
+
+export const isZstdFault = (value: ZstdFrame | Uint8Array | ZstdFault): value is ZstdFault => 'fault' in value
+
+const magic = 0xfd2fb528
+const maxBlock = 128 * 1024
+/** What the decoder's memory can hold, input and output together. */
+const maxMemory = 1.75 * 2 ** 30
+
+const corrupt = (at: number, message: string): ZstdFault => ({ fault: 'corrupt', at, message })
+
+/** Walks one frame without decoding it. */
+export function parseZstdFrame(bytes: Uint8Array): ZstdFrame | ZstdFault {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (bytes.byteLength < 5 || view.getUint32(0, true) !== magic) return corrupt(0, 'this is no zstd frame')
+  const descriptor = bytes[4]!
+  const isSingle = Math.floor(descriptor / 32) % 2 === 1
+  const sizeCode = Math.floor(descriptor / 64)
+  const sizeBytes = sizeCode === 0 ? (isSingle ? 1 : 0) : 2 ** sizeCode
+  const dictionaryBytes = [0, 1, 2, 4][descriptor % 4]!
+  const hasChecksum = Math.floor(descriptor / 4) % 2 === 1
+  if (Math.floor(descriptor / 8) % 2 === 1) return corrupt(4, 'a reserved bit of the frame header is set')
+  let at = 5
+  if (bytes.byteLength < at + (isSingle ? 0 : 1) + dictionaryBytes + sizeBytes)
+    return corrupt(4, 'the frame header is cut')
+  let windowSize = 0
+  if (!isSingle) {
+    const base = 2 ** (10 + Math.floor(bytes[at]! / 8))
+    windowSize = base + (base / 8) * (bytes[at]! % 8)
+    at += 1
+  }
+  const dictionaryId = littleEndian(bytes, at, dictionaryBytes)
+  at += dictionaryBytes
+  const contentSize = sizeBytes === 0 ? undefined : littleEndian(bytes, at, sizeBytes) + (sizeBytes === 2 ? 256 : 0)
+  at += sizeBytes
+  const blocks = walkBlocks(bytes, at)
+  if ('fault' in blocks) return blocks
+  const byteLength = blocks.end + (hasChecksum ? 4 : 0)
+  if (byteLength > bytes.byteLength) return corrupt(blocks.end, 'the checksum of the frame is cut')
+  if (isSingle) windowSize = contentSize!
+  return { contentSize, windowSize, hasChecksum, dictionaryId, byteLength, maxContent: blocks.maxContent }
+}
+
+function walkBlocks(bytes: Uint8Array, start: number): { end: number; maxContent: number } | ZstdFault {
+  let maxContent = 0
+  for (let at = start; ; ) {
+    if (at + 3 > bytes.byteLength) return corrupt(at, 'the frame ends before its last block')
+    const header = littleEndian(bytes, at, 3)
+    const size = Math.floor(header / 8)
+    const type = Math.floor(header / 2) % 4
+    if (type === 3) return corrupt(at, 'a block has the reserved type')
+    if (size > maxBlock) return corrupt(at, `a block of ${size} bytes is larger than any may be`)
+    const next = at + 3 + (type === 1 ? 1 : size)
+    if (next > bytes.byteLength) return corrupt(at, 'a block runs past the end')
+    maxContent += type === 2 ? maxBlock : size
+    if (header % 2 === 1) return { end: next, maxContent }
+    at = next
+  }
+}
+
+function littleEndian(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0
+  for (let i = length - 1; i >= 0; i--) value = value * 256 + bytes[at + i]!
+  return value
+}
+
+/**
+ * Decodes bytes that are one frame and nothing else, and unfold to exactly `size` bytes. Nothing is allocated before the frame's own
+ * words agree with that size.
+ */
+export async function decodeZstd(bytes: Uint8Array, size: number): Promise<Uint8Array | ZstdFault> {
+  const frame = parseZstdFrame(bytes)
+  if (isZstdFault(frame)) return frame
+  const { contentSize, byteLength, maxContent } = frame
+  if (contentSize !== undefined && contentSize !== size) {
+    return { fault: 'size', at: 4, message: `the frame holds ${contentSize} bytes, ${size} are declared` }
+  }
+  if (byteLength < bytes.byteLength) {
+    const message = `${bytes.byteLength - byteLength} bytes follow the zstd frame`
+    return { fault: 'trailing', at: byteLength, message }
+  }
+  if (size > maxContent) {
+    return { fault: 'size', at: 4, message: `the frame unfolds to ${maxContent} bytes at most, ${size} are declared` }
+  }
+  if (frame.dictionaryId !== 0) return corrupt(4, `the frame wants dictionary ${frame.dictionaryId}, and there is none`)
+  if (size + bytes.byteLength > maxMemory) return corrupt(0, `${size} bytes are more than can be decoded in memory`)
+  return size === 0 ? decodeEmpty(maxContent) : decode(bytes, size)
+}
+
+/** The decoder takes a size of zero for "unknown"; a frame without content needs no decoder. */
+function decodeEmpty(maxContent: number): Uint8Array | ZstdFault {
+  if (maxContent === 0) return new Uint8Array(0)
+  return { fault: 'size', at: 4, message: 'the frame has content, and none is declared' }
+}
+
+async function decode(bytes: Uint8Array, size: number): Promise<Uint8Array | ZstdFault> {
+  let decoder: ZstdDecoder
+  try {
+    decoder = await zstdDecoder()
+  } catch (error) {
+    return { fault: 'unavailable', at: 0, message: `the decoder cannot be started: ${(error as Error).message}` }
+  }
+  let content: Uint8Array
+  try {
+    content = decoder(bytes, size)
+  } catch (error) {
+    return corrupt(0, `the zstd data cannot be decoded: ${(error as Error).message}`)
+  }
+  if (content.byteLength === size) return content
+  // The library answers an error, also "the target is too small", with nothing.
+  if (content.byteLength === 0) return corrupt(0, `the zstd data is damaged, or unfolds to more than ${size} bytes`)
+  return { fault: 'size', at: 4, message: `the frame holds ${content.byteLength} bytes, ${size} are declared` }
+}
+
+export const defaultZstdLevel = 6
+
+/** One frame with its content size in the header, without a checksum. */
+export async function encodeZstd(bytes: Uint8Array, level = defaultZstdLevel): Promise<Uint8Array> {
+  const { init, compress } = await import('@bokuweb/zstd-wasm')
+  ready ??= withinTime(init())
+  await ready
+  return compress(bytes, level)
+}
+
+let ready: Promise<void> | undefined
+
+/** Milliseconds that the encoder has to start. */
+const patience = 30_000
+
+/** In a page the package fetches a file. Where that is missing or must not run, it says so on the console and never comes back. */
+async function withinTime(starting: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    const message = `the encoder did not start within ${patience / 1000} s: is the file served beside the script, and may it run?`
+    const finding = findingOf(zstdCodes.unavailable, { message }, 'zstd.wasm')
+    timer = setTimeout(() => reject(new TareError(finding)), patience)
+  })
+  await Promise.race([starting, silence]).finally(() => clearTimeout(timer))
+}
