@@ -9,8 +9,6 @@ export {
   countElements,
   countingSource,
   type Extent,
-  LazyList,
-  type List,
   MemorySink,
   MemorySource,
   type OpenHint,

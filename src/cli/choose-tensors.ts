@@ -1,4 +1,4 @@
-import { type Model, selector, type TensorList } from '../node.js'
+import { type Model, selector, type Tensor } from '../node.js'
 import type { Console } from './console.js'
 import { escapeName } from './escape-name.js'
 
@@ -7,7 +7,7 @@ export function chooseTensors(
   { tensors }: Model,
   patterns: readonly string[] | undefined,
   console: Console,
-): TensorList {
+): readonly Tensor[] {
   if (!patterns) return tensors
   const isWanted = selector(patterns)
   const chosen = tensors.filter(({ name }) => isWanted(name))

@@ -1,5 +1,5 @@
 // Verbs that hand weights on first compare the checksums that the file has for them.
-import { type Finding, findDamage, type Model, refuseDamage, type TensorList } from '../node.js'
+import { type Finding, findDamage, type Model, refuseDamage, type Tensor } from '../node.js'
 import type { Context } from './context.js'
 import { formatFindingLine } from './finding-line.js'
 import { plural } from './format-values.js'
@@ -10,7 +10,7 @@ export interface DamageFlags {
 }
 
 /** Where only tensors are read, only what covers them counts. */
-export const namesOf = (tensors: TensorList): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
+export const namesOf = (tensors: readonly Tensor[]): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
 
 /** What is damaged, when that is allowed; else it is an error. `only` names the tensors that will be read; absent: everything counts. */
 export async function checkDamage(
@@ -26,7 +26,11 @@ export async function checkDamage(
 }
 
 /** For verbs that only show something: what is damaged is said, and the answer is still given. */
-export async function warnOfDamage(context: Context, model: Model, tensors: TensorList): Promise<readonly Finding[]> {
+export async function warnOfDamage(
+  context: Context,
+  model: Model,
+  tensors: readonly Tensor[],
+): Promise<readonly Finding[]> {
   const damage = await findIn(context, model, namesOf(tensors))
   remarkDamage(context, damage)
   return damage

@@ -7,7 +7,7 @@ import {
   type Model,
   selector,
   TareError,
-  type TensorList,
+  type Tensor,
   usageCodes,
 } from '../node.js'
 import type { Context } from './context.js'
@@ -63,7 +63,7 @@ interface Side {
 async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Promise<Status> {
   const { console, signal } = context
   const { tolerance, metric, tensors } = flags
-  const chosen = ({ model }: Side): TensorList => {
+  const chosen = ({ model }: Side): readonly Tensor[] => {
     const isChosen = selector(tensors)
     return tensors ? model.tensors.filter(({ name }) => isChosen(name)) : model.tensors
   }

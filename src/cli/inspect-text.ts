@@ -8,7 +8,6 @@ import {
   type Model,
   type NoStats,
   type Tensor,
-  type TensorList,
   type TensorStats,
 } from '../node.js'
 import type { Console } from './console.js'
@@ -44,7 +43,7 @@ const rowsOnTerminal = 100
 export function* describeModel(
   model: Model,
   inspection: Omit<Inspection, 'tensors'>,
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   rowOf: (tensor: Tensor, i: number) => Row,
   flags: InspectFlags,
   console: Console,
@@ -66,7 +65,7 @@ export function* describeModel(
 }
 
 function tensorRows(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   limit: number,
   rowOf: (tensor: Tensor, i: number) => Row,
   withStats: boolean,

@@ -1,4 +1,4 @@
-import { inspectHead, inspectTensor, type Model, type Tensor, type TensorList } from '../node.js'
+import { inspectHead, inspectTensor, type Model, type Tensor } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
 import type { Context } from './context.js'
 import { damageJson, warnOfDamage } from './damage.js'
@@ -28,7 +28,7 @@ export default function inspect(context: Context, inputs: readonly string[], fla
   })
 }
 
-function sorted(chosen: TensorList, { files }: Model, { sort }: InspectFlags): TensorList {
+function sorted(chosen: readonly Tensor[], { files }: Model, { sort }: InspectFlags): readonly Tensor[] {
   if (sort === 'size') return chosen.toSorted((a, b) => (b.data?.byteLength ?? 0) - (a.data?.byteLength ?? 0))
   if (sort === 'name') return chosen.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return sort === 'offset' ? chosen.toSorted(byOffset(files[0]?.name)) : chosen

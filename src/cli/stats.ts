@@ -5,7 +5,6 @@ import {
   shownDims,
   statsOfTensors,
   type Tensor,
-  type TensorList,
   type TensorStats,
 } from '../node.js'
 import { chooseTensors } from './choose-tensors.js'
@@ -56,7 +55,7 @@ export default function stats(context: Context, inputs: readonly string[], flags
 export async function measureTensors(
   context: Context,
   source: ByteSource,
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   options: { bins?: number; exact?: boolean },
 ): Promise<Measured[]> {
   const { console, signal } = context

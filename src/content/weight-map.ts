@@ -5,7 +5,6 @@ import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
 import type { ReadContext } from '../model/format.js'
 import type { Model } from '../model/model.js'
 import type { Tensor } from '../model/tensor.js'
-import type { TensorList } from '../model/tensor-list.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 
 /** What a format calls the things that can be wrong with such a set. */
@@ -133,7 +132,12 @@ function collectTensors(
   return tensors
 }
 
-function checkTotal(root: JsonObject, tensors: TensorList, { report }: ReadContext, codes: WeightMapCodes): void {
+function checkTotal(
+  root: JsonObject,
+  tensors: readonly Tensor[],
+  { report }: ReadContext,
+  codes: WeightMapCodes,
+): void {
   const metadata = root.get('metadata')
   const stated = metadata instanceof Map ? metadata.get('total_size') : undefined
   if (stated === undefined) return

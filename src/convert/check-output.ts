@@ -3,7 +3,7 @@ import type { ByteSource } from '../bytes/index.js'
 import { isSizeOf } from '../dtypes/index.js'
 import { collectingReport, type Finding, failWith, placeOf, TareError, writeCodes } from '../errors/index.js'
 import { openModel, recognise, requireFormat } from '../formats/index.js'
-import { closeModel, type Model, type TensorList } from '../model/index.js'
+import { closeModel, type Model, type Tensor } from '../model/index.js'
 
 /** Throws unless the output opens as the format that it was written in, with the tensors that it was given. Closes it. */
 export async function assertOpens(
@@ -32,7 +32,7 @@ export async function assertOpens(
     refuse(`${wantedCount} tensors with ${wantedBytes} bytes were given, ${count} with ${bytes} would come back`)
 }
 
-function bytesOf(tensors: TensorList): number {
+function bytesOf(tensors: readonly Tensor[]): number {
   let sum = 0
   for (const { data } of tensors) sum += data?.byteLength ?? 0
   return sum
@@ -58,7 +58,7 @@ export async function assertVerifies(written: ByteSource, target: string, signal
 }
 
 /** Throws when the bytes of a tensor are not those of its shape and type: no reader would accept the file. */
-export function assertSizes(tensors: TensorList, file: string): void {
+export function assertSizes(tensors: readonly Tensor[], file: string): void {
   for (const { name, dtype, shape, data } of tensors) {
     if (!data || isSizeOf(dtype, shape, data.byteLength)) continue
     const wanted = dtype.byteLength(shape)

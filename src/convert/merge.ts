@@ -1,17 +1,17 @@
 // Several models become one, before anything is planned: an index that points into all their files. What two of them have under one name
 // must be the same, or the caller says whose counts; so nothing is lost that is not named.
 
-import type { MetaValue, Model, Part, Tensor, TensorList } from '../model/index.js'
+import type { MetaValue, Model, Part, Tensor } from '../model/index.js'
 import { orientationKind } from '../model/orientation.js'
 import { compareMeta } from '../model/same-meta.js'
 import { restoreStowed } from '../stow/index.js'
 import { orient, orientFor } from '../transforms/orientation.js'
 import { selector } from '../transforms/select.js'
-import { ActionLog, noter } from './action-log.js'
+import { type ActionLog, noter } from './action-log.js'
 import { mergeCodes } from './codes.js'
 import { type Joinable, type JoinContext, JoinedByName } from './join-by-name.js'
 import { joinSizes, ownPart, partKey } from './merge-parts.js'
-import type { ActionList } from './plan-types.js'
+import type { PlanAction } from './plan-types.js'
 import { checkUniqueNames } from './rename.js'
 import { isSamePart, tensorDifference } from './same-content.js'
 
@@ -33,12 +33,12 @@ export interface MergeOptions {
 export interface Merged {
   readonly model: Model
   /** What was done, for the plan of the conversion. */
-  readonly actions: ActionList
+  readonly actions: readonly PlanAction[]
 }
 
 /** The first model with what the others have besides. It stays a model of the first one's format. */
 export async function mergeModels(models: readonly [Model, ...Model[]], options: MergeOptions = {}): Promise<Merged> {
-  const actions = new ActionLog()
+  const actions: ActionLog = []
   for (const model of models) {
     const names = model.tensors.map(({ name }) => name)
     checkUniqueNames(names, names, fileOf(model))
@@ -102,7 +102,7 @@ function count(items: number, what: string): string[] {
   return [items === 1 ? `1 ${what}` : `${items} ${what.replace(/y$/, 'ie')}s`]
 }
 
-const byName = (tensors: TensorList): [string, Tensor][] => tensors.map((tensor) => [tensor.name, tensor])
+const byName = (tensors: readonly Tensor[]): [string, Tensor][] => tensors.map((tensor) => [tensor.name, tensor])
 
 function tensorKind({ only, exclude, signal }: MergeOptions): Joinable<Tensor> {
   const isWanted = selector(only, exclude)

@@ -1,21 +1,21 @@
 // How much memory a conversion takes at most, beyond the program itself: the indexes of both sides, which are there as long as it runs, and
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
-import { defaultWindow, type List } from '../bytes/index.js'
-import { countSlots, type Layout, type Model, type Payload, type TensorList } from '../model/index.js'
+import { defaultWindow } from '../bytes/index.js'
+import { countSlots, type Layout, type Model, type Payload, type Tensor } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
 import { reorderMemory } from '../transforms/reorder.js'
 import { indexSize } from '../writing/index-size.js'
-import type { ActionKind, ActionList, PlanAction } from './plan-types.js'
+import type { ActionKind, PlanAction } from './plan-types.js'
 
 export interface Planned {
   readonly source: Model
   /** What the output will hold, and what each of these tensors is called in the source. */
-  readonly tensors: TensorList
-  readonly storedFrom: List<string>
-  readonly actions: ActionList
+  readonly tensors: readonly Tensor[]
+  readonly storedFrom: readonly string[]
+  readonly actions: readonly PlanAction[]
   readonly layout: Layout
   readonly pool?: WorkerPool | undefined
 }

@@ -1,8 +1,6 @@
 // What happens to each tensor: selected, renamed, adapted to the target's types, put into the target's order of elements.
-import type { List } from '../bytes/index.js'
 import { i8, u8 } from '../dtypes/index.js'
-import { ChosenTensors } from '../model/chosen-tensors.js'
-import type { Fit, Tensor, TensorList, WriteCapabilities } from '../model/index.js'
+import type { Fit, Tensor, WriteCapabilities } from '../model/index.js'
 import type { Stower } from '../stow/index.js'
 import { changesForm, keepBytes } from '../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../transforms/reorder.js'
@@ -13,7 +11,6 @@ import { applyFit } from './apply-fit.js'
 import { noteLostName, withNameFor } from './lost-names.js'
 import type { Recoded } from './recode.js'
 import { renamer } from './rename.js'
-import { TensorNames } from './tensor-names.js'
 
 export interface TensorOptions {
   readonly only?: readonly string[] | undefined
@@ -26,13 +23,13 @@ export interface TensorOptions {
 }
 
 export interface PlannedTensors {
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   /** What each of them was called in the source. */
-  readonly storedFrom: List<string>
+  readonly storedFrom: readonly string[]
   /** What the tensors are called, stowed ones included, in the model's own order. */
-  readonly names: List<string>
+  readonly names: readonly string[]
   /** What they were called before. */
-  readonly oldNames: List<string>
+  readonly oldNames: readonly string[]
 }
 
 export interface TensorsContext {
@@ -50,11 +47,12 @@ export function planTensors(
 ): PlannedTensors {
   const isWanted = selector(options.only, options.exclude)
   const newName = renamer(options.rename, options.renameMap)
-  const tensors = new ChosenTensors(source)
-  const [storedFrom, names, oldNames] = [new TensorNames(source), new TensorNames(source), new TensorNames(source)]
-  actions.countIn(source)
+  const tensors: Tensor[] = []
+  const storedFrom: string[] = []
+  const names: string[] = []
+  const oldNames: string[] = []
   for (const [index, original] of source.entries()) {
-    const note = noter(actions, 'tensor', original.name, index)
+    const note = noter(actions, 'tensor', original.name)
     if (!isWanted(original.name)) {
       note('drop', 'content', { requested: true, reason: 'not selected' })
       continue
@@ -67,13 +65,12 @@ export function planTensors(
     if (action && loss) note(action, loss, more)
     const fitted = fitTensor(tensor, index, { write, note, actions, stower, isStray: strays.has(index) })
     if (fitted === undefined) continue
-    names.add(index, name === original.name ? undefined : name)
-    oldNames.add(index)
+    names.push(name)
+    oldNames.push(original.name)
     if (fitted === 'stowed') continue
     const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
-    if (stored === original) tensors.keep(index)
-    else tensors.push(stored)
-    storedFrom.add(index)
+    tensors.push(stored)
+    storedFrom.push(original.name)
     const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
     if (!stower) noteLostName(tensor, stored, write, note)
     if (actions.length > before) continue

@@ -1,6 +1,4 @@
 // What a plan consists of. Plain JSON, so that programs can read it and receipts can keep it.
-import type { List } from '../bytes/index.js'
-
 export type Loss = 'none' | 'form' | 'precision' | 'content'
 
 export type ActionKind =
@@ -31,13 +29,10 @@ export interface PlanAction {
   readonly to?: string
 }
 
-/** A plan for a million tensors has more than as many actions: they are made when they are asked for. */
-export type ActionList = List<PlanAction>
-
 export interface Plan {
   readonly source: { readonly file: string; readonly format: string }
   readonly target: string
-  readonly actions: ActionList
+  readonly actions: readonly PlanAction[]
   /** What else is worth knowing: wishes that the target cannot fulfil, although nothing is lost by that. */
   readonly notes: readonly string[]
   /** The worst loss that nobody asked for. */

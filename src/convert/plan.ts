@@ -1,6 +1,6 @@
 // A conversion is a plan first: what happens to every tensor, metadata entry and part, what is lost by it, and why. It is made by asking
 // the target's capabilities; no format is named here.
-import { countElements, type List } from '../bytes/index.js'
+import { countElements } from '../bytes/index.js'
 import { namesOf } from '../content/model-names.js'
 import { type Finding, failWith, writeCodes } from '../errors/index.js'
 import { findDamage, requireFormat } from '../formats/index.js'
@@ -13,9 +13,8 @@ import {
   type Model,
   type Part,
   stowageKey,
-  type TensorList,
+  type Tensor,
   type WriteCapabilities,
-  type WriteOptions,
 } from '../model/index.js'
 import { restoreStowed, Stower } from '../stow/index.js'
 import { orientFor } from '../transforms/orientation.js'
@@ -23,49 +22,28 @@ import { nearestBlocks } from '../transforms/quantize-method.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
 import { selector } from '../transforms/select.js'
 import { attachState, dropState } from '../transforms/state.js'
-import { ActionLog, noter, worstOf } from './action-log.js'
+import { type ActionLog, noter, worstOf } from './action-log.js'
 import { canStayStored, isCopy } from './as-stored.js'
 import { assertSizes } from './check-output.js'
 import { takesBlocks } from './default-method.js'
 import { withDispensable } from './dispensable.js'
-import { type FileOptions, inFolder, planFiles } from './files.js'
+import { inFolder, planFiles } from './files.js'
+import type { ConvertOptions } from './options.js'
 import { estimateMemory } from './peak-memory.js'
-import { type MetadataOptions, planMetadata } from './plan-metadata.js'
+import { planMetadata } from './plan-metadata.js'
 import { checkChosen, notesOn } from './plan-notes.js'
 import { planParts } from './plan-parts.js'
-import { planTensors, type TensorOptions } from './plan-tensors.js'
-import type { ActionList, Plan, PlanAction } from './plan-types.js'
-import { type RecodeOptions, recodeTensors } from './recode.js'
+import { planTensors } from './plan-tensors.js'
+import type { Plan, PlanAction } from './plan-types.js'
+import { recodeTensors } from './recode.js'
 import { checkRenameMap, checkUniqueNames } from './rename.js'
 import { sharePayloads } from './share.js'
 import { sharedOut } from './share-out.js'
 import { findStrayCodes } from './stray-codes.js'
 
+export type { ConvertOptions } from './options.js'
 export * from './plan-types.js'
 export type { QuantizeSettings } from './recode.js'
-
-export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOptions, FileOptions {
-  /** What was done to the model before it came here; it stands first in the plan. */
-  readonly before?: Iterable<PlanAction> | undefined
-  /** False: what the target has no place for is dropped, not put into its metadata; and nothing that was put there comes back. */
-  readonly stow?: boolean | undefined
-  /** Leave linear weights the way round that they have, whatever the target wants. */
-  readonly keepOrientation?: boolean | undefined
-  /** Without what an optimizer keeps beside the weights. */
-  readonly dropState?: boolean | undefined
-  /** Take such state from this model; the model itself turns tensors called `parameter#statistic` into state. */
-  readonly stateFrom?: Model | undefined
-  /** Parts to add, in place of those of the same kind and name. */
-  readonly parts?: readonly Part[] | undefined
-  /** Tensors with the same type, shape and bytes are stored once, where the target can do that. */
-  readonly dedup?: boolean | undefined
-  readonly shardSize?: number | undefined
-  readonly align?: number | undefined
-  readonly deterministic?: boolean | undefined
-  readonly rewrite?: WriteOptions['rewrite']
-  readonly extra?: WriteOptions['extra']
-  readonly signal?: AbortSignal | undefined
-}
 
 /** A plan together with the layout that carries it out. */
 export interface Conversion {
@@ -90,7 +68,7 @@ export async function planConversion(source: Model, target: string, options: Con
 
 async function planChange(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
-  const actions = new ActionLog(options.before)
+  const actions: ActionLog = [...(options.before ?? [])]
   const restored = options.stow === false ? source : await restore(source, actions)
   const model = prepare(forTarget(restored, target), options, actions)
   checkRenameMap(options.renameMap, model.tensors, fileOf(source))
@@ -205,7 +183,7 @@ function forTarget(model: Model, target: string): Model {
 function summarise(
   source: Model,
   target: string,
-  actions: ActionList,
+  actions: readonly PlanAction[],
   layout: Layout,
 ): Omit<Plan, 'notes' | 'peakMemory'> {
   return {
@@ -258,7 +236,7 @@ function turnWeights(model: Model, write: WriteCapabilities, actions: ActionLog)
 }
 
 /** Codes that the target turns into values again would cost precision and save nothing. */
-function checkQuantized(actions: ActionList, write: WriteCapabilities, title: string, file: string): void {
+function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities, title: string, file: string): void {
   const methods = new Map<string, string | undefined>()
   for (const { subject, name, action, to, reason } of actions) {
     if (subject === 'tensor' && action === 'quantize') methods.set(name, to)
@@ -278,13 +256,18 @@ function insteadFor(methodId: string, write: WriteCapabilities): string | undefi
 }
 
 /** Tensors can be stored under other names than they have; where none is, all of them have been looked at. */
-function checkStoredNames(tensors: TensorList, storedFrom: List<string>, names: List<string>, file: string): void {
+function checkStoredNames(
+  tensors: readonly Tensor[],
+  storedFrom: readonly string[],
+  names: readonly string[],
+  file: string,
+): void {
   if (tensors.every(({ name }, i) => name === names.at(i))) return
   const stored = tensors.map(({ name }) => name)
   checkUniqueNames(storedFrom, stored, file)
 }
 
-function checkCount(tensors: TensorList, write: WriteCapabilities, title: string, file: string): void {
+function checkCount(tensors: readonly Tensor[], write: WriteCapabilities, title: string, file: string): void {
   if (write.maxTensors === undefined || tensors.length <= write.maxTensors) return
   const most = write.maxTensors === 1 ? 'one tensor' : `at most ${write.maxTensors} tensors`
   const message = `${title} holds ${most}, the model has ${tensors.length}; choose with --only`

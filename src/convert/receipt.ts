@@ -13,7 +13,7 @@ import { pairBy } from '../model/pair-by.js'
 import { restoreStowed } from '../stow/index.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { worstOf } from './action-log.js'
-import type { ActionList, Loss, Plan, PlanAction } from './plan-types.js'
+import type { Loss, Plan, PlanAction } from './plan-types.js'
 
 export interface ReceiptFile {
   readonly name: string
@@ -130,7 +130,7 @@ interface Candidate {
 
 /** Each tensor of the source with what became of it, then what came from elsewhere. */
 function tieTensors(
-  actions: ActionList,
+  actions: readonly PlanAction[],
   before: readonly ReceiptTensor[],
   after: readonly ReceiptTensor[],
 ): ReceiptEntry[] {
@@ -158,7 +158,7 @@ function tieTensors(
   ]
 }
 
-function actionsByName(actions: ActionList): Map<string, ReceiptAction[]> {
+function actionsByName(actions: readonly PlanAction[]): Map<string, ReceiptAction[]> {
   const byName = new Map<string, ReceiptAction[]>()
   for (const { subject, name, ...action } of actions) {
     if (subject !== 'tensor') continue

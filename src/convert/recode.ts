@@ -2,7 +2,7 @@
 // before the target is asked what it can hold, so the target sees tensors as they would be written.
 import { type DType, dtypeById, f32 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import type { Tensor, TensorList } from '../model/index.js'
+import type { Tensor } from '../model/index.js'
 import { isWorthComputing, runMixed, type WorkerPool } from '../threads/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
@@ -43,7 +43,7 @@ export interface RecodeOptions {
 }
 
 export interface Recoded {
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   /** What was done to a tensor of the list above, by its position, where anything was. */
   readonly changes: ReadonlyMap<number, TensorChange>
   /** Which method each tensor takes that is kept, where any was asked for. */
@@ -54,7 +54,7 @@ export type TensorChange = Pick<PlanAction, 'action' | 'loss' | 'requested' | 'f
 
 type Changes = Map<number, TensorChange>
 
-export async function recodeTensors(source: TensorList, options: RecodeOptions): Promise<Recoded> {
+export async function recodeTensors(source: readonly Tensor[], options: RecodeOptions): Promise<Recoded> {
   const isWanted = selector(options.only, options.exclude)
   const cast = options.cast === undefined ? undefined : requireDType(options.cast)
   const changes: Changes = new Map()
@@ -74,12 +74,12 @@ export async function recodeTensors(source: TensorList, options: RecodeOptions):
 const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
 
 function dequantizeAll(
-  source: TensorList,
+  source: readonly Tensor[],
   isWanted: (name: string) => boolean,
   globs: readonly string[],
   cast: DType | undefined,
   changes: Changes,
-): TensorList {
+): readonly Tensor[] {
   const isMeant = selector(globs)
   const to = cast?.kind === 'float' ? cast : f32
   return source.map((tensor, i) => {
@@ -97,8 +97,8 @@ function dequantizeAll(
 }
 
 async function quantizeAll(
-  source: TensorList,
-  decoded: TensorList,
+  source: readonly Tensor[],
+  decoded: readonly Tensor[],
   isWanted: (name: string) => boolean,
   settings: QuantizeSettings,
   changes: Changes,

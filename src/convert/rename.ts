@@ -1,8 +1,6 @@
 // New names for tensors, by rules for many or by a map for some.
-import type { List } from '../bytes/index.js'
-import { NameSet } from '../bytes/name-set.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
-import type { TensorList } from '../model/index.js'
+import type { Tensor } from '../model/index.js'
 import { parseRename } from '../transforms/select.js'
 
 /** A name that the map has is final; on all others the rules work, one after the other. */
@@ -15,7 +13,11 @@ export function renamer(
 }
 
 /** Every name in the map must be there: one that is not is most likely a slip, and would go unnoticed. */
-export function checkRenameMap(map: ReadonlyMap<string, string> | undefined, tensors: TensorList, file: string): void {
+export function checkRenameMap(
+  map: ReadonlyMap<string, string> | undefined,
+  tensors: readonly Tensor[],
+  file: string,
+): void {
   if (!map || map.size === 0) return
   const names = new Set(tensors.map(({ name }) => name))
   for (const [name, to] of map) {
@@ -27,12 +29,16 @@ export function checkRenameMap(map: ReadonlyMap<string, string> | undefined, ten
 }
 
 /** Two tensors of one name are refused with what both were called before. `before` and `after` go by pairs. */
-export function checkUniqueNames(before: List<string>, after: List<string>, file: string): void {
-  const known = new NameSet((position) => after.at(position)!, after.length)
+export function checkUniqueNames(before: readonly string[], after: readonly string[], file: string): void {
+  if (new Set(after).size === after.length) return
+  const known = new Map<string, number>()
   for (const [i, name] of after.entries()) {
-    const first = known.add(name, i)
-    if (first === undefined) continue
-    const [a, b, both] = [before.at(first)!, before.at(i)!, name].map((each) => JSON.stringify(each))
+    const first = known.get(name)
+    if (first === undefined) {
+      known.set(name, i)
+      continue
+    }
+    const [a, b, both] = [before[first]!, before[i]!, name].map((each) => JSON.stringify(each))
     const message = a === b ? `two tensors would be called ${both}` : `${a} and ${b} would both be called ${both}`
     failWith(writeCodes['duplicate-name'], { file, path: name, message })
   }

@@ -1,7 +1,7 @@
 // What is recoded can be made by several threads. That is no gain for everything: bytes that another thread has made have to be copied to
 // where this one finds them, and widening values takes less time than that.
 import type { DType } from '../dtypes/index.js'
-import type { Payload, Tensor, TensorList } from '../model/index.js'
+import type { Payload, Tensor } from '../model/index.js'
 import { isWorthComputing, type WorkerPool } from '../threads/index.js'
 import { isRecoded, pooled } from '../transforms/pooled.js'
 
@@ -19,7 +19,7 @@ const handingCost = 0.3
 /** How much sooner two threads have a byte than one, and more threads accordingly; less than nothing where they have it later. */
 const gainOf = (dtype: DType, threads: number): number => byteCost(dtype) - handingCost / Math.max(1, threads - 1)
 
-export function sharedOut(tensors: TensorList, pool: WorkerPool | undefined): TensorList {
+export function sharedOut(tensors: readonly Tensor[], pool: WorkerPool | undefined): readonly Tensor[] {
   if (!pool) return tensors
   const gain = tensors.reduce(
     (sum, { data, dtype }) =>

@@ -1,14 +1,13 @@
 // Tensors with the same type, shape and bytes are given one payload, for targets that store a payload once however many tensors have it.
 
-import type { List } from '../bytes/index.js'
 import { digestPayload } from '../inspect/digest-payloads.js'
-import type { Tensor, TensorList } from '../model/index.js'
+import type { Tensor } from '../model/index.js'
 import { type ActionLog, noter } from './action-log.js'
 
 /** Only tensors that agree in type and shape with another one are read. `names` are what they are called in the plan. */
 export async function sharePayloads(
-  tensors: TensorList,
-  names: List<string>,
+  tensors: readonly Tensor[],
+  names: readonly string[],
   actions: ActionLog,
   signal: AbortSignal | undefined,
 ): Promise<Tensor[]> {
@@ -32,7 +31,7 @@ export async function sharePayloads(
 }
 
 /** The positions of tensors that could have the same bytes. */
-function groupAlike(tensors: TensorList): number[][] {
+function groupAlike(tensors: readonly Tensor[]): number[][] {
   const groups = new Map<string, number[]>()
   for (const [i, { dtype, shape, data }] of tensors.entries()) {
     if (!data || data.byteLength === 0) continue

@@ -4,11 +4,11 @@
 import { defaultWindow, elementsIn } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { firstDifference } from '../kernels/equal-bytes.js'
-import type { Payload, Tensor, TensorList, WriteCapabilities } from '../model/index.js'
+import type { Payload, Tensor, WriteCapabilities } from '../model/index.js'
 
 /** The positions of such tensors among those whose type the target does not have. */
 export async function findStrayCodes(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   write: WriteCapabilities,
   signal?: AbortSignal,
 ): Promise<ReadonlySet<number>> {

@@ -2,7 +2,7 @@
 import { toHex } from '../bytes/index.js'
 import { hashModel } from '../inspect/hash.js'
 import { formatDims } from '../model/dims.js'
-import type { Model, Tensor, TensorList } from '../model/index.js'
+import type { Model, Tensor } from '../model/index.js'
 import { nameBytes } from '../model/name-bytes.js'
 import { type Pairs, pairBy } from '../model/pair-by.js'
 import type { WorkerPool } from '../threads/index.js'
@@ -20,7 +20,7 @@ export interface HashWatch extends Watch {
  * By name. In hierarchical formats two tensors can have the same joined name: first those are paired that agree in everything that makes
  * up the name, then the rest by the joined name. Names that are no text may look alike, so it is their bytes that count.
  */
-export function matchNames(listA: TensorList, listB: TensorList): Matches {
+export function matchNames(listA: readonly Tensor[], listB: readonly Tensor[]): Matches {
   const [a, b] = [[...listA], [...listB]]
   const exact = pairBy(a, b, ({ name, path, rawName }) => JSON.stringify([name, path, rawName?.map(toHex)]))
   const shown = pairBy(exact.onlyA, exact.onlyB, joinedName)
@@ -35,7 +35,7 @@ const joinedName = (tensor: Tensor): string => {
 }
 
 /** Two models of one tensor each that are called after their files: what the files are called is no difference. */
-export function matchNameless(a: TensorList, b: TensorList): Matches | undefined {
+export function matchNameless(a: readonly Tensor[], b: readonly Tensor[]): Matches | undefined {
   const [first, second] = [a.at(0), b.at(0)]
   if (a.length !== 1 || b.length !== 1 || !first?.isNamedByFile || !second?.isNamedByFile) return undefined
   return { pairs: [{ a: first, b: second }], onlyA: [], onlyB: [] }
@@ -62,7 +62,7 @@ export async function matchContents(
 
 /** Tensors with data whose form the other side has too. */
 export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tensor[]): Set<Tensor> {
-  const forms = (tensors: TensorList): Set<string> => new Set(tensors.map(formKey))
+  const forms = (tensors: readonly Tensor[]): Set<string> => new Set(tensors.map(formKey))
   const [inA, inB] = [forms(onlyA), forms(onlyB)]
   return new Set([
     ...onlyA.filter((tensor) => tensor.data && inB.has(formKey(tensor))),
@@ -73,7 +73,7 @@ export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tenso
 /** Scales beside a tensor belong to its content. */
 const formKey = (tensor: Tensor): string => JSON.stringify([typeOf(tensor), formatDims(tensor), tensor.quant])
 
-async function digestsOf(model: Model, tensors: TensorList, watch: HashWatch): Promise<[Tensor, string][]> {
+async function digestsOf(model: Model, tensors: readonly Tensor[], watch: HashWatch): Promise<[Tensor, string][]> {
   const ordered = tensors.map(inRowOrder)
   const hashable = ordered.filter((each) => typeof each !== 'string')
   const given = tensors.filter((_, i) => typeof ordered[i] !== 'string')

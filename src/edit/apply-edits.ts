@@ -1,7 +1,7 @@
 // The model with the edits made, and the list of what they change. Entries stay in their place and keep their type.
 import { parseAs } from '../convert/typed-value.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import { type Metadata, type MetaValue, type Model, type TensorList, text } from '../model/index.js'
+import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
 import { renameTensor } from '../transforms/select.js'
 import { editCodes } from './codes.js'
 
@@ -66,11 +66,11 @@ function editMetadata(
 }
 
 function renameTensors(
-  source: TensorList,
+  source: readonly Tensor[],
   renames: ReadonlyMap<string, string>,
   file: string,
   changes: EditChange[],
-): TensorList {
+): readonly Tensor[] {
   if (renames.size === 0) return source
   const names = new Set(source.map(({ name }) => name))
   for (const [from, to] of renames) {

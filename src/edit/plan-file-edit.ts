@@ -1,7 +1,6 @@
 // Edits of formats that change the fields of a file and leave everything else in it as it is. What the format cannot change it refuses, so nothing
 // is ever lost.
 import { defaultWindow } from '../bytes/index.js'
-import { ActionLog } from '../convert/action-log.js'
 import type { Conversion, PlanAction } from '../convert/plan.js'
 import { findDamage } from '../formats/index.js'
 import { countSlots, type FileLayout, type Format, fileLength, type Model, text } from '../model/index.js'
@@ -35,7 +34,7 @@ function conversionOf(source: Model, model: Model, changes: readonly EditChange[
     plan: {
       source: { file: source.files[0]!.name, format: source.format },
       target: source.format,
-      actions: new ActionLog(changes.map(actionOf)),
+      actions: changes.map(actionOf),
       notes: [],
       loss: 'none',
       size,

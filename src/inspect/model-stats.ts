@@ -1,6 +1,6 @@
 // Statistics of many tensors on several threads. Each tensor is measured by one of them, so the figures do not depend on how many there are.
 import { countElements } from '../bytes/index.js'
-import type { Tensor, TensorList, TensorRecipe } from '../model/index.js'
+import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
 import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../threads/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
@@ -21,7 +21,7 @@ const costOfValue = 3.3
 
 /** The statistics of each tensor, in order, as they are known. */
 export async function* statsOfTensors(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   options: ModelStatsOptions = {},
 ): AsyncGenerator<TensorStats | NoStats, void, void> {
   const { pool, signal } = options

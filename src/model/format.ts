@@ -7,7 +7,6 @@ import type { MetaValue } from './metadata.js'
 import type { Model, ModelNames, Part } from './model.js'
 import type { Orientation } from './orientation.js'
 import type { Tensor } from './tensor.js'
-import type { TensorList } from './tensor-list.js'
 import type { VerifiedPayload } from './verified.js'
 
 /** What stops a parser from taking memory or time that no honest file needs. All can be raised by the caller. */
@@ -104,11 +103,11 @@ export interface WriteCapabilities {
   addedKeys?(keys: readonly string[]): readonly string[]
   /** What the format puts into an order of its own: by name, or as the function says. */
   readonly sorts?: {
-    readonly tensors?: true | ((tensors: TensorList) => TensorList)
+    readonly tensors?: true | ((tensors: readonly Tensor[]) => readonly Tensor[])
     readonly metadata?: true
   }
   /** The order that models from elsewhere are put into; a model that was made for the format keeps its own. Absent: all keep theirs. */
-  arranges?(tensors: TensorList): TensorList
+  arranges?(tensors: readonly Tensor[]): readonly Tensor[]
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) have a place. */
   readonly quant?: boolean
   /** Names can be any bytes (`Tensor.rawName`), not only text. */

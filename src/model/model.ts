@@ -4,7 +4,7 @@ import type { Finding } from '../errors/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import type { JsonValue, Metadata } from './metadata.js'
 import type { Payload } from './payload.js'
-import type { TensorList } from './tensor-list.js'
+import type { Tensor } from './tensor.js'
 
 /**
  * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer
@@ -45,7 +45,7 @@ export interface Model {
   /** The format that the model was made for, where its container only carries it. */
   readonly origin?: Pick<Model, 'format' | 'version' | 'variant'> | undefined
   readonly metadata: Metadata
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   readonly parts: readonly Part[]
   /** Every file that the model consists of, the one that was opened first. */
   readonly files: readonly ByteSource[]

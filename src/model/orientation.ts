@@ -4,7 +4,7 @@
 // In a BERT encoder one matrix of each layer tells, for all six of them: with H columns of the word embeddings and I biases,
 // `intermediate.dense.weight` is [I, H] or [H, I].
 
-import type { TensorList } from './tensor-list.js'
+import type { Tensor } from './tensor.js'
 
 export type Orientation = 'in-out' | 'out-in'
 
@@ -22,7 +22,7 @@ const linearWeight =
   /(?:^|\.)encoder\.layer\.\d+\.(?:attention\.(?:self\.(?:query|key|value)|output\.dense)|(?:intermediate|output)\.dense)\.weight$/
 const expanding = 'intermediate.dense.weight'
 
-export function findOrientation(tensors: TensorList): LinearWeights {
+export function findOrientation(tensors: readonly Tensor[]): LinearWeights {
   const linear = tensors.filter((tensor) => tensor.shape.length === 2 && linearWeight.test(tensor.name))
   if (linear.length === 0) return { linear: 'none', names: [] }
   const witnesses = linear.filter(({ name }) => name.endsWith(expanding))

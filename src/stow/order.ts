@@ -1,7 +1,7 @@
 // Some containers sort what they hold. The order that a model had is kept as the place of each name in the sorted list.
-import { compareUtf8, type List } from '../bytes/index.js'
+import { compareUtf8 } from '../bytes/index.js'
 
-export function orderOf(names: List<string>): number[] {
+export function orderOf(names: readonly string[]): number[] {
   const places = new Map(names.toSorted(compareUtf8).map((name, place) => [name, place]))
   return names.map((name) => places.get(name)!)
 }

@@ -2,7 +2,7 @@
 
 import { fromTypedJson, type TypedJson, toTypedJson } from '../content/typed-json.js'
 import { setExtraOwner } from '../model/extra-owner.js'
-import type { MetaValue, Model, Part, TensorList } from '../model/index.js'
+import type { MetaValue, Model, Part, Tensor } from '../model/index.js'
 import { findStowage, type Stowage, type StowedEntry } from './document.js'
 import { inOrder } from './order.js'
 import { restorePart } from './parts.js'
@@ -71,10 +71,10 @@ const contentOf = ([, ...content]: TypedJson): string =>
   })
 
 function restoreTensors(
-  stored: TensorList,
+  stored: readonly Tensor[],
   { from, tensors = [], tensorOrder }: Stowage,
   tell: (name: string) => void,
-): TensorList {
+): readonly Tensor[] {
   for (const { extra } of tensors) if (extra) setExtraOwner(extra, from.format)
   const told = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
   const restored = stored.map((tensor) => {

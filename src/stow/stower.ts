@@ -1,5 +1,5 @@
 // Collects what a target has no place for, and puts it into the target's metadata.
-import { compareUtf8, type List } from '../bytes/index.js'
+import { compareUtf8 } from '../bytes/index.js'
 import { toTypedJson } from '../content/typed-json.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
@@ -10,11 +10,10 @@ import {
   type Part,
   stowageKey,
   type Tensor,
-  type TensorList,
   text,
   type WriteCapabilities,
 } from '../model/index.js'
-import { areSameTensors } from '../model/same-tensor.js'
+import { areSameTensors } from '../model/tensor-order.js'
 import { encodeStowage, type Origin, type StowedEntry, type StowedPart, type StowedTensor } from './document.js'
 import { isSorted, orderOf } from './order.js'
 import { describePart } from './parts.js'
@@ -30,7 +29,7 @@ const sorted = <T>(items: readonly T[], keyOf: (item: T) => string): T[] =>
 const nameOf = ({ stored, name }: StowedTensor): string => stored ?? name ?? ''
 
 /** Whether the names come in the order that a container would put them into. */
-function isAscending(tensors: TensorList): boolean {
+function isAscending(tensors: readonly Tensor[]): boolean {
   let last: string | undefined
   for (const { name } of tensors) {
     if (last !== undefined && compareUtf8(last, name) > 0) return false
@@ -42,8 +41,8 @@ function isAscending(tensors: TensorList): boolean {
 /** What the target is given, in the model's own order; `keys` and `names` include what is stowed. */
 export interface Contents {
   readonly keys: readonly string[]
-  readonly names: List<string>
-  readonly tensors: TensorList
+  readonly names: readonly string[]
+  readonly tensors: readonly Tensor[]
 }
 
 export class Stower {
@@ -130,7 +129,7 @@ export class Stower {
     return isSorted(order) ? [] : order
   }
 
-  #tensorOrder(names: List<string>, tensors: TensorList): number[] {
+  #tensorOrder(names: readonly string[], tensors: readonly Tensor[]): number[] {
     if (!this.#returnsTo('tensors')) return []
     if (this.#tensors.some(({ stored }) => stored === undefined)) return orderOf(names)
     const sorts = this.#write.sorts?.tensors
@@ -157,7 +156,7 @@ export class Stower {
    * An unusual version comes back only when it is noted. Where both formats add things of their own, the way back must tell them apart; and a
    * format that arranges what comes from elsewhere must know what is its own.
    */
-  #mustNoteHome(keys: readonly string[], tensors: TensorList): boolean {
+  #mustNoteHome(keys: readonly string[], tensors: readonly Tensor[]): boolean {
     if (!this.#hasWayHome) return false
     const { plain, defaults, write } = this.#home!.capabilities
     const isDefault = defaults?.version === this.#from.version && defaults?.variant === this.#from.variant

@@ -1,6 +1,5 @@
 // Parts of one piece of work, done by all threads and this one: it has no start to wait for. Whoever is done takes the next part, so the
 // results come in any order; they are given in that of the parts.
-import type { List } from '../bytes/index.js'
 import type { Job, WorkerPool } from './job.js'
 import { stoppable } from './run-jobs.js'
 
@@ -88,10 +87,7 @@ interface Mixed<T, R> {
 }
 
 /** A result for each item, in order; by this thread alone where there is no pool. */
-export async function* runMixed<T, R>(
-  items: Pick<List<T>, 'at' | 'length'>,
-  work: Mixed<T, R>,
-): AsyncGenerator<R, void, void> {
+export async function* runMixed<T, R>(items: readonly T[], work: Mixed<T, R>): AsyncGenerator<R, void, void> {
   const { pool, signal, onAdvance } = work
   const count = items.length
   if (pool) {

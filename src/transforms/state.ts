@@ -2,7 +2,7 @@
 // name of the statistic; in others they travel as ordinary tensors called `parameter#statistic`. Here they are dropped, or attached to
 // the parameters they belong to.
 import { compareUtf8, encodeUtf8 } from '../bytes/index.js'
-import type { Model, Tensor, TensorList } from '../model/index.js'
+import type { Model, Tensor } from '../model/index.js'
 
 const separator = '#'
 
@@ -96,7 +96,7 @@ function asState(tensor: Tensor, owner: Tensor, stat: string): Tensor {
 
 /** Each parameter is followed by its state: what it had, then what is new, by name. */
 function merge(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   owners: ReadonlyMap<string, Tensor>,
   attached: ReadonlyMap<Tensor, ReadonlyMap<string, Tensor>>,
 ): Tensor[] {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { JsonList, jsonPieces, toJsonLine } from '../../src/cli/json.js'
 import { planJson } from '../../src/cli/plan-json.js'
-import { ActionLog } from '../../src/convert/action-log.js'
 import type { Plan, PlanAction } from '../../src/convert/plan.js'
 
 test('integers beyond 2^53-1 are decimal strings', () => {
@@ -78,7 +77,7 @@ test('a plan is printed action by action', () => {
   )
   const source = { file: 'a.gguf', format: 'gguf' }
   const plan: Plan = {
-    ...{ source, target: 'aero', actions: new ActionLog(actions), notes: [], loss: 'none', size: 1 },
+    ...{ source, target: 'aero', actions: actions, notes: [], loss: 'none', size: 1 },
     ...{ files: [], peakMemory: 2 },
   }
   const pieces = [...jsonPieces(planJson(plan))]

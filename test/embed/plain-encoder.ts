@@ -1,5 +1,5 @@
 // A BERT encoder in double precision, written down formula by formula: what the graph is compared with.
-import { readPayload, type TensorList } from '../../src/model/index.js'
+import { readPayload, type Tensor } from '../../src/model/index.js'
 
 export interface PlainRules {
   readonly heads: number
@@ -27,7 +27,7 @@ function erf(x: number): number {
 
 /** The mean of the last states over the positions that count. Linear weights are [in, out]. */
 export async function plainEmbedding(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   ids: readonly number[],
   counts: readonly boolean[],
   rules: PlainRules,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BlobSource, openModel, statsOfTensors, type TensorList } from '../../src/index.js'
+import { BlobSource, openModel, statsOfTensors, type Tensor } from '../../src/index.js'
 import { workerJobs } from '../../src/threads/worker-jobs.js'
 import { allOf } from '../support/all-of.js'
 import { convertToFiles } from '../support/convert.js'
@@ -9,7 +9,7 @@ import { fakePool } from '../threads/fake-threads.js'
 const types = ['f32', 'f16', 'u8', 'i64', 'f64', 'bool']
 const model = sampleModel(types.map((type, i) => sampleTensor(type, type, [40, 700 + i], i + 1)))
 
-async function tensorsInFile(): Promise<TensorList> {
+async function tensorsInFile(): Promise<readonly Tensor[]> {
   const bytes = (await convertToFiles(model, 'safetensors', { name: 'm.safetensors' })).get('m.safetensors')!
   return (await openModel(new BlobSource(new Blob([bytes.slice()]), 'm.safetensors'))).tensors
 }

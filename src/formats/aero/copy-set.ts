@@ -10,7 +10,7 @@ import {
   rangePayload,
   type WriteOptions,
 } from '../../model/index.js'
-import { areSameTensors } from '../../model/same-tensor.js'
+import { areSameTensors } from '../../model/tensor-order.js'
 import { type JsonNode, printJson } from '../../wire/index.js'
 import { setCodes } from './codes.js'
 import { fileOf } from './file.js'

@@ -2,8 +2,7 @@
 // called otherwise.
 import { digestOf } from '../../digest/index.js'
 import { collectingReport } from '../../errors/index.js'
-import { defaultLimits, type Model, readPayload, type TensorList } from '../../model/index.js'
-import { isSameStored } from '../../model/same-tensor.js'
+import { defaultLimits, type Model, readPayload, type Tensor } from '../../model/index.js'
 import { encodeZstd } from '../../wire/zstd/zstd.js'
 import { type Chunk, isCompressed, readChunks } from './chunk.js'
 import { renameEntries } from './edit-index.js'
@@ -100,12 +99,12 @@ async function manifestOf(
 }
 
 /** The new names by their position in the index; undefined when the tensors are others. */
-function newNames({ table }: AeroFile, tensors: TensorList): Map<number, string> | undefined {
+function newNames({ table }: AeroFile, tensors: readonly Tensor[]): Map<number, string> | undefined {
   const names = new Map<number, string>()
   if (tensors.length !== table.count) return undefined
   for (const [i, { name, data }] of tensors.entries()) {
     const old = table.tensors.at(i)!
-    if (!isSameStored(data, old.data)) return undefined
+    if (data !== old.data) return undefined
     if (name !== old.name) names.set(table.entryOf(i), name)
   }
   return names

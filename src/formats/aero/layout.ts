@@ -14,7 +14,7 @@ import {
   rangePayload,
   type WriteOptions,
 } from '../../model/index.js'
-import { areSameTensors } from '../../model/same-tensor.js'
+import { areSameTensors } from '../../model/tensor-order.js'
 import { buildFile } from './build-file.js'
 import type { Chunk } from './chunk.js'
 import { readChunks } from './chunk.js'

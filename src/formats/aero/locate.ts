@@ -1,6 +1,5 @@
 // Where a tensor of a model lies: in the file itself or, for a set, in one of its parts.
 import type { Model, Tensor } from '../../model/index.js'
-import { isSameStored } from '../../model/same-tensor.js'
 import { type AeroFile, fileOf } from './file.js'
 import { positionOf } from './position-of.js'
 import { setOf } from './read-set.js'
@@ -17,6 +16,6 @@ export async function locate(model: Model, tensor: Tensor): Promise<Located | un
   const set = file ? undefined : setOf(model)
   const own = file?.table.tensors ?? set?.tensors ?? []
   const position = positionOf(own, tensor.name)
-  if (position === undefined || !isSameStored(own.at(position)!.data, tensor.data)) return undefined
+  if (position === undefined || own[position]!.data !== tensor.data) return undefined
   return file ? { file, position } : set!.locate(position)
 }

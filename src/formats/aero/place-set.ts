@@ -1,13 +1,13 @@
 // Puts together what the indexes of a set say: the global one, which lists every tensor and its shard, and those of the parts, which know
 // where the bytes are. When all parts were opened the two are compared; otherwise each tensor finds its place when it is first read.
-import type { Model, ReadContext, TensorList } from '../../model/index.js'
+import type { Model, ReadContext, Tensor } from '../../model/index.js'
 import { setCodes } from './codes.js'
 import { differencesOf } from './compare-entries.js'
 import { fileOf } from './file.js'
 import { positionOf } from './position-of.js'
 import type { OpenPart, SetParts } from './set-files.js'
 import type { SetFile, SetIndex } from './set-json.js'
-import { SetTensors } from './set-tensors.js'
+import { unopened } from './set-tensors.js'
 import type { TensorTable } from './tensor-table.js'
 
 export function placeSetTensors(
@@ -16,11 +16,12 @@ export function placeSetTensors(
   parts: SetParts,
   opened: readonly (OpenPart | undefined)[] | undefined,
   context: ReadContext,
-): TensorList {
+): readonly Tensor[] {
   const { report } = context
   const partOf = mapShards(index, context)
   const { table } = fileOf(global)!
-  const tensors = new SetTensors({ table, partOf, parts, context }, opened)
+  const home = { table, partOf, parts, context }
+  const tensors: Tensor[] = []
   /** Which tensors of a part the global index has named. */
   const seen = new Map<OpenPart, Uint8Array>()
   for (const part of opened ?? []) if (part) seen.set(part, new Uint8Array(part.model.tensors.length))
@@ -36,7 +37,7 @@ export function placeSetTensors(
       continue
     }
     if (!opened) {
-      tensors.add(i)
+      tensors.push(unopened(home, i))
       continue
     }
     const part = opened[number]
@@ -51,7 +52,7 @@ export function placeSetTensors(
       context.onLost({ subject: 'tensor', name, length: table.lengths[i]!, reason })
       continue
     }
-    tensors.add(i, place)
+    tensors.push(place === undefined ? table.tensors[i]! : part!.model.tensors[place]!)
   }
   reportExtra(seen, context)
   reportRepeated(index, opened ?? [], used, context)

@@ -6,7 +6,7 @@
 import { type ByteSource, sliceSource, toHex } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { TareError } from '../../errors/index.js'
-import type { MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
+import type { MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
 import { digestRanges } from '../../threads/index.js'
 import { setCodes } from './codes.js'
 import { type AeroFile, containerKind, fileOf, setKind } from './file.js'
@@ -27,7 +27,7 @@ export interface AeroSet {
   readonly global: Model
   readonly parts: SetParts
   /** The model as it was read. */
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   readonly metadata: ReadonlyMap<string, MetaValue>
   readonly kept: readonly Part[]
   /** Parts that could be read, when all were tried. */
@@ -128,7 +128,7 @@ function locatorOf(
   index: SetIndex,
   global: Model,
   parts: SetParts,
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   { report }: ReadContext,
 ): AeroSet['locate'] {
   const { table } = fileOf(global)!

@@ -1,10 +1,10 @@
-// The tensors of a set, by what its indexes say about them: made when they are asked for, since there can be a million.
-import { type ByteRange, checkRange, LazyList } from '../../bytes/index.js'
+// The tensors of a set whose parts are not open yet.
+import { type ByteRange, checkRange } from '../../bytes/index.js'
 import type { Payload, ReadContext, Tensor } from '../../model/index.js'
 
 import { setCodes } from './codes.js'
 import { positionOf } from './position-of.js'
-import type { OpenPart, SetParts } from './set-files.js'
+import type { SetParts } from './set-files.js'
 import type { TensorTable } from './tensor-table.js'
 
 /** Where the tensors of a set are looked for. */
@@ -17,59 +17,11 @@ export interface SetHome {
   readonly context: ReadContext
 }
 
-/** Stands for a tensor that its part does not have. */
-const nowhere = 0xffff_ffff
-
-export class SetTensors extends LazyList<Tensor> {
-  readonly #home: SetHome
-  readonly #opened: readonly (OpenPart | undefined)[] | undefined
-  /** By tensor: the position in the global index and, where the parts were opened, in the part. */
-  readonly #positions: Uint32Array
-  readonly #places: Uint32Array
-  /** Kept, since each of them finds its place once. */
-  readonly #payloads: (PartPayload | undefined)[]
-  #length = 0
-
-  constructor(home: SetHome, opened: readonly (OpenPart | undefined)[] | undefined) {
-    super()
-    this.#home = home
-    this.#opened = opened
-    this.#positions = new Uint32Array(home.table.count)
-    this.#places = new Uint32Array(opened ? home.table.count : 0)
-    this.#payloads = new Array(opened ? 0 : home.table.count)
-  }
-
-  get length(): number {
-    return this.#length
-  }
-
-  /** The next tensor is that of the global index at `position`; `place` is where its part has it. */
-  add(position: number, place = nowhere): void {
-    this.#positions[this.#length] = position
-    if (this.#opened) this.#places[this.#length] = place
-    this.#length++
-  }
-
-  protected make(index: number): Tensor {
-    const { table, partOf } = this.#home
-    const position = this.#positions[index]!
-    if (!this.#opened) return { ...table.tensors.at(position)!, data: this.#payloadAt(position) }
-    const place = this.#places[index]!
-    if (place === nowhere) return table.tensors.at(position)!
-    return this.#opened[partOf.get(table.shardIdOf(position))!]!.model.tensors.at(place)!
-  }
-
-  /** The name alone. */
-  nameAt(index: number): string {
-    return this.#home.table.tensors.nameAt(this.#positions[index]!)
-  }
-
-  #payloadAt(position: number): PartPayload {
-    const payload = this.#payloads[position] ?? new PartPayload(this.#home, position)
-    this.#payloads[position] = payload
-    return payload
-  }
-}
+/** A tensor of the global index whose part is opened when it is first read. */
+export const unopened = (home: SetHome, position: number): Tensor => ({
+  ...home.table.tensors[position]!,
+  data: new PartPayload(home, position),
+})
 
 /** The bytes of a tensor in a part that is opened on the first read. */
 class PartPayload implements Payload {
@@ -101,7 +53,7 @@ class PartPayload implements Payload {
   }
 
   get #name(): string {
-    return this.#home.table.tensors.nameAt(this.#position)
+    return this.#home.table.tensors[this.#position]!.name
   }
 
   /** The payload in the part, which opens it. */

@@ -5,14 +5,7 @@
 import { alignUp } from '../../bytes/index.js'
 import { lowerBound } from '../../bytes/lower-bound.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import {
-  lazyPayload,
-  type Payload,
-  type Slot,
-  type Tensor,
-  type TensorList,
-  type WriteOptions,
-} from '../../model/index.js'
+import { lazyPayload, type Payload, type Slot, type Tensor, type WriteOptions } from '../../model/index.js'
 import { digestSlot, type Track, type WorkerPool } from '../../threads/index.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { pageCount } from './phsh.js'
@@ -34,7 +27,7 @@ export interface ShardPlan {
 }
 
 export interface WeightPlan {
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   readonly shards: readonly ShardPlan[]
   /** For each tensor its number among all that are stored; tied tensors share it. */
   readonly stored: Uint32Array
@@ -44,7 +37,7 @@ export interface WeightPlan {
 
 type OpenShard = { -readonly [K in 'id' | 'size' | 'before' | 'tensorCount']: ShardPlan[K] }
 
-export function planShards(tensors: TensorList, limit: number, alignment: number): WeightPlan {
+export function planShards(tensors: readonly Tensor[], limit: number, alignment: number): WeightPlan {
   const { lengths, firsts } = findSharedBytes(tensors)
   const stored = new Uint32Array(lengths.length)
   const owners = new Uint32Array(lengths.length)

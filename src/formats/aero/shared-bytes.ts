@@ -1,7 +1,7 @@
 // Which tensors are the same bytes: those that have the same payload, or the same range of the same file. They are found by numbers alone,
 // since there can be a million tensors and hardly ever any that are tied.
 import type { ByteSource } from '../../bytes/index.js'
-import type { Payload, TensorList } from '../../model/index.js'
+import type { Payload, Tensor } from '../../model/index.js'
 
 export interface TensorBytes {
   readonly lengths: Float64Array
@@ -10,7 +10,7 @@ export interface TensorBytes {
 }
 
 /** Goes through the tensors once. */
-export function findSharedBytes(tensors: TensorList): TensorBytes {
+export function findSharedBytes(tensors: readonly Tensor[]): TensorBytes {
   const count = tensors.length
   const lengths = new Float64Array(count)
   const offsets = new Float64Array(count)

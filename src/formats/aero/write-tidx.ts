@@ -3,7 +3,7 @@
 // have gone by.
 import { packed } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import { type JsonValue, lazyPayload, type Payload, type Tensor, type TensorList } from '../../model/index.js'
+import { type JsonValue, lazyPayload, type Payload, type Tensor } from '../../model/index.js'
 import { MsgpackWriter } from '../../wire/msgpack/index.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from './dtypes.js'
 import { isObject, type JsonObject } from './manifest.js'
@@ -20,7 +20,7 @@ export interface QuantTable {
 }
 
 /** Descriptors for all packed tensors; none when the metadata brings its own. */
-export function planQuants(tensors: TensorList, hasOwn: boolean): QuantTable {
+export function planQuants(tensors: readonly Tensor[], hasOwn: boolean): QuantTable {
   const ids = new Map<number, number>()
   const descriptors: JsonValue[] = []
   for (const tensor of hasOwn ? [] : tensors) {

@@ -10,7 +10,7 @@ import {
   type Model,
   type Slot,
   slotsMadeBy,
-  type TensorList,
+  type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
 import { codes } from './codes.js'
@@ -143,7 +143,7 @@ function specialBytes(special: SpecialIds): Uint8Array | undefined {
   return structs.specialBlock.write({ padId: pad, unkId: unk, clsId: cls, sepId: sep, maskId: mask })
 }
 
-function* dataSlots(tensors: TensorList, offsets: Float64Array): Generator<Slot, void, void> {
+function* dataSlots(tensors: readonly Tensor[], offsets: Float64Array): Generator<Slot, void, void> {
   let reached = 0
   for (const [i, { name, data }] of tensors.entries()) {
     const padding = offsets[i]! - reached

@@ -1,4 +1,4 @@
-import type { Part, ReadContext, TensorList } from '../../model/index.js'
+import type { Part, ReadContext, Tensor } from '../../model/index.js'
 import { findOrientation } from '../../model/orientation.js'
 import { codes } from './codes.js'
 import { type LayoutName, orientationOf, orientationPart } from './parts.js'
@@ -6,7 +6,7 @@ import { type LayoutName, orientationOf, orientationPart } from './parts.js'
 const show = { 'in-out': '[in, out]', 'out-in': '[out, in]' } as const
 
 /** Says which way linear weights lie, and complains when readers of the layout would take them for their transposes. */
-export function reportOrientation(tensors: TensorList, layout: LayoutName, { report }: ReadContext): Part[] {
+export function reportOrientation(tensors: readonly Tensor[], layout: LayoutName, { report }: ReadContext): Part[] {
   const found = findOrientation(tensors)
   if (found.linear === 'none') return []
   const usual = orientationOf[layout]

@@ -1,7 +1,7 @@
 // Gives every tensor of the index its bytes in the data section, and finds out which of them share bytes or leave some over.
 import type { ByteSource } from '../../bytes/index.js'
 import { sortedPositions } from '../../bytes/sort-positions.js'
-import type { ReadContext, TensorList } from '../../model/index.js'
+import type { ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { alignment } from './structs.js'
 import { type DataRange, descriptorPath, type TensorIndex } from './tensor-index.js'
@@ -13,7 +13,7 @@ export interface DataSection extends DataRange {
 }
 
 export interface PlacedTensors {
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   /** Bytes of the section that belong to no tensor, absolute: where each stretch of them starts and ends. */
   readonly padding: Float64Array
 }

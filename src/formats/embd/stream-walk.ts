@@ -10,7 +10,7 @@ import { NameSet } from '../../bytes/name-set.js'
 import { TokenTable } from '../../content/vocabulary.js'
 import { f32 } from '../../dtypes/index.js'
 import { type Code, type Details, maxFindings } from '../../errors/index.js'
-import { type ReadContext, rangePayload, type TensorList } from '../../model/index.js'
+import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import { codes } from './codes.js'
 import { StreamWindow } from './stream-window.js'
@@ -27,7 +27,7 @@ export interface Walk {
   /** What stopped it. */
   readonly fatal?: Problem | undefined
   readonly problems: readonly Problem[]
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   readonly vocabulary?: TokenTable | undefined
   /** Whether the bytes where the first name should be could be a name. Other layouts have numbers or padding there. */
   readonly isPlausible: boolean

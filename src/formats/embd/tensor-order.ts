@@ -1,7 +1,6 @@
 // The order that the reference converter writes an encoder's tensors in. Models that come from elsewhere are put into it, whatever order
 // they had; tensors that it does not know follow in their own. A copy keeps the order that it has.
-import type { Model, TensorList } from '../../model/index.js'
-import { tensorsAt } from '../../model/ordered-tensors.js'
+import type { Model, Tensor } from '../../model/index.js'
 import { fileOf } from './parts.js'
 
 const embeddings = [
@@ -25,17 +24,14 @@ const perLayer = blocks.flatMap((block) => [`${block}.weight`, `${block}.bias`])
 const embeddingRank = new Map(embeddings.map((name, rank) => [`embeddings.${name}`, rank]))
 const layerRank = new Map(perLayer.map((name, rank) => [name, rank]))
 
-export const inFileOrder = (model: Model): TensorList =>
+export const inFileOrder = (model: Model): readonly Tensor[] =>
   fileOf(model) || model.origin?.format === 'embd' ? model.tensors : inReferenceOrder(model.tensors)
 
-export function inReferenceOrder(tensors: TensorList): TensorList {
-  const ranks = new Float64Array(tensors.length)
-  for (const [i, { name }] of tensors.entries()) ranks[i] = rankOf(name)
-  if (!ranks.some(Number.isFinite)) return tensors
-  const order = new Uint32Array(tensors.length).map((_, i) => i)
+export function inReferenceOrder(tensors: readonly Tensor[]): readonly Tensor[] {
+  const ranked = tensors.map((tensor) => ({ tensor, rank: rankOf(tensor.name) }))
+  if (!ranked.some(({ rank }) => Number.isFinite(rank))) return tensors
   // Infinities compare as equal.
-  order.sort((a, b) => (ranks[a] === ranks[b] ? a - b : ranks[a]! - ranks[b]!))
-  return tensorsAt(tensors, order)
+  return ranked.sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank)).map(({ tensor }) => tensor)
 }
 
 function rankOf(name: string): number {

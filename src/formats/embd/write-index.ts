@@ -3,7 +3,7 @@
 import { alignUp, encodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import { type Code, failWith, writeCodes } from '../../errors/index.js'
-import { madeSlot, type Slot, type Tensor, type TensorList } from '../../model/index.js'
+import { madeSlot, type Slot, type Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { descriptor, dtypeCode, maxRank } from './structs.js'
 
@@ -20,7 +20,7 @@ export interface PlannedIndex {
   readonly dataSize: number
 }
 
-export function planIndex(tensors: TensorList, align: number, file: string): PlannedIndex {
+export function planIndex(tensors: readonly Tensor[], align: number, file: string): PlannedIndex {
   const offsets = new Float64Array(tensors.length)
   const nameBytes = new Float64Array(Math.ceil(tensors.length / pieceCount))
   let dataSize = 0
@@ -63,7 +63,7 @@ function checkTensor(tensor: Tensor, file: string): number {
   return length
 }
 
-function descriptorsOf(tensors: TensorList, offsets: Float64Array, from: number, count: number): Uint8Array {
+function descriptorsOf(tensors: readonly Tensor[], offsets: Float64Array, from: number, count: number): Uint8Array {
   const bytes = new Uint8Array(count * descriptor.size)
   const view = new DataView(bytes.buffer)
   const encoded = new Uint8Array(longestName)
@@ -87,7 +87,7 @@ function descriptorsOf(tensors: TensorList, offsets: Float64Array, from: number,
 }
 
 /** The names from number `from` on that take `length` bytes together. */
-function namesOf(tensors: TensorList, from: number, length: number): Uint8Array {
+function namesOf(tensors: readonly Tensor[], from: number, length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   let at = 0
   for (let i = from; at < length; i++) at += putName(tensors.at(i)!.name, bytes, at)

@@ -11,7 +11,6 @@ import {
   type Slot,
   slotsMadeBy,
   type Tensor,
-  type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
@@ -76,7 +75,7 @@ export function completeMetadata(model: Model, alignment: number): Metadata {
 }
 
 /** Fills shards in order; a tensor larger than the limit gets one of its own. */
-function splitShards(tensors: TensorList, limit: number, alignment: number): TensorList[] {
+function splitShards(tensors: readonly Tensor[], limit: number, alignment: number): readonly Tensor[][] {
   const shards: Tensor[][] = [[]]
   let size = 0
   for (const tensor of tensors) {
@@ -91,7 +90,7 @@ function splitShards(tensors: TensorList, limit: number, alignment: number): Ten
   return shards
 }
 
-function layoutFile(name: string, metadata: Metadata, tensors: TensorList, alignment: number): FileLayout {
+function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[], alignment: number): FileLayout {
   let offset = 0
   const offsets = new Float64Array(tensors.length)
   for (const [i, { data }] of tensors.entries()) {
@@ -113,7 +112,7 @@ function layoutFile(name: string, metadata: Metadata, tensors: TensorList, align
 }
 
 /** The index, up to where it ends. Offsets count from the start of the data. */
-export function encodeHeader(metadata: Metadata, tensors: TensorList, offsets: ArrayLike<number>): Uint8Array {
+export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: ArrayLike<number>): Uint8Array {
   const writer = new ByteWriter()
   writer.raw(preamble.write({ magic, version: 3 }))
   writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))

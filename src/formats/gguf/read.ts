@@ -2,7 +2,7 @@
 // metadata entries; the entries (key, type, value); the tensors' entries (see tensors.ts). Integers are little-endian, or, in version 3,
 // all big-endian: then the version's upper half has the digits. The letters are never swapped.
 import { type ByteSource, Cursor, decodeLossy, decodeUtf8 } from '../../bytes/index.js'
-import type { Metadata, MetaValue, ReadContext, TensorList } from '../../model/index.js'
+import type { Metadata, MetaValue, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { IndexBytes } from './index-bytes.js'
 import { type Encoding, type Entry, Skimmer } from './skim.js'
@@ -25,7 +25,7 @@ export interface GgufFile extends TensorSection {
   readonly source: ByteSource
   readonly encoding: Encoding
   readonly metadata: Metadata
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
 }
 
 export async function readFile(source: ByteSource, context: ReadContext): Promise<GgufFile> {

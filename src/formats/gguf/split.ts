@@ -3,7 +3,7 @@
 // the other metadata. It stands for the set.
 import type { ByteSource } from '../../bytes/index.js'
 import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
-import type { Metadata, MetaValue, Model, Part, ReadContext, TensorList } from '../../model/index.js'
+import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type GgufFile, readFile } from './read.js'
 import { fiveDigits, nameOfShard, parseShardName } from './shard-name.js'
@@ -144,7 +144,7 @@ function checkTensors(files: readonly GgufFile[], { tensors }: Place, { report }
 /** The model that one file or a whole set is; `isSet` also where only one file of a set is left. */
 export function modelOf(files: readonly GgufFile[], isSet = files.length > 1): Model {
   const [first] = files
-  const tensors: TensorList = isSet ? files.flatMap((file) => [...file.tensors]) : first!.tensors
+  const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => [...file.tensors]) : first!.tensors
   const split: Part = { kind: 'gguf.split', sharing: 'derived', value: { files: files.length } }
   const { metadata, parts: slack } = splitSlack(first!.metadata)
   const variant = isSet ? 'split' : first!.encoding.littleEndian ? undefined : 'big-endian'

@@ -6,7 +6,7 @@ import { NameSet } from '../../bytes/name-set.js'
 import { NumberList } from '../../bytes/number-list.js'
 import { asciiText } from '../../bytes/unit-text.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
-import { type ReadContext, rangePayload, type TensorList } from '../../model/index.js'
+import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import { codes } from './codes.js'
 import type { IndexBytes } from './index-bytes.js'
@@ -16,7 +16,7 @@ import { maxDims, maxNameBytes } from './structs.js'
 import { isOrderAgreed, toLittleEndian } from './swap.js'
 
 export interface TensorSection {
-  readonly tensors: TensorList
+  readonly tensors: readonly Tensor[]
   /** Bytes that should be zero. */
   readonly padding: Stretches
 }

@@ -2,7 +2,7 @@
 // there, and no reader looks at them; anything else was put there by damage or by a writer that forgot something.
 import type { ByteSource } from '../../bytes/index.js'
 import { type BlockLayout, type Method, type RawLayout, rawCodeBytes } from '../../dtypes/mcf/layout.js'
-import type { CheckContext, Model, Payload, Tensor, TensorList } from '../../model/index.js'
+import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type Notes, notesOf } from './notes.js'
 import { Tally } from './tally.js'
@@ -35,7 +35,7 @@ function complain({ offset, byte }: OddByte, path: string, what: string, { repor
 }
 
 /** What lies between tensors, ascending. */
-function* gapsIn(data: Notes['data'], tensors: TensorList): Generator<Range> {
+function* gapsIn(data: Notes['data'], tensors: readonly Tensor[]): Generator<Range> {
   if (!data) return
   const offsets = new Float64Array(tensors.length)
   const lengths = new Float64Array(tensors.length)

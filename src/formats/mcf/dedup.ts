@@ -1,9 +1,9 @@
 // Tensors whose bytes are stored only once: those that share a payload, or a range of their source.
 import type { ByteSource } from '../../bytes/index.js'
-import type { Payload, TensorList } from '../../model/index.js'
+import type { Payload, Tensor } from '../../model/index.js'
 
 /** For each tensor the position of the first one with the same bytes, which can be its own. `given`: the same tensors in another order. */
-export function groupShared(tensors: TensorList, given: TensorList): Uint32Array {
+export function groupShared(tensors: readonly Tensor[], given: readonly Tensor[]): Uint32Array {
   const owners = Uint32Array.from({ length: tensors.length }, (_, i) => i)
   if (areApart(given)) return owners
   const ranges = new Ranges(tensors.length)
@@ -23,7 +23,7 @@ export function groupShared(tensors: TensorList, given: TensorList): Uint32Array
 }
 
 /** Whether each begins behind the beginning of the one before, as in most files: then no two are the same, and there is nothing to sort. */
-function areApart(tensors: TensorList): boolean {
+function areApart(tensors: readonly Tensor[]): boolean {
   const reached = new Map<ByteSource, number>()
   for (const { data } of tensors) {
     const origin = data!.origin

@@ -3,7 +3,6 @@
 import { alignUp, type ByteSource, type StructValues } from '../../bytes/index.js'
 import { collectingReport } from '../../errors/index.js'
 import { defaultLimits, type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
-import { isSameStored } from '../../model/same-tensor.js'
 import { areApart, EditSpace, type Stretch } from '../../writing/edit-space.js'
 import { type Container, readContainer } from './container.js'
 import { TensorIndex } from './encode-index.js'
@@ -91,7 +90,7 @@ async function planEntries(
 const positionOf = ({ old }: Entry): number => old?.index ?? Number.POSITIVE_INFINITY
 
 const haveSameNames = ({ tensors: old }: Model, { tensors }: Model): boolean =>
-  tensors.every(({ name, data }, i) => name === old.at(i)!.name && isSameStored(data, old.at(i)!.data))
+  tensors.every(({ name, data }, i) => name === old[i]!.name && data === old[i]!.data)
 
 const isAnchor = ({ type, old, bytes }: Entry): boolean =>
   old !== undefined && !bytes && old.size > 0 && (type === sectionTypes.tensorData || old.size > smallSection)

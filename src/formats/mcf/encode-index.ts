@@ -2,7 +2,7 @@
 // one behind the other. Its bytes are made when they are written, a stretch of tensors at a time: with a million of them they take a good
 // part of the memory otherwise.
 import { failWith, writeCodes } from '../../errors/index.js'
-import { type BytesSlot, madeSlot, type Tensor, type TensorList } from '../../model/index.js'
+import { type BytesSlot, madeSlot, type Tensor } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
 import { sectionName, sectionTypes } from './sections.js'
 import { flagSorted, flagUtf8, indexEntry, indexHeader } from './structs.js'
@@ -21,7 +21,7 @@ interface Stretch {
 }
 
 export class TensorIndex {
-  readonly #tensors: TensorList
+  readonly #tensors: readonly Tensor[]
   readonly #offsets: ArrayLike<number>
   readonly #stretches: Stretch[] = []
   readonly #dimsCount: number
@@ -29,7 +29,7 @@ export class TensorIndex {
   #isUtf8 = true
 
   /** The tensors are in the order of their names; `offsets` are where their data begin. */
-  constructor(tensors: TensorList, offsets: ArrayLike<number>) {
+  constructor(tensors: readonly Tensor[], offsets: ArrayLike<number>) {
     this.#tensors = tensors
     this.#offsets = offsets
     let [dimOff, nameOff] = [0, 0]

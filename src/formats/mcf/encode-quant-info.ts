@@ -1,10 +1,10 @@
 // QuantInfo as the reference writes it.
 import { methodOf, type QuantInfo } from '../../dtypes/mcf/types.js'
-import type { TensorList } from '../../model/index.js'
+import type { Tensor } from '../../model/index.js'
 import { quantHeader, quantRecord } from './structs.js'
 
 /** One record per quantized tensor that has something to say. Without records there is no section, unless the file had an empty one. */
-export function encodeQuantInfo(tensors: TensorList, evenEmpty: boolean): Uint8Array | undefined {
+export function encodeQuantInfo(tensors: readonly Tensor[], evenEmpty: boolean): Uint8Array | undefined {
   const records = tensors.flatMap((tensor, tensorIndex) => {
     const method = methodOf(tensor.dtype.id)
     const info = tensor.extra?.quantInfo as QuantInfo | undefined

@@ -2,7 +2,7 @@
 // writes bare codes under these types. A file in which tare has put them says so in ModelInfo: they are meant, and their scales are there.
 import { isBareCodes } from '../../dtypes/mcf/layout.js'
 import { methodOf } from '../../dtypes/mcf/types.js'
-import { type Metadata, type MetaValue, type Tensor, type TensorList, text } from '../../model/index.js'
+import { type Metadata, type MetaValue, type Tensor, text } from '../../model/index.js'
 
 export const intMarkKey = 'tare.int-payloads'
 const meaning = 'as documented'
@@ -13,10 +13,10 @@ function isDocumentedInt({ dtype, shape, data }: Tensor): boolean {
   return method?.family === 'int' && data !== null && !isBareCodes(method, shape, data.byteLength)
 }
 
-export const hasDocumentedInts = (tensors: TensorList): boolean => tensors.some(isDocumentedInt)
+export const hasDocumentedInts = (tensors: readonly Tensor[]): boolean => tensors.some(isDocumentedInt)
 
 /** The entry of ModelInfo that goes with these tensors, if any. */
-export const intMarkFor = (tensors: TensorList): readonly (readonly [string, MetaValue])[] =>
+export const intMarkFor = (tensors: readonly Tensor[]): readonly (readonly [string, MetaValue])[] =>
   hasDocumentedInts(tensors) ? [[intMarkKey, text(meaning)]] : []
 
 export function hasIntMark(extras: Metadata | undefined): boolean {

@@ -8,7 +8,7 @@ import {
   type Payload,
   type Slot,
   slotsMadeBy,
-  type TensorList,
+  type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
 import { groupShared } from './dedup.js'
@@ -107,7 +107,12 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
 }
 
 /** Flag 0 must be set for block types. Otherwise it says that all tensors are aligned; a file that left it clear keeps it so. */
-function flagsFor(tensors: TensorList, notes: Notes | undefined, allAligned: boolean, likeReference: boolean): bigint {
+function flagsFor(
+  tensors: readonly Tensor[],
+  notes: Notes | undefined,
+  allAligned: boolean,
+  likeReference: boolean,
+): bigint {
   if (likeReference) return flagAligned64
   const isAligned = allAligned && (notes === undefined || notes.flags % 2n === flagAligned64)
   const hasBlocks = tensors.some(({ dtype }) => needsAlignment(dtype))
@@ -116,7 +121,8 @@ function flagsFor(tensors: TensorList, notes: Notes | undefined, allAligned: boo
 }
 
 /** The reference's quantize command gives each tensor bytes of its own. */
-const eachItsOwn = (tensors: TensorList): Uint32Array => Uint32Array.from({ length: tensors.length }, (_, i) => i)
+const eachItsOwn = (tensors: readonly Tensor[]): Uint32Array =>
+  Uint32Array.from({ length: tensors.length }, (_, i) => i)
 
 /** A section that no reader looked at must not become the one that they do look at. */
 function refuseAscent(sections: readonly WrittenSection[], file: string): void {
@@ -130,7 +136,7 @@ function refuseAscent(sections: readonly WrittenSection[], file: string): void {
 
 function writeTensorData(
   writer: Writer,
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   owners: Uint32Array,
   align: number,
   version: number,

@@ -1,10 +1,10 @@
 // Tensors may have the same place, down to the last byte: that is how equal ones are stored once. Any other overlap is damage, or the work of
 // a writer that has lost count: a change to one tensor changes another.
-import type { ReadContext, TensorList } from '../../model/index.js'
+import type { ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 
 /** Reports once for the file how many tensors begin inside another one, and which is the first. */
-export function checkTensorOverlap(tensors: TensorList, { report }: ReadContext): void {
+export function checkTensorOverlap(tensors: readonly Tensor[], { report }: ReadContext): void {
   const places = placesOf(tensors)
   if (areApart(places)) return
   const order = Uint32Array.from(places.offsets.keys()).sort((a, b) => compare(places, a, b))
@@ -33,7 +33,7 @@ interface Places {
   readonly ends: Float64Array
 }
 
-function placesOf(tensors: TensorList): Places {
+function placesOf(tensors: readonly Tensor[]): Places {
   const offsets = new Float64Array(tensors.length)
   const ends = new Float64Array(tensors.length)
   for (const [i, { data }] of tensors.entries()) {

@@ -1,10 +1,10 @@
 // The tensors: TensorIndex, TensorData and QuantInfo together. A file without any of them is a container of other sections, which is fine.
 import type { ByteSource } from '../../bytes/index.js'
 import type { QuantInfo } from '../../dtypes/mcf/types.js'
-import type { ReadContext, Tensor, TensorList } from '../../model/index.js'
-import { byName as orderedByName } from '../../model/ordered-tensors.js'
+import type { ReadContext, Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import { RangePayload } from '../../model/range-payload.js'
+import { byName as orderedByName } from '../../model/tensor-order.js'
 import { codes } from './codes.js'
 import type { Container } from './container.js'
 import type { Entry } from './entry.js'
@@ -23,7 +23,7 @@ export async function readStore(
   container: Container,
   sections: ReadonlyMap<number, Section>,
   context: ReadContext,
-): Promise<TensorList> {
+): Promise<readonly Tensor[]> {
   const index = sections.get(sectionTypes.tensorIndex)
   const data = sections.get(sectionTypes.tensorData)
   const quant = sections.get(sectionTypes.quantInfo)
@@ -150,7 +150,7 @@ const toQuantInfo = ({ domain, minClip, maxClip }: FoundRecord): QuantInfo => ({
 })
 
 /** Short gaps between tensors are padding; longer ones stay gaps in the byte map. */
-function recordPadding(source: ByteSource, data: Section, tensors: TensorList, { extents }: ReadContext): void {
+function recordPadding(source: ByteSource, data: Section, tensors: readonly Tensor[], { extents }: ReadContext): void {
   if (!extents) return
   const longest = Math.max(blockAlignment, alignmentOf(tensors, data) ?? 0)
   const ranges = tensors.flatMap(({ data: payload }) => (payload?.origin ? [payload.origin] : []))
@@ -168,11 +168,11 @@ function recordPadding(source: ByteSource, data: Section, tensors: TensorList, {
 }
 
 /** Tensors by the bytes of their names. */
-export const byName = (tensors: TensorList): TensorList =>
+export const byName = (tensors: readonly Tensor[]): readonly Tensor[] =>
   orderedByName(tensors, ({ name, rawName }) => rawName?.[0] ?? name)
 
 /** The alignment that the tensors of a file were written with. */
-export function alignmentOf(tensors: TensorList, { offset, size }: Section): number | undefined {
+export function alignmentOf(tensors: readonly Tensor[], { offset, size }: Section): number | undefined {
   const placed = new PlacedTensors(tensors.length)
   for (const { data, dtype } of byName(tensors))
     if (data?.origin) placed.add(data.origin.offset, data.byteLength, isBlockType(dtype))

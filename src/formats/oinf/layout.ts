@@ -12,10 +12,10 @@ import {
   type Slot,
   slotLength,
   slotsMadeBy,
-  type TensorList,
+  type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { byName } from '../../model/ordered-tensors.js'
+import { byName } from '../../model/tensor-order.js'
 import { storedName } from './capabilities.js'
 import { escapeKey, escapeName, quantKey } from './names.js'
 import { whyQuantUnfit, writeQuant } from './quant.js'
@@ -120,7 +120,7 @@ function checkTensors({ tensors }: Model, file: string): boolean {
 function place(
   version: 1 | 2,
   tables: Tables,
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   { name: file, align = alignment }: WriteOptions,
 ): Iterable<Slot> {
   const measured = measureTensors(tensors, version, file)

@@ -1,7 +1,7 @@
 // The table of tensors, as bytes that are made when they are written: with a million tensors it takes a good part of the memory otherwise.
 import { failWith, writeCodes } from '../../errors/index.js'
 import { exactDims } from '../../model/dims.js'
-import { type BytesSlot, madeSlot, type Tensor, type TensorList } from '../../model/index.js'
+import { type BytesSlot, madeSlot, type Tensor } from '../../model/index.js'
 import { storedName } from './capabilities.js'
 import { quantSizeOf } from './quant.js'
 import { dataFields, hasData, hasQuant, quantFields, stringSize, tensorFields } from './structs.js'
@@ -20,7 +20,7 @@ export interface Measured {
 }
 
 /** `tensors` are sorted by their stored names. */
-export function measureTensors(tensors: TensorList, version: 1 | 2, file: string): Measured {
+export function measureTensors(tensors: readonly Tensor[], version: 1 | 2, file: string): Measured {
   const stretches: number[] = []
   const lengths = new Float64Array(tensors.length)
   const quantLengths = new Map<number, number>()
@@ -54,7 +54,7 @@ export interface TensorPlaces {
 }
 
 export function* tensorSlots(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   { stretches, quantLengths }: Measured,
   version: 1 | 2,
   places: TensorPlaces,

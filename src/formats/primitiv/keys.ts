@@ -1,7 +1,7 @@
 // Which key each parameter is written under. Tensors that came from such a file have a path. Others have one name, usually dotted; it is
 // taken apart when no name would then have to be a parameter and a submodel at once.
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Model, Tensor, TensorList } from '../../model/index.js'
+import type { Model, Tensor } from '../../model/index.js'
 import { type Conflict, KeyOrder, textOfKey } from './key-order.js'
 import type { Key } from './names.js'
 import { groupStats, statName } from './stat-groups.js'
@@ -49,7 +49,7 @@ export function planEntries({ tensors, origin }: Model, split: SplitNames, file:
   return { count: sorted.length, at }
 }
 
-function positionsOfWeights(tensors: TensorList): Uint32Array {
+function positionsOfWeights(tensors: readonly Tensor[]): Uint32Array {
   const positions = new Uint32Array(tensors.length)
   let count = 0
   for (const [position, { role }] of tensors.entries()) if (role === 'weight') positions[count++] = position
@@ -64,7 +64,7 @@ interface SortedWeights {
 
 /** Undefined where names must not be taken apart after all. */
 function sortWeights(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   weights: Uint32Array,
   split: SplitNames,
   file: string,

@@ -2,7 +2,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
 import { strictReport, TareError } from '../../errors/index.js'
-import type { Model, ReadContext, Tensor, TensorList } from '../../model/index.js'
+import type { Model, ReadContext, Tensor } from '../../model/index.js'
 import { MsgpackReader } from '../../wire/msgpack/index.js'
 import { FieldReader } from './fields.js'
 import { type FileType, readHeader, titleOf } from './header.js'
@@ -96,7 +96,7 @@ async function readFile(walk: FileWalk): Promise<Model> {
   return { ...base, metadata: new Map(), tensors }
 }
 
-async function readTensors(walk: FileWalk, type: FileType, onCut: () => void): Promise<TensorList> {
+async function readTensors(walk: FileWalk, type: FileType, onCut: () => void): Promise<readonly Tensor[]> {
   const { source, fields } = walk
   if (type === 'shape') {
     const shape = await walk.once(() => {

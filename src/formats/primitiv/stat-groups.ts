@@ -1,12 +1,16 @@
 // Which statistics belong to which parameter. There can be two for each of half a million, so all of it is positions in the list of tensors.
 import { NameSet } from '../../bytes/name-set.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Tensor, TensorList } from '../../model/index.js'
+import type { Tensor } from '../../model/index.js'
 import { textOfKey } from './key-order.js'
 import type { Key } from './names.js'
 
 /** The positions of the statistics of the parameter at a position. Fails where a statistic has no parameter. */
-export function groupStats(tensors: TensorList, weights: Uint32Array, file: string): (owner: number) => Uint32Array {
+export function groupStats(
+  tensors: readonly Tensor[],
+  weights: Uint32Array,
+  file: string,
+): (owner: number) => Uint32Array {
   const owners = new NameSet((position) => ownId(tensors.at(position)!))
   // Of two with one name the last counts, so it is the first to come in.
   for (const position of weights.toReversed()) owners.add(ownId(tensors.at(position)!), position)

@@ -4,7 +4,7 @@
 import { type ByteSource, encodeUtf8 } from '../../bytes/index.js'
 import { NameSet } from '../../bytes/name-set.js'
 import { f32 } from '../../dtypes/index.js'
-import { type JsonValue, rangePayload, type Tensor, type TensorList } from '../../model/index.js'
+import { type JsonValue, rangePayload, type Tensor } from '../../model/index.js'
 import { PackedTensors } from '../../model/packed-tensors.js'
 import type { FieldReader, Name } from './fields.js'
 import { KeyOrder } from './key-order.js'
@@ -80,7 +80,7 @@ export class TensorCollector implements ParameterVisitor {
   }
 
   /** Reports keys that no model can have, and gives every tensor a name of its own. */
-  finish(): TensorList {
+  finish(): readonly Tensor[] {
     if (!this.#isOrderly) this.#checkKeys()
     if (this.#isAmbiguous || this.#isDotted) this.#makeUnique()
     this.#fields.commit()

@@ -1,7 +1,7 @@
 // The header: compact JSON, metadata first and sorted, then the tensors in the order of the file.
 import { compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Metadata, Slot, Tensor, TensorList } from '../../model/index.js'
+import type { Metadata, Slot, Tensor } from '../../model/index.js'
 import { MadeBytes } from '../../writing/made-bytes.js'
 import { tagByDType } from './dtypes.js'
 import { entryPath } from './header.js'
@@ -15,7 +15,7 @@ const membersTogether = 4096
 
 /** One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins. */
 export function encodeHeader(
-  tensors: TensorList,
+  tensors: readonly Tensor[],
   metadata: Metadata,
   offsetOf?: (tensor: Tensor) => number,
 ): MadeBytes {

@@ -1,9 +1,9 @@
 // The reference library's order: by falling rank of the type, then by name.
-import type { TensorList } from '../../model/index.js'
-import { byName } from '../../model/ordered-tensors.js'
+import type { Tensor } from '../../model/index.js'
+import { byName } from '../../model/tensor-order.js'
 import { tagByDType } from './dtypes.js'
 
-export const inFileOrder = (tensors: TensorList): TensorList =>
+export const inFileOrder = (tensors: readonly Tensor[]): readonly Tensor[] =>
   byName(
     tensors,
     ({ name }) => name,

@@ -9,7 +9,6 @@ import {
   type Model,
   slotsMadeBy,
   type Tensor,
-  type TensorList,
   type WriteOptions,
 } from '../../model/index.js'
 import { encodeHeader, headerSlots, prefixSize } from './encode-header.js'
@@ -52,7 +51,7 @@ function layoutWeights(model: Model, options: WriteOptions): Layout {
 }
 
 /** Fills shards in order; a tensor larger than the limit gets one of its own. */
-function splitShards(tensors: TensorList, limit: number): Tensor[][] {
+function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
   const shards: Tensor[][] = []
   let room = 0
   for (const tensor of tensors) {
@@ -67,7 +66,7 @@ function splitShards(tensors: TensorList, limit: number): Tensor[][] {
   return shards.length === 0 ? [[]] : shards
 }
 
-function layoutFile(name: string, tensors: TensorList, model: Model, options: WriteOptions): FileLayout {
+function layoutFile(name: string, tensors: readonly Tensor[], model: Model, options: WriteOptions): FileLayout {
   const json = encodeHeader(tensors, model.metadata)
   const slack = Number(options.extra?.[slackOption] ?? 0)
   const length = alignUp(prefixSize + json.length + slack, options.align ?? 8) - prefixSize
@@ -84,7 +83,12 @@ function layoutFile(name: string, tensors: TensorList, model: Model, options: Wr
   return { name, slots }
 }
 
-function layoutIndex(name: string, files: readonly FileLayout[], shards: TensorList[], model: Model): FileLayout {
+function layoutIndex(
+  name: string,
+  files: readonly FileLayout[],
+  shards: readonly (readonly Tensor[])[],
+  model: Model,
+): FileLayout {
   const weights: [string, string][] = []
   let total = 0
   for (const [i, shard] of shards.entries()) {
