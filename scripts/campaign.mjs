@@ -158,7 +158,7 @@ async function roundTrip(tare, model, target, directory, problems, open) {
   const away = await open(there.path, target)
   const { equal } = await tare.diffModels(model, away, { measure: false })
   if (there.loss === 'none' && !equal) problems.push(`to ${target}: no loss, but different`)
-  if (tare.formatById(model.format).layout && target !== model.format) {
+  if (tare.formatById(model.format).capabilities.write && target !== model.format) {
     const back = await write(away, model.format, 'back')
     const home = await open(back.path, model.format)
     const isSame = (await tare.diffModels(model, home, { measure: false })).equal

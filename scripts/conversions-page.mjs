@@ -72,7 +72,7 @@ const kinds = [
   ['size variables', part(sizes), 'size-variables'],
 ]
 
-const writable = formats.filter((format) => format.layout && format.capabilities.write)
+const writable = formats.filter((format) => format.capabilities.write)
 
 async function write(source, target, stow) {
   const conversion = await planConversion(source, target.id, {

@@ -149,7 +149,7 @@ async function write(
 /** Bare bytes under the name of a container would deceive whoever opens them. */
 function refuseContainer(input: string, name: string, output: string): void {
   const format = formatForOutput(output)
-  if (!(format?.capabilities.write ?? format?.exporter) || extname(output).toLowerCase() === '.npy') return
+  if (!(format?.capabilities.write ?? format?.capabilities.writeFor) || extname(output).toLowerCase() === '.npy') return
   const how = `tare convert ${input} --only ${name} -o ${output}`
   throw new UsageError(`extract writes FILE.npy or bare bytes, no ${format.title}; that is: ${how}`)
 }

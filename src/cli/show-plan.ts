@@ -11,7 +11,7 @@ export const worstLoss = { none: 'form', precision: 'precision', all: 'content' 
 
 /** The name of the output says nothing; what would. */
 export function unknownOutput(): UsageError {
-  const known = formats.filter((each) => each.layout ?? each.exporter).map((each) => each.id)
+  const known = formats.filter((each) => each.capabilities.write ?? each.capabilities.writeFor).map((each) => each.id)
   return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
 }
 

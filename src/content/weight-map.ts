@@ -2,8 +2,7 @@
 // the business of the format that reads them; that index and files agree is checked here.
 import { type ByteSource, isPathBelow } from '../bytes/index.js'
 import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
-import type { ReadContext } from '../model/format.js'
-import type { Model } from '../model/model.js'
+import type { Opened, ReadContext } from '../model/format.js'
 import type { Tensor } from '../model/tensor.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 
@@ -16,11 +15,11 @@ export interface ShardSet {
   /** The whole index. */
   readonly root: JsonObject
   /** By file name, in the order of the map. Files that could not be read are left out. */
-  readonly shards: ReadonlyMap<string, Model>
+  readonly shards: ReadonlyMap<string, Opened>
   readonly tensors: Tensor[]
 }
 
-type ReadShard = (source: ByteSource, context: ReadContext) => Promise<Model>
+type ReadShard = (source: ByteSource, context: ReadContext) => Promise<Opened>
 
 export async function readShardSet(
   source: ByteSource,
@@ -38,7 +37,7 @@ export async function readShardSet(
   const weightMap = root instanceof Map ? root.get('weight_map') : undefined
   if (!(root instanceof Map) || !(weightMap instanceof Map)) return fail('an object weight_map was expected')
   const placed = groupByShard(weightMap, context, codes)
-  const shards = new Map<string, Model>()
+  const shards = new Map<string, Opened>()
   for (const [file, names] of placed) {
     const shard = await openShard(source, file, context, codes, readShard)
     if (shard) shards.set(file, shard)
@@ -79,7 +78,7 @@ async function openShard(
   context: ReadContext,
   codes: WeightMapCodes,
   readShard: ReadShard,
-): Promise<Model | undefined> {
+): Promise<Opened | undefined> {
   const { report } = context
   const missing = (what: string, error: unknown): undefined => {
     const why = error instanceof TareError ? error.finding.message : (error as Error).message
@@ -106,7 +105,7 @@ async function openShard(
 
 function collectTensors(
   placed: ReadonlyMap<string, ReadonlySet<string>>,
-  shards: ReadonlyMap<string, Model>,
+  shards: ReadonlyMap<string, Opened>,
   context: ReadContext,
   codes: WeightMapCodes,
 ): Tensor[] {
@@ -116,7 +115,7 @@ function collectTensors(
     const shard = shards.get(file)
     if (!shard) continue
     const missing = new Set(names)
-    for (const tensor of shard.tensors) {
+    for (const tensor of shard.model.tensors) {
       if (missing.delete(tensor.name)) tensors.push(tensor)
       else if (!names.has(tensor.name)) {
         const message = `${file} holds ${JSON.stringify(tensor.name)}, which the index does not place there`

@@ -3,7 +3,7 @@ import type { ByteSource } from '../bytes/index.js'
 import { isSizeOf } from '../dtypes/index.js'
 import { collectingReport, type Finding, failWith, placeOf, TareError, writeCodes } from '../errors/index.js'
 import { openModel, recognise, requireFormat } from '../formats/index.js'
-import { closeModel, type Model, type Tensor } from '../model/index.js'
+import { closeModel, isWritable, type Model, type Tensor } from '../model/index.js'
 
 /** Throws unless the output opens as the format that it was written in, with the tensors that it was given. Closes it. */
 export async function assertOpens(
@@ -26,7 +26,7 @@ export async function assertOpens(
   const [count, bytes] = [model.tensors.length, bytesOf(model.tensors)]
   await closeModel(model)
   // An exporter makes a graph of its own from the model.
-  if (!requireFormat(target).layout) return
+  if (!isWritable(requireFormat(target))) return
   const [wantedCount, wantedBytes] = [planned.tensors.length, bytesOf(planned.tensors)]
   if (count !== wantedCount || bytes !== wantedBytes)
     refuse(`${wantedCount} tensors with ${wantedBytes} bytes were given, ${count} with ${bytes} would come back`)
@@ -42,10 +42,10 @@ function bytesOf(tensors: readonly Tensor[]): number {
 export async function assertVerifies(written: ByteSource, target: string, signal?: AbortSignal): Promise<void> {
   const findings: Finding[] = []
   const report = collectingReport(written.name, findings)
-  const { format, context, read } = await recognise(written, { from: target, signal, report })
+  const { context, read } = await recognise(written, { from: target, signal, report })
   try {
-    const model = await read()
-    await format.check?.(model, { ...context, extra: {}, checked() {} })
+    const { check } = await read()
+    await check?.({ ...context, extra: {}, checked() {} })
   } catch (error) {
     if (!(error instanceof TareError) || !findings.includes(error.finding)) throw error
   } finally {

@@ -68,6 +68,7 @@ export async function planConversion(source: Model, target: string, options: Con
 
 async function planChange(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
   const format = requireFormat(target)
+  const { layout: writer } = await format.load()
   const actions: ActionLog = [...(options.before ?? [])]
   const restored = options.stow === false ? source : await restore(source, actions)
   const model = prepare(forTarget(restored, target), options, actions)
@@ -105,7 +106,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   assertSizes(stored, fileOf(source))
   const shared = sharedOut(stored, options.pool)
   const planned: Model = { ...oriented, format: target, tensors: shared, metadata, parts }
-  const layout = await writerOf(format)!.layout!(planned, {
+  const layout = await writer!(planned, {
     name,
     shardSize,
     align,
@@ -144,14 +145,12 @@ async function findDamageIn(
   return stateFrom && stateFrom !== source ? [...damage, ...(await findDamage(stateFrom, how))] : damage
 }
 
-const writerOf = (format: Format): Pick<Format, 'layout'> | undefined => (format.layout ? format : format.exporter)
-
 /** What the target says that it can hold of this model. */
 function capabilitiesFor(format: Format, model: Model, options: ConvertOptions): WriteCapabilities {
-  const { capabilities, exporter } = format
+  const { capabilities } = format
   const given = options.extra ?? {}
-  const own = capabilities.writeFor?.(model, given, options.name) ?? capabilities.write ?? exporter?.write(model, given)
-  if (!writerOf(format)?.layout || !own) {
+  const own = capabilities.writeFor?.(model, given, options.name) ?? capabilities.write
+  if (!own) {
     return failWith(writeCodes['not-writable'], { file: options.name, message: `${format.title} cannot be written` })
   }
   const write = own.hugeShapes ? own : withoutHugeShapes(own)

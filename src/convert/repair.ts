@@ -23,7 +23,7 @@ export async function planRepair(source: ByteSource, options: WriteOptions & Ope
   const findings: Finding[] = []
   const report = collectingReport(source.name, findings)
   const { format, context } = await recognise(source, { ...options, report })
-  const repair = await format.repair?.(source, context, options)
+  const repair = await (await format.load()).repair?.(source, context, options)
   if (repair) return { ...repair, format: format.id, findings, ...filesOf(repair.layout) }
   return salvage(source, options)
 }

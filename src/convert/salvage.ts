@@ -6,8 +6,10 @@ import { formatForOutput, type OpenOptions, type Recognised, recognise } from '.
 import { Damage } from '../model/damage.js'
 import {
   type Format,
+  isWritable,
   type Lost,
   type Model,
+  type Opened,
   type Payload,
   type ReadProof,
   type Tensor,
@@ -42,21 +44,24 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   const recognised = await recognise(source, { ...options, report, onLost })
   const { format } = recognised
   const nothing = (message: string): never => failWith(writeCodes['nothing-to-repair'], { file: source.name, message })
-  const model = await readWhole(recognised, options, nothing)
+  const opened = await readWhole(recognised, options, nothing)
+  const { model } = opened
+  const { repair, verifiedPayload } = await format.load()
   const isCut = lost.length > 0
   const cutFiles = new Set(findings.flatMap(({ severity, file }) => (severity === 'error' ? [file] : [])))
   const isExpected = (each: Finding): boolean => isCut && cutFiles.has(each.file) && reachesEnd(each, model)
   const damage = new Damage(
-    (await findDamaged(recognised, model, findings, options)).filter((each) => !isExpected(each)),
+    (await findDamaged(recognised, opened, findings, options)).filter((each) => !isExpected(each)),
   )
   const errors = findings.filter(({ severity }) => severity === 'error')
   // Views of one storage may share bytes as they like; only where the format calls it an error, something was overwritten.
-  const all = [...model.tensors]
-  const overlapping = errors.some(({ code }) => code.endsWith('overlap')) ? findOverlaps(all) : new Set<Tensor>()
-  const tensors = await chooseTensors(recognised, { ...model, tensors: all }, { damage, overlapping }, lost)
+  const overlapping = errors.some(({ code }) => code.endsWith('overlap'))
+    ? findOverlaps(model.tensors)
+    : new Set<Tensor>()
+  const tensors = await chooseTensors(model, { damage, overlapping, verifiedPayload, signal: options.signal }, lost)
   // A format with a repair of its own has declined; that only the stated size is wrong means that padding was cut off.
   const isShort = errors.every(({ code }) => code.endsWith('file-size'))
-  const isWrong = errors.length > 0 && (!format.repair || isShort)
+  const isWrong = errors.length > 0 && (!repair || isShort)
   if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be repaired')
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
   const anyDamage = new Damage(errors)
@@ -89,7 +94,7 @@ async function readWhole(
   { format, read }: Recognised,
   { signal }: OpenOptions,
   nothing: (message: string) => never,
-): Promise<Model> {
+): Promise<Opened> {
   try {
     return await read()
   } catch (error) {
@@ -102,7 +107,7 @@ async function readWhole(
 /** Places that fail the format's own checks of the payloads. */
 async function findDamaged(
   { format, context }: Recognised,
-  model: Model,
+  { model, check }: Opened,
   findings: Finding[],
   { signal }: OpenOptions,
 ): Promise<readonly Finding[]> {
@@ -112,7 +117,7 @@ async function findDamaged(
   // Every tensor may have something wrong with it, and none of that may be left out.
   const report = collectingReport(context.report.file, found, 4 * model.tensors.length + maxFindings)
   try {
-    await format.check?.(model, { ...context, report, extra: {}, checked() {} })
+    await check?.({ ...context, report, extra: {}, checked() {} })
   } catch (error) {
     if (!(error instanceof TareError) || signal?.aborted) throw error
   }
@@ -124,14 +129,11 @@ interface Doubts {
   /** Places that fail a check. */
   readonly damage: Damage
   readonly overlapping: ReadonlySet<Tensor>
+  readonly verifiedPayload: VerifiedPayload | undefined
+  readonly signal: AbortSignal | undefined
 }
 
-async function chooseTensors(
-  recognised: Recognised,
-  model: Model,
-  { damage, overlapping }: Doubts,
-  lost: Lost[],
-): Promise<Tensor[]> {
+async function chooseTensors(model: Model, doubts: Doubts, lost: Lost[]): Promise<Tensor[]> {
   const names = new Set<string>()
   const chosen: Tensor[] = []
   const budget = new WorkBudget({ size: totalSize(model) })
@@ -139,11 +141,11 @@ async function chooseTensors(
   const room = new WorkBudget({ size: totalSize(model) })
   for (const tensor of model.tensors) {
     const { name, data } = tensor
-    const unfit = overlapping.has(tensor)
+    const unfit = doubts.overlapping.has(tensor)
       ? 'it shares some of its bytes with another'
       : names.has(name)
         ? 'another tensor before it has the same name'
-        : await reasonAgainst(tensor, recognised, model, damage, budget)
+        : await reasonAgainst(tensor, model, doubts, budget)
     const isTooMuch = unfit === undefined && data?.origin !== undefined && !room.affords(data.byteLength)
     const reason = isTooMuch ? 'tensors share bytes so often that the output would be many times the file' : unfit
     if (reason !== undefined) lost.push({ subject: 'tensor', name, length: data?.byteLength, reason })
@@ -157,9 +159,8 @@ async function chooseTensors(
 
 async function reasonAgainst(
   tensor: Tensor,
-  { format, context }: Recognised,
   model: Model,
-  damage: Damage,
+  { damage, verifiedPayload, signal }: Doubts,
   budget: WorkBudget,
 ): Promise<string | undefined> {
   const { data } = tensor
@@ -168,11 +169,11 @@ async function reasonAgainst(
   const doubts = damage.concerning(tensor)
   const own = doubts.find((finding) => isWithin(finding, data))
   const [wide] = doubts
-  if (own || !wide || !format.verifiedPayload) return (own ?? wide)?.message
+  if (own || !wide || !verifiedPayload) return (own ?? wide)?.message
   // Something around the tensor is damaged. It may have a hash of its own that says that it is not.
   if (!budget.affords(data.byteLength))
     return `${wide.message}; tensors share bytes so often that not all of them were compared`
-  return (await isProven(await format.verifiedPayload(), model, tensor, context.signal)) ? undefined : wide.message
+  return (await isProven(verifiedPayload, model, tensor, signal)) ? undefined : wide.message
 }
 
 /** Whether a finding is about bytes of this payload and of no other. */
@@ -231,9 +232,9 @@ const isInside = ({ origin }: Payload): boolean =>
 
 /** The same format, or where that cannot be written, the one that the name of the output stands for. */
 function targetFor(format: Format, name: string): string {
-  if (format.layout) return format.id
+  if (isWritable(format)) return format.id
   const other = formatForOutput(name)
-  if (other?.layout) return other.id
+  if (other && isWritable(other)) return other.id
   const message = `${format.title} cannot be written; give the output a name that stands for another format`
   return failWith(writeCodes['not-writable'], { file: name, message })
 }

@@ -13,7 +13,7 @@ import type { EditOptions, PlannedEdit } from './types.js'
 
 export async function planEdit(source: Model, edits: Edits, options: EditOptions): Promise<PlannedEdit> {
   const { name, extra, signal } = options
-  const { editFile } = requireFormat(source.format)
+  const { editFile } = await requireFormat(source.format).load()
   if (editFile) return planFileEdit(source, edits, editFile, options)
   // What the container only carries is edited in its own form, and refers to tensors by their names. So it comes out and goes in again.
   const unpacked = edits.unset?.includes(stowageKey) ? source : (await restoreStowed(source)).model
@@ -38,10 +38,11 @@ async function findRoom(
   { model: edited, layout }: Conversion,
   options: EditOptions,
 ): Promise<FilePatch | undefined> {
+  const { editInPlace } = await requireFormat(source.format).load()
   const [file, ...others] = source.files as readonly [ByteSource, ...ByteSource[]]
   if (others.length > 0) return undefined
   const answers: (() => Promise<FileLayout | undefined> | FileLayout | undefined)[] = [
-    () => requireFormat(source.format).editInPlace?.(source, edited, { name: options.name, signal: options.signal }),
+    () => editInPlace?.(source, edited, { name: options.name, signal: options.signal }),
     () => (layout.files.length === 1 ? layout.files[0] : undefined),
   ]
   const weights = source.tensors.flatMap(({ data }) => data ?? [])

@@ -3,7 +3,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import type { Conversion, PlanAction } from '../convert/plan.js'
 import { findDamage } from '../formats/index.js'
-import { countSlots, type FileLayout, type Format, fileLength, type Model, text } from '../model/index.js'
+import { countSlots, type FileLayout, fileLength, type Implementation, type Model, text } from '../model/index.js'
 import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
 import { patchesFor } from './layout-patches.js'
 import type { EditOptions, PlannedEdit } from './types.js'
@@ -11,7 +11,7 @@ import type { EditOptions, PlannedEdit } from './types.js'
 export async function planFileEdit(
   source: Model,
   edits: Edits,
-  editFile: NonNullable<Format['editFile']>,
+  editFile: NonNullable<Implementation['editFile']>,
   { name, signal, inPlace }: EditOptions,
 ): Promise<PlannedEdit> {
   const { model, changes, added } = applyEdits(source, edits)

@@ -7,6 +7,7 @@ import {
   type DamageOptions,
   type Format,
   type Model,
+  type Opened,
   type ReadContext,
   totalSize,
 } from '../model/index.js'
@@ -34,8 +35,7 @@ const maxNamed = 3
 const moreThan = (count: number): string => (count > maxNamed ? ` and ${count - maxNamed} more tensors` : '')
 
 /** Undefined for a format without checksums. */
-export function damageFinder(format: Format, model: Model, context: ReadContext): DamageFinder | undefined {
-  const { check } = format
+export function damageFinder(format: Format, { model, check }: Opened, context: ReadContext): DamageFinder | undefined {
   if (format.capabilities.checksums === 'none' || !check) return undefined
   return async ({ only, signal, pool, onProgress }) => {
     const findings: Finding[] = []
@@ -47,7 +47,7 @@ export function damageFinder(format: Format, model: Model, context: ReadContext)
       onProgress?.({ done, total, path: context.report.file })
     }
     try {
-      await check.call(format, model, {
+      await check({
         ...context,
         report,
         extents: undefined,

@@ -1,6 +1,6 @@
 import { type ByteSource, type ExtentRecorder, withHead } from '../bytes/index.js'
 import { type Finding, type Report, strictReport } from '../errors/index.js'
-import { defaultLimits, type Format, type Limits, type Model, type ReadContext } from '../model/index.js'
+import { defaultLimits, type Format, type Limits, type Model, type Opened, type ReadContext } from '../model/index.js'
 import { detectFormat, headSize, requireFormat } from './detect.js'
 import { damageFinder } from './find-damage.js'
 
@@ -25,7 +25,7 @@ export interface ReadRequest extends OpenOptions {
 export interface Recognised {
   readonly format: Format
   readonly context: ReadContext
-  read(): Promise<Model>
+  read(): Promise<Opened>
 }
 
 /** Finds out what the source is. The first bytes are fetched once, for detection and for reading. */
@@ -36,11 +36,11 @@ export async function recognise(source: ByteSource, request: ReadRequest): Promi
   const limits = { ...defaultLimits, ...request.limits }
   const lenient = request.lenient ?? false
   const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, onLost }
-  const read = async (): Promise<Model> => {
-    const model = await format.read(withHead(source, head), context)
-    const finder = damageFinder(format, model, context)
-    // Set on the model itself: formats recognise the models that they have read.
-    return finder ? Object.assign(model, { damageFinders: [finder] }) : model
+  const read = async (): Promise<Opened> => {
+    const implementation = await format.load()
+    const opened = await implementation.read(withHead(source, head), context)
+    const finder = damageFinder(format, opened, context)
+    return finder ? { ...opened, model: { ...opened.model, damageFinders: [finder] } } : opened
   }
   return { format, context, read }
 }
@@ -49,5 +49,6 @@ export async function recognise(source: ByteSource, request: ReadRequest): Promi
 export async function openModel(source: ByteSource, options: OpenOptions = {}): Promise<Model> {
   const report = strictReport(source.name, options.onFinding)
   const recognised = await recognise(source, { ...options, report })
-  return recognised.read()
+  const { model } = await recognised.read()
+  return model
 }

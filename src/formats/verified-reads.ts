@@ -9,10 +9,10 @@ export async function withVerifiedReads(
   model: Model,
   options: VerifiedReadOptions & { readonly only?: string | undefined } = {},
 ): Promise<VerifiedModel> {
-  const format = formatById(model.format)
-  if (!format?.verifiedPayload) return { model, proof: undefined }
+  const implementation = await formatById(model.format)?.load()
+  const payloadOf = implementation?.verifiedPayload
+  if (!payloadOf) return { model, proof: undefined }
   const proof: ReadProof = { against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 0 }
-  const payloadOf = await format.verifiedPayload()
   const { only } = options
   const tensors = model.tensors.map((tensor): Tensor => {
     if (!tensor.data || (only !== undefined && tensor.name !== only)) return tensor

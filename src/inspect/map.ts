@@ -40,7 +40,7 @@ export async function mapSource(source: ByteSource, options: OpenOptions = {}): 
   try {
     const recognised = await recognise(source, { ...options, report, extents: list })
     format = recognised.format.id
-    const model = await recognised.read()
+    const { model } = await recognised.read()
     for (const file of model.files) sizes.set(file.name, file.size)
     await closeModel(model)
   } catch (error) {

@@ -151,6 +151,7 @@ export interface Capabilities {
   readonly plain?: true
   /** Metadata keys that the format's document requires of every model. */
   readonly requiredKeys?: readonly string[]
+  /** Absent: the format cannot be written, or only from certain models. */
   readonly write?: WriteCapabilities
   /** The same for one model, one set of options and one name of the output, where the answers depend on them. */
   writeFor?(model: Model, extra: OptionValues, name?: string): WriteCapabilities
@@ -179,40 +180,21 @@ export interface Repair {
   readonly lost: readonly string[]
 }
 
-/** For formats that can be written from certain models only. */
-export interface Exporter {
-  /** What becomes of the model; nothing fits when it is not one of those. */
-  write(model: Model, extra: OptionValues): WriteCapabilities
-  layout(model: Model, options: WriteOptions): Promise<Layout>
+/** What reading a file gives. */
+export interface Opened {
+  readonly model: Model
+  /** Checks that need the payloads: checksums, page hashes, values. Absent where there is nothing to check. */
+  check?(context: CheckContext): Promise<void>
 }
 
-export interface Format {
-  readonly id: string
-  /** What people call it. */
-  readonly title: string
-  /** With the dot, lower case, most usual first; the first one is used for output names. */
-  readonly extensions: readonly string[]
-  readonly capabilities: Capabilities
-  readonly codes: CodeTable
-  /** Looks at the first bytes (64 KiB at most, or the whole file) and the name. `maybe` wins only when nobody says `yes`. */
-  detect(head: Uint8Array, name: string, size: number): 'yes' | 'maybe' | 'no'
-  /**
-   * The names under which models in this format are published, the one of a single file first. A directory may hold one model in the forms
-   * of several formats; then the format that comes first in the list of formats is taken.
-   */
-  readonly published?: readonly string[]
-  /** In a directory of one model, the file to open; undefined when none of the names is this format's. */
-  mainFile?(names: readonly string[]): string | undefined
+/** What can be done with files of a format. */
+export interface Implementation {
   /** Reads the index only. Reports everything that is wrong with the structure. */
-  read(source: ByteSource, context: ReadContext): Promise<Model>
-  /** Checks that need the payloads: checksums, page hashes, values. Called after `read`, unless a quick look was asked for. */
-  check?(model: Model, context: CheckContext): Promise<void>
+  read(source: ByteSource, context: ReadContext): Promise<Opened>
   /** Where hashes cover parts of a file: reads that compare exactly what they read. */
-  verifiedPayload?(): Promise<VerifiedPayload>
+  readonly verifiedPayload?: VerifiedPayload
   /** The file(s) to write. The model fits: capabilities were asked before. */
   layout?(model: Model, options: WriteOptions): Promise<Layout>
-  /** The same where only certain models can be written. */
-  readonly exporter?: Exporter
   /**
    * The edited model as a file in which the weights lie where they lie in the model's only file; undefined when its layout leaves no room
    * for that. `edited` has the same tensors, with the same payloads, perhaps under other names.
@@ -227,8 +209,32 @@ export interface Format {
   restorePart?(part: Part): Promise<Part | undefined> | Part | undefined
   /** Rebuilds what can be rebuilt from a file with known damage; undefined when there is nothing it can do. */
   repair?(source: ByteSource, context: ReadContext, options: WriteOptions): Promise<Repair | undefined>
-  /** What `repair` can do about files of this format, in words for people. */
+}
+
+/** A format: the facts about it, which are always loaded, and its implementation, which is loaded when a file needs it. */
+export interface Format {
+  readonly id: string
+  /** What people call it. */
+  readonly title: string
+  /** With the dot, lower case, the most common first; the first one is used for output names. */
+  readonly extensions: readonly string[]
+  readonly capabilities: Capabilities
+  readonly codes: CodeTable
+  /** Looks at the first bytes (64 KiB at most, or the whole file) and the name. `maybe` wins only when no format says `yes`. */
+  detect(head: Uint8Array, name: string, size: number): 'yes' | 'maybe' | 'no'
+  /**
+   * The names under which models in this format are published, the one of a single file first. A directory may hold one model in the forms
+   * of several formats; then the format that comes first in the list of formats is taken.
+   */
+  readonly published?: readonly string[]
+  /** In a directory of one model, the file to open; undefined when none of the names is this format's. */
+  mainFile?(names: readonly string[]): string | undefined
+  /** What can be repaired or saved of damaged files of this format, for help and docs. Absent: nothing. */
   readonly repairs?: string
   /** Flags of this format for converting and for verifying. */
   readonly options?: { readonly write?: readonly FormatOption[]; readonly check?: readonly FormatOption[] }
+  load(): Promise<Implementation>
 }
+
+/** Whether any model can be written in this format; some can be written only from certain models, which `writeFor` tells. */
+export const isWritable = ({ capabilities }: Format): boolean => capabilities.write !== undefined

@@ -9,8 +9,8 @@ import {
   vocabularyKind,
   vocabularyPart,
 } from '../content/vocabulary.js'
-import { formats } from '../formats/index.js'
-import { bytesPayload, type Format, type JsonValue, type Part, readPayload } from '../model/index.js'
+import { formatById } from '../formats/index.js'
+import { bytesPayload, type Implementation, type JsonValue, type Part, readPayload } from '../model/index.js'
 import type { StowedPart } from './document.js'
 import { fromPlainData, toPlainData } from './plain-data.js'
 
@@ -26,7 +26,8 @@ export async function describePart(part: Part, owner: string, signal?: AbortSign
   if (sharing === 'derived') return 'it is computed anew'
   if ((data?.byteLength ?? 0) > maxBytes) return `it has more than ${maxBytes >> 20} MiB`
   if (kind === vocabularyKind && !part.content) return 'it has no tokens'
-  if (!isCommon(kind) && !ownerOf(part.owner ?? owner)?.restorePart) return 'its own format could not take it back'
+  if (!isCommon(kind) && !(await ownerOf(part.owner ?? owner))?.restorePart)
+    return 'its own format could not take it back'
   const content = plainContent(part)
   return {
     kind,
@@ -53,7 +54,7 @@ function plainContent(part: Part): JsonValue | undefined {
 /** Kinds whose content this file knows; all others are for the format that they belong to. */
 const isCommon = (kind: string): boolean => [vocabularyKind, fileKind, sizesKind].includes(kind)
 
-const ownerOf = (id: string): Format | undefined => formats.find((format) => format.id === id)
+const ownerOf = async (id: string): Promise<Implementation | undefined> => formatById(id)?.load()
 
 /** The part as it was; undefined when nobody understands the description. */
 export async function restorePart(told: StowedPart): Promise<Part | undefined> {
@@ -73,7 +74,7 @@ export async function restorePart(told: StowedPart): Promise<Part | undefined> {
   if (kind === fileKind) return part.data && name !== undefined ? { ...part, owner: undefined } : undefined
   if (kind === sizesKind) return isSizes(part.content) ? { ...part, owner: undefined } : undefined
   // Content is what code works with: only the format that gave it can tell whether it is what it should be.
-  return ownerOf(owner)?.restorePart?.(part)
+  return (await ownerOf(owner))?.restorePart?.(part)
 }
 
 function isSizes(content: unknown): boolean {

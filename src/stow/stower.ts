@@ -5,6 +5,7 @@ import { failWith, writeCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import {
   type Format,
+  isWritable,
   type MetaValue,
   type Model,
   type Part,
@@ -149,7 +150,7 @@ export class Stower {
   }
 
   get #hasWayHome(): boolean {
-    return !this.#isHome && this.#home?.layout !== undefined
+    return !this.#isHome && this.#home !== undefined && isWritable(this.#home)
   }
 
   /**

@@ -4,7 +4,7 @@ import { fileKind } from '../content/companions.js'
 import type { Receipt } from '../convert/receipt.js'
 import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
 import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
-import { closeModel, type Model, type OptionValues, totalSize } from '../model/index.js'
+import { closeModel, type Model, type Opened, type OptionValues, totalSize } from '../model/index.js'
 import { restoreStowed } from '../stow/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { indexSize } from '../writing/index-size.js'
@@ -63,7 +63,8 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   try {
     recognised = await recognise(source, { ...options, report })
     if (isLong(recognised, source, options)) options.pool?.prepare()
-    model = await recognised.read()
+    const opened = await recognised.read()
+    model = opened.model
     // What merely comes along was not read; everything else beside the weights was parsed.
     bytes = indexSize(
       model,
@@ -72,7 +73,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     if (!options.quick) findings.push(...(model.flaws ?? []))
     checkNames(model, report)
     if (profile) findings.push(...checkProfile(await asMeant(model), profile))
-    await checkPayloads(recognised, model, options, (count) => {
+    await checkPayloads(recognised, opened, options, (count) => {
       bytes += count
     })
     if (options.receipt) {
@@ -106,7 +107,7 @@ async function asMeant(model: Model): Promise<Model> {
 
 async function checkPayloads(
   { format, context }: Recognised,
-  model: Model,
+  { model, check }: Opened,
   options: VerifyOptions,
   count: (bytes: number) => void,
 ): Promise<void> {
@@ -114,10 +115,10 @@ async function checkPayloads(
     const message = `${format.title} stores no checksums; compare with \`tare hash\` of a copy that you trust`
     context.report.report(verifyCodes['no-checksums'], { message })
   }
-  if (options.quick || !format.check) return
+  if (options.quick || !check) return
   const total = totalSize(model)
   let done = 0
-  await format.check(model, {
+  await check({
     ...context,
     extra: options.extra ?? {},
     pool: options.pool,

@@ -28,7 +28,7 @@ import {
 import { sourceOf } from '../support/convert.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 
-const writable = formats.filter((format) => format.layout)
+const writable = formats.filter((format) => format.capabilities.write)
 const isThorough = process.env.TARE_THOROUGH !== undefined
 /** Mutations of a file, and targets that each of them is written to. */
 const mutations = isThorough ? 400 : 12
@@ -130,7 +130,7 @@ describe.each(formats.map((format) => [format.id, format] as const))('%s', (id, 
   it.each(accepted)('$file, to every format and back', { timeout: 30_000 }, async ({ file }) => {
     const model = await openModel(fixtureSource(id, file), { from: id })
     const errors = await errorCodes(fixtureSource(id, file), id)
-    const own = home.layout && (await tryConvert(model, home))
+    const own = home.capabilities.write && (await tryConvert(model, home))
     const tares = own && (await openModel(sourceOf(own.files), { from: id }))
     for (const target of writable) {
       await expectConversion(model, target, errors, false)

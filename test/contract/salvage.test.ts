@@ -145,7 +145,7 @@ const sample = sampleModel(
 
 /** Options that make a difference to what can be saved; test/convert/salvage.test.ts has all formats without any. */
 const written = formats
-  .filter(({ layout, extensions }) => layout && !extensions[0]?.endsWith('.json'))
+  .filter(({ capabilities, extensions }) => capabilities.write && !extensions[0]?.endsWith('.json'))
   .filter(({ options }) => options?.write?.some(({ name }) => name === 'tensor-hashes'))
   .flatMap(({ id }) => [{ 'tensor-hashes': 'off' }, { 'page-hashes': 512 }].map((extra) => [id, extra] as const))
 

@@ -5,7 +5,7 @@ import { formats, hashModel, openModel } from '../../src/index.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 
-describe.each(formats.filter((format) => format.layout).map((format) => format.id))('%s, writing', (id) => {
+describe.each(formats.filter((format) => format.capabilities.write).map((format) => format.id))('%s, writing', (id) => {
   const { write } = formats.find((format) => format.id === id)!.capabilities
 
   it.each(presentCases(id).filter(isAccepted))('$file survives a round trip', async (each) => {

@@ -44,7 +44,7 @@ describe('a type that the target lacks', () => {
 })
 
 describe('every writable format takes plain f32 weights', () => {
-  it.each(formats.filter((format) => format.layout).map((format) => format.id))('%s', async (id) => {
+  it.each(formats.filter((format) => format.capabilities.write).map((format) => format.id))('%s', async (id) => {
     const most = formats.find((format) => format.id === id)!.capabilities.write?.maxTensors ?? 2
     const tensors = [sampleTensor('a.weight', 'f32', [4, 6], 1), sampleTensor('b.weight', 'f32', [5], 2)].slice(0, most)
     const model = sampleModel(tensors)

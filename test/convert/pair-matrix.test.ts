@@ -27,7 +27,7 @@ import { sourceOf } from '../support/convert.js'
 import { featureModels } from '../support/feature-models.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 
-const writable = formats.filter((format) => format.layout)
+const writable = formats.filter((format) => format.capabilities.write)
 const takes = ({ capabilities }: Format, model: Model): boolean =>
   model.tensors.length <= (capabilities.write?.maxTensors ?? Number.POSITIVE_INFINITY)
 

@@ -188,8 +188,8 @@ describe('an archive for TorchServe', () => {
 
 it('leaves every file that tare writes to its own format', async () => {
   const model = sampleModel([sampleTensor('w', 'f32', [2, 3])])
-  for (const { id, layout } of formats) {
-    if (!layout) continue
+  for (const { id, capabilities } of formats) {
+    if (!capabilities.write) continue
     const [[, bytes]] = [...(await convertToFiles(model, id))] as [[string, Uint8Array]]
     const found = await openModel(sourceOf(new Map([['m', bytes]]))).catch(() => undefined)
     expect(found?.format ?? id).toBe(id)

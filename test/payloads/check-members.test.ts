@@ -11,13 +11,13 @@ import { craftZip } from '../wire/zip/craft-zip.js'
 async function check(bytes: Uint8Array, name: string, only?: readonly string[]) {
   const findings: Finding[] = []
   const source = new MemorySource(bytes, name)
-  const { format, context, read } = await recognise(source, { report: collectingReport(name, findings) })
-  const model = await read()
+  const { context, read } = await recognise(source, { report: collectingReport(name, findings) })
+  const { check } = await read()
   let checked = 0
   const count = (length: number): void => {
     checked += length
   }
-  await format.check!(model, { ...context, extra: {}, checked: count, ...(only && { only: new Set(only) }) })
+  await check!({ ...context, extra: {}, checked: count, ...(only && { only: new Set(only) }) })
   return { wrong: findings.filter(({ code }) => code === 'zip/crc').map(({ path }) => path), checked }
 }
 

@@ -27,9 +27,9 @@ async function opened(name = 'm.bin', bytes = large, options = {}) {
 }
 
 /** In an archive of arrays every member has a header of its own; a file of one array holds no twenty. */
-function isListedAtOnce({ layout, extensions, capabilities }: Format): boolean {
+function isListedAtOnce({ extensions, capabilities }: Format): boolean {
   const isArrays = capabilities.write?.maxTensors === 1 || extensions.includes('.npz')
-  return layout !== undefined && !isArrays && capabilities.write?.order !== 'column'
+  return capabilities.write !== undefined && !isArrays && capabilities.write?.order !== 'column'
 }
 
 describe('an honest server', () => {

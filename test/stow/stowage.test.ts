@@ -231,7 +231,7 @@ describe('an entry that stands where stowage would', () => {
   ] as const
   const own = sampleModel([sampleTensor('w', 'u64', [2])], new Map(entries))
 
-  it.each(formats.filter(({ layout }) => layout).map(({ id }) => id))(
+  it.each(formats.filter(({ capabilities }) => capabilities.write).map(({ id }) => id))(
     'comes through %s as the plan says',
     async (id) => {
       const files = await convertToFiles(own, 'safetensors', { stow: false })

@@ -10,8 +10,8 @@ export async function readWith(format: string, file: Uint8Array, extents: Extent
   const source = new MemorySource(file, `model.${format}`)
   const request = { from: format, report: collectingReport(source.name, findings), extents }
   try {
-    const { tensors } = await (await recognise(source, request)).read()
-    return { findings, tensors: Array.from(tensors, plain) }
+    const { model } = await (await recognise(source, request)).read()
+    return { findings, tensors: model.tensors.map(plain) }
   } catch (error) {
     if (!(error instanceof TareError)) throw error
     return { findings, tensors: [] }

@@ -82,7 +82,7 @@ describe('a receipt', () => {
 })
 
 describe('checking', () => {
-  const targets = formats.filter((format) => format.layout && format.capabilities.write?.maxTensors === undefined)
+  const targets = formats.filter(({ capabilities: { write } }) => write && write.maxTensors === undefined)
 
   it.each(targets.map(({ id }) => [id]))('what went to %s finds nothing wrong', async (target) => {
     for (const { id } of formats) {

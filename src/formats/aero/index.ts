@@ -5,7 +5,6 @@ import { codes, setCodes } from './codes.js'
 import { setOptions, writeOptions } from './option-rows.js'
 import { magic } from './structs.js'
 
-const work = () => import('./work.js')
 const setSuffix = '.aeroset.json'
 
 const checkOptions: readonly FormatOption[] = [
@@ -37,14 +36,8 @@ export const aero: Format = {
     const files = names.filter((name) => name.endsWith('.aero'))
     return files.length === 1 ? files[0] : files.find((name) => name === 'model.aero')
   },
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  verifiedPayload: async () => (await work()).verifiedPayload,
-  layout: async (...args) => (await work()).layout(...args),
-  editInPlace: async (...args) => (await work()).editInPlace(...args),
-  restorePart: async (...args) => (await work()).restorePart(...args),
-  repair: async (...args) => (await work()).repair(...args),
   options: { write: writeOptions, check: checkOptions },
+  load: async () => (await import('./implementation.js')).aero,
 }
 
 export const aeroset: Format = {
@@ -68,10 +61,6 @@ export const aeroset: Format = {
     const indexes = names.filter((name) => name.endsWith(setSuffix))
     return indexes.length === 1 ? indexes[0] : indexes.find((name) => name === `model${setSuffix}`)
   },
-  read: async (...args) => (await work()).readSet(...args),
-  check: async (...args) => (await work()).checkSet(...args),
-  verifiedPayload: async () => (await work()).verifiedPayload,
-  layout: async (...args) => (await work()).layoutSet(...args),
-  restorePart: async (...args) => (await work()).restorePart(...args),
   options: { write: setOptions, check: checkOptions },
+  load: async () => (await import('./implementation.js')).aeroset,
 }

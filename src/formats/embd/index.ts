@@ -2,11 +2,8 @@
 import type { Format } from '../../model/index.js'
 import { sectioned, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
-import { restorePart } from './parts.js'
 import { specialIdsOption } from './special-ids.js'
 import { magic, requiredKeys } from './structs.js'
-
-const work = () => import('./work.js')
 
 export const embd: Format = {
   id: 'embd',
@@ -31,12 +28,6 @@ export const embd: Format = {
     if (lower.endsWith('.weights')) return 'maybe'
     return lower.endsWith('.bin') && same === magic.byteLength - 1 ? 'maybe' : 'no'
   },
-
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  layout: async (...args) => (await work()).layout(...args),
-  restorePart,
-  repair: async (...args) => (await work()).repair(...args),
 
   options: {
     write: [
@@ -66,4 +57,5 @@ export const embd: Format = {
       },
     ],
   },
+  load: async () => (await import('./implementation.js')).embd,
 }

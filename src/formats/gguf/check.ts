@@ -1,21 +1,13 @@
 // What is not needed to open a file: the texts and booleans inside arrays, and padding, which should be zero.
 import { decodeUtf8 } from '../../bytes/index.js'
-import type { CheckContext, MetaList, Model, ReadContext } from '../../model/index.js'
+import type { CheckContext, MetaList, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { GgufFile } from './read.js'
 import { arrayType, boolType, stringType } from './value-types.js'
 import { forEachItem, type Items, itemsOf, readValue, stringAt } from './values.js'
 
-const filesByModel = new WeakMap<Model, readonly GgufFile[]>()
-
-/** Keeps what a check needs beside the model. */
-export function rememberFiles(model: Model, files: readonly GgufFile[]): Model {
-  filesByModel.set(model, files)
-  return model
-}
-
-export async function check(model: Model, context: CheckContext): Promise<void> {
-  for (const file of filesByModel.get(model) ?? []) {
+export async function check(files: readonly GgufFile[], context: CheckContext): Promise<void> {
+  for (const file of files) {
     const own = { ...context, report: context.report.forFile(file.source.name) }
     for (const [key, value] of file.metadata) {
       if (value.type === 'array') checkItems(itemsOf(value)!, `metadata[${JSON.stringify(key)}]`, own)

@@ -5,7 +5,6 @@ import { parseShardName } from './shard-name.js'
 import { slackOption } from './slack.js'
 import { magic } from './structs.js'
 
-const work = () => import('./work.js')
 const extension = '.gguf'
 /** The part of a model that turns images or sound into tokens, and statistics for quantizing, are published beside it. */
 const helpers = /(^|[-_.])(mmproj|imatrix)(?=[-_.])/i
@@ -32,10 +31,6 @@ export const gguf: Format = {
     return models.length === 1 ? models[0] : undefined
   },
 
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  layout: async (...args) => (await work()).layout(...args),
-  editInPlace: async (...args) => (await work()).editInPlace(...args),
   options: {
     write: [
       {
@@ -46,4 +41,5 @@ export const gguf: Format = {
       },
     ],
   },
+  load: async () => (await import('./implementation.js')).gguf,
 }

@@ -1,7 +1,7 @@
 // A model is one file, or a set of them: which it is, the first file says.
 import type { ByteSource } from '../../bytes/index.js'
-import { type MetaValue, type Model, type ReadContext, stowageKey } from '../../model/index.js'
-import { rememberFiles } from './check.js'
+import { type MetaValue, type Model, type Opened, type ReadContext, stowageKey } from '../../model/index.js'
+import { check } from './check.js'
 import { codes } from './codes.js'
 import { quantizationVersionKey } from './fit.js'
 import { type GgufFile, readFile } from './read.js'
@@ -12,7 +12,7 @@ import { alignmentKey, architectureKey } from './structs.js'
 const modelKey = /^(general|tokenizer)\./
 const storageKeys = new Set<string>([alignmentKey, quantizationVersionKey])
 
-export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const first = await readFile(source, context)
   const place = placeOf(first.metadata)
   const isInSet = place !== undefined && isPlaceRight(first, place, context)
@@ -24,7 +24,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Mo
   const files = isFirst ? await readSet(first, place, context) : [first]
   const model = modelOf(files, files.length > 1 || (isFirst && context.onLost !== undefined))
   if (!place || place.no === 0) checkQuantized(model, context)
-  return rememberFiles(model, files)
+  return { model, check: (checking) => check(files, checking) }
 }
 
 function checkKeys(file: GgufFile, { report }: ReadContext): void {

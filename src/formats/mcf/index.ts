@@ -3,7 +3,6 @@ import { writeCapabilities, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
 import { magic } from './structs.js'
 
-const work = () => import('./work.js')
 const extension = '.mcf'
 
 export const mcf: Format = {
@@ -25,11 +24,6 @@ export const mcf: Format = {
     return files.length === 1 ? files[0] : undefined
   },
 
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  layout: async (...args) => (await work()).layout(...args),
-  editInPlace: async (...args) => (await work()).editInPlace(...args),
-  restorePart: async (...args) => (await work()).restorePart(...args),
   options: {
     check: [
       {
@@ -38,4 +32,5 @@ export const mcf: Format = {
       },
     ],
   },
+  load: async () => (await import('./implementation.js')).mcf,
 }

@@ -3,9 +3,8 @@ import { startsLikeNpy } from '../../wire/npy/header.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
 import { npyWrite, npzWrite } from './capabilities.js'
 import { npyCodes, npzCodes } from './codes.js'
-import { extension, memberKind } from './names.js'
+import { extension } from './names.js'
 
-const work = () => import('./work.js')
 const archiveExtension = '.npz'
 
 export const npy: Format = {
@@ -20,8 +19,7 @@ export const npy: Format = {
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
   },
   mainFile: (names) => onlyOne(names, extension),
-  read: async (...args) => (await work()).readFile(...args),
-  layout: async (...args) => (await work()).layoutFile(...args),
+  load: async () => (await import('./implementation.js')).npy,
 }
 
 export const npz: Format = {
@@ -39,10 +37,7 @@ export const npz: Format = {
     return name.toLowerCase().endsWith(archiveExtension) ? 'maybe' : 'no'
   },
   mainFile: (names) => onlyOne(names, archiveExtension),
-  read: async (...args) => (await work()).readArchive(...args),
-  check: async (...args) => (await work()).checkArchive(...args),
-  layout: async (...args) => (await work()).layoutArchive(...args),
-  restorePart: (part) => (part.kind === memberKind && part.name !== undefined && part.data ? part : undefined),
+  load: async () => (await import('./implementation.js')).npz,
 }
 
 function onlyOne(names: readonly string[], ending: string): string | undefined {

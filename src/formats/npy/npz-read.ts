@@ -2,24 +2,22 @@
 // where they lie. Of a deflated one only as much is inflated as its header takes; the elements are streamed when somebody asks.
 import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import {
-  type CheckContext,
   type Metadata,
   type Model,
+  type Opened,
   type ReadContext,
   readPayload,
   stowageKey,
   text,
 } from '../../model/index.js'
-import { type CheckedArchive, checkMembers, memberPayload } from '../../payloads/zip-payload.js'
+import { checkMembers, memberPayload } from '../../payloads/zip-payload.js'
 import { readZip, type ZipArchive, type ZipContext } from '../../wire/zip/zip.js'
 import { extension, stowageFile } from './names.js'
 import { Contents } from './npz-contents.js'
 
 const parallelReads = 16
 
-const archives = new WeakMap<Model, CheckedArchive>()
-
-export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function readArchive(source: ByteSource, context: ReadContext): Promise<Opened> {
   const { report, extents, signal } = context
   const onLost = context.onLost && lostMember(context.onLost)
   const archive = await readZip(source, { report, extents, signal, maxDirectory: context.limits.indexBytes, onLost })
@@ -41,8 +39,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     files: [source],
     ...(flaws.length > 0 && { flaws }),
   }
-  archives.set(model, { source, members, tensorsIn })
-  return model
+  return { model, check: (checking) => checkMembers({ source, members, tensorsIn }, checking) }
 }
 
 /** A member takes its header on top of the elements, which only the member itself could tell. */
@@ -70,9 +67,4 @@ async function readStowage(
   const bytes = member ? await readPayload(memberPayload(source, member), signal) : comment
   const content = bytes[0] === 0x7b ? decodeUtf8(bytes) : undefined
   return new Map(content === undefined ? [] : [[stowageKey, text(content)]])
-}
-
-export async function checkArchive(model: Model, context: CheckContext): Promise<void> {
-  const archive = archives.get(model)
-  if (archive) await checkMembers(archive, context)
 }

@@ -5,12 +5,10 @@ import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
 import { checkZero, type FreeRange, type FreeRanges } from './blobs.js'
 import { codes } from './codes.js'
-import { freeRanges } from './read.js'
 import { isPacked, tailMask } from './types.js'
 
-export async function check(model: Model, context: CheckContext): Promise<void> {
-  const free = freeRanges.get(model)
-  if (free) await checkFree(model, free, context)
+export async function check(model: Model, free: FreeRanges, context: CheckContext): Promise<void> {
+  await checkFree(model, free, context)
   let budget = model.files[0]?.size ?? 0
   for (const [i, tensor] of model.tensors.entries()) {
     const { data } = tensor

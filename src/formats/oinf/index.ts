@@ -3,8 +3,6 @@ import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { magic, versionOption } from './structs.js'
 
-const work = () => import('./work.js')
-
 export const oinf: Format = {
   id: 'oinf',
   title: 'OINF',
@@ -24,11 +22,6 @@ export const oinf: Format = {
     return files.length === 1 ? files[0] : undefined
   },
 
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  layout: async (...args) => (await work()).layout(...args),
-  repair: async (...args) => (await work()).repair(...args),
-
   options: {
     write: [
       {
@@ -40,4 +33,5 @@ export const oinf: Format = {
       },
     ],
   },
+  load: async () => (await import('./implementation.js')).oinf,
 }

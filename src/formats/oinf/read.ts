@@ -1,9 +1,9 @@
 // Makes a model of what the records say: names and values get back the form that they had before they were fitted into OINF.
 import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import type { JsonValue, MetaValue, Model, Part, QuantParams, ReadContext } from '../../model/index.js'
+import type { JsonValue, MetaValue, Model, Opened, Part, QuantParams, ReadContext } from '../../model/index.js'
 import { RangePayload } from '../../model/range-payload.js'
-import type { FreeRanges } from './blobs.js'
+import { check } from './check.js'
 import { codes } from './codes.js'
 import { countDistinct, type Names } from './name-list.js'
 import { type Name, quantKey, quantPrefix, unescapeKey, unescapeName } from './names.js'
@@ -13,14 +13,10 @@ import { unstow } from './stow.js'
 import type { Tables } from './tables.js'
 import type { TensorTable } from './tensor-table.js'
 
-/** Unclaimed bytes of models that were read here, for the checks that look at them. */
-export const freeRanges = new WeakMap<Model, FreeRanges>()
-
-export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function readFile(source: ByteSource, context: ReadContext): Promise<Opened> {
   const parsed = await parseFile(source, context)
   const model = toModel(source, parsed, context)
-  freeRanges.set(model, parsed.free)
-  return model
+  return { model, check: (checking) => check(model, parsed.free, checking) }
 }
 
 /** The model that the records describe, or should have described where they are misplaced. Takes over the tensors. */

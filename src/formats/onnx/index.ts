@@ -4,7 +4,6 @@ import { looksLikeModel } from './detect.js'
 import { exportCapabilities, exportOptions } from './export-capabilities.js'
 import { textForm } from './text-form.js'
 
-const work = () => import('./work.js')
 const extension = '.onnx'
 const published = [`model${extension}`] as const
 
@@ -12,7 +11,7 @@ export const onnx: Format = {
   id: 'onnx',
   title: 'ONNX',
   extensions: [extension],
-  capabilities: { checksums: 'none', openEnded: true },
+  capabilities: { checksums: 'none', openEnded: true, writeFor: exportCapabilities },
   codes,
   repairs: 'of a cut file the initializers before the cut; into another format',
   detect(head, name, size) {
@@ -24,9 +23,6 @@ export const onnx: Format = {
     const files = names.filter((name) => name.toLowerCase().endsWith(extension))
     return files.length === 1 ? files[0] : files.find((name) => name === published[0])
   },
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  editFile: async (...args) => (await work()).editFile(...args),
-  exporter: { write: exportCapabilities, layout: async (...args) => (await work()).layoutExport(...args) },
   options: { write: exportOptions },
+  load: async () => (await import('./implementation.js')).onnx,
 }

@@ -5,7 +5,6 @@ import { detectHeader, fileTypes } from './header.js'
 
 export { optimizerJson } from './settings-format.js'
 
-const work = () => import('./work.js')
 const extensions = ['.model', '.param', '.optimizer', '.primitiv']
 
 export const primitiv: Format = {
@@ -21,10 +20,6 @@ export const primitiv: Format = {
     const isNamed = [...extensions, '.shape', '.tensor'].some((extension) => lower.endsWith(extension))
     return detectHeader(head, isNamed)
   },
-
-  read: async (...args) => (await work()).read(...args),
-  layout: async (...args) => (await work()).layout(...args),
-  restorePart: async (...args) => (await work()).restorePart(...args),
 
   options: {
     write: [
@@ -44,4 +39,5 @@ export const primitiv: Format = {
       { name: 'keep-batch', description: 'write a batch above 1 as it was read instead of as a last dimension' },
     ],
   },
+  load: async () => (await import('./implementation.js')).primitiv,
 }

@@ -5,7 +5,6 @@ import { fitSetting } from './capabilities.js'
 import { settingsCodes as codes } from './codes.js'
 import { contentOf, findOptimizer, settingsId } from './optimizer.js'
 
-const work = () => import('./work.js')
 const extensions = ['.json', '.optimizer.json']
 
 /** One of the members that such a text begins with, and what stands behind it. */
@@ -15,7 +14,7 @@ export const optimizerJson: Format = {
   id: settingsId,
   title: 'Optimizer JSON',
   extensions,
-  capabilities: { checksums: 'none' },
+  capabilities: { checksums: 'none', writeFor },
   codes,
 
   detect(head, name) {
@@ -24,8 +23,7 @@ export const optimizerJson: Format = {
     return name.toLowerCase().endsWith('.optimizer.json') ? 'maybe' : 'no'
   },
 
-  read: async (...args) => (await work()).readSettings(...args),
-  exporter: { write: writeFor, layout: async (...args) => (await work()).layoutSettings(...args) },
+  load: async () => (await import('./implementation.js')).optimizerJson,
 }
 
 function writeFor(model: Model): WriteCapabilities {

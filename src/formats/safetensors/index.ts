@@ -2,10 +2,8 @@ import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { looksLikeIndex } from './detect.js'
-import { indexMetadataKind } from './index-metadata.js'
 import { maxHeaderLength, slackOption } from './limits.js'
 
-const work = () => import('./work.js')
 const indexSuffix = '.safetensors.index.json'
 const published = ['model.safetensors', `model${indexSuffix}`] as const
 
@@ -41,10 +39,6 @@ export const safetensors: Format = {
     return files.length === 1 ? files[0] : undefined
   },
 
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
-  layout: async (...args) => (await work()).layout(...args),
-  editInPlace: async (...args) => (await work()).editInPlace(...args),
   options: {
     write: [
       {
@@ -55,10 +49,5 @@ export const safetensors: Format = {
       },
     ],
   },
-
-  restorePart(part) {
-    const { kind, value } = part
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return kind === indexMetadataKind && isObject ? part : undefined
-  },
+  load: async () => (await import('./implementation.js')).safetensors,
 }

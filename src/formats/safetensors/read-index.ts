@@ -1,28 +1,30 @@
 // A sharded set: `model.safetensors.index.json` maps every tensor to the file that holds it. The set is read as one model.
 import type { ByteSource } from '../../bytes/index.js'
 import { readShardSet } from '../../content/weight-map.js'
-import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
+import type { MetaValue, Model, Opened, Part, ReadContext } from '../../model/index.js'
 import type { JsonObject } from '../../wire/index.js'
 import { codes } from './codes.js'
 import { indexMetadataPart, toPlain } from './index-metadata.js'
 import { readFile } from './read.js'
 
 export async function readIndex(source: ByteSource, context: ReadContext): Promise<Model> {
-  const { root, shards, tensors } = await readShardSet(source, context, codes, readFile)
+  const { root, shards, tensors } = await readShardSet(source, context, codes, async (...args) => ({
+    model: await readFile(...args),
+  }))
   return {
     format: 'safetensors',
     variant: 'sharded',
     metadata: mergeMetadata(shards, context),
     tensors,
     parts: indexPart(root),
-    files: [source, ...[...shards.values()].flatMap((shard) => shard.files)],
+    files: [source, ...[...shards.values()].flatMap(({ model }) => model.files)],
   }
 }
 
-function mergeMetadata(shards: ReadonlyMap<string, Model>, { report }: ReadContext): Map<string, MetaValue> {
+function mergeMetadata(shards: ReadonlyMap<string, Opened>, { report }: ReadContext): Map<string, MetaValue> {
   const merged = new Map<string, MetaValue>()
-  for (const [file, shard] of shards) {
-    for (const [key, value] of shard.metadata) {
+  for (const [file, { model }] of shards) {
+    for (const [key, value] of model.metadata) {
       const known = merged.get(key)
       if (!known) merged.set(key, value)
       else if (known.type === 'str' && value.type === 'str' && known.value !== value.value) {

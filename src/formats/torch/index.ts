@@ -3,7 +3,6 @@ import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
 import { allTorchCodes } from './codes.js'
 import { isMagicPickle, isModelMember, isPickle, looksLikeIndex } from './detect.js'
 
-const work = () => import('./work.js')
 const indexSuffix = '.bin.index.json'
 const published = ['pytorch_model.bin', `pytorch_model${indexSuffix}`] as const
 /** What a trainer keeps beside the weights to go on later. */
@@ -45,6 +44,5 @@ export const torch: Format = {
     return files.length === 1 ? files[0] : undefined
   },
 
-  read: async (...args) => (await work()).read(...args),
-  check: async (...args) => (await work()).check(...args),
+  load: async () => (await import('./implementation.js')).torch,
 }

@@ -1,10 +1,10 @@
 // What TorchServe takes (`.mar`): a zip archive with one file of PyTorch in it, beside a handler and a manifest. The model is that file.
 import { type ByteSource, MemorySource, sliceSource } from '../../bytes/index.js'
 import { collectingReport, TareError } from '../../errors/index.js'
-import type { Model, ReadContext } from '../../model/index.js'
+import type { Opened, ReadContext } from '../../model/index.js'
 import { guessMemberNames } from '../../wire/zip/guess.js'
 import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
-import { membersOf, rememberMembers } from './check.js'
+import { checkArchive } from './check.js'
 import { codes } from './codes.js'
 import { isModelMember } from './detect.js'
 
@@ -18,8 +18,8 @@ export async function readModelArchive(
   source: ByteSource,
   head: Uint8Array,
   context: ReadContext,
-  readFile: (source: ByteSource, context: ReadContext) => Promise<Model>,
-): Promise<Model | undefined> {
+  readFile: (source: ByteSource, context: ReadContext) => Promise<Opened>,
+): Promise<Opened | undefined> {
   const [first] = guessMemberNames(head)
   if (first === undefined || /^[^/]+\/(data\.pkl|version|byteorder|data\/.+)$/.test(first)) return undefined
   const member = await findModel(source, context)
@@ -38,11 +38,15 @@ export async function readModelArchive(
   }
   const inner = await openMember(source, member, context)
   const own = { ...context, report: report.forFile(inner.name), extents: undefined }
-  const read = await readFile(inner, own)
-  const model: Model = { ...read, files: [source] }
-  const tensorsIn = new Map([[member, read.tensors.map(({ name }) => name)]])
-  rememberMembers(model, [{ source, members: [member], tensorsIn }, ...membersOf(read)])
-  return model
+  const { model, check } = await readFile(inner, own)
+  const tensorsIn = new Map([[member, model.tensors.map(({ name }) => name)]])
+  return {
+    model: { ...model, files: [source] },
+    async check(checking) {
+      await checkArchive({ source, members: [member], tensorsIn }, checking)
+      await check?.(checking)
+    },
+  }
 }
 
 /** The only model in it, as far as the directory can be read; what is wrong with the directory is reported when the archive is read. */

@@ -3,11 +3,11 @@
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import type { Model, Part, ReadContext } from '../../model/index.js'
+import type { Model, Opened, Part, ReadContext } from '../../model/index.js'
 import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
 import { type Pickle, readPickle } from '../../wire/pickle/pickle.js'
 import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
-import { rememberMembers } from './check.js'
+import { checkArchive } from './check.js'
 import { codes } from './codes.js'
 import { stemOf } from './file-name.js'
 import { checkGlobals } from './globals.js'
@@ -19,7 +19,7 @@ const wordLength = 64
 /** What PyTorch reads. */
 const versions = { first: 1, last: 10 }
 
-export async function readArchive(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function readArchive(source: ByteSource, context: ReadContext): Promise<Opened> {
   const { report, extents, signal, limits } = context
   // Which tensors a member that is not whole belonged to shows when the storages are looked for.
   const onLost = context.onLost && (() => {})
@@ -48,8 +48,8 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     parts: isTorchScript ? [archive.codePart()] : [],
     files: [source],
   }
-  rememberMembers(model, [{ source, members, tensorsIn: archive.tensorsIn(storageKeys) }])
-  return model
+  const tensorsIn = archive.tensorsIn(storageKeys)
+  return { model, check: (checking) => checkArchive({ source, members, tensorsIn }, checking) }
 }
 
 class Archive {

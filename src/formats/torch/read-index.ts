@@ -2,19 +2,23 @@
 // one model.
 import type { ByteSource } from '../../bytes/index.js'
 import { readShardSet } from '../../content/weight-map.js'
-import type { MetaValue, Model, ReadContext } from '../../model/index.js'
-import { membersOf, rememberMembers } from './check.js'
+import type { MetaValue, Model, Opened, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 
-type ReadFile = (source: ByteSource, context: ReadContext) => Promise<Model>
+type ReadFile = (source: ByteSource, context: ReadContext) => Promise<Opened>
 
-export async function readIndex(source: ByteSource, context: ReadContext, readFile: ReadFile): Promise<Model> {
+export async function readIndex(source: ByteSource, context: ReadContext, readFile: ReadFile): Promise<Opened> {
   const { shards, tensors } = await readShardSet(source, context, codes, readFile)
-  const models = [...shards.values()]
+  const opened = [...shards.values()]
+  const models = opened.map(({ model }) => model)
   const files = [source, ...models.flatMap((shard) => shard.files)]
   const model: Model = { format: 'torch', variant: 'sharded', metadata: merge(models), tensors, parts: [], files }
-  rememberMembers(model, models.flatMap(membersOf))
-  return model
+  return {
+    model,
+    async check(context) {
+      for (const shard of opened) await shard.check?.(context)
+    },
+  }
 }
 
 /** What the shards say beside their tensors; the first one to say something counts. */

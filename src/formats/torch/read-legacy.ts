@@ -2,9 +2,9 @@
 // wrote it, the object itself, and the list of storage keys. For each key, in that order, follow an i64 count of elements and the bytes.
 import { type ByteSource, toSafe } from '../../bytes/index.js'
 import { type Code, type Details, type Report, TareError } from '../../errors/index.js'
-import { type Model, type ReadContext, rangePayload } from '../../model/index.js'
+import { type Model, type Opened, type ReadContext, rangePayload } from '../../model/index.js'
 import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../wire/pickle/pickle.js'
-import { rememberMembers } from './check.js'
+import { checkArchive } from './check.js'
 import { codes } from './codes.js'
 import { stemOf } from './file-name.js'
 import { checkGlobals } from './globals.js'
@@ -14,7 +14,7 @@ import { walk } from './walk.js'
 const magicNumber = 0x1950a86a20f9469cfc6cn
 const protocolVersion = 1001n
 
-export async function readLegacy(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function readLegacy(source: ByteSource, context: ReadContext): Promise<Opened> {
   const { report } = context
   const pickles = new PickleReader(source, context)
   const first = await pickles.next('magic')
@@ -46,8 +46,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
     parts: [],
     files: [source],
   }
-  rememberMembers(model, [{ source, members: [], tensorsIn: new Map() }])
-  return model
+  return { model, check: (checking) => checkArchive({ source, members: [], tensorsIn: new Map() }, checking) }
 }
 
 const firstWindow = 1 << 16

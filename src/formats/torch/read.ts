@@ -1,9 +1,8 @@
 // Reading: an archive, the format before that, or an index of several files.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { withCompanions } from '../../content/companions.js'
-import type { Model, ReadContext } from '../../model/index.js'
+import type { Opened, ReadContext } from '../../model/index.js'
 import { startsLikeZip } from '../../wire/zip/guess.js'
-import { membersOf, rememberMembers } from './check.js'
 import { codes } from './codes.js'
 import { headSize, isPickle, looksLikeIndex } from './detect.js'
 import { readModelArchive } from './model-archive.js'
@@ -11,17 +10,15 @@ import { readArchive } from './read-archive.js'
 import { readIndex } from './read-index.js'
 import { readLegacy } from './read-legacy.js'
 
-export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
   const weights = await (looksLikeIndex(head) ? readIndex(source, context, readFile) : readFile(source, context))
-  const model = await withCompanions(weights, source, context)
-  rememberMembers(model, membersOf(weights))
-  return model
+  return { ...weights, model: await withCompanions(weights.model, source, context) }
 }
 
 const tarMark = { offset: 257, text: 'ustar' }
 
-async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
+async function readFile(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, 512), { signal: context.signal })
   if (startsLikeZip(head))
     return (await readModelArchive(source, head, context, readFile)) ?? readArchive(source, context)

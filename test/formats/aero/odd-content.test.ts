@@ -4,7 +4,9 @@ import { diffModels, formats, MemorySource, openModel, readPayload, verifySource
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { aeroBytes, codesOf, entry, index, weights } from './build.js'
 
-const targets = formats.filter(({ id, layout }) => layout && id !== 'npy' && id !== 'primitiv').map(({ id }) => id)
+const targets = formats
+  .filter(({ id, capabilities }) => capabilities.write && id !== 'npy' && id !== 'primitiv')
+  .map(({ id }) => id)
 
 const namesOf = (target: string): string => `model${formats.find(({ id }) => id === target)!.extensions[0]}`
 

@@ -63,7 +63,7 @@ async function judge(source: () => MemorySource, what: string): Promise<Model | 
   return errors.length === 0 ? model : undefined
 }
 
-const targets = formats.filter(({ layout }) => layout)
+const targets = formats.filter(({ capabilities }) => capabilities.write)
 
 /** What a target cannot hold at all it says with a code. */
 async function expectThereAndBack(model: Model, target: Format, what: string): Promise<void> {

@@ -113,7 +113,7 @@ describe('what another container has carried', () => {
     ['aeroset.extra', { notes: 'fine', base_url: 'http://x' }, false],
   ])('comes back unless it would stand for what the file itself says: %s %j', async (kind, value, isRestored) => {
     const part = { kind, sharing: 'private' as const, value }
-    expect(await formatById('aero')!.restorePart!(part)).toBe(isRestored ? part : undefined)
+    expect(await (await formatById('aero')!.load()).restorePart!(part)).toBe(isRestored ? part : undefined)
   })
 })
 

@@ -39,7 +39,7 @@ function ruledTensor(name: string, shape: readonly number[]): Tensor {
 }
 
 async function digestOf(model: Model, layout: string): Promise<{ size: number; sha256: string }> {
-  const files = await formatById('embd')!.layout!(model, { name: 'x', extra: { layout } })
+  const files = await (await formatById('embd')!.load()).layout!(model, { name: 'x', extra: { layout } })
   const [written] = await writeLayout(files, async () => new CountingSink(), { digests: ['sha256'] })
   return { size: written!.size, sha256: toHex(written!.digests.sha256!) }
 }

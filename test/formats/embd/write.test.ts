@@ -139,7 +139,7 @@ describe('orientation', () => {
   async function writeAsIs(model: Model, layout: string): Promise<Uint8Array> {
     const { MemorySink, writeLayout } = await import('../../../src/index.js')
     const files = new Map<string, Uint8Array>()
-    const written = await formatById('embd')!.layout!(model, { name: 'x.weights', extra: { layout } })
+    const written = await (await formatById('embd')!.load()).layout!(model, { name: 'x.weights', extra: { layout } })
     await writeLayout(written, async (name) => new MemorySink(name, files))
     return files.get('x.weights')!
   }
@@ -245,8 +245,8 @@ describe('what does not fit', () => {
   })
 
   it('is refused by the writer too', async () => {
-    const layout = formatById('embd')!.layout!
-    const write = (model: Model, extra = {}) => layout(model, { name: 'x', extra })
+    const { layout } = await formatById('embd')!.load()
+    const write = (model: Model, extra = {}) => layout!(model, { name: 'x', extra })
     const refused = (code: string) => expect.objectContaining({ code })
     const one = (...shape: number[]) => sampleModel([sampleTensor('w', 'f32', shape)])
     await expect(write(sampleModel([]))).rejects.toThrow(refused('embd/write-limit'))

@@ -16,7 +16,7 @@ import { bytes, type Craft, f32, quant, sourceOf } from './craft.js'
 
 async function mend(source: MemorySource) {
   const context = { report: strictReport(source.name), limits: defaultLimits, lenient: false }
-  const repair = await formatById('oinf')!.repair!(source, context, { name: 'repaired.oinf' })
+  const repair = await (await formatById('oinf')!.load()).repair!(source, context, { name: 'repaired.oinf' })
   if (!repair) return undefined
   const files = new Map<string, Uint8Array>()
   await writeLayout(repair.layout, async (name) => new MemorySink(name, files))

@@ -5,7 +5,7 @@ import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, isPresent } from '../../support/fixtures.js'
 import { hex, key, modelFile, open, parameter, tensor, toHex } from './build.js'
 
-const roomy = formats.filter(({ layout, id }) => layout && id !== 'npy' && id !== 'primitiv')
+const roomy = formats.filter(({ capabilities, id }) => capabilities.write && id !== 'npy' && id !== 'primitiv')
 
 const files: readonly (readonly [string, Uint8Array])[] = [
   ['a name of one odd byte in a submodel', modelFile([key('m', hex('ff')), parameter([3])])],

@@ -253,7 +253,7 @@ describe('shapes', () => {
   it('keep the batch when the layout is told to', async () => {
     const bytes = parameterFile(parameter([3], [['h', tensor([3], 2)]]))
     const { model } = await open(bytes)
-    const { files } = await primitiv.layout!(model, { name: 'out', extra: { 'keep-batch': true } })
+    const { files } = await (await primitiv.load()).layout!(model, { name: 'out', extra: { 'keep-batch': true } })
     const parts = await Promise.all(
       [...files[0]!.slots].map((slot) =>
         slot.kind === 'payload' ? readPayload(slot.payload) : (slot as BytesSlot).bytes,
