@@ -1,6 +1,6 @@
 // Saving what is whole. The file is read as `verify` reads it, going on behind everything that is wrong; tensors whose bytes are all there,
 // and have the checksum that the format keeps for them, are written into a new file. Everything else is listed.
-import { type ByteSource, defaultWindow } from '../bytes/index.js'
+import { type ByteSource, defaultWindow, inOrder, isSameRange, overlaps, type Range } from '../bytes/index.js'
 import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../formats/index.js'
 import { Damage } from '../model/damage.js'
@@ -205,18 +205,18 @@ async function isProven(
 
 /** Tensors that share some of their bytes, but not all: at most one of them is what was written. */
 function findOverlaps(tensors: readonly Tensor[]): Set<Tensor> {
-  const placed = tensors.flatMap((tensor) => {
-    const origin = tensor.data?.origin
-    return origin && origin.length > 0 ? [{ tensor, ...origin }] : []
-  })
-  placed.sort((a, b) => a.offset - b.offset || b.length - a.length)
+  const bySource = new Map<ByteSource, (Range & { readonly tensor: Tensor })[]>()
+  for (const tensor of tensors) {
+    if (!tensor.data?.origin) continue
+    const { source, offset, length } = tensor.data.origin
+    const ranges = bySource.get(source) ?? []
+    bySource.set(source, ranges)
+    ranges.push({ start: offset, end: offset + length, tensor })
+  }
   const overlapping = new Set<Tensor>()
-  let widest = placed[0]
-  for (const each of placed.slice(1)) {
-    const isOther = each.source !== widest!.source || each.offset >= widest!.offset + widest!.length
-    const isSame = each.offset === widest!.offset && each.length === widest!.length
-    if (!isOther && !isSame) overlapping.add(each.tensor).add(widest!.tensor)
-    if (each.offset + each.length > widest!.offset + widest!.length || each.source !== widest!.source) widest = each
+  for (const ranges of bySource.values()) {
+    for (const [before, range] of overlaps(inOrder(ranges)))
+      if (!isSameRange(before, range)) overlapping.add(before.tensor).add(range.tensor)
   }
   return overlapping
 }

@@ -1,7 +1,7 @@
 export { poolCodes } from './codes.js'
 export { type Chunked, digestChunks, isWorthThreads } from './digests/digest-payload.js'
 export { type DigestOptions, digestRanges, type WantedDigest } from './digests/digest-ranges.js'
-export { coveredBytes, digestSlot } from './digests/stream-digests.js'
+export { digestSlot } from './digests/stream-digests.js'
 export { digestStream, isWorthStream, type StreamDigests } from './digests/stream-tracks.js'
 export type { Track } from './digests/tracks.js'
 export { fillsWindow, fillWindows } from './fill-windows.js'

@@ -1,15 +1,9 @@
-// Space for an edit in a file that stays where it is. Some stretches of the file keep their place, first of all the weights; what is made
-// anew goes into the room that its old form leaves, into gaps of zeros, or behind everything that stays. The part of the file behind
-// the last stretch that stays is laid out afresh by every edit, so however often a file is edited, it does not grow by that.
-import { alignUp, type ByteSource } from '../bytes/index.js'
+// Space for an edit in a file that stays where it is. Some ranges of the file keep their place, first of all the weights; what is
+// rewritten goes into the room that its old form leaves, into gaps of zeros, or behind everything that stays. The part of the file behind
+// the last range that stays is laid out afresh by every edit, so however often a file is edited, it does not grow by that.
+import { alignUp, type ByteSource, gaps, inOrder, joined, type Range } from '../bytes/index.js'
 import type { Slot } from '../model/layout.js'
 import { rangePayload } from '../model/range-payload.js'
-
-/** Bytes of a file, from `start` up to `end`. */
-export interface Stretch {
-  readonly start: number
-  readonly end: number
-}
 
 export interface EditPiece {
   readonly path: string
@@ -18,10 +12,10 @@ export interface EditPiece {
 }
 
 export interface EditSpaceOptions {
-  /** What keeps its place. Stretches must not overlap. */
-  readonly staying: readonly Stretch[]
-  /** Where that was which is made anew. */
-  readonly freed: readonly Stretch[]
+  /** What keeps its place. Ranges must not overlap. */
+  readonly staying: readonly Range[]
+  /** Where the old form was of what is rewritten. */
+  readonly freed: readonly Range[]
   /** New pieces begin on multiples of this. */
   readonly alignment: number
   readonly signal?: AbortSignal | undefined
@@ -38,13 +32,13 @@ export class EditSpace {
   readonly stayingEnd: number
   readonly #source: ByteSource
   readonly #alignment: number
-  /** Freed stretches and gaps of zeros between what stays, ascending; what is taken is cut off. */
-  #free: Stretch[]
+  /** Freed ranges and gaps of zeros between what stays, ascending; what is taken is cut off. */
+  #free: Range[]
   /** The same before anything was taken, and all behind what stays: zeros from now on. */
-  readonly #blank: readonly Stretch[]
+  readonly #blank: readonly Range[]
   #end: number
 
-  private constructor(source: ByteSource, alignment: number, stayingEnd: number, free: Stretch[]) {
+  private constructor(source: ByteSource, alignment: number, stayingEnd: number, free: Range[]) {
     this.#source = source
     this.#alignment = alignment
     this.stayingEnd = stayingEnd
@@ -54,23 +48,18 @@ export class EditSpace {
   }
 
   static async in(source: ByteSource, options: EditSpaceOptions): Promise<EditSpace> {
-    const staying = options.staying.toSorted((a, b) => a.start - b.start)
-    const known = [...options.staying, ...options.freed].toSorted((a, b) => a.start - b.start)
-    const stayingEnd = staying.reduce((most, { end }) => Math.max(most, end), 0)
+    const stayingEnd = options.staying.reduce((most, { end }) => Math.max(most, end), 0)
     const free = options.freed.filter(({ start, end }) => start < Math.min(end, stayingEnd))
-    let reached = 0
-    for (const { start, end } of known) {
-      const gap = { start: reached, end: Math.min(start, stayingEnd) }
-      if (gap.end > gap.start && (await isBlank(source, gap, options.signal))) free.push(gap)
-      reached = Math.max(reached, end)
+    for (const gap of gaps(inOrder([...options.staying, ...options.freed]), 0, stayingEnd)) {
+      if (await isBlank(source, gap, options.signal)) free.push(gap)
     }
-    return new EditSpace(source, options.alignment, stayingEnd, merged(free))
+    return new EditSpace(source, options.alignment, stayingEnd, joined(free))
   }
 
   /** Finds a place: the old one where that is large enough, else the first that is. */
-  place(length: number, was?: Stretch): number {
-    const fits = ({ start, end }: Stretch): boolean => alignUp(start, this.#alignment) + length <= end
-    const isOld = ({ start, end }: Stretch): boolean =>
+  place(length: number, was?: Range): number {
+    const fits = ({ start, end }: Range): boolean => alignUp(start, this.#alignment) + length <= end
+    const isOld = ({ start, end }: Range): boolean =>
       was !== undefined && was.start % this.#alignment === 0 && was.start >= start && was.start + length <= end
     const old = this.#free.find(isOld)
     const free = old ?? this.#free.find(fits)
@@ -136,24 +125,7 @@ export class EditSpace {
   }
 }
 
-async function isBlank(source: ByteSource, { start, end }: Stretch, signal?: AbortSignal): Promise<boolean> {
+async function isBlank(source: ByteSource, { start, end }: Range, signal?: AbortSignal): Promise<boolean> {
   if (end - start > maxLookedAt || end > source.size) return false
   return (await source.read(start, end - start, { signal })).every((byte) => byte === 0)
-}
-
-/** Ascending; stretches that touch each other become one. */
-function merged(stretches: readonly Stretch[]): Stretch[] {
-  const result: { start: number; end: number }[] = []
-  for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start)) {
-    const last = result.at(-1)
-    if (last && start <= last.end) last.end = Math.max(last.end, end)
-    else result.push({ start, end })
-  }
-  return result
-}
-
-/** Whether no two of the stretches share a byte. */
-export function areApart(stretches: readonly Stretch[]): boolean {
-  const inOrder = stretches.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start)
-  return inOrder.every(({ start }, i) => i === 0 || start >= inOrder[i - 1]!.end)
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { areApart } from '../../src/bytes/index.js'
 import { MemorySink, MemorySource, writeLayout } from '../../src/index.js'
-import { areApart, EditSpace } from '../../src/writing/edit-space.js'
+import { EditSpace } from '../../src/writing/edit-space.js'
 
 /** A file in which each byte says what it belongs to: odd numbers stay, even ones are freed, 0 is a gap. */
 const regions = fc.array(fc.record({ gap: fc.nat(20), length: fc.nat(40), stays: fc.boolean() }), {

@@ -1,10 +1,10 @@
 // Chunks lie wherever the table of contents says. The metadata chunks that an edit makes anew go where there is room, with the table, its
 // hashes and the control hash to match; the weight shards keep their places and their hashes.
-import { type ByteSource, Cursor } from '../../bytes/index.js'
+import { areApart, type ByteSource, Cursor, type Range } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { strictReport } from '../../errors/index.js'
 import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
-import { areApart, type EditPiece, EditSpace, type Stretch } from '../../writing/edit-space.js'
+import { type EditPiece, EditSpace } from '../../writing/edit-space.js'
 import type { Chunk } from './chunk.js'
 import { makeNewChunks, type NewChunk } from './edit-chunks.js'
 import { uuidAfter } from './edit-uuid.js'
@@ -53,7 +53,7 @@ async function loosenTail(
   }
 }
 
-const stretchOf = ({ offset, length }: Chunk): Stretch => ({ start: offset, end: offset + length })
+const rangeOf = ({ offset, length }: Chunk): Range => ({ start: offset, end: offset + length })
 
 async function place(
   { control, source }: AeroFile,
@@ -62,17 +62,17 @@ async function place(
   signal: AbortSignal | undefined,
 ): Promise<FileLayout['slots'] | undefined> {
   const { tocOffset, tocLength, stringsOffset, stringsLength } = control
-  const freed = [...made.keys()].map(stretchOf)
+  const freed = [...made.keys()].map(rangeOf)
   const staying = [
     { start: 0, end: header.size },
     { start: tocOffset, end: tocOffset + tocLength },
     { start: stringsOffset, end: stringsOffset + stringsLength },
-    ...control.chunks.filter((chunk) => !made.has(chunk)).map(stretchOf),
+    ...control.chunks.filter((chunk) => !made.has(chunk)).map(rangeOf),
   ]
   const space = await EditSpace.in(source, { staying, freed, alignment: chunkAlignment, signal })
   const offsets = new Map<Chunk, number>()
   for (const [chunk, { bytes }] of [...made].sort(([a], [b]) => a.offset - b.offset))
-    offsets.set(chunk, space.place(bytes.byteLength, stretchOf(chunk)))
+    offsets.set(chunk, space.place(bytes.byteLength, rangeOf(chunk)))
   if (space.isWasteful) return undefined
   const now = control.chunks.map((chunk): Chunk => {
     const { flags, bytes, ulen, hash } = made.get(chunk) ?? {}
@@ -126,7 +126,7 @@ async function digestBlank(
   source: ByteSource,
   end: number,
   pieces: readonly EditPiece[],
-  freed: readonly Stretch[],
+  freed: readonly Range[],
   tocOffset: number,
   entryCount: number,
   signal: AbortSignal | undefined,

@@ -1,9 +1,9 @@
 // Everything in a file is found through the directory, and the directory through the header. So TensorData can stay where it is while
 // ModelInfo and the index go wherever there is room, and the directory behind them.
-import { alignUp, type ByteSource, type StructValues } from '../../bytes/index.js'
+import { alignUp, areApart, type ByteSource, type Range, type StructValues } from '../../bytes/index.js'
 import { collectingReport } from '../../errors/index.js'
 import { defaultLimits, type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
-import { areApart, EditSpace, type Stretch } from '../../writing/edit-space.js'
+import { EditSpace } from '../../writing/edit-space.js'
 import { type Container, readContainer } from './container.js'
 import { TensorIndex } from './encode-index.js'
 import { encodeQuantInfo } from './encode-quant-info.js'
@@ -31,7 +31,7 @@ export async function editInPlace(model: Model, edited: Model, options: WriteOpt
   const { name, signal } = options
   const report = collectingReport(source.name, [])
   const container = await readContainer(source, { report, signal, limits: defaultLimits, lenient: true })
-  const regions = [stretchOf(container.directory), ...container.sections.map(stretchOf)]
+  const regions = [rangeOf(container.directory), ...container.sections.map(rangeOf)]
   if (container.sections.length !== container.header.sectionCount || !areApart(regions)) return undefined
   const entries = await planEntries(model, edited, container, options)
   if (entries.every(({ bytes }) => !bytes))
@@ -53,7 +53,7 @@ function areInPlace(model: Model, edited: Model, source: ByteSource): boolean {
   )
 }
 
-const stretchOf = ({ offset, size }: { readonly offset: number; readonly size: number }): Stretch => ({
+const rangeOf = ({ offset, size }: { readonly offset: number; readonly size: number }): Range => ({
   start: offset,
   end: offset + size,
 })
@@ -110,18 +110,18 @@ async function place(
   { name, signal }: WriteOptions,
 ): Promise<FileLayout | undefined> {
   const loose = entries.filter(({ bytes }) => bytes).sort((a, b) => offsetOf(a) - offsetOf(b))
-  const kept = entries.flatMap(({ old, bytes }) => (old && !bytes && old.size > 0 ? [stretchOf(old)] : []))
+  const kept = entries.flatMap(({ old, bytes }) => (old && !bytes && old.size > 0 ? [rangeOf(old)] : []))
   const staying = [{ start: 0, end: head.headerSize }, ...kept]
-  const freed = [stretchOf(directory), ...loose.flatMap(({ old }) => (old ? [stretchOf(old)] : []))]
+  const freed = [rangeOf(directory), ...loose.flatMap(({ old }) => (old ? [rangeOf(old)] : []))]
   const space = await EditSpace.in(source, { staying, freed, alignment, signal })
   const size = entries.length * sectionRecord.size
   // The reference writes the directory last; one that stands in front of the weights stays there.
   const isInFront = directory.offset < space.stayingEnd && directory.offset % alignment === 0
-  const early = isInFront ? space.place(size, stretchOf(directory)) : undefined
+  const early = isInFront ? space.place(size, rangeOf(directory)) : undefined
   const offsets = new Map<Entry, number>()
   for (const entry of loose) {
     const { length } = entry.bytes!
-    if (length > 0) offsets.set(entry, space.place(length, entry.old && stretchOf(entry.old)))
+    if (length > 0) offsets.set(entry, space.place(length, entry.old && rangeOf(entry.old)))
   }
   const directoryOffset = early ?? space.append(size)
   if (space.isWasteful) return undefined

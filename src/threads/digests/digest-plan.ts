@@ -3,8 +3,9 @@
 //
 // Ranges that lie over each other (a chunk, its pages, its tensors) are best done together, where the bytes are read once. That is given
 // up where it would leave threads without work.
+import { orderOf } from '../../bytes/index.js'
 import type { Algorithm } from '../../digest/index.js'
-import { type DigestRange, placesInOrder } from './stream-digests.js'
+import type { DigestRange } from './stream-digests.js'
 
 /** Nanoseconds, for one byte unless it says otherwise; about, since only the proportions matter. */
 export interface Costs {
@@ -49,7 +50,7 @@ export function planDigests(ranges: readonly DigestRange[], threads: number, cos
   const hashCost = ({ start, end, algorithm, chunk }: DigestRange): number =>
     (end - start) * (chunk === undefined ? costs.digest[algorithm] : costs.subtree)
   // Field by field: with a spread and a field behind it, every object would get a hidden class of its own.
-  const ordered = Array.from(placesInOrder(ranges), (of): PlannedRange => {
+  const ordered = Array.from(orderOf(ranges), (of): PlannedRange => {
     const { start, end, algorithm, chunk } = ranges[of]!
     return { start, end, algorithm, chunk, of }
   })

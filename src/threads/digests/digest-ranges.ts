@@ -1,6 +1,6 @@
 // Digests of parts of a source: in one pass here or, where there are threads and the work is worth it, on all of them. The result does not
 // depend on that.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, coveredBytes, orderOf } from '../../bytes/index.js'
 import { digestCost } from '../../digest/hasher.js'
 import type { Algorithm } from '../../digest/index.js'
 import { digestLengths } from '../../digest/lengths.js'
@@ -9,7 +9,7 @@ import type { WorkerPool } from '../job.js'
 import { digestJob } from '../kinds.js'
 import { runShared } from '../run-shared.js'
 import { type Costs, type DigestTask, planDigests, subtreeSize } from './digest-plan.js'
-import { coveredBytes, type DigestRange, digestSlot, placesInOrder, streamDigests } from './stream-digests.js'
+import { type DigestRange, digestSlot, streamDigests } from './stream-digests.js'
 
 export interface DigestOptions {
   readonly pool?: WorkerPool | undefined
@@ -47,7 +47,7 @@ export async function digestRanges(
 function withoutRepeats(wanted: readonly WantedDigest[]): { ranges: DigestRange[]; places: Uint32Array } {
   const ranges: DigestRange[] = []
   const places = new Uint32Array(wanted.length)
-  for (const i of placesInOrder(wanted)) {
+  for (const i of orderOf(wanted)) {
     const { start, end, algorithm = 'blake3' } = wanted[i]!
     // Those of the same bytes come one after another, at most one for each algorithm.
     let same = ranges.length - 1

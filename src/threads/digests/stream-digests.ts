@@ -1,11 +1,9 @@
 // Many digests over one source in one pass. Ranges may overlap; each byte is read once and given to every digest that covers it.
-import { type ByteSource, streamRange } from '../../bytes/index.js'
+import { type ByteSource, orderOf, type Range, streamRange } from '../../bytes/index.js'
 import { type Algorithm, createHasher, type Hasher } from '../../digest/index.js'
 import { createSubtreeHasher } from '../../digest/subtree.js'
 
-export interface DigestRange {
-  readonly start: number
-  readonly end: number
+export interface DigestRange extends Range {
   readonly algorithm: Algorithm
   /** BLAKE3 only: the range is a part of something larger, from this chunk on, and its chaining value is wanted. */
   readonly chunk?: number | undefined
@@ -30,7 +28,7 @@ export async function streamDigests(
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
   const digests = new Uint8Array(ranges.length * digestSlot)
-  const places = placesInOrder(ranges)
+  const places = orderOf(ranges)
   for (let i = 0; i < places.length; ) {
     const first = i
     let end = ranges[places[i]!]!.start
@@ -38,32 +36,6 @@ export async function streamDigests(
     await streamSpan(source, ranges, places.subarray(first, i), end, digests, read, signal)
   }
   return digests
-}
-
-type Stretch = Pick<DigestRange, 'start' | 'end'>
-
-/** How many bytes lie in at least one of the ranges: so many are read for them. */
-export function coveredBytes(ranges: readonly Stretch[]): number {
-  let covered = 0
-  let reached = 0
-  for (const place of placesInOrder(ranges)) {
-    const { start, end } = ranges[place]!
-    covered += Math.max(0, end - Math.max(start, reached))
-    reached = Math.max(reached, end)
-  }
-  return covered
-}
-
-/** The numbers of the ranges, by where those start. A million that are in order already are not sorted. */
-export function placesInOrder(ranges: readonly Stretch[]): Uint32Array {
-  const compare = (a: Stretch, b: Stretch): number => a.start - b.start || b.end - a.end
-  const places = new Uint32Array(ranges.length)
-  let isOrdered = true
-  for (let i = 0; i < places.length; i++) {
-    places[i] = i
-    isOrdered &&= i === 0 || compare(ranges[i - 1]!, ranges[i]!) <= 0
-  }
-  return isOrdered ? places : places.sort((a, b) => compare(ranges[a]!, ranges[b]!) || a - b)
 }
 
 /** Ranges that touch or overlap, so that one stream of bytes serves them all. */

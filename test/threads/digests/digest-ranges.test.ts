@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { BlobSource, countingSource, MemorySource, type ReadCount } from '../../../src/bytes/index.js'
+import { BlobSource, countingSource, coveredBytes, MemorySource, type ReadCount } from '../../../src/bytes/index.js'
 import { type Algorithm, algorithms, digestOf } from '../../../src/digest/index.js'
 import { registerNodeDigests } from '../../../src/node/digests.js'
 import { type Costs, planDigests, subtreeSize } from '../../../src/threads/digests/digest-plan.js'
-import { coveredBytes, type DigestRange } from '../../../src/threads/digests/stream-digests.js'
+import type { DigestRange } from '../../../src/threads/digests/stream-digests.js'
 import { type Chunked, digestChunks, digestRanges } from '../../../src/threads/index.js'
 import { fakePool } from '../fake-threads.js'
 

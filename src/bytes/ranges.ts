@@ -1,0 +1,76 @@
+// Ranges of bytes: their order, what lies between them, what they share and how much they cover. Every format that places things in a file
+// asks these questions, and so do editing in place and planning of digests.
+
+/** The bytes from `start` up to, and without, `end`. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+type Ties = 'longest' | 'shortest'
+
+const comparing = (ties: Ties) => (a: Range, b: Range) =>
+  a.start - b.start || (ties === 'longest' ? b.end - a.end : a.end - b.end)
+
+/** The ranges by where they start. Of those that start together the longest comes first, or the shortest; equal ones keep their order. */
+export function inOrder<R extends Range>(ranges: readonly R[], ties: Ties = 'longest'): readonly R[] {
+  const compare = comparing(ties)
+  const isOrdered = ranges.every((range, i) => i === 0 || compare(ranges[i - 1]!, range) <= 0)
+  return isOrdered ? ranges : ranges.toSorted(compare)
+}
+
+/** The positions of the ranges in that order. */
+export function orderOf(ranges: readonly Range[], ties: Ties = 'longest'): Uint32Array {
+  const compare = comparing(ties)
+  const positions = Uint32Array.from(ranges.keys())
+  const isOrdered = ranges.every((range, i) => i === 0 || compare(ranges[i - 1]!, range) <= 0)
+  return isOrdered ? positions : positions.sort((a, b) => compare(ranges[a]!, ranges[b]!) || a - b)
+}
+
+/** Each range that begins inside another, with the one before it that ends last. The ranges are in order. Empty ones share nothing. */
+export function* overlaps<R extends Range>(ordered: Iterable<R>): Generator<[before: R, range: R], void, void> {
+  let last: R | undefined
+  for (const range of ordered) {
+    if (range.end === range.start) continue
+    if (last && range.start < last.end) yield [last, range]
+    if (!last || range.end > last.end) last = range
+  }
+}
+
+/** What no range covers between `start` and `end`. The ranges are in order. */
+export function* gaps(ordered: Iterable<Range>, start: number, end: number): Generator<Range, void, void> {
+  let reached = start
+  for (const range of ordered) {
+    if (range.start > reached) yield { start: reached, end: Math.min(range.start, end) }
+    reached = Math.max(reached, range.end)
+    if (reached >= end) return
+  }
+  if (reached < end) yield { start: reached, end }
+}
+
+/** The same bytes in as few ranges as possible, in order: those that touch or overlap become one. */
+export function joined(ranges: readonly Range[]): Range[] {
+  const result: { start: number; end: number }[] = []
+  for (const { start, end } of inOrder(ranges)) {
+    const last = result.at(-1)
+    if (last && start <= last.end) last.end = Math.max(last.end, end)
+    else result.push({ start, end })
+  }
+  return result
+}
+
+/** How many bytes lie in at least one of the ranges. */
+export function coveredBytes(ranges: readonly Range[]): number {
+  let covered = 0
+  let reached = 0
+  for (const { start, end } of inOrder(ranges)) {
+    covered += Math.max(0, end - Math.max(start, reached))
+    reached = Math.max(reached, end)
+  }
+  return covered
+}
+
+/** Whether no two of the ranges share a byte. */
+export const areApart = (ranges: readonly Range[]): boolean => overlaps(inOrder(ranges)).next().done === true
+
+export const isSameRange = (a: Range, b: Range): boolean => a.start === b.start && a.end === b.end

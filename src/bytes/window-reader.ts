@@ -1,0 +1,98 @@
+// The part of a file that a parser has at hand. A parser that goes on where it was gets larger and larger windows, so that a long index takes
+// few reads; one that jumps over a tensor's data gets a small one behind the jump, so that a file of many gigabytes is listed by reading
+// little more than its index. Parsers ask for bytes before they look at them, or run as steps that are repeated when they ran out.
+import type { ByteSource } from './source.js'
+
+export interface WindowOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Where the part of the file ends that may be read; default: the end of the file. */
+  readonly end?: number | undefined
+  /** The size of the first window, and of one behind a jump. */
+  readonly min?: number | undefined
+  readonly max?: number | undefined
+  /** Everything that was read stays at hand, for parsers that come back to it. */
+  readonly keep?: boolean | undefined
+}
+
+const defaultMin = 4096
+const defaultMax = 1 << 20
+/** Reading this much costs no more than another read, so passing over less is not a jump. */
+const nearby = 1 << 15
+
+/** Thrown by a step that needs bytes which the file has and the window does not. */
+export class Shortage {
+  readonly offset: number
+  readonly length: number
+
+  constructor(offset: number, length: number) {
+    this.offset = offset
+    this.length = length
+  }
+}
+
+export class WindowReader {
+  readonly source: ByteSource
+  /** Where the readable part of the file ends. */
+  readonly end: number
+  bytes: Uint8Array = new Uint8Array(0)
+  view: DataView = new DataView(new ArrayBuffer(0))
+  /** The place of the first byte at hand. */
+  offset = 0
+  readonly #signal: AbortSignal | undefined
+  readonly #min: number
+  readonly #max: number
+  readonly #keep: boolean
+  #size: number
+
+  constructor(source: ByteSource, { signal, end = source.size, min, max, keep = false }: WindowOptions = {}) {
+    this.source = source
+    this.end = end
+    this.#signal = signal
+    this.#min = min ?? defaultMin
+    this.#max = max ?? defaultMax
+    this.#keep = keep
+    this.#size = this.#min / 2
+  }
+
+  holds(offset: number, length: number): boolean {
+    return offset >= this.offset && offset + length <= this.offset + this.bytes.byteLength
+  }
+
+  /** Brings these bytes, which the file has, and more behind them. */
+  async reach(offset: number, length: number): Promise<void> {
+    if (this.holds(offset, length)) return
+    const reached = this.offset + this.bytes.byteLength
+    const isJump = offset < this.offset || offset - reached > nearby
+    this.#size = isJump && !this.#keep ? this.#min : Math.min(this.#max, 2 * this.#size)
+    const start = this.#keep ? reached : offset
+    const wanted = Math.max(offset + length - start, this.#size)
+    const read = await this.source.read(start, Math.min(wanted, this.end - start), { signal: this.#signal })
+    this.bytes = this.#keep && reached > this.offset ? joinedTo(this.bytes, read) : read
+    this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
+    if (!this.#keep) this.offset = offset
+  }
+
+  /** Bytes that are at hand, without a copy. */
+  slice(offset: number, length: number): Uint8Array {
+    return this.bytes.subarray(offset - this.offset, offset - this.offset + length)
+  }
+
+  /** Repeats a step whenever it has thrown a shortage and the bytes have come. It must not change anything before it has all of them. */
+  async whole<T>(step: () => T): Promise<T> {
+    for (;;) {
+      try {
+        return step()
+      } catch (error) {
+        if (!(error instanceof Shortage)) throw error
+        await this.reach(error.offset, error.length)
+      }
+    }
+  }
+}
+
+function joinedTo(before: Uint8Array, after: Uint8Array): Uint8Array {
+  const both = new Uint8Array(before.byteLength + after.byteLength)
+  both.set(before)
+  both.set(after, before.byteLength)
+  return both
+}
