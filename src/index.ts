@@ -20,9 +20,9 @@ export {
 export { type Vocabulary, vocabularyOf } from './content/vocabulary.js'
 export { exportVocabulary, parseVocabularyText, type VocabularyText } from './content/vocabulary-text.js'
 export { defaultMethod } from './convert/default-method.js'
-export * from './convert/extract.js'
-export * from './convert/extract-part.js'
-export { type Merged, type MergeOptions, mergeModels } from './convert/merge.js'
+export * from './convert/extract/extract.js'
+export * from './convert/extract/extract-part.js'
+export { type Merged, type MergeOptions, mergeModels } from './convert/merge/merge.js'
 export * from './convert/plan.js'
 export * from './convert/quantize.js'
 export {
@@ -35,7 +35,7 @@ export {
   type ReceiptTensor,
   receiptLines,
 } from './convert/receipt.js'
-export * from './convert/repair.js'
+export * from './convert/repair/repair.js'
 export * from './convert/run.js'
 export * from './diff/index.js'
 export * from './digest/index.js'

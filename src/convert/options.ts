@@ -1,10 +1,60 @@
 // Everything that a conversion can be asked for.
 import type { Model, Part, WriteOptions } from '../model/index.js'
-import type { FileOptions } from './files.js'
-import type { MetadataOptions } from './plan-metadata.js'
-import type { TensorOptions } from './plan-tensors.js'
+import type { WorkerPool } from '../threads/index.js'
+import type { Clip, CodeSet, Mode } from '../transforms/quantize.js'
+import type { MethodOptions } from '../transforms/quantize-plan.js'
 import type { PlanAction } from './plan-types.js'
-import type { RecodeOptions } from './recode.js'
+
+interface TensorOptions {
+  readonly only?: readonly string[] | undefined
+  readonly exclude?: readonly string[] | undefined
+  readonly rename?: readonly string[] | undefined
+  /** What single tensors are to be called; rules are for the others. */
+  readonly renameMap?: ReadonlyMap<string, string> | undefined
+  /** Where the target wants another order of elements, reverse the dims over the same bytes instead of moving elements. */
+  readonly keepBytes?: boolean | undefined
+}
+
+export interface QuantizeSettings extends MethodOptions {
+  readonly mode?: Mode | undefined
+  /** Whether the most negative code, which the document leaves unused, is used too. */
+  readonly codes?: CodeSet | undefined
+  /** Values of all quantized tensors are cut to this range first. */
+  readonly clip?: Clip | undefined
+  /**
+   * Read all values beforehand: what cannot be quantized is refused before anything is written, and the container's records get the range
+   * of the values. Without it the sizes are the same, and the records say that the range is not known.
+   */
+  readonly scan?: boolean | undefined
+  readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+}
+
+interface RecodeOptions {
+  /** Float tensors become this type; all others stay as they are. */
+  readonly cast?: string | undefined
+  /** Quantized tensors whose names match become floats: f32, or what `cast` says. */
+  readonly dequantize?: readonly string[] | undefined
+  /** Large matrices of floats are quantized, each by its method. */
+  readonly quantize?: QuantizeSettings | undefined
+  /** Threads for what planning itself takes long for. */
+  readonly pool?: WorkerPool | undefined
+}
+
+interface MetadataOptions {
+  readonly name: string
+  /** An entry that is there keeps its type and place; a new one gets the type that the target has for text. */
+  readonly set?: readonly (readonly [key: string, value: string])[] | undefined
+  readonly unset?: readonly string[] | undefined
+}
+
+interface FileOptions {
+  /** False: without the files that belong to the model. */
+  readonly files?: boolean | undefined
+  /** Names or kinds of parts to leave out. */
+  readonly without?: readonly string[] | undefined
+  /** The output is a directory of its own, so that files can lie in it. */
+  readonly folder?: boolean | undefined
+}
 
 export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOptions, FileOptions {
   /** What was done to the model before it came here; it stands first in the plan. */

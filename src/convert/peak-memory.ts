@@ -12,9 +12,8 @@ import type { ActionKind, PlanAction } from './plan-types.js'
 
 export interface Planned {
   readonly source: Model
-  /** What the output will hold, and what each of these tensors is called in the source. */
-  readonly tensors: readonly Tensor[]
-  readonly storedFrom: readonly string[]
+  /** What the output will hold, under the names that the tensors have in the source. */
+  readonly tensors: readonly Pick<Tensor, 'name' | 'data'>[]
   readonly actions: readonly PlanAction[]
   readonly layout: Layout
   readonly pool?: WorkerPool | undefined
@@ -57,14 +56,14 @@ function headerMemory({ files }: Layout): number {
 const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequantize', 'map', 'restore'])
 
 /** Threads are started when there is enough to compute: about a byte in half a nanosecond to a nanosecond. */
-function threadMemory({ source, tensors, storedFrom: names, actions, layout, pool }: Planned): number {
+function threadMemory({ source, tensors, actions, layout, pool }: Planned): number {
   if (!pool) return 0
   const isRecoded = new Set<string>()
   for (const { subject, action, name } of actions) if (subject === 'tensor' && recoding.has(action)) isRecoded.add(name)
   let recoded = 0
   let digested = 0
   if (isRecoded.size > 0) {
-    for (const [i, { data }] of tensors.entries()) if (isRecoded.has(names.at(i)!)) recoded += data?.byteLength ?? 0
+    for (const { name, data } of tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
     for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
   }
   for (const { slots } of layout.files.filter((file) => countSlots(file).digestSlots > 0)) {
@@ -79,7 +78,7 @@ function threadMemory({ source, tensors, storedFrom: names, actions, layout, poo
 }
 
 /** Tensors are written one after the other, so the one that needs most decides. */
-function largestStream({ source, tensors, storedFrom: names, actions }: Planned): number {
+function largestStream({ source, tensors, actions }: Planned): number {
   const done = new Map<string, PlanAction[]>()
   for (const action of actions) {
     if (action.subject !== 'tensor' || action.action === 'copy') continue
@@ -90,10 +89,10 @@ function largestStream({ source, tensors, storedFrom: names, actions }: Planned)
   if (done.size === 0) return 0
   const originals = new Map(source.tensors.map((tensor) => [tensor.name, tensor.data]))
   let largest = 0
-  for (const [i, { data }] of tensors.entries()) {
-    const input = originals.get(names.at(i)!) ?? data
+  for (const { name, data } of tensors) {
+    const input = originals.get(name) ?? data
     if (!input || !data) continue
-    const needs = (done.get(names.at(i)!) ?? []).map((action) => streamMemory(action, input, data))
+    const needs = (done.get(name) ?? []).map((action) => streamMemory(action, input, data))
     largest = Math.max(
       largest,
       needs.reduce((sum, need) => sum + need, 0),

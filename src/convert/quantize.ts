@@ -1,8 +1,8 @@
 // Converting with a method per tensor.
 import type { Model } from '../model/index.js'
 import type { MethodChoice } from '../transforms/quantize-plan.js'
+import type { QuantizeSettings } from './options.js'
 import { type Conversion, type ConvertOptions, planConversion } from './plan.js'
-import type { QuantizeSettings } from './recode.js'
 
 export type QuantizationOptions = Omit<ConvertOptions, 'quantize'> & QuantizeSettings
 

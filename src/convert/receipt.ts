@@ -12,7 +12,7 @@ import { type Dim, type Model, type QuantParams, rangePayload } from '../model/i
 import { pairBy } from '../model/pair-by.js'
 import { restoreStowed } from '../stow/index.js'
 import { rowMajor } from '../transforms/reorder.js'
-import { worstOf } from './action-log.js'
+import { worstOf } from './actions.js'
 import type { Loss, Plan, PlanAction } from './plan-types.js'
 
 export interface ReceiptFile {

@@ -38,7 +38,7 @@ function flagFor(loss: Loss, lost: readonly PlanAction[]): string {
 
 /** Carries a conversion out. Nothing is visible under the target's name until all of it is there, and until it opens again. */
 export async function runConversion(
-  { plan, layout, model, source, findDamage }: Pick<Conversion, 'plan' | 'layout' | 'model' | 'source' | 'findDamage'>,
+  { plan, layout, model, source, findDamage, threads }: Conversion,
   openSink: (name: string) => Promise<ByteSink>,
   options: RunOptions = {},
 ): Promise<WrittenFile[]> {
@@ -47,6 +47,7 @@ export async function runConversion(
   const damage = await findDamage({ signal, pool, onProgress })
   if (!options.onDamage) refuseDamage(damage, source)
   else if (damage.length > 0) options.onDamage(damage)
+  threads.pool = pool
   const beforeCommit = (written: ByteSource): Promise<void> => assertOpens(written, plan.target, model, signal)
   return writeLayout(layout, openSink, { beforeCommit, ...options })
 }

@@ -1,5 +1,5 @@
 // The model with the edits made, and the list of what they change. Entries stay in their place and keep their type.
-import { parseAs } from '../convert/typed-value.js'
+import { parseAs } from '../convert/stages/typed-value.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
 import { renameTensor } from '../transforms/select.js'

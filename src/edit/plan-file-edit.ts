@@ -31,6 +31,7 @@ function conversionOf(source: Model, model: Model, changes: readonly EditChange[
     source,
     findDamage: (how) => findDamage(source, how),
     layout: { files: [file] },
+    threads: {},
     plan: {
       source: { file: source.files[0]!.name, format: source.format },
       target: source.format,

@@ -1,7 +1,7 @@
 // What a format is. Everything outside a format's folder works through this contract and asks capabilities, never ids.
 import type { ByteSource, ExtentRecorder, OpenHint } from '../bytes/index.js'
 import type { CodeTable, Report } from '../errors/index.js'
-import type { WorkerPool } from '../threads/index.js'
+import type { RunThreads, WorkerPool } from '../threads/index.js'
 import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
 import type { Model, ModelNames, Part } from './model.js'
@@ -77,8 +77,8 @@ export interface WriteOptions {
   /** Values of the options that the target format declares. */
   readonly extra?: OptionValues | undefined
   readonly signal?: AbortSignal | undefined
-  /** Threads for what takes long. */
-  readonly pool?: WorkerPool | undefined
+  /** The threads that there are when the layout is written. */
+  readonly threads?: RunThreads | undefined
 }
 
 /** A statement of the target about one thing that it is asked to hold. `as` is absent when it fits as it is. */

@@ -9,5 +9,6 @@ export type { Job, JobContext, JobHandler, RunOptions, WorkerPool } from './job.
 export { jobKinds } from './kinds.js'
 export { isWorthComputing, runInOrder } from './run-jobs.js'
 export { runMixed, runShared } from './run-shared.js'
+export type { RunThreads } from './run-threads.js'
 export { serveJobs } from './serve.js'
 export { ThreadPool } from './thread-pool.js'

@@ -2,7 +2,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import { type Payload, type Recipe, rechunked } from '../model/index.js'
 import { recipeOf } from '../model/recipe-of.js'
-import { fillsWindow, fillWindows, type WorkerPool } from '../threads/index.js'
+import { fillsWindow, fillWindows, type RunThreads, type WorkerPool } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
 import { rebuildPayload } from './rebuild.js'
 
@@ -35,6 +35,22 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
     ...payload,
     isMadeElsewhere: true,
     chunks: (window, signal) => rechunked(makeSlices({ recipe, byteLength, step, file }, pool, signal), window),
+  }
+}
+
+/** The same bytes; when they are wanted, threads make them if there are any then, and if `inThreads` finds that worth it. */
+export function late(
+  payload: Payload,
+  threads: RunThreads,
+  inThreads: (pool: WorkerPool) => Payload | undefined,
+): Payload {
+  const chosen = (): Payload => (threads.pool && inThreads(threads.pool)) ?? payload
+  return {
+    ...payload,
+    get isMadeElsewhere() {
+      return chosen().isMadeElsewhere
+    },
+    chunks: (window, signal) => chosen().chunks(window, signal),
   }
 }
 

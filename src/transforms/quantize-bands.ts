@@ -47,7 +47,7 @@ export interface BandOptions {
   readonly manner: Manner
   readonly clip: Clip | undefined
   readonly limits?: BlockLimits | undefined
-  readonly pool: WorkerPool | undefined
+  readonly pool: WorkerPool
 }
 
 /** Undefined where other threads cannot have the values, or there is too little to share out. */
@@ -59,7 +59,7 @@ export function bandPayload(
   { manner, clip, limits = {}, pool }: BandOptions,
 ): Payload | undefined {
   const { rows, columns, byteLength, codesOffset } = layout
-  const recipe = pool && recipeOf(values) && tensorRecipe(tensor)
+  const recipe = recipeOf(values) && tensorRecipe(tensor)
   if (!recipe || !values.slices || codesOffset > (limits.scales ?? maxScales)) return undefined
   const unit = rowsPerUnit(columns, values.slices.unit)
   const share = (rows * columns) / (2 * pool.threads)
@@ -74,7 +74,7 @@ export function bandPayload(
   return { ...made, isMadeElsewhere: true }
 }
 
-/** The fewest rows of f32 values that end on the grain. */
+/** The smallest number of rows of f32 values that ends on a unit. */
 function rowsPerUnit(columns: number, unit: number): number {
   let [a, b] = [columns * 4, unit]
   while (b > 0) [a, b] = [b, a % b]

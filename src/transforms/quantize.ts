@@ -7,10 +7,11 @@ import { viewOf } from '../dtypes/views.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { blockKernels, blockValues, type CodeSet, tileBlocks } from '../kernels/mcf.js'
 import type { Payload, Tensor } from '../model/index.js'
-import type { WorkerPool } from '../threads/index.js'
+import type { RunThreads, WorkerPool } from '../threads/index.js'
 import { castTensor } from './cast.js'
 import { decodedPayload } from './decode.js'
 import { fileOf } from './map-elements.js'
+import { late } from './pooled.js'
 import { bandPayload } from './quantize-bands.js'
 import { type BlockLimits, blockPayload, type Manner, type Mode } from './quantize-blocks.js'
 import { type BlockMethod, quantizedSize, requireMethod, shapeWanted } from './quantize-method.js'
@@ -36,8 +37,8 @@ export interface QuantizeOptions {
   readonly domain?: Domain | undefined
   /** Sizes up to which things are kept in memory, for tests. */
   readonly limits?: BlockLimits | undefined
-  /** Large tensors are quantized by these threads. */
-  readonly pool?: WorkerPool | undefined
+  /** Large tensors are quantized by the threads that there are when they are written. */
+  readonly threads?: RunThreads | undefined
 }
 
 export function quantizeTensor(tensor: Tensor, methodName: string, options: QuantizeOptions = {}): Tensor {
@@ -83,12 +84,13 @@ function payloadOf(method: Method, tensor: Tensor, values: Payload, options: Qua
   }
   const [rows, columns] = tensor.shape as [number, number]
   const layout = blockLayout(method, tensor.shape)!
-  const { limits, pool } = options
+  const { limits, threads } = options
   const manner: Manner = { mode, codes }
-  const banded = bandPayload(method, layout, tensor, values, { manner, clip, limits, pool })
-  if (banded) return banded
   const matrix: Matrix = { tensor, type: method.id, rows, columns, values, clip }
-  return blockPayload(method, layout, matrix, manner, limits)
+  const payload = blockPayload(method, layout, matrix, manner, limits)
+  const inBands = (pool: WorkerPool): Payload | undefined =>
+    bandPayload(method, layout, tensor, values, { manner, clip, limits, pool })
+  return threads ? late(payload, threads, inBands) : payload
 }
 
 /** The values in row order, as f32. */

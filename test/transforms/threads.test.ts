@@ -128,7 +128,7 @@ describe('bands of a matrix', () => {
     for (const manner of [{}, { codes: 'all' }, { mode: 'reference' }] as const) {
       const alone = await readPayload(quantizeTensor(tensor, method, manner).data!)
       for (const limits of [{}, { whole: 0 }]) {
-        const banded = await readPayload(quantizeTensor(tensor, method, { ...manner, pool, limits }).data!)
+        const banded = await readPayload(quantizeTensor(tensor, method, { ...manner, threads: { pool }, limits }).data!)
         expect(Buffer.compare(banded, alone), JSON.stringify({ ...manner, limits })).toBe(0)
       }
     }
@@ -143,7 +143,9 @@ describe('bands of a matrix', () => {
     const pool = fakePool(2, workerJobs)
     const own = await readPayload(quantizeTensor(tensor, 'q4').data!).catch((error) => error.finding)
     expect(own).toMatchObject({ code: 'write/value-range', message: expect.stringContaining('element 654321 is NaN') })
-    const shared = await readPayload(quantizeTensor(tensor, 'q4', { pool }).data!).catch((error) => error.finding)
+    const shared = await readPayload(quantizeTensor(tensor, 'q4', { threads: { pool } }).data!).catch(
+      (error) => error.finding,
+    )
     expect(shared).toEqual(own)
     await pool.close()
   })
@@ -151,7 +153,7 @@ describe('bands of a matrix', () => {
   it('are not made of what is small', async () => {
     const pool = fakePool(2, workerJobs)
     const tensor = tensorOf('f32', [10, 100], payloadIn(floats(1000, 2)))
-    await readPayload(quantizeTensor(tensor, 'q4', { pool }).data!)
+    await readPayload(quantizeTensor(tensor, 'q4', { threads: { pool } }).data!)
     expect(pool.started()).toBe(0)
   })
 })

@@ -2,7 +2,7 @@
 // pass. Whoever asks for the result before all payloads went by, or after they were read out of order, gets it too: they are read
 // through once more.
 import type { Payload } from '../../model/index.js'
-import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../threads/index.js'
+import { digestStream, type RunThreads, type StreamDigests, type Track } from '../../threads/index.js'
 
 export interface Sequence {
   /** Whoever goes through them again gets the same bytes. */
@@ -15,7 +15,7 @@ export interface Sequence {
 export class HashedSequence {
   readonly #sequence: Sequence
   readonly #tracks: readonly Track[]
-  readonly #pool: WorkerPool | undefined
+  readonly #threads: RunThreads | undefined
   #running: StreamDigests | undefined
   #next = 0
   #result: Promise<readonly Uint8Array[]> | undefined
@@ -23,10 +23,10 @@ export class HashedSequence {
   #reading: Promise<void> | undefined
 
   /** Tracks count from the beginning of the first item. */
-  constructor(sequence: Sequence, tracks: readonly Track[], pool?: WorkerPool) {
+  constructor(sequence: Sequence, tracks: readonly Track[], threads?: RunThreads) {
     this.#sequence = sequence
     this.#tracks = tracks
-    this.#pool = pool
+    this.#threads = threads
   }
 
   /** Item i, observed. */
@@ -64,7 +64,7 @@ export class HashedSequence {
   }
 
   #start(): StreamDigests {
-    return digestStream(this.#tracks, { pool: this.#pool, length: this.#sequence.length, file: 'weights' })
+    return digestStream(this.#tracks, { pool: this.#threads?.pool, length: this.#sequence.length, file: 'weights' })
   }
 
   #finish(digests: StreamDigests): void {

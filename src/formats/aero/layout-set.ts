@@ -13,7 +13,7 @@ import {
   slotsMadeBy,
   type WriteOptions,
 } from '../../model/index.js'
-import type { Track, WorkerPool } from '../../threads/index.js'
+import type { RunThreads, Track } from '../../threads/index.js'
 import { copyOf, isUntouched, prefixOf } from './copy-set.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { keptChunks, layoutContent, quantsOf } from './layout.js'
@@ -44,7 +44,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
     const own = shards.slice(first, first + choices.partShards)
     const name = `${prefix}part-${String(parts.length).padStart(3, '0')}.aero`
     parts.push({
-      file: new HashedFile(await layoutPart(model, name, names, quants, own, weights, choose()), options.pool),
+      file: new HashedFile(await layoutPart(model, name, names, quants, own, weights, choose()), options.threads),
       shards: own,
     })
   }
@@ -64,7 +64,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
       },
       choose(),
     ),
-    options.pool,
+    options.threads,
   )
   const index = indexFile(options.name, model, names, parts, global)
   return { files: [index, ...parts.map(({ file }) => file.layout), global.layout] }
@@ -103,14 +103,14 @@ class HashedFile {
   readonly layout: FileLayout
   readonly #sequence: HashedSequence
 
-  constructor(file: FileLayout, pool: WorkerPool | undefined) {
+  constructor(file: FileLayout, threads: RunThreads | undefined) {
     this.name = file.name
     this.size = fileLength(file)
     const whole: Track = { algorithm: 'sha256', starts: Float64Array.of(0), ends: Float64Array.of(this.size) }
     let count = 0
     for (const _ of file.slots) count++
     const items = { [Symbol.iterator]: () => payloadsOf(file.slots) }
-    const sequence = new HashedSequence({ items, count, length: this.size }, [whole], pool)
+    const sequence = new HashedSequence({ items, count, length: this.size }, [whole], threads)
     this.#sequence = sequence
     const slots = slotsMadeBy(function* () {
       let i = 0

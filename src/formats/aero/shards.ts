@@ -6,7 +6,7 @@ import { alignUp } from '../../bytes/index.js'
 import { lowerBound } from '../../bytes/lower-bound.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import { lazyPayload, type Payload, type Slot, type Tensor, type WriteOptions } from '../../model/index.js'
-import { digestSlot, type Track, type WorkerPool } from '../../threads/index.js'
+import { digestSlot, type RunThreads, type Track } from '../../threads/index.js'
 import { HashedSequence } from './hashed-sequence.js'
 import { pageCount } from './phsh.js'
 import { findSharedBytes } from './shared-bytes.js'
@@ -100,14 +100,18 @@ export interface HashWishes {
 const maxPages = 2 ** 20
 
 /** The shards of a plan with their hashes to come. */
-export function shardContents(weights: WeightPlan, wishes: HashWishes, { name, pool }: WriteOptions): ShardContent[] {
+export function shardContents(
+  weights: WeightPlan,
+  wishes: HashWishes,
+  { name, threads }: WriteOptions,
+): ShardContent[] {
   return weights.shards.map((plan) => {
     const pages = wishes.pageSize === undefined ? 0 : pageCount(plan.size, wishes.pageSize)
     if (pages > maxPages) {
       const message = `--page-hashes: ${shardName(plan.id)} would have ${pages} pages of ${wishes.pageSize} bytes, ${maxPages} are the most; larger pages or smaller shards are needed`
       failWith(usageCodes.option, { file: name, message })
     }
-    return new ShardContent(weights, plan, wishes, pool)
+    return new ShardContent(weights, plan, wishes, threads)
   })
 }
 
@@ -118,7 +122,7 @@ export class ShardContent {
   readonly #wishes: HashWishes
   readonly #sequence: HashedSequence
 
-  constructor(weights: WeightPlan, plan: ShardPlan, wishes: HashWishes, pool?: WorkerPool) {
+  constructor(weights: WeightPlan, plan: ShardPlan, wishes: HashWishes, threads?: RunThreads) {
     this.plan = plan
     this.#weights = weights
     this.#wishes = wishes
@@ -126,7 +130,7 @@ export class ShardContent {
     const items = { [Symbol.iterator]: () => this.#payloads() }
     let count = starts.length
     for (let i = 0; i < starts.length; i++) if (starts[i]! > (ends[i - 1] ?? 0)) count++
-    this.#sequence = new HashedSequence({ items, count, length: size }, tracksOf(plan, wishes), pool)
+    this.#sequence = new HashedSequence({ items, count, length: size }, tracksOf(plan, wishes), threads)
   }
 
   get name(): string {

@@ -1,0 +1,69 @@
+// What a set of tensors must hold to as a whole before it is laid out.
+import { failWith, writeCodes } from '../../errors/index.js'
+import type { WriteCapabilities } from '../../model/index.js'
+import { nearestBlocks } from '../../transforms/quantize-method.js'
+import { takesBlocks } from '../default-method.js'
+import type { PlanAction } from '../plan-types.js'
+import type { State } from './state.js'
+
+export function checkTensors(state: State): State {
+  const { items, write, target, options } = state
+  const kept = items.filter(({ tensor }) => tensor)
+  const stored = items.filter((item) => item.stored)
+  checkUniqueNames(
+    kept.map(({ original }) => original.name),
+    kept.map(({ tensor }) => tensor!.name),
+    options.name,
+  )
+  // Tensors can be stored under other names than they have.
+  if (stored.some((item) => item.stored!.name !== item.tensor!.name)) {
+    checkUniqueNames(
+      stored.map(({ original }) => original.name),
+      stored.map((item) => item.stored!.name),
+      options.name,
+    )
+  }
+  checkCount(stored.length, write, target.title, options.name)
+  if (options.quantize) for (const { actions } of items) checkQuantized(actions, write, target.title, options.name)
+  return state
+}
+
+/** Two tensors of one name are refused with what both were called before. `before` and `after` go by pairs. */
+export function checkUniqueNames(before: readonly string[], after: readonly string[], file: string): void {
+  if (new Set(after).size === after.length) return
+  const known = new Map<string, number>()
+  for (const [i, name] of after.entries()) {
+    const first = known.get(name)
+    if (first === undefined) {
+      known.set(name, i)
+      continue
+    }
+    const [a, b, both] = [before[first]!, before[i]!, name].map((each) => JSON.stringify(each))
+    const message = a === b ? `two tensors would be called ${both}` : `${a} and ${b} would both be called ${both}`
+    failWith(writeCodes['duplicate-name'], { file, path: name, message })
+  }
+}
+
+function checkCount(count: number, { maxTensors }: WriteCapabilities, title: string, file: string): void {
+  if (maxTensors === undefined || count <= maxTensors) return
+  const max = maxTensors === 1 ? 'one tensor' : `at most ${maxTensors} tensors`
+  const message = `${title} holds ${max}, the model has ${count}; choose with --only`
+  failWith(writeCodes['name-unsupported'], { file, message })
+}
+
+/** Codes that the target turns into values again would cost precision and save nothing. */
+function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities, title: string, file: string): void {
+  const quantized = actions.find(({ subject, action }) => subject === 'tensor' && action === 'quantize')
+  const decoded = actions.find(({ subject, action }) => subject === 'tensor' && action === 'dequantize')
+  if (!quantized || !decoded || actions.indexOf(decoded) < actions.indexOf(quantized)) return
+  const why = decoded.reason ?? `${title} has no type for it`
+  const instead = insteadFor(quantized.to!, write)
+  const message = `it cannot be quantized to ${quantized.to} here: ${why}; choose ${instead ?? 'another format'}`
+  failWith(writeCodes['dtype-unsupported'], { file, path: quantized.name, message })
+}
+
+/** The method next to this one whose blocks the target takes as they are. */
+function insteadFor(methodId: string, write: WriteCapabilities): string | undefined {
+  const found = nearestBlocks(methodId)
+  return found && takesBlocks(write, found.dtype) ? `the method ${found.name}` : undefined
+}

@@ -1,0 +1,134 @@
+// What the target makes of each tensor: its name, its element type and the order of its elements.
+import { i8, u8 } from '../../dtypes/index.js'
+import type { Fit, Tensor, WriteCapabilities } from '../../model/index.js'
+import type { Stower } from '../../stow/index.js'
+import { changesForm, keepBytes } from '../../transforms/keep-bytes.js'
+import { columnMajor, rowMajor } from '../../transforms/reorder.js'
+import { type ActionLog, type Note, noter } from '../actions.js'
+import { adaptTensor } from './adapt.js'
+import { applyFit } from './apply-fit.js'
+import { noteLostName, withNameFor } from './lost-names.js'
+import { type Item, type State, withActions } from './state.js'
+import { findStrayCodes } from './stray-codes.js'
+
+/** Each tensor in a form that the target takes, or as mere bytes, or only remembered, or dropped. */
+export async function fit(state: State): Promise<State> {
+  const { write, stower, options } = state
+  // Only their own bytes bring these back.
+  const strays = stower ? await findStrayCodes(state.model.tensors, write, options.signal) : new Set<number>()
+  const items = state.items.map((item, index): Item => {
+    const { original, tensor } = item
+    if (!tensor) return item
+    const actions: ActionLog = [...item.actions]
+    const note = noter(actions, 'tensor', original.name)
+    const fitted = fitTensor(tensor, index, { write, note, actions, stower, isStray: strays.has(index) })
+    if (fitted === undefined) return { original, tensor: undefined, actions }
+    if (fitted === 'stowed') return { original, tensor, actions }
+    const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
+    const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
+    if (!stower) noteLostName(tensor, stored, write, note)
+    if (actions.length === 0) {
+      if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
+      else note('copy', 'none')
+    }
+    return { original, tensor, stored, actions }
+  })
+  return withActions(
+    { ...state, items },
+    items.flatMap(({ actions }) => actions),
+  )
+}
+
+interface FitContext {
+  readonly write: WriteCapabilities
+  readonly note: Note
+  readonly actions: ActionLog
+  readonly stower: Stower | undefined
+  readonly isStray: boolean
+}
+
+/** The tensor as the target takes it, if need be under another name or as mere bytes; undefined when it is dropped. */
+function fitTensor(tensor: Tensor, index: number, context: FitContext): Tensor | 'stowed' | undefined {
+  const { write, note, stower, isStray } = context
+  const plain = withoutQuant(withNameFor(tensor, write), context)
+  const fit = write.tensor(plain)
+  const fitted = fit.fits
+    ? applyRemembered(fit, plain, context)
+    : isStray
+      ? undefined
+      : adapt(plain, fit.reason, context)
+  if (fitted) return fitted
+  if (!stower) return applyFit(fit, plain, note)
+  const reason = fit.reason === undefined ? {} : { reason: fit.reason }
+  if (!tensor.data || tensor.data.byteLength === 0) {
+    stower.tensor(tensor, undefined)
+    note('stow', 'none', reason)
+    return 'stowed'
+  }
+  const renamed = { ...plain, name: `tare.tensor.${index}`, path: undefined, rawName: undefined }
+  const adapted = isStray ? undefined : adaptable(renamed, context)
+  const taken = adapted ?? asBytes(plain, write) ?? asBytes(renamed, write)
+  if (taken) {
+    note('stow', 'none', { ...reason, ...(taken.name !== tensor.name && { to: taken.name }) })
+    return taken
+  }
+  return (isStray ? adapt(plain, fit.reason, context) : undefined) ?? applyFit(fit, plain, note)
+}
+
+/** Bytes of another kind are not remembered. */
+const hasSameBytes = (as: Tensor | undefined, { dtype, encoding, order, data, quant }: Tensor): boolean =>
+  as?.dtype === dtype && as.encoding === encoding && as.order === order && as.data === data && as.quant === quant
+
+function adaptable(tensor: Tensor, context: FitContext): Tensor | undefined {
+  const fit = context.write.tensor(tensor)
+  return fit.fits ? (fit.as ?? tensor) : adapt(tensor, fit.reason, context)
+}
+
+function withoutQuant(tensor: Tensor, { write, actions, stower }: FitContext): Tensor {
+  if (!tensor.quant || write.quant) return tensor
+  const reason = 'the target has no place for quantization parameters'
+  const note = noter(actions, 'part', `quantization of ${tensor.name}`)
+  if (stower) note('stow', 'none', { reason })
+  else note('drop', 'content', { reason })
+  return { ...tensor, quant: undefined }
+}
+
+/** With an element type that the target has. */
+function adapt(tensor: Tensor, reason: string | undefined, context: FitContext): Tensor | undefined {
+  const { write, note, stower, isStray } = context
+  const adapted = adaptTensor(tensor, write)
+  if (!adapted) return undefined
+  const { action, loss, from, to } = adapted
+  // The values are all there; without a note of what they were, or with their codes gone, the form is not.
+  const isReversible = stower !== undefined && action === 'cast' && !isStray
+  note(action, loss === 'none' && !isReversible ? 'form' : loss, { from, to, ...(reason !== undefined && { reason }) })
+  return applyRemembered(adapted.fit, adapted.tensor, context)
+}
+
+/** What is different about a tensor with the same bytes is no loss where it is remembered: its name, its shape and the like. */
+function applyRemembered(fit: Fit<Tensor>, tensor: Tensor, { note, stower }: FitContext): Tensor | undefined {
+  const isKept = fit.as === tensor || (stower !== undefined && hasSameBytes(fit.as, tensor))
+  return applyFit(fit, tensor, note, isKept)
+}
+
+/** The stored bytes as a row of the smallest integers that the target has. */
+function asBytes(tensor: Tensor, write: WriteCapabilities): Tensor | undefined {
+  if (!tensor.data) return undefined
+  const bytes: Tensor = { ...tensor, encoding: undefined, shape: [tensor.data.byteLength], order: 'row' }
+  return [u8, i8].map((dtype) => ({ ...bytes, dtype })).find((each) => write.tensor(each).fits)
+}
+
+function inOrder(tensor: Tensor, order: WriteCapabilities['order'], keep: boolean, note: Note): Tensor {
+  if (order === 'both' || tensor.order === order) return tensor
+  const change = { from: tensor.order, to: order }
+  if (keep) {
+    const reason = 'the same bytes with reversed dimensions'
+    if (changesForm(tensor, order)) note('reorder', 'form', { ...change, requested: true, reason })
+    return keepBytes(tensor, order)
+  }
+  // With at most one dimension above 1, both orders are the same bytes.
+  if (tensor.shape.filter((dim) => dim !== 1).length > 1) {
+    note('reorder', 'none', { ...change, reason: 'the target stores elements in the other order' })
+  }
+  return order === 'row' ? rowMajor(tensor) : columnMajor(tensor)
+}

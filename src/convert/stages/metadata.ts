@@ -1,0 +1,85 @@
+import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
+import { type Fit, type MetaValue, text, type WriteCapabilities } from '../../model/index.js'
+import { isStowageKey, type Stower } from '../../stow/index.js'
+import { type ActionLog, noter } from '../actions.js'
+import { applyFit } from './apply-fit.js'
+import { type State, withActions } from './state.js'
+import { parseAs } from './typed-value.js'
+
+/** Each entry of the metadata fits, is mapped to another type, stowed, or dropped. */
+export function fitMetadata(state: State): State {
+  const { model, write, stower, options } = state
+  const metadata = new Map<string, MetaValue>()
+  const keys: string[] = []
+  const actions: ActionLog = []
+  const unset = new Set(options.unset)
+  const set = new Map(options.set)
+  const put = (key: string, value: MetaValue | undefined): void => {
+    if (value) metadata.set(key, value)
+    keys.push(key)
+  }
+  for (const [key, value] of model.metadata) {
+    const note = noter(actions, 'metadata', key)
+    const given = set.get(key)
+    if (unset.has(key)) note('drop', 'content', { requested: true, reason: 'unset' })
+    else if (given !== undefined) {
+      set.delete(key)
+      note('set', 'none', { requested: true, to: given })
+      put(key, storedAs(key, typedLike(value, given, key, options.name), given, { write, stower, file: options.name }))
+    } else {
+      const fit = stower && isStowageKey(key) ? reserved : write.metadata(key, value)
+      const isStowed = stower !== undefined && (!fit.fits || isOther(fit.as, value))
+      const fitted = isStowed ? fit.as : applyFit(fit, value, note)
+      if (isStowed) {
+        stower.metadata(key, value, fit.as)
+        note('stow', 'none', fit.reason === undefined ? {} : { reason: fit.reason })
+      } else if (fitted && fit.as === undefined) note('copy', 'none')
+      if (fitted || isStowed) put(key, fitted)
+    }
+  }
+  for (const [key, value] of set) {
+    noter(actions, 'metadata', key)('set', 'none', { requested: true, to: value })
+    put(key, newEntry(key, value, write, options.name))
+  }
+  // Keys that nothing will tell from those of the model.
+  const added = stower?.remembersAdded ? [] : (write.addedKeys?.(keys) ?? [])
+  const reason = 'the rules of the target ask for it'
+  for (const key of added) noter(actions, 'metadata', key)('add', 'form', { reason })
+  return withActions({ ...state, model: { ...model, metadata }, keys }, actions)
+}
+
+const reserved: Fit<MetaValue> = { fits: false, reason: 'the key is where things are put that have no other place' }
+
+/** A target that changes only how it writes a value gives the same value back. */
+const isOther = (as: MetaValue | undefined, value: MetaValue): boolean => as !== undefined && as !== value
+
+/** An entry that is there has a type, and keeps it. */
+function typedLike(old: MetaValue, value: string, key: string, file: string): MetaValue {
+  const refuse = (message: string): never =>
+    failWith(usageCodes.option, { file, path: key, message: `--set: ${message}` })
+  return old.type === 'null' ? text(value) : parseAs(old, value, refuse)
+}
+
+interface SetContext {
+  readonly write: WriteCapabilities
+  readonly stower: Stower | undefined
+  readonly file: string
+}
+
+/** What the target is given for a value that was set: the value, or the text with a note of what it stands for. */
+function storedAs(key: string, typed: MetaValue, value: string, { write, stower, file }: SetContext): MetaValue {
+  const fit = write.metadata(key, typed)
+  if (fit.fits && (!stower || !isOther(fit.as, typed))) return fit.as ?? typed
+  const instead = fit.as ?? newEntry(key, value, write, file)
+  stower?.metadata(key, typed, instead)
+  return instead
+}
+
+function newEntry(key: string, value: string, write: WriteCapabilities, file: string): MetaValue {
+  const fit = write.metadata(key, text(value))
+  if (!fit.fits) {
+    const reason = fit.reason ?? 'the target has no metadata'
+    failWith(writeCodes['name-unsupported'], { file, path: key, message: `cannot be set: ${reason}` })
+  }
+  return fit.as ?? text(value)
+}

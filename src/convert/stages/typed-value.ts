@@ -1,0 +1,88 @@
+// A text as a value of the type that an entry has already: 32 stays a u32, true a bool, [1,2] a list of what it was a list of.
+import { type JsonValue, listOf, type MetaList, type MetaValue, text } from '../../model/index.js'
+
+/** Throws what the caller reports when a text is no value of the type. */
+type Refuse = (message: string) => never
+
+export function parseAs(old: MetaValue, value: string, refuse: Refuse): MetaValue {
+  if (old.type === 'array') return parseList(old, value, refuse)
+  return parsePlain(old.type, value, refuse)
+}
+
+function parsePlain(type: MetaValue['type'] | 'mixed', value: string, refuse: Refuse): MetaValue {
+  const integer = /^([uit])(\d+)$/.exec(type)
+  if (integer) return parseInteger(type, integer[1] === 'u', Number(integer[2]), value, refuse)
+  switch (type) {
+    case 'str':
+    case 'null':
+      return text(value)
+    case 'bool':
+      return { type, value: parseBool(value, refuse) }
+    case 'f64':
+    case 'f32':
+    case 'f16':
+    case 'bf16':
+    case 'f8_e5m2':
+      return { type, value: parseFloatText(type, value, refuse) }
+    case 'json':
+      return { type, value: parseJson(value, refuse) }
+    default:
+      return refuse(`it is ${type}, which cannot be given as text; unset it first`)
+  }
+}
+
+function parseInteger(type: string, isUnsigned: boolean, bits: number, value: string, refuse: Refuse): MetaValue {
+  if (!/^[+-]?\d+$/.test(value)) return refuse(`${JSON.stringify(value)} is no whole number, and it is ${type}`)
+  const number = BigInt(value.replace(/^\+/, ''))
+  // Ternary types hold -1, 0 and 1, however many bits those take.
+  const [low, high] = type.startsWith('t')
+    ? [-1n, 1n]
+    : isUnsigned
+      ? [0n, 2n ** BigInt(bits) - 1n]
+      : [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
+  if (number < low || number > high) return refuse(`${number} is no ${type}, which goes from ${low} to ${high}`)
+  return { type, value: bits > 32 ? number : Number(number) } as MetaValue
+}
+
+function parseBool(value: string, refuse: Refuse): boolean {
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  return refuse(`${JSON.stringify(value)} is neither true nor false`)
+}
+
+const largest: Readonly<Record<string, number>> = {
+  f32: 3.4028234663852886e38,
+  f16: 65504,
+  bf16: 3.3895313892515355e38,
+  f8_e5m2: 57344,
+}
+
+function parseFloatText(type: string, value: string, refuse: Refuse): number {
+  const number = value.trim() === '' ? Number.NaN : Number(value)
+  if (!Number.isFinite(number)) return refuse(`${JSON.stringify(value)} is no finite number, and it is ${type}`)
+  if (Math.abs(number) > (largest[type] ?? Number.MAX_VALUE)) return refuse(`${value} is too large for ${type}`)
+  return type === 'f32' ? Math.fround(number) : number
+}
+
+function parseList(old: MetaList, value: string, refuse: Refuse): MetaValue {
+  const items = parseJson(value, refuse)
+  if (!Array.isArray(items)) return refuse(`it is a list of ${old.item}; write it as [1, 2]`)
+  if (old.item === 'mixed' || old.item === 'array') return refuse('a list of lists cannot be given as text')
+  const itemType = old.item
+  return listOf(
+    itemType,
+    items.map((item: JsonValue) =>
+      itemType === 'json'
+        ? { type: 'json', value: item }
+        : parsePlain(itemType, typeof item === 'string' ? item : JSON.stringify(item), refuse),
+    ),
+  )
+}
+
+function parseJson(value: string, refuse: Refuse): JsonValue {
+  try {
+    return JSON.parse(value) as JsonValue
+  } catch (error) {
+    return refuse(`it is JSON, and this is not: ${(error as Error).message}`)
+  }
+}
