@@ -3,13 +3,13 @@ import { stat } from 'node:fs/promises'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
-import { behindLinks } from './behind-links.js'
-import { type DirectoryFormat, findFolder, findModel } from './directory.js'
-import { FileSource, kindOf } from './file-source.js'
-import { withIoErrors } from './io-error.js'
-import { isRemote, openRemote, type RemoteOptions } from './remote-input.js'
-import { recoverSet } from './replace-files.js'
-import { spool } from './spool.js'
+import { behindLinks } from './files/behind-links.js'
+import { type DirectoryFormat, findFolder, findModel } from './files/directory.js'
+import { FileSource, kindOf } from './files/file-source.js'
+import { withIoErrors } from './files/io-error.js'
+import { recoverSet } from './files/replace-files.js'
+import { spool } from './files/spool.js'
+import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {
   /** The formats that may recognise a directory. */
@@ -50,7 +50,7 @@ async function openFile(path: string, folder: SourceFolder | undefined): Promise
 /** Pipes are read to their end. Devices are refused: some of them never end. */
 async function openSpecial(input: string, stats: Stats, signal: AbortSignal | undefined): Promise<ByteSource> {
   if (stats.isFIFO()) {
-    const { readPipe } = await import('./named-pipe.js')
+    const { readPipe } = await import('./files/named-pipe.js')
     return spool(await withIoErrors(input, async () => readPipe(input)), input, { signal })
   }
   failWith(ioCodes['not-a-file'], {

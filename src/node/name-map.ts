@@ -2,7 +2,7 @@
 import { extname } from 'node:path'
 import { failWith, usageCodes } from '../errors/index.js'
 import { parseDescription } from '../pack/read-json.js'
-import { FileSource } from './file-source.js'
+import { FileSource } from './files/file-source.js'
 
 /** A name takes some hundred bytes at most, and no model has more than a million. */
 const maxBytes = 256 << 20
@@ -16,7 +16,7 @@ export async function readNameMap(file: string): Promise<Map<string, string>> {
     if (source.size > maxBytes) refuse(`it has ${source.size} bytes, a map of names at most ${maxBytes}`)
     const bytes = await source.read(0, source.size)
     const root = isYaml(file)
-      ? (await import('./pack-yaml.js')).parseYamlDescription(bytes, file)
+      ? (await import('./pack/pack-yaml.js')).parseYamlDescription(bytes, file)
       : parseDescription(bytes, file)
     if (!(root instanceof Map)) return refuse('this is no map of old names to new ones, such as {"old": "new"}')
     for (const [name, to] of root)

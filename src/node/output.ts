@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { ByteSink } from '../bytes/index.js'
-import { FileSink, type FileSinkOptions } from './file-sink.js'
-import { ioError, withIoErrors } from './io-error.js'
-import { StreamSink } from './stream-sink.js'
+import { FileSink, type FileSinkOptions } from './files/file-sink.js'
+import { ioError, withIoErrors } from './files/io-error.js'
+import { StreamSink } from './files/stream-sink.js'
 
 /** Opens what a person typed after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
 export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
@@ -12,7 +12,7 @@ export async function openOutput(output: string, options?: FileSinkOptions): Pro
   // Replacing a device by a file would take it away from everybody.
   if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
   if (stats.isFIFO()) {
-    const { writePipe } = await import('./named-pipe.js')
+    const { writePipe } = await import('./files/named-pipe.js')
     const pipe = await withIoErrors(output, () => writePipe(output))
     return new StreamSink(pipe, output, true, options?.beforeCommit)
   }

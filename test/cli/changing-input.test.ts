@@ -2,7 +2,7 @@
 import { copyFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { FileSource } from '../../src/node/file-source.js'
+import { FileSource } from '../../src/node/files/file-source.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { fixturesRoot } from '../support/fixtures.js'
 import { runCli } from './run-cli.js'

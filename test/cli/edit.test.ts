@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { writeJournal } from '../../src/node/edit-journal.js'
+import { writeJournal } from '../../src/node/files/edit-journal.js'
 import { journalNameFor } from '../../src/node.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { runCli as tare } from './run-cli.js'

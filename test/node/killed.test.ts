@@ -12,7 +12,7 @@ const at = useTempDir()
 /** Runs a program that writes half of an output and then does what `end` says. */
 async function writeHalf(end: string, signal?: NodeJS.Signals): Promise<number | null> {
   const script = `
-    import { FileSink } from ${JSON.stringify(pathToFileURL(compiled('node/file-sink.js')).href)}
+    import { FileSink } from ${JSON.stringify(pathToFileURL(compiled('node/files/file-sink.js')).href)}
     const sink = await FileSink.open(${JSON.stringify(at('out'))})
     const other = await sink.sibling('other')
     await other.write(new Uint8Array(10))

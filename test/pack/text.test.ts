@@ -1,7 +1,7 @@
 // Descriptions as JSON and YAML text.
 import { describe, expect, test } from 'vitest'
 import { asFloat, parseDescription, TareError } from '../../src/index.js'
-import { parseYamlDescription } from '../../src/node/pack-yaml.js'
+import { parseYamlDescription } from '../../src/node/pack/pack-yaml.js'
 import { refusalOf } from './support.js'
 
 const json = (text: string) => parseDescription(new TextEncoder().encode(text), 'd.json')

@@ -1,7 +1,7 @@
 // What a server may say that is neither the range nor a plain no.
 import { describe, expect, it } from 'vitest'
 import { HttpSource } from '../../src/index.js'
-import { guardedFetch } from '../../src/node/guarded-fetch.js'
+import { guardedFetch } from '../../src/node/remote/guarded-fetch.js'
 import { DiskStore } from '../../src/node.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { useServer } from './server.js'

@@ -15,8 +15,8 @@ vi.mock('node:dns', () => ({
     done(null, [{ address: names[host]!.later, family: 4 }]),
 }))
 
-const { openRemote } = await import('../../src/node/open-remote.js')
-const { findPrivate, isPrivateAddress, refusePrivate } = await import('../../src/node/private-address.js')
+const { openRemote } = await import('../../src/node/remote/open-remote.js')
+const { findPrivate, isPrivateAddress, refusePrivate } = await import('../../src/node/remote/private-address.js')
 const { useServer } = await import('./server.js')
 
 const server = useServer()

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs'
 import { BlobSource, type ByteSource, checkRange, type SourceHandle } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
-import { ioError } from '../../node/io-error.js'
+import { ioError } from '../../node/files/io-error.js'
 
 /** A file that another thread has open. A worker has nothing else to do while it reads, so it waits. */
 class DescriptorSource implements ByteSource {

@@ -1,4 +1,4 @@
-import { type Code, findingOf, ioCodes, TareError } from '../errors/index.js'
+import { type Code, findingOf, ioCodes, TareError } from '../../errors/index.js'
 
 const known: Readonly<Record<string, readonly [Code, string]>> = {
   ENOENT: [ioCodes['not-found'], 'there is no such file or directory'],

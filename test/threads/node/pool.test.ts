@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import type { TareError } from '../../src/errors/index.js'
-import { poolCodes, ThreadPool } from '../../src/threads/index.js'
-import { openPool, startWorker, workerUrl } from '../../src/threads/node/pool.js'
-import { useCompiled } from '../cli/compiled.js'
-import { useTempDir } from './temp-dir.js'
+import type { TareError } from '../../../src/errors/index.js'
+import { poolCodes, ThreadPool } from '../../../src/threads/index.js'
+import { openPool, startWorker, workerUrl } from '../../../src/threads/node/pool.js'
+import { useTempDir } from '../../node/temp-dir.js'
+import { useCompiled } from '../../cli/compiled.js'
 
 const at = useTempDir()
 const compiled = useCompiled()
@@ -16,7 +16,7 @@ const compiled = useCompiled()
 /** Runs a program against the compiled library and gives back what it printed as JSON. */
 function runCompiled(program: string): unknown {
   const file = at('program.mjs')
-  const places = ['node.js', 'pool/index.js', 'pool/kinds.js'].map((name) => pathToFileURL(compiled(name)).href)
+  const places = ['node.js', 'threads/index.js', 'threads/kinds.js'].map((name) => pathToFileURL(compiled(name)).href)
   writeFileSync(
     file,
     `const [tare, pools, kinds] = await Promise.all(${JSON.stringify(places)}.map((place) => import(place)))\n${program}`,

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { SourceFolder } from '../bytes/index.js'
-import { type Finding, failWith, findingOf, ioCodes, openCodes } from '../errors/index.js'
-import { describeForeign, foreignDirectory } from '../formats/foreign.js'
-import type { Format } from '../model/index.js'
+import type { SourceFolder } from '../../bytes/index.js'
+import { type Finding, failWith, findingOf, ioCodes, openCodes } from '../../errors/index.js'
+import { describeForeign, foreignDirectory } from '../../formats/foreign.js'
+import type { Format } from '../../model/index.js'
 import { withIoErrors } from './io-error.js'
 import { recoverSets } from './replace-files.js'
 

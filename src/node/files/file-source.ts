@@ -10,8 +10,8 @@ import {
   type ReadOptions,
   type SourceFolder,
   type SourceHandle,
-} from '../bytes/index.js'
-import { failWith, ioCodes } from '../errors/index.js'
+} from '../../bytes/index.js'
+import { failWith, ioCodes } from '../../errors/index.js'
 import { behindLinks } from './behind-links.js'
 import { DescriptorReads } from './descriptor-reads.js'
 import { Descriptor } from './descriptors.js'

@@ -1,8 +1,8 @@
 // Addresses that a remote file names must not lead into the network of the machine that reads it.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { findingOf, TareError } from '../errors/index.js'
-import { remoteCodes } from '../remote/index.js'
+import { findingOf, TareError } from '../../errors/index.js'
+import { remoteCodes } from '../../remote/index.js'
 
 // Two lists, since one with both kinds compares IPv4 addresses with IPv6 networks, too.
 const inside = { ipv4: new BlockList(), ipv6: new BlockList() }

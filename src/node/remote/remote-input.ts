@@ -1,6 +1,6 @@
 // Models at an address. What connects to a network is loaded with the first address: most commands never see one, and it takes Node longer
 // to load that than all of tare.
-import type { ByteSource, OpenHint } from '../bytes/index.js'
+import type { ByteSource, OpenHint } from '../../bytes/index.js'
 import type { RemoteOptions } from './remote-options.js'
 
 export type { RemoteOptions }

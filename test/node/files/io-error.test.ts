@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { findingOf, ioCodes, TareError } from '../../src/errors/index.js'
-import { ioError, withIoErrors } from '../../src/node/io-error.js'
+import { findingOf, ioCodes, TareError } from '../../../src/errors/index.js'
+import { ioError, withIoErrors } from '../../../src/node/files/io-error.js'
 
 test.each([
   ['ENOENT', 'io/not-found'],

@@ -4,13 +4,13 @@
 import fs, { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { describe, expect, test } from 'vitest'
-import { FileSink } from '../../src/node/file-sink.js'
-import { FileSource } from '../../src/node/file-source.js'
-import { openInput } from '../../src/node/input.js'
-import { recoverSets, tidyDirectory } from '../../src/node/replace-files.js'
-import { tempNameFor } from '../../src/node/temp-files.js'
-import { stopAtCall } from './stop-at-call.js'
-import { useTempDir } from './temp-dir.js'
+import { FileSink } from '../../../src/node/files/file-sink.js'
+import { FileSource } from '../../../src/node/files/file-source.js'
+import { recoverSets, tidyDirectory } from '../../../src/node/files/replace-files.js'
+import { tempNameFor } from '../../../src/node/files/temp-files.js'
+import { openInput } from '../../../src/node/input.js'
+import { stopAtCall } from '../stop-at-call.js'
+import { useTempDir } from '../temp-dir.js'
 
 const at = useTempDir()
 const names = ['main', 'one', 'two']

@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { compareBytes, encodeUtf8, toHex } from '../bytes/index.js'
-import { createHasher, digestOf } from '../digest/index.js'
-import { failWith, usageCodes } from '../errors/index.js'
-import type { RangeStore } from '../remote/index.js'
-import { sizeFromEnvironment } from './environment.js'
+import { compareBytes, encodeUtf8, toHex } from '../../bytes/index.js'
+import { createHasher, digestOf } from '../../digest/index.js'
+import { failWith, usageCodes } from '../../errors/index.js'
+import type { RangeStore } from '../../remote/index.js'
+import { sizeFromEnvironment } from '../environment.js'
 
 const digestLength = 32
 /** Folders and files of the store; a file on its way in has a longer name, and stays behind when a run is killed. */

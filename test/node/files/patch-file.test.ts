@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { FileSource, journalNameFor, patchFile, recoverEdit } from '../../src/node/index.js'
-import { useBundled } from './bundled.js'
-import { stopAtCall } from './stop-at-call.js'
-import { useTempDir } from './temp-dir.js'
+import { FileSource, journalNameFor, patchFile, recoverEdit } from '../../../src/node/index.js'
+import { useBundled } from '../bundled.js'
+import { stopAtCall } from '../stop-at-call.js'
+import { useTempDir } from '../temp-dir.js'
 
 const bundled = useBundled({
-  'file-source': 'src/node/file-source.ts',
-  'patch-file': 'src/node/patch-file.ts',
+  'file-source': 'src/node/files/file-source.ts',
+  'patch-file': 'src/node/files/patch-file.ts',
   'stop-at-call': 'test/node/stop-at-call.ts',
 })
 const at = useTempDir()

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { releaseWindow, takeWindow } from '../bytes/index.js'
+import { releaseWindow, takeWindow } from '../../bytes/index.js'
 
 const bufferBytes = 1 << 20
 /** From this size on, writes are not copied. */

@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import type { FilePatch } from '../edit/index.js'
+import type { FilePatch } from '../../edit/index.js'
 import {
   type JournalRecord,
   recoverEdit,

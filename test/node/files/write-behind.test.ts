@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { WriteBehind } from '../../src/node/write-behind.js'
-import { useTempDir } from './temp-dir.js'
+import { WriteBehind } from '../../../src/node/files/write-behind.js'
+import { useTempDir } from '../temp-dir.js'
 
 const temp = useTempDir()
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../errors/index.js'
+import type { Finding } from '../../errors/index.js'
 
 export interface RemoteOptions {
   /** Sent to the origin of the address, and to no other. */

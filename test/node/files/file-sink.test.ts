@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FileSink } from '../../src/node/file-sink.js'
-import { removeOpenTemps, tempNameFor } from '../../src/node/temp-files.js'
-import { useTempDir } from './temp-dir.js'
+import { FileSink } from '../../../src/node/files/file-sink.js'
+import { removeOpenTemps, tempNameFor } from '../../../src/node/files/temp-files.js'
+import { useTempDir } from '../temp-dir.js'
 
 const at = useTempDir()
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -269,7 +269,7 @@ describe('temporary names', () => {
 })
 
 test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at the end of a stream, too', async () => {
-  const { openOutput } = await import('../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/output.js')
   const beforeCommit = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'x/y' }))
   const sink = await openOutput('/dev/null', { beforeCommit })
   await sink.write(bytesOf('x'))
@@ -278,7 +278,7 @@ test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at 
 })
 
 test.skipIf(!existsSync('/dev/full'))('a full disk is called by its name', async () => {
-  const { openOutput } = await import('../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/output.js')
   const sink = await openOutput('/dev/full')
   expect(await codeOf(sink.write(bytesOf('x')))).toBe('io/no-space')
   await sink.abort()

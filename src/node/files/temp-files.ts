@@ -4,8 +4,8 @@
 import { readFileSync, statSync, unlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { encodeUtf8 } from '../bytes/index.js'
-import { fnv1a32 } from '../digest/fnv1a.js'
+import { encodeUtf8 } from '../../bytes/index.js'
+import { fnv1a32 } from '../../digest/fnv1a.js'
 
 const open = new Set<string>()
 const listeners = new Set<(count: number) => void>()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { ByteSink } from '../bytes/index.js'
-import { failWith, ioCodes } from '../errors/index.js'
+import type { ByteSink } from '../../bytes/index.js'
+import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
 
 /** Standard output or another stream. What was written is gone: it can neither be patched nor taken back. */

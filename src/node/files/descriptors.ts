@@ -2,7 +2,7 @@
 // then the one that was read longest ago is closed, and opened again when it is read. What other threads read from must stay open.
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { failWith, ioCodes } from '../errors/index.js'
+import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
 
 // Opening a pipe waits for its other end, perhaps for ever; this way it comes back and is refused.

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { useCompiled } from '../cli/compiled.js'
-import { useTempDir } from './temp-dir.js'
+import { useCompiled } from '../../cli/compiled.js'
+import { useTempDir } from '../temp-dir.js'
 
 const compiled = useCompiled()
 const at = useTempDir()
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('a signal ends', () => {
 })
 
 test.skipIf(process.platform === 'win32')('what is written to a pipe arrives, whoever comes first', async () => {
-  const { openOutput } = await import('../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/output.js')
   execFileSync('mkfifo', [at('pipe')])
   const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * i) >>> 5)
   const opening = openOutput(at('pipe'))

@@ -1,11 +1,11 @@
-import type { ByteSource, OpenHint } from '../bytes/index.js'
-import { HttpSource } from '../remote/index.js'
-import { DiskStore, defaultCacheDirectory } from './disk-store.js'
-import { sizeFromEnvironment } from './environment.js'
+import type { ByteSource, OpenHint } from '../../bytes/index.js'
+import { HttpSource } from '../../remote/index.js'
+import { sizeFromEnvironment } from '../environment.js'
+import { DiskStore, defaultCacheDirectory } from '../files/disk-store.js'
+import { spoolDownload } from '../files/spool.js'
 import { guardedFetch } from './guarded-fetch.js'
 import { findPrivate, hostOf, refusePrivate } from './private-address.js'
 import type { RemoteOptions } from './remote-options.js'
-import { spoolDownload } from './spool.js'
 
 /** An address that the user typed: it may be private, but it must not lead from a public place into a private one. */
 export function openRemote(address: string, options: RemoteOptions = {}, hint?: OpenHint): Promise<ByteSource> {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { streamRange } from '../../src/bytes/index.js'
-import { FileSource } from '../../src/node/file-source.js'
-import { useTempDir } from './temp-dir.js'
+import { streamRange } from '../../../src/bytes/index.js'
+import { FileSource } from '../../../src/node/files/file-source.js'
+import { useTempDir } from '../temp-dir.js'
 
 const at = useTempDir()
 const pattern = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 31 + (i >>> 8)) % 256)

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
-import type { ByteSource } from '../bytes/index.js'
-import { failWith, ioCodes } from '../errors/index.js'
-import { FileSource } from './file-source.js'
-import { withIoErrors } from './io-error.js'
+import type { ByteSource } from '../../bytes/index.js'
+import { failWith, ioCodes } from '../../errors/index.js'
+import { FileSource } from '../files/file-source.js'
+import { withIoErrors } from '../files/io-error.js'
 
 /**
  * Opens the data files of a description: in its folder or below, nowhere else. A description that somebody else wrote must not carry

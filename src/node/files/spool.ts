@@ -1,6 +1,6 @@
 // Models are read out of order, and a pipe cannot be. What comes through one is kept: in memory as long as it is small, in a nameless
 // temporary file beyond that.
-import { type ByteSource, checkAborted, joinBytes, MemorySource } from '../bytes/index.js'
+import { type ByteSource, checkAborted, joinBytes, MemorySource } from '../../bytes/index.js'
 import { FileSource } from './file-source.js'
 import { ioError } from './io-error.js'
 import { openTemp, type TempFile } from './temp-file.js'

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { DescriptorReads } from '../../src/node/descriptor-reads.js'
-import { Descriptor } from '../../src/node/descriptors.js'
-import { useTempDir } from './temp-dir.js'
+import { DescriptorReads } from '../../../src/node/files/descriptor-reads.js'
+import { Descriptor } from '../../../src/node/files/descriptors.js'
+import { useTempDir } from '../temp-dir.js'
 
 const MiB = 1 << 20
 const inTemp = useTempDir()

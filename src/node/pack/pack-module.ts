@@ -1,9 +1,9 @@
 // What `tare pack` is given: JSON, YAML, or a module that exports a description.
 import { dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ByteSource } from '../bytes/index.js'
-import { failWith, TareError } from '../errors/index.js'
-import type { Model } from '../model/index.js'
+import type { ByteSource } from '../../bytes/index.js'
+import { failWith, TareError } from '../../errors/index.js'
+import type { Model } from '../../model/index.js'
 import {
   type DescriptionNode,
   fillDescription,
@@ -11,10 +11,10 @@ import {
   packCodes,
   packModel,
   parseDescription,
-} from '../pack/index.js'
-import { toPlain } from '../pack/read-json.js'
-import { FileSource } from './file-source.js'
-import { openInput } from './input.js'
+} from '../../pack/index.js'
+import { toPlain } from '../../pack/read-json.js'
+import { FileSource } from '../files/file-source.js'
+import { openInput } from '../input.js'
 import { dataFileReader } from './pack-files.js'
 
 export interface PackFileOptions {

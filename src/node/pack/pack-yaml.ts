@@ -13,11 +13,11 @@ import {
   Parser,
   type Node as YamlNode,
 } from 'yaml'
-import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
-import { failWith, jsonCodes } from '../errors/index.js'
-import { asFloat } from '../pack/float.js'
-import { type DescriptionNode, packCodes } from '../pack/index.js'
-import { unwrapFloats } from '../pack/read-json.js'
+import { decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
+import { failWith, jsonCodes } from '../../errors/index.js'
+import { asFloat } from '../../pack/float.js'
+import { type DescriptionNode, packCodes } from '../../pack/index.js'
+import { unwrapFloats } from '../../pack/read-json.js'
 
 const maxAliases = 100
 const maxDepth = 128

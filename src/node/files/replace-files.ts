@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { failWith, ioCodes } from '../errors/index.js'
+import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
 import {
   asideNameFor,
