@@ -2,7 +2,7 @@
 import { dtypeById } from '../dist/dtypes/index.js'
 import { bytesPayload } from '../dist/model/index.js'
 import { decodedPayload } from '../dist/transforms/decode.js'
-import { quantizeTensor } from '../dist/transforms/quantize.js'
+import { quantizeTensor } from '../dist/transforms/quantize/quantize.js'
 import { answer, race } from './measure.mjs'
 
 const [method, work, countText] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 // Everything that a conversion can be asked for.
 import type { Model, Part, WriteOptions } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
-import type { Clip, CodeSet, Mode } from '../transforms/quantize.js'
-import type { MethodOptions } from '../transforms/quantize-plan.js'
+import type { MethodOptions } from '../transforms/quantize/plan.js'
+import type { Clip, CodeSet, Mode } from '../transforms/quantize/quantize.js'
 import type { PlanAction } from './plan-types.js'
 
 interface TensorOptions {

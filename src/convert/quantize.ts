@@ -1,6 +1,6 @@
 // Converting with a method per tensor.
 import type { Model } from '../model/index.js'
-import type { MethodChoice } from '../transforms/quantize-plan.js'
+import type { MethodChoice } from '../transforms/quantize/plan.js'
 import type { QuantizeSettings } from './options.js'
 import { type Conversion, type ConvertOptions, planConversion } from './plan.js'
 

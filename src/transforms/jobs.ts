@@ -6,9 +6,9 @@ import { tensorRecipe } from '../model/recipe-of.js'
 import { fillsWindow, type Job, type JobHandler } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
 import { makeSlice } from './pooled.js'
-import { floatsOf, scanRange } from './quantize.js'
-import type { BandData } from './quantize-bands.js'
-import { quantizeInto } from './quantize-blocks.js'
+import type { BandData } from './quantize/bands.js'
+import { quantizeInto } from './quantize/blocks.js'
+import { floatsOf, scanRange } from './quantize/quantize.js'
 import { rebuildTensor } from './rebuild.js'
 
 const quantize = fillsWindow(async (data, bytes, { open, signal, advance }) => {

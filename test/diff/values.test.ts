@@ -20,7 +20,7 @@ import {
 } from '../../src/dtypes/index.js'
 import { bytesPayload, type Tensor } from '../../src/model/index.js'
 import { castTensor } from '../../src/transforms/cast.js'
-import { quantizeTensor } from '../../src/transforms/quantize.js'
+import { quantizeTensor } from '../../src/transforms/quantize/quantize.js'
 import { columnMajor } from '../../src/transforms/reorder.js'
 import { sampleTensor } from '../support/sample-model.js'
 import { encoded, streamOnly, tensorOf } from '../transforms/tensors.js'

@@ -1,7 +1,7 @@
 // What a set of tensors must hold to as a whole before it is laid out.
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { WriteCapabilities } from '../../model/index.js'
-import { nearestBlocks } from '../../transforms/quantize-method.js'
+import { nearestBlocks } from '../../transforms/quantize/method.js'
 import { takesBlocks } from '../default-method.js'
 import type { PlanAction } from '../plan-types.js'
 import type { State } from './state.js'

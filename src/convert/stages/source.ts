@@ -1,7 +1,7 @@
 // The first stages: the model as it was meant, and what the caller wants of it beyond single tensors.
 import type { Part } from '../../model/index.js'
 import { restoreStowed } from '../../stow/index.js'
-import { attachState, dropState } from '../../transforms/state.js'
+import { attachState, dropState } from '../../transforms/optimizer-state.js'
 import { type ActionLog, noter } from '../actions.js'
 import { type State, withActions } from './state.js'
 

@@ -3,7 +3,7 @@
 import type { Format, Model, Tensor, WriteCapabilities } from '../../model/index.js'
 import type { Stower } from '../../stow/index.js'
 import type { RunThreads } from '../../threads/index.js'
-import type { MethodChoice } from '../../transforms/quantize-plan.js'
+import type { MethodChoice } from '../../transforms/quantize/plan.js'
 import type { ConvertOptions } from '../options.js'
 import type { PlanAction } from '../plan-types.js'
 

@@ -14,7 +14,7 @@ import {
   TareError,
   type Tensor,
 } from '../../../src/index.js'
-import { attachState, dropState } from '../../../src/transforms/state.js'
+import { attachState, dropState } from '../../../src/transforms/optimizer-state.js'
 import { convertToFiles, sourceOf as sourceOfFiles } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

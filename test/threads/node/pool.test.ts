@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest'
 import type { TareError } from '../../../src/errors/index.js'
 import { poolCodes, ThreadPool } from '../../../src/threads/index.js'
 import { openPool, startWorker, workerUrl } from '../../../src/threads/node/pool.js'
-import { useTempDir } from '../../node/temp-dir.js'
 import { useCompiled } from '../../cli/compiled.js'
+import { useTempDir } from '../../node/temp-dir.js'
 
 const at = useTempDir()
 const compiled = useCompiled()

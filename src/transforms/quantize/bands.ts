@@ -1,13 +1,13 @@
 // Quantizing on several threads. No block and no super-block goes over the end of a row, so a band of rows is a matrix that can be quantized
 // by itself; what comes out has the same regions as the whole, and each goes to its place there. The bytes do not depend on the bands.
-import { type BlockLayout, blockLayout, type Method } from '../dtypes/mcf/layout.js'
-import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../model/index.js'
-import { recipeOf, tensorRecipe } from '../model/recipe-of.js'
-import { fillWindows, type Job, type WorkerPool } from '../threads/index.js'
-import { fileOf } from './map-elements.js'
-import type { BlockLimits, Manner } from './quantize-blocks.js'
-import { inOnePiece, maxScales, maxWhole } from './quantize-blocks.js'
-import type { Clip } from './quantize-tiles.js'
+import { type BlockLayout, blockLayout, type Method } from '../../dtypes/mcf/layout.js'
+import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../../model/index.js'
+import { recipeOf, tensorRecipe } from '../../model/recipe-of.js'
+import { fillWindows, type Job, type WorkerPool } from '../../threads/index.js'
+import { fileOf } from '../map-elements.js'
+import type { BlockLimits, Manner } from './blocks.js'
+import { inOnePiece, maxScales, maxWhole } from './blocks.js'
+import type { Clip } from './tiles.js'
 
 /** Values in a band: a few milliseconds of work at least, and no more memory than windows take. */
 const minValues = 1 << 18

@@ -1,12 +1,12 @@
 // The values of a matrix as tiles: runs of whole blocks, row after row, each row filled up with zeros to its last block. Kernels work on
 // one tile after another, so a matrix of any size needs the memory of one.
-import { alignUp, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
-import { viewOf } from '../dtypes/views.js'
-import { failWith, writeCodes } from '../errors/index.js'
-import { blockValues, type TileKernels, type TileShape, tileBlocks } from '../kernels/mcf.js'
-import type { Payload, Tensor } from '../model/index.js'
-import { transformCodes } from './codes.js'
-import { fileOf } from './map-elements.js'
+import { alignUp, defaultWindow, releaseWindow, takeWindow } from '../../bytes/index.js'
+import { viewOf } from '../../dtypes/views.js'
+import { failWith, writeCodes } from '../../errors/index.js'
+import { blockValues, type TileKernels, type TileShape, tileBlocks } from '../../kernels/mcf.js'
+import type { Payload, Tensor } from '../../model/index.js'
+import { transformCodes } from '../codes.js'
+import { fileOf } from '../map-elements.js'
 
 /** The range that values are cut to before they are quantized. */
 export type Clip = readonly [min: number, max: number]

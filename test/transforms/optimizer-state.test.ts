@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Model, Tensor } from '../../src/model/index.js'
-import { attachState, dropState } from '../../src/transforms/state.js'
+import { attachState, dropState } from '../../src/transforms/optimizer-state.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 const weight = (name: string): Tensor => sampleTensor(name, 'f32', [2])

@@ -1,10 +1,10 @@
 // Which method each tensor of a model takes. Large matrices of floats are quantized; what is small, or known to suffer, stays as it is.
-import { countElements } from '../bytes/index.js'
-import { bf16, f16, f32, f64 } from '../dtypes/index.js'
-import type { Domain } from '../dtypes/mcf/layout.js'
-import type { Model, Tensor } from '../model/index.js'
-import { globMatcher } from './glob.js'
-import { quantizedSize, requireMethod, shapeWanted } from './quantize-method.js'
+import { countElements } from '../../bytes/index.js'
+import { bf16, f16, f32, f64 } from '../../dtypes/index.js'
+import type { Domain } from '../../dtypes/mcf/layout.js'
+import type { Model, Tensor } from '../../model/index.js'
+import { globMatcher } from '../glob.js'
+import { quantizedSize, requireMethod, shapeWanted } from './method.js'
 
 export interface MethodOptions {
   readonly method: string

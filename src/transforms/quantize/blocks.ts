@@ -2,9 +2,9 @@
 // looked at. A payload of ordinary size is put together in memory. Of a large one only the scales are kept, and the values are read a
 // second time to make the codes, which is cheap once the scales are known; if even the scales are too many, they are found twice.
 
-import { releaseWindow, takeEvenWindow } from '../bytes/index.js'
-import type { BlockLayout, Method } from '../dtypes/mcf/layout.js'
-import { fillView, viewOf } from '../dtypes/views.js'
+import { releaseWindow, takeEvenWindow } from '../../bytes/index.js'
+import type { BlockLayout, Method } from '../../dtypes/mcf/layout.js'
+import { fillView, viewOf } from '../../dtypes/views.js'
 import {
   blockKernels,
   blockValues,
@@ -16,9 +16,9 @@ import {
   supersPerRow,
   type TileKernels,
   tileBlocks,
-} from '../kernels/mcf.js'
-import { lazyPayload, type Payload } from '../model/index.js'
-import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './quantize-tiles.js'
+} from '../../kernels/mcf.js'
+import { lazyPayload, type Payload } from '../../model/index.js'
+import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './tiles.js'
 
 export type Mode = 'search' | 'reference'
 

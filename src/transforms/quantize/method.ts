@@ -1,9 +1,9 @@
 // What tensors can be quantized to: MCF's methods, and the block types of ggml that can be encoded. The latter are plain casts, but of the
 // tensors that stand it and no others.
-import { type DType, dtypeById, dtypes } from '../dtypes/index.js'
-import { blockLayout, type Domain, type Method, rawLayout } from '../dtypes/mcf/layout.js'
-import { methodOf, methods } from '../dtypes/mcf/types.js'
-import { failWith, usageCodes } from '../errors/index.js'
+import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
+import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
+import { methodOf, methods } from '../../dtypes/mcf/types.js'
+import { failWith, usageCodes } from '../../errors/index.js'
 
 export interface BlockMethod {
   readonly id: string
