@@ -12,6 +12,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pages = {
   'docs/codes.md': codesPage(),
   'docs/conversions.md': await conversionsPage(),
+  'docs/repair.md': repairPage(),
   'README.md': readmePage(),
 }
 
@@ -39,14 +40,22 @@ function formatTable() {
     index: 'structure and checksums of the index',
     all: 'structure and all checksums',
   }
-  const rows = formats.map(({ id, title, extensions, capabilities, layout, exporter }) => {
+  const rows = formats.map(({ id, title, extensions, capabilities }) => {
     const names = extensions.map((extension) => `\`${extension}\``).join(' ')
-    return `| ${title} | \`${id}\` | ${names} | yes | ${checksums[capabilities.checksums]} | ${layout ? 'yes' : exporter ? 'encoders' : 'no'} |`
+    return `| ${title} | \`${id}\` | ${names} | yes | ${checksums[capabilities.checksums]} | ${capabilities.write ? 'yes' : capabilities.writeFor ? 'certain models' : 'no'} |`
   })
   return (
     ['| format | id | files | read | verify | write |', '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n') +
     '\n'
   )
+}
+
+/** What each format says can be repaired. */
+function repairPage() {
+  const rows = formats.flatMap(({ title, repairs }) => (repairs === undefined ? [] : [`| ${title} | ${repairs} |`]))
+  const table = ['| format | what is repaired or saved |', '| --- | --- |', ...rows].join('\n')
+  const present = readFileSync(join(root, 'docs', 'repair.md'), 'utf8')
+  return present.replace(/<!-- repairs -->[\s\S]*<!-- \/repairs -->/, `<!-- repairs -->\n${table}\n<!-- /repairs -->`)
 }
 
 function outputOf(command, folder) {
