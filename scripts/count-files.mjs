@@ -5,7 +5,8 @@
 //
 // `src` is compiled into a temporary folder, and every function there reports its file when it runs. Not counted are functions that run
 // while a module is loaded, the detection of formats that do nothing else, and worker threads. A folder change is a file that is
-// entered for the first time right after one of another folder.
+// entered for the first time right after one of another folder. `--no-arrows` counts declared functions and methods alone, so that a
+// file in which only callbacks and one-line helpers ran does not count.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,8 @@ import { parseSync, Visitor } from 'rolldown/utils'
 
 const args = process.argv.slice(2)
 const tree = args[0] === '--tree' ? resolve(args.splice(0, 2)[1]) : resolve(fileURLToPath(import.meta.url), '../..')
-if (args.length === 0) throw new Error('usage: node scripts/count-files.mjs [--tree CHECKOUT] VERB ...')
+const withArrows = args[0] !== '--no-arrows' || args.shift() === undefined
+if (args.length === 0) throw new Error('usage: node scripts/count-files.mjs [--tree CHECKOUT] [--no-arrows] VERB ...')
 
 const entry = 'cli/main.js'
 /** The folder of a format that a file belongs to. */
@@ -55,7 +57,8 @@ function instrument(text, file) {
       const after = "}finally{__reached.detecting=''}"
       if (node.expression) around(inner, `{${before}return `, `${after}}`)
       else around(inner, before, after)
-    } else if (node.expression) around(inner, `(${report},`, ')')
+    } else if (node.type === 'ArrowFunctionExpression' && !withArrows) return
+    else if (node.expression) around(inner, `(${report},`, ')')
     else around(inner, `${report};`, '')
   }
   const { program, errors } = parseSync(file, text)
