@@ -16,7 +16,8 @@ import { parseSync, Visitor } from 'rolldown/utils'
 
 const args = process.argv.slice(2)
 const tree = args[0] === '--tree' ? resolve(args.splice(0, 2)[1]) : resolve(fileURLToPath(import.meta.url), '../..')
-const withArrows = args[0] !== '--no-arrows' || args.shift() === undefined
+const noArrows = args[0] === '--no-arrows'
+if (noArrows) args.shift()
 if (args.length === 0) throw new Error('usage: node scripts/count-files.mjs [--tree CHECKOUT] [--no-arrows] VERB ...')
 
 const entry = 'cli/main.js'
@@ -57,7 +58,7 @@ function instrument(text, file) {
       const after = "}finally{__reached.detecting=''}"
       if (node.expression) around(inner, `{${before}return `, `${after}}`)
       else around(inner, before, after)
-    } else if (node.type === 'ArrowFunctionExpression' && !withArrows) return
+    } else if (node.type === 'ArrowFunctionExpression' && noArrows) return
     else if (node.expression) around(inner, `(${report},`, ')')
     else around(inner, `${report};`, '')
   }
