@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { seconds } from './measure.mjs'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-export const cli = join(root, 'dist', 'command', 'main.js')
+export const cli = join(root, 'dist', 'bundle', 'main.js')
 export const GiB = 2 ** 30
 export const MiB = 2 ** 20
 
