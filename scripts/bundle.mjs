@@ -17,8 +17,11 @@ const packages = Object.keys({
   ...manifest.peerDependencies,
 })
 
-/** Comments and blanks are a third of what Node would have to read; names stay, so that a trace still says where it was. */
-const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } }
+/**
+ * Less text is read sooner. The names of functions stay, so that a trace says where it was, and so do lines, because Node prints the one
+ * that threw an error that is not caught.
+ */
+const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } }
 
 /**
  * Verbs and formats are loaded when they are called for. Modules that at least this many of them share go into one file that is always
@@ -43,7 +46,7 @@ export async function bundle(dist) {
 
 /** The package that a module was taken from; undefined for our own. */
 const packageOf = (id, dist) =>
-  id.startsWith(dist) ? undefined : /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id)?.[1]
+  id.includes(dist) ? undefined : /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id)?.[1]
 
 function licence(name) {
   const folder = join(root, 'node_modules', name)
