@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const cli = join(here, '..', 'dist', 'command', 'main.js')
+const cli = join(here, '..', 'dist', 'bundle', 'main.js')
 const folder = mkdtempSync(join(tmpdir(), 'tare-demo-'))
 const half = join(folder, 'tiny-mlp-f16.safetensors')
 

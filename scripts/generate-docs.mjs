@@ -63,7 +63,7 @@ function outputOf(command, folder) {
     .slice('$ tare '.length)
     .split(' ')
     .map((arg) => arg.replace(/^'(.*)'$/, '$1'))
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'command', 'main.js'), ...args], {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist', 'bundle', 'main.js'), ...args], {
     cwd: folder,
     encoding: 'utf8',
   })
