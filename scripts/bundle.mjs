@@ -4,7 +4,7 @@
 //
 // Packages that the library depends on are loaded from where npm put them; those that the command alone uses are taken in with their
 // licences, which saves it looking for them (15 ms).
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'rolldown'
@@ -18,8 +18,8 @@ const packages = Object.keys({
 })
 
 /**
- * Less text is read sooner. The names of functions stay, so that a trace says where it was, and so do lines, because Node prints the one
- * that threw an error that is not caught.
+ * Less text is read sooner. The names of functions stay, so that a stack trace says where it was, and so do lines: Node prints the line that
+ * threw an uncaught error.
  */
 const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } }
 
@@ -29,8 +29,12 @@ const minify = { compress: true, mangle: { toplevel: false }, codegen: { removeW
  */
 const sharers = 4
 
-/** Reads the modules in `dist` and writes `dist/bundle`. A worker thread shares no file with the rest: it loads only what it needs. */
-export async function bundle(dist) {
+/**
+ * Reads the compiled modules in a folder and writes its subfolder `bundle`. A worker thread shares no file with the rest, so that it loads
+ * only what it needs.
+ */
+export async function bundle(folder) {
+  const dist = realpathSync(folder) // as the bundler names modules
   const at = (...names) => join(dist, ...names)
   const programs = {
     main: at('cli', 'main.js'),
