@@ -3,11 +3,10 @@ import { stat } from 'node:fs/promises'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
-import { behindLinks } from './files/behind-links.js'
 import { type DirectoryFormat, findFolder, findModel } from './files/directory.js'
 import { FileSource, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
-import { recoverSet } from './files/replace-files.js'
+import { behindLinks, finishReplacing } from './files/paths.js'
 import { spool } from './files/spool.js'
 import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
 
@@ -30,7 +29,7 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
     })
   }
   // Of a set that was being replaced when the work stopped, the main file may be the one that is not there.
-  recoverSet(await behindLinks(input).catch(() => input))
+  await finishReplacing(await behindLinks(input).catch(() => input))
   const stats = await withIoErrors(input, () => stat(input))
   const known = options.formats ?? formats
   if (stats.isFile()) return openFile(input, await findFolder(input, known))

@@ -4,7 +4,7 @@ import { type EmbedEngine, embedCodes, type OnnxRuntime, onnxEngine, type WithMo
 import { failWith, TareError } from '../errors/index.js'
 import { type Payload, readPayload } from '../model/index.js'
 import { maxThreads } from '../threads/thread-pool.js'
-import { openTemp, type TempFile } from './files/temp-file.js'
+import { openTemp, type TempFile } from './files/temp-files.js'
 
 export interface NodeOnnxOptions {
   /** How many threads compute; default: one per core. */

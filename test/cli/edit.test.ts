@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { writeJournal } from '../../src/node/files/edit-journal.js'
-import { journalNameFor } from '../../src/node.js'
+import { editJournalFor } from '../../src/node.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { runCli as tare } from './run-cli.js'
 
@@ -131,7 +131,7 @@ test('what an interrupted edit has left is refused by readers and undone by the 
   const { status, stderr } = await tare('edit', path)
   expect([status, stderr]).toEqual([0, expect.stringContaining('again what it was before')])
   expect(readFileSync(path).equals(before)).toBe(true)
-  expect(readdirSync(at())).not.toContain(journalNameFor(path))
+  expect(readdirSync(at())).not.toContain(editJournalFor(path))
 })
 
 test('an output is not called like a file of another format', async () => {

@@ -17,14 +17,15 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { access, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { editCodes } from '../../edit/codes.js'
 import { failWith } from '../../errors/index.js'
 import { ioError } from './io-error.js'
+import { editJournalFor } from './paths.js'
 import { syncDirectory } from './replace-files.js'
-import { forgetTemp, hiddenNameFor, isRunning, tempNameFor, trackTemp } from './temp-files.js'
+import { forgetTemp, isRunning, tempNameFor, trackTemp } from './temp-files.js'
 
 /** One place that changes. Either side may be shorter, where the file ends. */
 export interface JournalRecord {
@@ -53,8 +54,6 @@ interface Head {
 const oldestEdit = 10 * 60_000
 const lineFeed = 0x0a
 
-export const journalNameFor = (target: string): string => hiddenNameFor(target, 'tare-edit')
-
 /** Without a pause, like all that happens between here and the end of an edit: no signal handler can run in between. */
 export function writeJournal(target: string, { oldSize, newSize, records }: Journal): string {
   const body = Buffer.concat(records.flatMap((record) => [record.old, record.new]))
@@ -67,7 +66,7 @@ export function writeJournal(target: string, { oldSize, newSize, records }: Jour
     records: records.map((record) => [record.offset, record.old.byteLength, record.new.byteLength]),
     sha256: sha256Of(body),
   }
-  const path = journalNameFor(target)
+  const path = editJournalFor(target)
   const temp = tempNameFor(target)
   const file = openSync(temp, 'wx', 0o600)
   trackTemp(temp)
@@ -89,24 +88,10 @@ export function removeJournal(path: string): void {
   syncDirectoryOf(path)
 }
 
-/** Throws `edit/interrupted` when there is a journal for the file, whose path leads through no links. */
-export async function assertNoJournal(path: string, name: string): Promise<void> {
-  const journal = journalNameFor(path)
-  const isThere = await access(journal).then(
-    () => true,
-    () => false,
-  )
-  if (isThere)
-    failWith(editCodes.interrupted, {
-      file: name,
-      message: `an edit of it was interrupted; \`tare edit ${name}\` puts the old bytes back, which are kept in ${journal}`,
-    })
-}
-
 /** Puts the old bytes back that an interrupted edit has left in a journal. False: there is none. */
 export async function recoverEdit(name: string): Promise<boolean> {
   const target = await realpath(name).catch(() => name)
-  const path = journalNameFor(target)
+  const path = editJournalFor(target)
   try {
     const age = statSync(path, { throwIfNoEntry: false })
     if (!age) return false
@@ -130,7 +115,7 @@ function isAlive({ process: id, host }: Head): boolean {
 
 function parseJournal(bytes: Buffer, file: string): { head: Head; journal: Journal } {
   const wrong = (): never =>
-    failWith(editCodes.journal, { file, message: `${journalNameFor(file)} is not what an edit writes` })
+    failWith(editCodes.journal, { file, message: `${editJournalFor(file)} is not what an edit writes` })
   const end = bytes.indexOf(lineFeed)
   let head: Head
   try {
@@ -160,7 +145,7 @@ function putBack(target: string, name: string, { oldSize, newSize, records }: Jo
       size > Math.max(oldSize, newSize) ||
       records.some((record) => !isOldOrNew(file, record, size))
     if (isOther) {
-      const message = `the file is not the one that was edited; remove ${journalNameFor(target)} if it is as it should be`
+      const message = `the file is not the one that was edited; remove ${editJournalFor(target)} if it is as it should be`
       failWith(editCodes.journal, { file: name, message })
     }
     for (const { offset, old } of records) writeAt(file, old, offset)

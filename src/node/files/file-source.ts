@@ -12,12 +12,9 @@ import {
   type SourceHandle,
 } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
-import { behindLinks } from './behind-links.js'
-import { DescriptorReads } from './descriptor-reads.js'
-import { Descriptor } from './descriptors.js'
-import { assertNoJournal } from './edit-journal.js'
+import { Descriptor, DescriptorReads } from './descriptors.js'
 import { ioError, withIoErrors } from './io-error.js'
-import { recoverSet } from './replace-files.js'
+import { assertNotEdited, behindLinks, finishReplacing } from './paths.js'
 
 /** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
 const pieceBytes = 16 << 20
@@ -56,10 +53,10 @@ export class FileSource implements ByteSource {
   /** Opens `path`; `name` is what messages call it. `paths` says where its siblings are, where their names do not. */
   static async open(path: string, name = path, paths: ReadonlyMap<string, string> = new Map()): Promise<FileSource> {
     const target = await behindLinks(path).catch(() => path)
-    recoverSet(target)
+    await finishReplacing(target)
     const source = await FileSource.#from(new Descriptor(path, name), path, name, paths)
     try {
-      await assertNoJournal(target, name)
+      assertNotEdited(target, name)
       return source
     } catch (error) {
       await source.close()

@@ -16,10 +16,10 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
+import { setJournalEnding, setJournalFor } from './paths.js'
 import {
   asideNameFor,
   forgetTemp,
-  hiddenNameFor,
   isLeftover,
   isRunning,
   machineTag,
@@ -47,8 +47,7 @@ interface Journal {
   readonly files: readonly Move[]
 }
 
-const journalEnding = 'tare-set'
-const isJournal = (name: string): boolean => name.startsWith('.') && name.endsWith(`.${journalEnding}`)
+const isJournal = (name: string): boolean => name.startsWith('.') && name.endsWith(`.${setJournalEnding}`)
 
 /**
  * The first file is the main one. After an error the temporary files are there as before, unless it is `io/interrupted`: then they belong to
@@ -136,7 +135,7 @@ function rename(from: string, to: string): void {
 /** It appears whole or not at all. */
 function writeJournal(moves: readonly Move[]): string {
   const main = moves[0]!.target
-  const path = hiddenNameFor(main, journalEnding)
+  const path = setJournalFor(main)
   const home = dirname(path)
   const files = moves.map(({ temp, target, aside }) => ({
     temp: relative(home, temp),
@@ -165,13 +164,7 @@ function writeJournal(moves: readonly Move[]): string {
   return path
 }
 
-/** Finishes what an interrupted run began for a set whose main file this is. */
-export function recoverSet(main: string): void {
-  const journal = hiddenNameFor(main, journalEnding)
-  if (existsSync(journal)) recover(journal)
-}
-
-/** The same for every set of a directory, whose names the caller may have at hand. */
+/** Finishes what an interrupted run began for any set of a directory, whose names the caller may have at hand. */
 export function recoverSets(directory: string, names: readonly string[] = readdirSync(directory)): boolean {
   const journals = names.filter(isJournal)
   for (const name of journals) recover(join(directory, name))
@@ -190,7 +183,8 @@ export function tidyDirectory(directory: string): void {
   for (const name of names) if (isLeftover(directory, name)) removeQuietly(join(directory, name))
 }
 
-function recover(path: string): void {
+/** Finishes what a journal says. */
+export function recover(path: string): void {
   const journal = parseJournal(path)
   const home = dirname(path)
   const moves = journal.files.map(({ temp, target, aside }) => ({

@@ -3,7 +3,7 @@
 import { type ByteSource, checkAborted, joinBytes, MemorySource } from '../../bytes/index.js'
 import { FileSource } from './file-source.js'
 import { ioError } from './io-error.js'
-import { openTemp, type TempFile } from './temp-file.js'
+import { openTemp, type TempFile } from './temp-files.js'
 
 /** What is kept in memory before a temporary file is opened. */
 const spoolMemory = 4 << 20

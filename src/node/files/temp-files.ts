@@ -2,10 +2,13 @@
 // without waiting. Only SIGKILL and a power cut leave some behind: their names tell which process they belonged to, and the next run that
 // writes into the directory removes those whose process is gone.
 import { readFileSync, statSync, unlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { type FileHandle, open as openFile, unlink } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { encodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
+import { withIoErrors } from './io-error.js'
+import { hiddenNameFor } from './paths.js'
 
 const open = new Set<string>()
 const listeners = new Set<(count: number) => void>()
@@ -42,9 +45,6 @@ export function removeQuietly(path: string): void {
   }
 }
 
-// File systems limit a name to 255 bytes; the part of the target's name that is kept must leave room for the rest.
-const keptBytes = 190
-
 /** A name beside the target that nothing else uses: the rename at the end must stay inside one file system. */
 export function tempNameFor(target: string): string {
   return hiddenNameFor(target, `${ownerTag()}${randomHex()}.tare-tmp`)
@@ -53,13 +53,6 @@ export function tempNameFor(target: string): string {
 /** Where a file waits that is about to be replaced. */
 export function asideNameFor(target: string): string {
   return hiddenNameFor(target, `${ownerTag()}${randomHex()}.tare-old`)
-}
-
-/** A name beside the target that does not look like a model. */
-export function hiddenNameFor(target: string, ending: string): string {
-  let stem = basename(target)
-  while (Buffer.byteLength(stem) > keptBytes) stem = stem.slice(0, -1)
-  return join(dirname(target), `.${stem}.${ending}`)
 }
 
 /** Only to keep parallel runs apart: files are opened so that one that is there already is an error, whatever its name. */
@@ -108,4 +101,22 @@ export function isRunning(id: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+export interface TempFile {
+  readonly handle: FileHandle
+  readonly path: string
+  remove(): Promise<void>
+}
+
+/** A temporary file that only its owner may read, and that is gone when the process ends. */
+export async function openTemp(name: string, directory = tmpdir()): Promise<TempFile> {
+  const path = tempNameFor(join(directory, name))
+  const handle = await withIoErrors(path, () => openFile(path, 'wx+', 0o600))
+  trackTemp(path)
+  const remove = async (): Promise<void> => {
+    await unlink(path).catch(() => {})
+    forgetTemp(path)
+  }
+  return { handle, path, remove }
 }

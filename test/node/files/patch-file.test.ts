@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { FileSource, journalNameFor, patchFile, recoverEdit } from '../../../src/node/index.js'
+import { editJournalFor, FileSource, patchFile, recoverEdit } from '../../../src/node/index.js'
 import { useBundled } from '../bundled.js'
 import { stopAtCall } from '../stop-at-call.js'
 import { useTempDir } from '../temp-dir.js'
@@ -66,7 +66,7 @@ async function inspect(path: string, size: number, place: string): Promise<strin
   const recovered = await recoverEdit(path)
   expect(same(path, old) || same(path, changed(size)), place).toBe(true)
   if (recovered) expect(same(path, old)).toBe(true)
-  expect(existsSync(journalNameFor(path))).toBe(false)
+  expect(existsSync(editJournalFor(path))).toBe(false)
   await (await FileSource.open(path)).close()
   return isMixed ? 'mixed' : recovered ? 'recovered' : same(path, old) ? 'old' : 'new'
 }
@@ -126,17 +126,17 @@ test('killed, the file is the old or the new one', async () => {
 test('a journal is not used on a file that is another one, nor while its process lives', async () => {
   writeFileSync(at('m'), old)
   expect(await killAt(7, at('m'), 30_000)).toBe(true)
-  const journal = readFileSync(journalNameFor(at('m')))
+  const journal = readFileSync(editJournalFor(at('m')))
   writeFileSync(at('m'), new Uint8Array(30_000).fill(77))
   await expect(recoverEdit(at('m'))).rejects.toMatchObject({ code: 'edit/journal' })
   expect(same(at('m'), new Uint8Array(30_000).fill(77))).toBe(true)
   writeFileSync(at('m'), old)
   const alive = journal.toString('latin1').replace(/"process":\d+/, `"process":${process.ppid}`)
-  writeFileSync(journalNameFor(at('m')), alive, 'latin1')
+  writeFileSync(editJournalFor(at('m')), alive, 'latin1')
   await expect(recoverEdit(at('m'))).rejects.toMatchObject({ code: 'edit/busy' })
   const hourAgo = Date.now() / 1000 - 3600
-  utimesSync(journalNameFor(at('m')), hourAgo, hourAgo)
+  utimesSync(editJournalFor(at('m')), hourAgo, hourAgo)
   expect(await recoverEdit(at('m'))).toBe(true)
-  writeFileSync(journalNameFor(at('m')), 'no journal')
+  writeFileSync(editJournalFor(at('m')), 'no journal')
   await expect(recoverEdit(at('m'))).rejects.toMatchObject({ code: 'edit/journal' })
 })

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { DescriptorReads } from '../../../src/node/files/descriptor-reads.js'
-import { Descriptor } from '../../../src/node/files/descriptors.js'
+import { Descriptor, DescriptorReads } from '../../../src/node/files/descriptors.js'
 import { useTempDir } from '../temp-dir.js'
 
 const MiB = 1 << 20

@@ -1,0 +1,47 @@
+// Where a path leads, and what may lie beside the file there: an interrupted run leaves a journal that says what it was doing.
+import { existsSync } from 'node:fs'
+import { readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { editCodes } from '../../edit/codes.js'
+import { failWith } from '../../errors/index.js'
+
+/** A link may lead to a file that is not there yet. */
+export async function behindLinks(path: string): Promise<string> {
+  const found = await realpath(path).catch(absent)
+  if (found !== undefined) return found
+  const link = await readlink(path).catch(() => undefined)
+  return link === undefined ? path : behindLinks(resolve(await realpath(dirname(path)), link))
+}
+
+export function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+  return undefined
+}
+
+/** File systems limit a name to 255 bytes; the part of the target's name that is kept must leave room for the rest. */
+const keptBytes = 190
+
+/** A name beside the target that does not look like a model. */
+export function hiddenNameFor(target: string, ending: string): string {
+  let stem = basename(target)
+  while (Buffer.byteLength(stem) > keptBytes) stem = stem.slice(0, -1)
+  return join(dirname(target), `.${stem}.${ending}`)
+}
+
+export const setJournalEnding = 'tare-set'
+export const setJournalFor = (main: string): string => hiddenNameFor(main, setJournalEnding)
+export const editJournalFor = (target: string): string => hiddenNameFor(target, 'tare-edit')
+
+/** Finishes what an interrupted run began for a set of files whose main file this is. */
+export async function finishReplacing(main: string): Promise<void> {
+  const journal = setJournalFor(main)
+  if (existsSync(journal)) (await import('./replace-files.js')).recover(journal)
+}
+
+/** Throws `edit/interrupted` when the file may be half old and half new. Its path leads through no links. */
+export function assertNotEdited(path: string, name: string): void {
+  const journal = editJournalFor(path)
+  if (!existsSync(journal)) return
+  const message = `an edit of it was interrupted; \`tare edit ${name}\` puts the old bytes back, which are kept in ${journal}`
+  failWith(editCodes.interrupted, { file: name, message })
+}
