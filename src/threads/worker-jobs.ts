@@ -12,7 +12,7 @@ const transform = (kind: string): JobHandler =>
 
 export const workerJobs: Readonly<Record<string, JobHandler>> = {
   ...jobKinds,
-  stretch: transform('stretch'),
+  slice: transform('slice'),
   quantize: transform('quantize'),
   range: transform('range'),
   compare: loaded(async () => (await import('../diff/compare-ranges.js')).compareInWorker),
