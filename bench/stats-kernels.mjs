@@ -3,7 +3,7 @@
 //   file PATH      every tensor of a file, one after the other, on one thread
 import { takeWindow } from '../dist/bytes/index.js'
 import { tensorStats } from '../dist/inspect/stats.js'
-import * as stats from '../dist/kernels/stats.js'
+import * as stats from '../dist/kernels/numbers/stats/index.js'
 import { closeModel, openInput, openModel } from '../dist/node.js'
 import { answer, race } from './measure.mjs'
 import { alignedBytes, fillNormal } from './normal.mjs'

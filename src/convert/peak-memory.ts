@@ -3,6 +3,7 @@
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow, type List } from '../bytes/index.js'
 import { countSlots, type Layout, type Model, type Payload, type TensorList } from '../model/index.js'
+import { byteCosts } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize-blocks.js'
@@ -56,7 +57,7 @@ function headerMemory({ files }: Layout): number {
 
 const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequantize', 'map', 'restore'])
 
-/** Threads are started when there is enough to compute: about a byte in half a nanosecond to a nanosecond. */
+/** Threads are started when there is enough to compute. */
 function threadMemory({ source, tensors, storedFrom: names, actions, layout, pool }: Planned): number {
   if (!pool) return 0
   const isRecoded = new Set<string>()
@@ -74,7 +75,7 @@ function threadMemory({ source, tensors, storedFrom: names, actions, layout, poo
       for (const [start, end] of slot.covers) digested += end - start
     }
   }
-  const isStarted = 4 * (recoded + digested) >= pool.startCost
+  const isStarted = byteCosts.maxWork * (recoded + digested) >= pool.startCost
   return isStarted ? (pool.threads + (digested > 0 ? 1 : 0)) * perThread : 0
 }
 

@@ -3,6 +3,7 @@
 import { type DType, dtypeById, f32 } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor, TensorList } from '../model/index.js'
+import { byteCosts } from '../threads/costs.js'
 import { isWorthComputing, runMixed, type WorkerPool } from '../threads/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../transforms/dequantize.js'
@@ -115,7 +116,7 @@ async function quantizeAll(
   })
   const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, threads)
   const bytes = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const pool = isWorthComputing(threads.pool, bytes * quantizeCost) ? threads.pool : undefined
+  const pool = isWorthComputing(threads.pool, bytes * byteCosts.quantize) ? threads.pool : undefined
   const tensors = [...decoded]
   for (const each of chosen) {
     const { index, method } = each
@@ -152,7 +153,7 @@ async function scanAll(
 ): Promise<Map<Chosen, Clip>> {
   const ranges = new Map<Chosen, Clip>()
   const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const isWorthIt = isWorthComputing(pool, total * scanCost)
+  const isWorthIt = isWorthComputing(pool, total * byteCosts.scan)
   const found = runMixed(chosen, {
     pool: isWorthIt ? pool : undefined,
     job: ({ values, domain }) => rangeJob(values, domain),
@@ -168,10 +169,6 @@ async function scanAll(
   }
   return ranges
 }
-
-/** Nanoseconds for a byte, about: to look at it, and to quantize it. */
-const scanCost = 0.2
-const quantizeCost = 2
 
 function castFloat(tensor: Tensor, position: number, cast: DType, changes: Changes): Tensor {
   if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor

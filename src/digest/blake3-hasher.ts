@@ -1,6 +1,6 @@
 // BLAKE3 of a stream. Blocks of 64 chunks become nodes as soon as they are full; the nodes that wait for a partner are kept, the largest
 // first. Two of the same size are put together only when a further one comes: the last pair is the root, and it is marked.
-import { type Blake3Kernel, blockSize, chunkSize } from './blake3-kernel.js'
+import { type Blake3Kernel, blockSize, chunkSize } from '../kernels/digests/blake3.js'
 import type { Hasher } from './types.js'
 
 export class Blake3Hasher implements Hasher {

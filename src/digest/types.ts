@@ -20,7 +20,7 @@ export interface PieceSums {
 export interface DigestProvider {
   /** What it runs on, for `tare --version --verbose`. */
   readonly name: string
-  /** What a byte takes, in nanoseconds; about, for those who spread work over threads. */
+  /** Nanoseconds per byte, to decide whether work goes to threads; for providers that tare does not know. */
   readonly cost?: number
   create(): Hasher | Promise<Hasher>
 }

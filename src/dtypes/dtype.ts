@@ -1,4 +1,5 @@
-// What an element type is. A type knows how many bytes a shape takes and, where its values can be understood, has a codec.
+// What an element type is: how many bytes a shape takes and, where its values can be decoded, a codec.
+import { checkedAdd, checkedMultiply, countElements } from '../bytes/index.js'
 
 export type DTypeKind = 'float' | 'int' | 'uint' | 'bool' | 'complex' | 'block' | 'opaque'
 
@@ -98,4 +99,28 @@ export interface DType {
   readonly hasStrayCodes?: true
   /** Absent for blocks, whose values depend on each other, for complex numbers and for bytes that nobody understands. */
   readonly values?: ValueSet
+}
+
+/** Counts over the flattened tensor: rows are not padded, only the last byte is filled up. */
+export function flatByteLength(group: DType['group']): (shape: readonly number[]) => number | undefined {
+  return (shape) => {
+    const count = countElements(shape)
+    if (count === undefined) return undefined
+    const rest = count % group.elements
+    const whole = checkedMultiply((count - rest) / group.elements, group.bytes)
+    return whole === undefined ? undefined : checkedAdd(whole, Math.ceil((rest * group.bytes) / group.elements))
+  }
+}
+
+/** Each element takes `bytes` whole bytes. */
+export function plainLayout(bytes: number): Pick<DType, 'group' | 'byteLength'> {
+  const group = { elements: 1, bytes }
+  return { group, byteLength: flatByteLength(group) }
+}
+
+/** Whether tensors of this shape can have this number of bytes. Some types do not tell. */
+export function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
+  if (dtype.regions) return dtype.regions.isKnownSize(shape, byteLength)
+  const length = dtype.byteLength(shape)
+  return length === undefined || length === byteLength
 }

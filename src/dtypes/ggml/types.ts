@@ -1,11 +1,11 @@
 // The tensor types of ggml: numbers in files, names in tools. Plain types are the plain element types of every other format; the rest
 // are blocks, named `ggml.` and the name in lower case.
 import { checkedMultiply, countElements } from '../../bytes/index.js'
+import { type BlockLayout, type BlockName, blockBytes, layouts } from '../../kernels/ggml/layouts.js'
 import type { DType } from '../dtype.js'
 import { bf16, f16, f32, f64 } from '../floats.js'
 import { i8, i16, i32, i64 } from '../integers.js'
 import { codecOf } from './codecs.js'
-import { type BlockLayout, type BlockName, blockBytes, layouts } from './layouts.js'
 
 export interface GgmlType {
   /** What a file holds. */
