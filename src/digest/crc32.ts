@@ -21,7 +21,7 @@ function multiply(a: number, b: number): number {
 let lastLength = 0
 let lastShift = 0x80000000
 
-/** x^(8·length), by squaring. Pieces often have the same length. */
+/** x^(8·length). Pieces often have the same length. */
 function shiftBy(length: number): number {
   if (length === lastLength) return lastShift
   lastLength = length

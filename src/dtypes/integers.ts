@@ -1,5 +1,5 @@
-// Integers of 8 to 64 bits. Whatever fits 32 bits is converted by the engine's own typed-array copy, which rounds once. 64-bit
-// integers are taken apart into a high and a low word, since a detour over f64 would round twice.
+// Integers of 8 to 64 bits. Up to 32 bits they are converted by the engine's typed-array copy, which rounds once. 64-bit integers are split
+// into a high and a low word, since going through f64 would round twice.
 
 import { fillView, type ViewType, viewOf } from '../bytes/views.js'
 import { type Codec, type DType, plainLayout, type Scalar } from './dtype.js'

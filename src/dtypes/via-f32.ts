@@ -1,5 +1,4 @@
-// Codecs that go through another representation do so in short runs, which stay in the nearest cache.
-
+// Codecs that go through f32 or through unpacked codes, in short runs, which stay in the nearest cache.
 import { bitsOf } from '../bytes/views.js'
 import { roundToOdd, widenToF64 } from '../kernels/numbers/float-bits.js'
 
@@ -21,7 +20,7 @@ export function throughF32(
   }
 }
 
-/** `fromF64` of a float type with at most 22 significant bits, by way of `fromF32`. `keepNaNs` writes patterns of its own for NaN. */
+/** `fromF64` of a float type with at most 22 significant bits, by way of `fromF32`. `keepNaNs` overwrites the patterns of NaNs. */
 export function viaOddF32(
   encode: (source: Float32Array, target: Uint8Array) => number,
   group: { readonly elements: number; readonly bytes: number },
@@ -42,7 +41,7 @@ export function viaOddF32(
   }
 }
 
-/** Encodes to one code per byte, run by run, and hands each run to `pack`. */
+/** Encodes to one code per byte, run by run, and packs each run. */
 export function inCodes<T extends Float32Array | Float64Array>(
   encode: (values: T, codes: Uint8Array) => number,
   pack: (codes: Uint8Array, target: Uint8Array) => void,

@@ -1,5 +1,5 @@
-// Where the parts of a quantized MCF tensor lie. A payload is not a row of blocks: all scales come first and all codes last, each region
-// on a multiple of 64 counted from the payload's start, and nothing follows the last one.
+// Where the parts of a quantized MCF tensor are stored. A payload is not a sequence of blocks: all scales come first and all codes last, each
+// region at a multiple of 64 from the start of the payload, and nothing follows the last one.
 //
 //   q*    scales (f16 per block)         | codes
 //   k*    super-scales (f16 per 8 blocks) | sub-scales (u8 per block) | codes
@@ -94,7 +94,7 @@ export function rawLayoutOf(method: Method, shape: readonly number[], byteLength
   return layouts.find((layout) => layout?.byteLength === byteLength)
 }
 
-/** Codes alone, as the reference's pack command writes them: the scale that would give them meaning is lost. */
+/** Codes without a scale, as the pack command of the reference program writes them: they cannot be decoded. */
 export function isBareCodes(method: Method, shape: readonly number[], byteLength: number): boolean {
   const count = countElements(shape)
   return method.family === 'int' && count !== undefined && rawCodeBytes(method, count) === byteLength

@@ -52,7 +52,7 @@ function mcfType(each: Method): DType {
   }
 }
 
-/** How dense the type is. The bytes of such a run do not lie together. */
+/** The density of the type. The bytes of a group are not contiguous. */
 function groupOf({ family, bits }: Method): DType['group'] {
   if (family === 'int') return { elements: 8 / bits, bytes: 1 }
   if (family === 'q') return { elements: blockValues, bytes: 2 + 4 * bits }

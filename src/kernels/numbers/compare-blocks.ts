@@ -3,7 +3,7 @@ import { type NumbersModule, numbersModule } from './module.js'
 import { blockCount } from './stats/sum.js'
 
 const blockBytes = 4 * blockCount
-/** Few enough for what a call finds to change what the next one is asked for. */
+/** Few, so that the largest share found so far reaches the kernel soon. */
 const maxBlocks = 16
 const perBlock = 10
 
@@ -26,11 +26,11 @@ export interface BlockDistance {
 interface Limits {
   readonly abs: number
   readonly rel: number
-  /** The share that `exceeds` is about, as it is by now. */
+  /** The current value of the share that `exceeds` compares with. */
   share(): number
 }
 
-/** Visits whole blocks of two lists of equal length. Returns how many values those have; the rest is left to the caller's plain code. */
+/** Visits whole blocks of two lists of equal length. Returns how many values those have; the caller compares the rest. */
 export function compareBlocks(
   a: Float32Array,
   b: Float32Array,
@@ -64,7 +64,7 @@ function blockAt(totals: Float64Array, at: number): BlockDistance {
   }
 }
 
-/** The address of some blocks, in a tile when they lie outside of the arena. */
+/** The address of some blocks; those outside the arena are copied to a tile. */
 function near({ buffer }: NumbersModule, values: Float32Array, first: number, count: number, tile: Uint8Array): number {
   const offset = values.byteOffset + first * blockBytes
   if (values.buffer === buffer) return offset

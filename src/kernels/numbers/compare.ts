@@ -1,4 +1,4 @@
-// How far two lists of numbers are apart. They come window by window; a meter keeps what was seen so far.
+// How far two lists of numbers are apart. They are compared window by window; a meter accumulates the result.
 //
 // A number equals itself, and zero equals minus zero. A NaN equals every NaN and nothing else. RMSE, SNR and cosine are over the elements
 // that are finite on both sides; the others are counted.
@@ -16,7 +16,7 @@ export interface Meter {
   readonly width: number
   /** In numbers, so far. */
   count: number
-  /** Elements that differ, that are not close, and of which just one side is NaN or infinite (or both are, in different ways). */
+  /** Elements that differ, that are not close, and of which one side is NaN or infinite (or both are, in different ways). */
   differing: number
   beyond: number
   nonFinite: number
@@ -26,7 +26,7 @@ export interface Meter {
   maxAbs: number
   maxAbsAt: number
   maxRel: number
-  /** How many numbers the sums are about: Σ(a−b)², Σa², Σb², Σab. */
+  /** How many numbers are in the sums Σ(a−b)², Σa², Σb², Σab. */
   finite: number
   readonly error: Sum
   readonly before: Sum
@@ -82,7 +82,7 @@ export function compareWindows(meter: Meter, windows: Windows): void {
   meter.count += length
 }
 
-/** Goes ahead with the compiled kernel where it can, and returns how far it came. The result is the same, bit for bit. */
+/** Compares whole blocks of f32 with the compiled kernel and returns how many numbers those are. The result is the same, bit for bit. */
 function compareFloats(meter: Meter, windows: Windows): number {
   const { a, b, rests, close = onlyEqual } = windows
   if (rests || meter.width > 1 || !(a instanceof Float32Array && b instanceof Float32Array)) return 0
@@ -111,7 +111,7 @@ function addSums(meter: Meter, { error, before, after, product }: Sums, count: n
   meter.finite += count
 }
 
-/** Adds a block to the sums and gives back Σ|a−b|. When that is not finite, the sums are left alone. */
+/** Adds a block to the sums and returns Σ|a−b|. When that is not finite, the sums stay unchanged. */
 function addBlock(meter: Meter, { a, b, rests }: Windows, from: number, end: number): number {
   let apart = 0
   let error = 0
@@ -154,7 +154,7 @@ function noteBlock(meter: Meter, { a, b, rests, close = onlyEqual }: Windows, fr
       maxAbsAt = i
     }
     const size = Math.max(Math.abs(x), Math.abs(y))
-    if (distance > maxRel * size) maxRel = distance / size // dividing each would take longer than all the rest
+    if (distance > maxRel * size) maxRel = distance / size // dividing each time would dominate the loop
     if (distance > abs + rel * size) beyond++
   }
   if (meter.first < 0) meter.first = meter.count + first
@@ -166,7 +166,7 @@ function noteBlock(meter: Meter, { a, b, rests, close = onlyEqual }: Windows, fr
   meter.maxAbsAt = meter.count + maxAbsAt
 }
 
-/** The same one by one, for blocks with NaN or infinities, whose finite rest is added here, and for elements of several numbers. */
+/** The same one by one: for blocks with NaN or infinities, whose finite numbers are added here, and for elements of several numbers. */
 function noteEach(meter: Meter, windows: Windows, from: number, end: number, add: boolean): void {
   const { a, b, rests, close = onlyEqual } = windows
   for (let i = from; i < end; i++) {
@@ -220,7 +220,7 @@ function noteSpecial(meter: Meter, index: number, x: number, y: number): void {
 
 const nothingIsClose: Closeness = { abs: -1, rel: 0 }
 
-/** Adds what one meter saw to another, as if its numbers had come next. */
+/** Adds one meter to another, as if its numbers had come next. */
 export function mergeMeter(all: Meter, meter: Meter): void {
   const before = all.count / all.width
   if (all.first < 0 && meter.first >= 0) all.first = before + meter.first

@@ -1,7 +1,8 @@
 // Rows to columns: by the compiled kernel when both sides lie in the arena, by its plain twin otherwise.
+import { requireBytes } from '../../bytes/views.js'
 import { numbersModule } from './module.js'
 
-export interface Turn {
+export interface Transposition {
   /** Bytes per element: 1, 2, 4, 8 or 16. */
   readonly size: number
   readonly source: Uint8Array
@@ -20,27 +21,23 @@ export interface Turn {
 }
 
 /** Element `column` of source row `line` becomes element `line` of target row `column`. The two sides must not overlap. */
-export function transpose(turn: Turn): void {
-  const { size, source, target, sourceOffset, targetOffset, pitch, targetPitch, step, lines, width } = turn
+export function transpose(job: Transposition): void {
+  const { size, source, target, sourceOffset, targetOffset, pitch, targetPitch, step, lines, width } = job
   if (lines === 0 || width === 0) return
-  requireRoom(source, sourceOffset + (lines - 1) * pitch + width * size)
-  requireRoom(target, targetOffset + (width - 1) * targetPitch + (lines - 1) * step + size)
+  requireBytes(source, sourceOffset + (lines - 1) * pitch + width * size)
+  requireBytes(target, targetOffset + (width - 1) * targetPitch + (lines - 1) * step + size)
   const module = numbersModule()
   if (source.buffer === module?.buffer && target.buffer === module.buffer) {
     const [from, to] = [source.byteOffset + sourceOffset, target.byteOffset + targetOffset]
     module.run.transpose(size, from, pitch, to, targetPitch, step, lines, width)
-  } else transposePlain(turn)
-}
-
-function requireRoom(bytes: Uint8Array, size: number): void {
-  if (bytes.byteLength < size) throw new RangeError(`${size} bytes are needed, ${bytes.byteLength} were given`)
+  } else transposePlain(job)
 }
 
 type Words = Uint8Array | Uint16Array | Uint32Array
 
-/** Moves in words of up to four bytes. Patterns, not floats: a NaN must not change. */
-function transposePlain(turn: Turn): void {
-  const { size, source, target, sourceOffset, targetOffset, pitch, targetPitch, step, lines, width } = turn
+/** Moves words of up to four bytes. As integers, not floats: a NaN must not change. */
+function transposePlain(job: Transposition): void {
+  const { size, source, target, sourceOffset, targetOffset, pitch, targetPitch, step, lines, width } = job
   const [start, targetStart] = [source.byteOffset + sourceOffset, target.byteOffset + targetOffset]
   const places = [start, targetStart, pitch, targetPitch, step, size]
   const word = [4, 2].find((each) => places.every((place) => place % each === 0)) ?? 1
@@ -63,7 +60,7 @@ function transposePlain(turn: Turn): void {
   }
 }
 
-/** So many lines at a time: each is read along, and what is written lies together in whole cache lines. */
+/** Lines at a time: each is read sequentially, and writes fill whole cache lines. */
 const tile = 64
 
 function wordsAt(buffer: ArrayBufferLike, offset: number, length: number, word: number): Words {

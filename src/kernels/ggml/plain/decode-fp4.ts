@@ -58,15 +58,18 @@ export function decodeTQ2_0(source: Uint8Array, target: Float32Array, blocks: nu
 }
 
 /** Twice the values of f4_e2m1. ggml has no minus zero here. */
-export const doubledFp4 = Int8Array.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
+const doubledFp4 = Int8Array.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
 
 const mxSize = blockBytes(layouts.mxfp4)
 const mxCodes = fieldOffset(layouts.mxfp4, 'qs')
 
 /** Half of 2^(e-127). The OCP paper calls e = 255 NaN; ggml computes with it. */
-export const mxScales = Float32Array.from({ length: 256 }, (_, e) => 2 ** (e - 128))
+const mxScale = (e: number): number => 2 ** (e - 128)
+
+let mxScales: Float32Array | undefined
 
 export function decodeMXFP4(source: Uint8Array, target: Float32Array, blocks: number): void {
+  mxScales ??= Float32Array.from({ length: 256 }, (_, e) => mxScale(e))
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += mxSize, to += 32) {
     const scale = mxScales[source[at]!]!
     const codes = at + mxCodes
@@ -82,14 +85,18 @@ const nvSize = blockBytes(layouts.nvfp4)
 const nvCodes = fieldOffset(layouts.nvfp4, 'qs')
 
 /** Half of an unsigned float with four bits of exponent and three of mantissa. The sign bit has no meaning, and 0x7f is zero. */
-export const nvScales = Float32Array.from({ length: 256 }, (_, code) => {
+function nvScale(code: number): number {
   if (code === 0x7f) return 0
-  const [exponent, mantissa] = [(code >>> 3) & 15, code & 7]
+  const exponent = (code >>> 3) & 15
+  const mantissa = code & 7
   return 0.5 * (exponent === 0 ? mantissa * 2 ** -9 : (1 + mantissa / 8) * 2 ** (exponent - 7))
-})
+}
+
+let nvScales: Float32Array | undefined
 
 /** Four groups of 16 elements with a scale each; the low nibbles of a group's 8 bytes are its first eight elements. */
 export function decodeNVFP4(source: Uint8Array, target: Float32Array, blocks: number): void {
+  nvScales ??= Float32Array.from({ length: 256 }, (_, code) => nvScale(code))
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += nvSize) {
     for (let group = 0, codes = at + nvCodes; group < 4; group++, codes += 8, to += 16) {
       const scale = nvScales[source[at + group]!]!

@@ -7,11 +7,12 @@ import { f16Values } from './f16-scales.js'
 import { lattice2s, lattice2xs, lattice2xxs, lattice3s, lattice3xxs } from './lattices.js'
 
 /** The eight signs behind seven bits. */
-const evenSigns = Uint8Array.from({ length: 128 }, (_, bits) => {
-  let ones = 0
-  for (let rest = bits; rest > 0; rest >>>= 1) ones += rest & 1
-  return ones % 2 === 0 ? bits : bits | 128
-})
+function evenSigns(bits: number): number {
+  let parity = bits ^ (bits >>> 4)
+  parity ^= parity >>> 2
+  parity ^= parity >>> 1
+  return bits | ((parity & 1) << 7)
+}
 
 /** Writes `count` components of the vector that starts at `from`, times `scale`; bit i of `signs` negates component i. */
 function putVector(
@@ -42,7 +43,7 @@ export function decodeIQ2_XXS(source: Uint8Array, target: Float32Array, blocks: 
       const word = wordAt(source, codes + 4)
       const scale = d * (0.5 + (word >>> 28)) * 0.25
       for (let k = 0; k < 4; k++, to += 8) {
-        putVector(target, to, lattice, source[codes + k]! * 8, 8, scale, evenSigns[(word >>> (7 * k)) & 127]!)
+        putVector(target, to, lattice, source[codes + k]! * 8, 8, scale, evenSigns((word >>> (7 * k)) & 127))
       }
     }
   }
@@ -61,7 +62,7 @@ export function decodeIQ2_XS(source: Uint8Array, target: Float32Array, blocks: n
     for (let k = 0, codes = at + xs2Codes; k < 32; k++, codes += 2, to += 8) {
       const scale = d * (0.5 + ((source[at + xs2Scales + (k >>> 2)]! >>> (k & 2 ? 4 : 0)) & 15)) * 0.25
       const code = source[codes]! | (source[codes + 1]! << 8)
-      putVector(target, to, lattice, (code & 511) * 8, 8, scale, evenSigns[code >>> 9]!)
+      putVector(target, to, lattice, (code & 511) * 8, 8, scale, evenSigns(code >>> 9))
     }
   }
 }
@@ -101,7 +102,7 @@ export function decodeIQ3_XXS(source: Uint8Array, target: Float32Array, blocks: 
       const word = wordAt(source, at + xxs3Signs + 4 * sub)
       const scale = d * (0.5 + (word >>> 28)) * 0.5
       for (let k = 0; k < 4; k++, codes += 2, to += 8) {
-        const signs = evenSigns[(word >>> (7 * k)) & 127]!
+        const signs = evenSigns((word >>> (7 * k)) & 127)
         putVector(target, to, lattice, source[codes]! * 4, 4, scale, signs)
         putVector(target, to + 4, lattice, source[codes + 1]! * 4, 4, scale, signs >>> 4)
       }

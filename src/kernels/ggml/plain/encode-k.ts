@@ -1,5 +1,5 @@
 // Encoders of the K types, all in the same steps: fit a scale (and minimum) to every sub-block; round these to the few bits that the block
-// has for them, up or down, whichever does less harm; round every value to the nearest code under the scale that a reader will
+// has for them, up or down, whichever gives the smaller error; round every value to the nearest code under the scale that a reader will
 // see; pack.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
@@ -15,7 +15,7 @@ const minSteps = new Uint8Array(16)
 const weights = new Float64Array(32)
 const fitted = { scale: 0, min: 0 }
 
-/** Codes of one sub-block: the nearest to (value + min) / scale in [0, limit]. Without a scale every code means the same. */
+/** Codes of one sub-block: the nearest to (value + min) / scale in [0, limit]. With a scale of zero every code means the same. */
 function roundCodes(
   source: Float32Array,
   from: number,
@@ -84,7 +84,7 @@ function putStep(target: Uint8Array, at: number, values: Float64Array, count: nu
 const stepsOf = (value: number, step: number, limit: number): number =>
   step > 0 && value > 0 ? Math.min(limit, Math.round(value / step)) : 0
 
-/** The nearest steps and their neighbours: a scale a little too small cuts off the largest values, so the nearest is not always the best. */
+/** The nearest steps and their neighbours: a scale that is slightly too small clips the largest values, so the nearest is not always the best. */
 function chooseSteps(
   source: Float32Array,
   from: number,
@@ -100,12 +100,12 @@ function chooseSteps(
   scaleSteps[sub] = scale
   minSteps[sub] = min
   if (d === 0) return
-  let least = Number.POSITIVE_INFINITY
+  let minError = Number.POSITIVE_INFINITY
   for (let a = Math.max(0, scale - 1); a <= Math.min(stepLimit, scale + 2); a++) {
     for (let b = Math.max(0, min - 1); b <= Math.min(dmin === 0 ? 0 : stepLimit, min + 1); b++) {
       const error = errorOf(source, from, count, weights, d * a, dmin * b, codeLimit)
-      if (error >= least) continue
-      least = error
+      if (error >= minError) continue
+      minError = error
       scaleSteps[sub] = a
       minSteps[sub] = b
     }
@@ -147,7 +147,7 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
   }
 }
 
-/** The magnitude plus its quadratic mean over the sub-block: large values count more, small ones are not forgotten. */
+/** The magnitude plus the root mean square of the sub-block: large values count more, small ones still count. */
 function weighByMagnitude(source: Float32Array, from: number): void {
   let squares = 0
   for (let i = 0; i < 32; i++) squares += source[from + i]! * source[from + i]!

@@ -1,4 +1,4 @@
-// Encoders of the first generation. The scale follows from the largest value alone, and every step rounds to f32, so the bytes are those of
+// Encoders of the first generation. The scale follows from the largest value alone, and every step rounds to f32, so the bytes equal those of
 // ggml's own quantizers.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
@@ -17,7 +17,7 @@ function extremeOf(source: Float32Array, from: number, count: number): number {
 
 const inverse = (scale: number): number => (scale === 0 ? 0 : fround(1 / scale))
 
-/** Cuts to [0, limit]; whatever is no number becomes 0. */
+/** Truncates and clamps to [0, limit]; NaN becomes 0. */
 function codeOf(value: number, limit: number): number {
   const code = Math.trunc(fround(value))
   return code > 0 ? Math.min(code, limit) : 0

@@ -1,9 +1,9 @@
 // The search for good scales. The obvious scale maps the largest value to the largest code; a slightly smaller or larger one often fits
-// the rest better. So a handful of scales around it are tried: each gives codes by rounding, and for these codes the best scale
-// (and minimum) follows by weighted least squares. The trial with the least error wins. Values that matter more weigh more; the weights
-// are those of ggml's quantizers.
+// the rest better. So about twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
+// (and minimum) follows by weighted least squares. The trial with the smallest error wins. The weights are those of ggml's
+// quantizers.
 
-/** Below this ggml takes values for zero, too. */
+/** Smaller values count as zero, as in ggml. */
 const smallest = 1e-15
 
 /** Trials that differ by less are equal, and the first of them wins. */
@@ -26,7 +26,7 @@ export function fitScale(values: Float32Array, from: number, count: number, limi
     let sumLL = 0
     for (let i = from; i < from + count; i++) {
       const value = values[i]!
-      // Moved up by the limit nothing is negative, and cutting off rounds to nearest.
+      // Shifted by the limit nothing is negative, so truncation rounds to nearest.
       let code = ((factor * value + limit + 0.5) | 0) - limit
       if (code > limit - 1) code = limit - 1
       const weighted = value * value * code
@@ -90,7 +90,7 @@ export function fitScaleAndMin(
     result.scale = sums.scale
     result.min = -sums.offset
   }
-  // Better codes for the scale and minimum found, better scale and minimum for these, until nothing is gained.
+  // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
   for (let round = 0; round < 4; round++) {
     if (!tryCodes(values, from, count, weights, trials.limit, 1 / result.scale, -result.min)) return
     if (sums.gain <= bestGain + Math.abs(bestGain) * 1e-9) return
@@ -135,7 +135,7 @@ function tryCodes(
   return sums.scale > 0
 }
 
-/** The weighted squares of what rounding to the codes from 0 to `limit` loses. */
+/** The weighted squared error of rounding to the codes from 0 to `limit`. */
 export function errorOf(
   values: Float32Array,
   from: number,

@@ -1,7 +1,7 @@
 // The lattices of the IQ types. A code of these types does not stand for one number but picks one of a few hundred short vectors, and the
-// decoder must know them all. Each lattice is a set of vectors over a few levels. Read as a number whose first component is the lowest
-// digit, its vectors stand in ascending order, so the gaps between neighbours say everything; most are small. One base64 digit is one gap
-// less one; the digit "/" adds 63 and goes on.
+// decoder must know them all. Each lattice is a set of vectors over a few levels. Read as numbers whose first component is the lowest
+// digit, its vectors are in ascending order, so the gaps between neighbours describe them; most gaps are small. One base64 digit is one gap
+// minus one; the digit "/" adds 63 and continues with the next digit.
 
 interface Lattice {
   /** Components per vector. */
@@ -29,7 +29,7 @@ function unpackLattice({ width, levels, gaps }: Lattice): Int8Array {
   return Int8Array.from(components)
 }
 
-/** Unpacks when first asked: most files have no tensor of these types. */
+/** Unpacks at the first use: most files have no tensor of these types. */
 function lattice(width: number, levels: readonly number[], gaps: string): () => Int8Array {
   let unpacked: Int8Array | undefined
   return () => {

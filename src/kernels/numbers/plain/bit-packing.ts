@@ -1,5 +1,5 @@
-// Elements of fewer than eight bits, packed over the flattened tensor: element i of b bits starts at bit i*b, counted from the lowest
-// bit of the first byte on. Rows do not start at bytes, and a 6-bit element can lie in two of them.
+// Elements of up to eight bits, packed over the flattened tensor: element i of b bits starts at bit i*b, counted from the lowest bit of the
+// first byte. Rows need not start at whole bytes, and a 6-bit element can span two of them.
 import { requireBytes } from '../../../bytes/views.js'
 
 export type BitWidth = 1 | 2 | 4 | 6 | 8
@@ -7,7 +7,7 @@ export type BitWidth = 1 | 2 | 4 | 6 | 8
 /** Fills `target` with the table entry of each code. One loop per width: the inner step is one byte, or three for six bits. */
 export type Unpack = (source: Uint8Array, table: Uint32Array, target: Uint32Array) => void
 
-/** Writes codes of `width` bits; bits that are left of the last byte are zero. */
+/** Writes codes of `width` bits; the unused bits of the last byte are zero. */
 export type Pack = (codes: Uint8Array, target: Uint8Array) => void
 
 export const groupOf = (width: BitWidth): { readonly elements: number; readonly bytes: number } =>

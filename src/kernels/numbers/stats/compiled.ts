@@ -1,5 +1,5 @@
-// Both passes over f32, with the compiled kernels where there are any. They take pairs of whole blocks and leave the rest to the plain
-// twins, which give the same to the last bit.
+// Both passes over f32 with the compiled kernels (assembly/numbers/stats). They take pairs of whole blocks; the plain twins take the rest, or
+// everything where there is no WebAssembly, and give the same to the last bit.
 import { eachAddress, type NumbersModule, numbersModule } from '../module.js'
 import { countDigit, type DigitCounts } from './counts.js'
 import { addDetailPlain, addMarkedF32, type Detail, settleSquares } from './detail.js'
@@ -7,7 +7,7 @@ import { blockCount } from './sum.js'
 import { announce, type Summary, settleBlock, settleTops, summarizePlain } from './summary.js'
 
 const pairBytes = 8 * blockCount
-/** So many fill the room for what is found when every value is marked. */
+/** If every value is marked, this many pairs fill the list of found values. */
 const maxPairs = 64
 
 type Values = Float32Array | Float64Array
@@ -30,7 +30,7 @@ function pairsIn(values: Values): number {
   return values instanceof Float32Array ? Math.floor(values.byteLength / pairBytes) : 0
 }
 
-/** Whose top digits the module counts. Whoever comes between makes the owner take them and start anew later. */
+/** The summary whose top digits the module counts. When another one claims the counters, this one takes its counts out first. */
 let counting: Summary | undefined
 
 function claimCounters({ run, tops: counts, found }: NumbersModule, summary: Summary): void {
@@ -69,7 +69,7 @@ function summarizePairs(module: NumbersModule, summary: Summary, values: Float32
   return count
 }
 
-/** Whose marks the module has. */
+/** The detail whose marks the module holds. */
 let marking: Detail | undefined
 
 function addPairs(module: NumbersModule, detail: Detail, values: Float32Array): number {

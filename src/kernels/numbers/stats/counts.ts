@@ -1,5 +1,5 @@
-// How often each digit of 16 bits occurs. Half a megabyte of counters, of which a tensor usually needs a few rows: each row of 256 has a
-// count of its own, so that walking, clearing and using the counters again touch no more than these.
+// How often each digit of 16 bits occurs. That is half a megabyte of counters, of which a tensor typically uses a few rows: each row of 256
+// has a count of its own, so that walking, clearing and reusing the counters touch only those.
 import { type DigitOrder, digitRange } from './keys.js'
 
 const rowLength = 256
@@ -16,7 +16,7 @@ export function createCounts(): DigitCounts {
   return kept.pop() ?? { counts: new Float64Array(digitRange), rows: new Float64Array(digitRange / rowLength) }
 }
 
-/** Lets others use the counters. Whoever does not call this loses nothing but time. */
+/** Returns the counters for reuse. Calling it is optional; it only saves time. */
 export function releaseCounts({ counts, rows }: DigitCounts): void {
   if (kept.length === maxKept) return
   for (let row = 0; row < rows.length; row++) {
@@ -31,15 +31,14 @@ export function countDigit({ counts, rows }: DigitCounts, digit: number, by = 1)
   rows[digit >>> 8]! += by
 }
 
-/** What to do on a walk. */
 export interface DigitVisitor {
-  /** Asked at the first digit of a whole row; when it says true, the digits of the row are not visited. */
+  /** Called at the first digit of a whole row; true skips the digits of the row. */
   row?(first: number, last: number, count: number): boolean
-  /** Ends the walk when it says true. */
+  /** True ends the walk. */
   digit(digit: number, count: number): boolean
 }
 
-/** Visits the digits that occur, in the order that is given. */
+/** Visits the digits that occur, in the given order. */
 export function walkDigits({ counts, rows }: DigitCounts, order: DigitOrder, visitor: DigitVisitor): void {
   for (const [first, last] of order) {
     const step = first <= last ? 1 : -1

@@ -1,6 +1,6 @@
-// The second pass: squares of the deviations, the histogram, and the second digit of the median. Most of the histogram is known from
-// the first pass already, since all values with one top digit usually fall into the same bin. Only values whose top digit is marked are
-// looked at one by one. This is the plain twin of what stats-compiled does with f32.
+// The second pass: squares of the deviations, the histogram, and the second digit of the median. Most of the histogram follows from
+// the first pass, since all values with one top digit typically fall into the same bin. Only values whose top digit is marked are examined
+// one by one. This is the plain twin of what compiled.ts does with f32.
 import { type Bins, binOf } from './bins.js'
 import { countDigit, createCounts, type DigitCounts, releaseCounts, walkDigits } from './counts.js'
 import { digitRange, highestOf, type KeyKind, lowestOf, numberOf, topOrder } from './keys.js'
@@ -15,7 +15,7 @@ const upperMark = 4
 export interface Detail {
   readonly kind: KeyKind
   readonly bins: Bins
-  /** What is to be done with a value, by its top digit. */
+  /** What to do with a value, by its top digit. */
   readonly marks: Uint8Array
   /** How often each second digit occurs among values with the top digit of the lower and of the upper middle value. */
   readonly lowerDigits: DigitCounts
@@ -26,7 +26,7 @@ export interface Detail {
   readonly scale: number
 }
 
-/** Takes over what the first pass knows. `ranks` are the middle values as far as it knows them. */
+/** Starts from what the first pass found. `ranks`: the middle values as far as they are known. */
 export function createDetail(summary: Summary, mean: number, bins: Bins, ranks: readonly [Rank, Rank]): Detail {
   const { kind, min, max } = summary
   const scale = kind === 'f64' ? scaleFor(min, max) : 1
@@ -79,7 +79,7 @@ export function addDetailPlain(detail: Detail, values: Float32Array | Float64Arr
   }
 }
 
-/** Lets others use the counters of both passes. */
+/** Returns the counters of both passes for reuse. */
 export function releaseCounters({ tops }: Summary, { lowerDigits, upperDigits }: Detail): void {
   for (const counts of new Set([tops, lowerDigits, upperDigits])) releaseCounts(counts)
 }
@@ -123,7 +123,7 @@ function addSquaresF64(detail: Detail, values: Float64Array): void {
   }
 }
 
-/** Adds the squares of a block; those of finite values alone when it holds others. */
+/** Adds the squares of a block; only those of finite values when it holds others. */
 export function settleSquares(
   detail: Detail,
   values: Float32Array | Float64Array,
@@ -141,7 +141,7 @@ export function settleSquares(
   }
 }
 
-/** Takes the marked ones of some values. */
+/** Adds those values whose top digit is marked. */
 export function addMarkedF32(detail: Detail, values: Float32Array): void {
   const { marks } = detail
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length)

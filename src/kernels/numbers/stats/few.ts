@@ -1,4 +1,4 @@
-// Statistics of few values: sorting them is faster than clearing the counters that the passes over large tensors need.
+// Statistics of few values: sorting them is faster than clearing the counters that large tensors need.
 import { type Bins, binOf } from './bins.js'
 import { addTo, createSum, scaleFor, sumOf } from './sum.js'
 

@@ -1,5 +1,5 @@
-// Statistics of decoded values. Large tensors go by in windows, twice: every function takes a state and a window, and a tensor of any size
-// needs a window and about 2 MiB of counters.
+// Statistics of decoded values. Large tensors are read in windows, twice: every function takes a state and a window, so a tensor of any size
+// needs one window and about 2 MiB of counters.
 export * from './bins.js'
 export * from './compiled.js'
 export * from './counts.js'

@@ -1,6 +1,6 @@
-// Numbers sorted by their bits. The median is found without sorting: the bits of a number are cut into digits of 16 bits, a first pass
+// The order of numbers by their bits. The median is found without sorting: the bits of a number are cut into digits of 16 bits, a first pass
 // counts the top digits, and each later pass counts the next digit of those numbers that share the digits found so far. Digits are
-// counted as they stand in memory; only walking over the counts puts them in the order of the numbers:
+// counted as they are stored; only the walk over the counts follows the order of the numbers:
 //   u32       ascending
 //   i32       0x8000..0xffff (negative), then 0..0x7fff
 //   f32, f64  sign and magnitude: 0xffff down to 0x8000 (negative), then 0..0x7fff; lower digits of negative numbers run downwards too
@@ -8,12 +8,12 @@
 /** How the bits of a value are read; 32-bit integers travel as f64, since f32 cannot hold them. */
 export type KeyKind = 'f32' | 'f64' | 'i32' | 'u32'
 
-/** How many different values a digit has. */
+/** The number of values of a digit. */
 export const digitRange = 65_536
 
 export const digitsOf = (kind: KeyKind): number => (kind === 'f64' ? 4 : 2)
 
-/** Stretches of digits, each from the first to the last one, up or down. */
+/** Ranges of digits, each from the first to the last one, ascending or descending. */
 export type DigitOrder = readonly (readonly [first: number, last: number])[]
 
 const ascending: DigitOrder = [[0, 0xffff]]

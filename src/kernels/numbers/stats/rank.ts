@@ -1,4 +1,4 @@
-// The search for the value at a rank, digit by digit (stats-keys).
+// The search for the value at a rank, digit by digit (keys.ts).
 import { countDigit, type DigitCounts, walkDigits } from './counts.js'
 import { type DigitOrder, digitRange, digitsOf, type KeyKind, lowerOrder, numberOf, topOrder } from './keys.js'
 import { finiteCount, type Summary, settleTops, topsSuffice } from './summary.js'
@@ -20,14 +20,14 @@ export function middleRanks(summary: Summary): readonly [Rank, Rank] {
   return [rankAt(Math.floor((count - 1) / 2)), rankAt(Math.floor(count / 2))]
 }
 
-/** Whether all values with this top digit have nothing but zero bits below it. In sparse tensors that often is so for zero itself. */
+/** Whether all values with this top digit have nothing but zero bits below it. In sparse tensors this is often true of zero. */
 function isKnown(summary: Summary, top: number): boolean {
   if (topsSuffice(summary)) return true
   const count = settleTops(summary).counts[top]
   return (top === 0 && count === summary.zero - summary.negZero) || (top === 0x8000 && count === summary.negZero)
 }
 
-/** Finds the digit behind the known ones from how often each occurs among the values that share those. */
+/** Finds the next digit from how often each digit occurs among the values that share the known ones. */
 export function narrow(kind: KeyKind, rank: Rank, counts: DigitCounts): Rank {
   return findPlace(rank, counts, lowerOrder(kind, rank.digits[0]!))
 }
@@ -60,7 +60,7 @@ export function completeWithZeros(kind: KeyKind, rank: Rank): Rank {
 
 export const isComplete = (kind: KeyKind, rank: Rank): boolean => rank.digits.length === digitsOf(kind)
 
-/** The value, or the middle of the interval that is left. */
+/** The value, or the middle of the remaining interval. */
 export function valueAt(kind: KeyKind, rank: Rank): number {
   return isComplete(kind, rank) ? numberOf(kind, rank.digits) : numberOf(kind, [...rank.digits, 0x8000])
 }

@@ -1,5 +1,5 @@
-// Sums that stay right over billions of values. Kernels add up blocks of this many values in a few plain accumulators and hand each
-// block's total to a compensated sum, which keeps what every addition loses. The error is that of one block: below 1e-13, relative.
+// Sums that stay accurate over billions of values. Kernels add blocks of 1024 values in a few plain accumulators and pass the total of each
+// block to a compensated sum, which keeps what every addition loses. The error is that of one block: below 1e-13, relative.
 export const blockCount = 1024
 
 export interface Sum {

@@ -1,6 +1,6 @@
-// The first pass over a tensor: counts, extremes, sum, and how often each top digit occurs (stats-keys). Values are taken block by
-// block at full speed without a look at NaN and infinity; a block that holds one shows it by a sum that is not finite, and is then
-// gone through again with care. This is the plain twin of what stats-compiled does with f32.
+// The first pass over a tensor: counts, extremes, sum, and how often each top digit occurs (keys.ts). Values are summed block by
+// block at full speed without testing for NaN and infinity; a block that holds one has a sum that is not finite, and is then processed again
+// value by value. This is the plain twin of what compiled.ts does with f32.
 import { countDigit, createCounts, type DigitCounts } from './counts.js'
 import { digitRange, type KeyKind } from './keys.js'
 import { addTo, blockCount, createSum, type Sum, sumOf } from './sum.js'
@@ -23,7 +23,7 @@ export interface Summary {
   /** All second digits or-ed together, and all digits below: zero bits are known without another pass. */
   secondDigits: number
   lowerDigits: number
-  /** Top digits seen since `settleTops`, which moves them to `tops` before a counter can overflow. Made when they are needed. */
+  /** Top digits seen since `settleTops`, which moves them to `tops` before a counter can overflow. Allocated at the first use. */
   recent: TopCounters | undefined
   recentCount: number
   readonly tops: DigitCounts
@@ -58,7 +58,7 @@ export function summarizePlain(summary: Summary, values: Float32Array | Float64A
   else summarizeIntegers(summary, values, counts)
 }
 
-/** To be called before so many values are counted. */
+/** To be called before `count` values are counted. */
 export function announce(summary: Summary, count: number): void {
   if (summary.recentCount + count > maxRecent) settleTops(summary)
   summary.recentCount += count
@@ -83,10 +83,10 @@ export function settleTops(summary: Summary): DigitCounts {
 
 export const finiteCount = (summary: Summary): number => summary.count - summary.nan - summary.posInf - summary.negInf
 
-/** Whether the first pass has seen all there is, because no value uses bits below its top digit (bf16, small integers, 8-bit floats). */
+/** Whether no value uses bits below its top digit (bf16, small integers, 8-bit floats), so that the top digits are the values. */
 export const topsSuffice = (summary: Summary): boolean => summary.secondDigits === 0 && summary.lowerDigits === 0
 
-/** The mean of the finite values. It lies between them, whatever the last rounding says. */
+/** The mean of the finite values, clamped to their range. */
 export function meanOf(summary: Summary): number {
   const count = finiteCount(summary)
   const mean = sumOf(summary.sum) / count + sumOf(summary.hugeSum) / count / hugeScale
@@ -195,8 +195,8 @@ function summarizeIntegers(summary: Summary, values: Float64Array, tops: Uint32A
   summary.secondDigits |= used & 0xffff
 }
 
-// Zeros share a top digit with the smallest subnormals only, so most blocks show by their counts that they have none. The loops have no
-// branches: in a sparse tensor zeros come unpredictably, and a wrong guess of the processor costs more than the counting.
+// Zeros share a top digit with the smallest subnormals only, so the counts of most blocks show that they have none. The loops have no
+// branches: in a sparse tensor zeros are unpredictable, and a mispredicted branch costs more than counting.
 
 function countZerosF32(summary: Summary, bits: Uint32Array, start: number, end: number): void {
   let zero = 0
@@ -224,7 +224,7 @@ function countZerosF64(summary: Summary, bits: Uint32Array, start: number, end: 
   summary.negZero += negZero
 }
 
-/** Takes over what was found in a block. */
+/** Adds the results of a block. */
 export function settleBlock(
   summary: Summary,
   values: Float32Array | Float64Array,
@@ -243,7 +243,7 @@ export function settleBlock(
   }
 }
 
-/** One value of a block that is not finite, or too large to be added up plainly. */
+/** One value of a block that holds non-finite values, or values too large for a plain sum. */
 function settleValue(summary: Summary, x: number): void {
   if (Number.isNaN(x)) summary.nan++
   else if (x === Infinity) summary.posInf++
