@@ -6,7 +6,7 @@ import { type Algorithm, digestProviderName } from '../digest/index.js'
 
 /** Nanoseconds. */
 export const threadCosts = {
-  /** A worker thread of Node, from the first job to the first answer (bench/work/work-threads.mjs, its first round). */
+  /** A worker thread of Node, from the first job to the first answer (bench/work/with-threads.mjs, its first round). */
   start: 40e6,
   /** A Web Worker: its file is fetched and compiled. 16 to 50 ms from a server nearby; others are farther away. */
   webStart: 100e6,

@@ -1,13 +1,13 @@
 // Opens and lists a safetensors file with many tensors: `json COUNT` against a bare JSON.parse of the same header, `hub COUNT` against the
 // parser of Hugging Face, which is given a `fetch` that answers from the same memory.
-import { MemorySource, openModel } from '../dist/node.js'
-import { answer, race } from './measure.mjs'
-import { nameOf } from './tensor-names.mjs'
+import { MemorySource, openModel } from '../../dist/node.js'
+import { tensorName } from '../builders/sample.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 const [against, count] = [process.argv[2], Number(process.argv[3])]
 const header = Object.create(null)
 for (let i = 0; i < count; i++) {
-  header[nameOf(i)] = { dtype: 'BF16', shape: [4, 8], data_offsets: [i * 64, i * 64 + 64] }
+  header[tensorName(i)] = { dtype: 'BF16', shape: [4, 8], data_offsets: [i * 64, i * 64 + 64] }
 }
 const text = new TextEncoder().encode(JSON.stringify(header))
 const file = new Uint8Array(8 + text.byteLength + count * 64)

@@ -1,5 +1,5 @@
 // An encoder of the shape of all-MiniLM-L6-v2, with made-up values: each tensor has a generator that starts at a hash of its name.
-import { bytesPayload, dtypeById } from '../dist/index.js'
+import { bytesPayload, dtypeById } from '../../dist/index.js'
 
 const [hidden, intermediate, layers] = [384, 1536, 6]
 
@@ -46,7 +46,7 @@ function values(name, shape) {
   })
 }
 
-/** As many tokens as the usual vocabulary has: the special ones, letters, and made-up syllables, half of them as continuations. */
+/** As many tokens as a typical vocabulary has: the special ones, letters, and made-up syllables, half of them as continuations. */
 export function vocabularyText() {
   const lines = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', ...'abcdefghijklmnopqrstuvwxyz.,'].flatMap((token) =>
     token.length === 1 ? [token, `##${token}`] : [token],

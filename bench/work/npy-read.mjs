@@ -1,7 +1,7 @@
 // Reads an array from an NPY file into one Float32Array, against npyjs, which is given the whole file: `FILE`.
 import { readFileSync } from 'node:fs'
-import { closeModel, decodedPayload, openInput, openModel } from '../dist/node.js'
-import { answer, race } from './measure.mjs'
+import { closeModel, decodedPayload, openInput, openModel } from '../../dist/node.js'
+import { answer, race } from '../harness/measure.mjs'
 
 const path = process.argv[2]
 let [own, theirs] = []

@@ -1,7 +1,7 @@
-// Tokenizes texts with a vocabulary of the usual size, against the least that any tokenizer does: normalise, take accents away, split.
-import { createTokenizer, vocabularyFromText } from '../dist/node.js'
-import { vocabularyText } from './encoder.mjs'
-import { answer, race } from './measure.mjs'
+// Tokenizes texts with a vocabulary of typical size, against the minimum that any tokenizer does: normalise, strip accents, split.
+import { createTokenizer, vocabularyFromText } from '../../dist/node.js'
+import { vocabularyText } from '../builders/encoder.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 const count = Number(process.argv[2])
 const { vocabulary } = vocabularyFromText(vocabularyText(), 'bench')

@@ -1,12 +1,12 @@
 // Statistics of f32 values against a copy of the same values in the same process. Prints JSON.
 //   kernels COUNT  both passes over two windows by turns, as those of files are
 //   file PATH      every tensor of a file, one after the other, on one thread
-import { takeWindow } from '../dist/bytes/index.js'
-import { tensorStats } from '../dist/inspect/stats.js'
-import * as stats from '../dist/kernels/numbers/stats/index.js'
-import { closeModel, openInput, openModel } from '../dist/node.js'
-import { answer, race } from './measure.mjs'
-import { alignedBytes, fillNormal } from './normal.mjs'
+import { takeWindow } from '../../dist/bytes/index.js'
+import { tensorStats } from '../../dist/inspect/stats.js'
+import * as stats from '../../dist/kernels/numbers/stats/index.js'
+import { closeModel, openInput, openModel } from '../../dist/node.js'
+import { alignedBytes, fillNormal } from '../builders/normal.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 const [work, argument] = process.argv.slice(2)
 const result = work === 'kernels' ? await kernels(Number(argument)) : await file(argument)

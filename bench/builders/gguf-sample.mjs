@@ -46,7 +46,7 @@ export function writeVocabulary(path, { tokens, merges, tensors }) {
   return header.length
 }
 
-/** Of the usual lengths, a few of them not ASCII. */
+/** Of typical lengths, a few of them not ASCII. */
 function word(i) {
   const letters = ((i * 2654435761) % 2 ** 32).toString(36).slice(0, 2 + (i % 6))
   return `${i % 3 === 0 ? 'Ġ' : ''}${letters}`

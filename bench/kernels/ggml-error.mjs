@@ -1,9 +1,9 @@
 // The error of our own ggml quantizer and of ggml's, on the values that ggml's golden files were made from: RMSE of each.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dtypeById } from '../dist/node.js'
-import { root } from './harness.mjs'
-import { answer } from './measure.mjs'
+import { dtypeById } from '../../dist/node.js'
+import { root } from '../harness/harness.mjs'
+import { answer } from '../harness/measure.mjs'
 
 const type = process.argv[2]
 const load = (kind) => {

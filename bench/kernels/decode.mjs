@@ -2,12 +2,12 @@
 //   decode TYPE COUNT  a payload in memory, streamed window by window
 //   whole TYPE COUNT   the same into one array
 //   encode TYPE COUNT  f32 values in memory, streamed as TYPE
-import { dtypeById } from '../dist/dtypes/index.js'
-import { bytesPayload } from '../dist/model/index.js'
-import { castTensor } from '../dist/transforms/cast.js'
-import { decodedPayload } from '../dist/transforms/decode.js'
-import { answer, race } from './measure.mjs'
-import { alignedBytes, fillNormal } from './normal.mjs'
+import { dtypeById } from '../../dist/dtypes/index.js'
+import { bytesPayload } from '../../dist/model/index.js'
+import { castTensor } from '../../dist/transforms/cast.js'
+import { decodedPayload } from '../../dist/transforms/decode.js'
+import { alignedBytes, fillNormal } from '../builders/normal.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 const [work, id, countText] = process.argv.slice(2)
 const count = Number(countText)

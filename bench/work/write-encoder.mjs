@@ -1,7 +1,7 @@
 // Writes the sample encoder with a vocabulary as an EMBD file: `FILE`.
-import { openOutput, parseVocabularyText, planConversion, runConversion } from '../dist/node.js'
-import { encoderModel, vocabularyText } from './encoder.mjs'
-import { answer } from './measure.mjs'
+import { openOutput, parseVocabularyText, planConversion, runConversion } from '../../dist/node.js'
+import { encoderModel, vocabularyText } from '../builders/encoder.mjs'
+import { answer } from '../harness/measure.mjs'
 
 const path = process.argv[2]
 const { part } = parseVocabularyText(vocabularyText())

@@ -1,9 +1,9 @@
 // Quantizes and decodes normally distributed values, each method against a copy of the same values in the same process. Prints JSON.
-import { dtypeById } from '../dist/dtypes/index.js'
-import { bytesPayload } from '../dist/model/index.js'
-import { decodedPayload } from '../dist/transforms/decode.js'
-import { quantizeTensor } from '../dist/transforms/quantize.js'
-import { answer, race } from './measure.mjs'
+import { dtypeById } from '../../dist/dtypes/index.js'
+import { bytesPayload } from '../../dist/model/index.js'
+import { decodedPayload } from '../../dist/transforms/decode.js'
+import { quantizeTensor } from '../../dist/transforms/quantize.js'
+import { answer, race } from '../harness/measure.mjs'
 
 const [method, work, countText] = process.argv.slice(2)
 const count = Number(countText)
@@ -20,8 +20,8 @@ const memcpy = async () => copy.set(values)
 const result =
   work === 'error'
     ? await errors()
-    : work === 'least'
-      ? { least: lowestError() }
+    : work === 'minimum'
+      ? { minimum: lowestError() }
       : { ...(await speed()), bytes: bytes.byteLength }
 answer(result)
 
@@ -46,18 +46,18 @@ async function errors() {
 
 /** The error with the best real scale for each block, found by brute force: no choice of stored scales can be better. */
 function lowestError() {
-  const most = 2 ** (Number(method.slice(1)) - 1) - 1
+  const maxCode = 2 ** (Number(method.slice(1)) - 1) - 1
   let [error, square] = [0, 0]
   for (let from = 0; from < count; from += 32) {
     const block = values.subarray(from, from + 32)
-    const magnitude = block.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+    const magnitude = block.reduce((max, x) => Math.max(max, Math.abs(x)), 0)
     const squares = block.reduce((total, x) => total + x * x, 0)
     let gain = 0
-    for (let start = Math.max(0.55, 0.8 * most - 1); start < 1.05 * most + 2; start += 0.04) {
+    for (let start = Math.max(0.55, 0.8 * maxCode - 1); start < 1.05 * maxCode + 2; start += 0.04) {
       const inverse = start / magnitude
       let [product, codes] = [0, 0]
       for (let i = 0; i < 32; i++) {
-        const code = Math.max(-most, Math.min(most, Math.round(block[i] * inverse)))
+        const code = Math.max(-maxCode, Math.min(maxCode, Math.round(block[i] * inverse)))
         product += code * block[i]
         codes += code * code
       }

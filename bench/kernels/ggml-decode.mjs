@@ -1,8 +1,8 @@
 // Decodes blocks of one ggml type to f32, against a copy of as many values in the same process. Prints JSON.
-import { dtypeById } from '../dist/dtypes/index.js'
-import { bytesPayload } from '../dist/model/index.js'
-import { decodedPayload } from '../dist/transforms/decode.js'
-import { answer, race } from './measure.mjs'
+import { dtypeById } from '../../dist/dtypes/index.js'
+import { bytesPayload } from '../../dist/model/index.js'
+import { decodedPayload } from '../../dist/transforms/decode.js'
+import { answer, race } from '../harness/measure.mjs'
 
 const [type, countText] = process.argv.slice(2)
 const count = Number(countText)

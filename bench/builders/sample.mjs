@@ -42,3 +42,6 @@ function headerFor(size, shape, length = each) {
 function fillEvenly(data, i) {
   for (let k = 0; k < data.length; k += 1) data[k] = ((k * 2654435761 + i) % 2000) / 1000 - 1
 }
+
+/** The name of a tensor, as long as it can be for a million of them to fit a safetensors header, which has at most 100 MB. */
+export const tensorName = (i) => `layers.${i % 80}.experts.${Math.floor(i / 80)}.up`

@@ -13,8 +13,8 @@ import {
   runConversion,
   statsOfTensors,
   verifySource,
-} from '../dist/node.js'
-import { answer } from './measure.mjs'
+} from '../../dist/node.js'
+import { answer } from '../harness/measure.mjs'
 
 const [work, file, detail] = process.argv.slice(2)
 
@@ -53,7 +53,7 @@ async function run(pool) {
 const pool = openPool({ threads: 2 })
 pool.prepare()
 const best = { one: Number.POSITIVE_INFINITY, two: Number.POSITIVE_INFINITY }
-// Short work is done more often: for its first seconds the engine compiles it anew on threads of its own, which take their part of two cores.
+// Short work is done more often: for its first seconds the engine recompiles it on threads of its own, which compete for the two cores.
 const started = performance.now()
 for (let round = 0; round < 5 || performance.now() - started < 8000; round++) {
   for (const [threads, own] of Object.entries({ one: undefined, two: pool })) {

@@ -2,7 +2,7 @@
 // header that a safetensors file of them would have. Once each: with a million tensors what an earlier round left behind costs as much
 // as the work.
 
-import { LazyList } from '../dist/bytes/lazy-list.js'
+import { LazyList } from '../../dist/bytes/lazy-list.js'
 import {
   dtypeById,
   FileSource,
@@ -14,10 +14,10 @@ import {
   planConversion,
   rangePayload,
   runConversion,
-} from '../dist/node.js'
-import { answer, peakMemory, seconds } from './measure.mjs'
-import { nameOf } from './tensor-names.mjs'
-import { virtualFile } from './virtual.mjs'
+} from '../../dist/node.js'
+import { tensorName } from '../builders/sample.mjs'
+import { virtualFile } from '../builders/virtual.mjs'
+import { answer, peakMemory, seconds } from '../harness/measure.mjs'
 
 const each = 64
 
@@ -34,7 +34,7 @@ class Made extends LazyList {
 
   make(i) {
     const data = rangePayload(this.#source, i * each, each)
-    return { name: nameOf(i), dtype: this.#dtype, shape: [each / 4], order: 'row', role: 'weight', data }
+    return { name: tensorName(i), dtype: this.#dtype, shape: [each / 4], order: 'row', role: 'weight', data }
   }
 }
 
@@ -83,7 +83,7 @@ async function json(countText) {
   const parts = []
   for (let i = 0; i < count; i++) {
     const entry = { dtype: 'BF16', shape: [4, 8], data_offsets: [i * each, (i + 1) * each] }
-    parts.push(`${JSON.stringify(nameOf(i))}:${JSON.stringify(entry)}`)
+    parts.push(`${JSON.stringify(tensorName(i))}:${JSON.stringify(entry)}`)
   }
   const header = new TextEncoder().encode(`{${parts.join(',')}}`)
   let listed = 0

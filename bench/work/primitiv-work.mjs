@@ -1,8 +1,8 @@
 // One kind of work on a primitiv model, in a process of its own: `payloads FILE`, `list FILE` or `virtual BYTES`.
 import { closeSync, openSync, readSync } from 'node:fs'
-import { closeModel, countingSource, lazyPayload, openInput, openModel, planConversion } from '../dist/node.js'
-import { answer, race } from './measure.mjs'
-import { modelOf } from './primitiv-model.mjs'
+import { closeModel, countingSource, lazyPayload, openInput, openModel, planConversion } from '../../dist/node.js'
+import { modelOf } from '../builders/primitiv-model.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 const [work, target] = process.argv.slice(2)
 const window = 1 << 20

@@ -2,7 +2,7 @@
 // second thread can gain on this machine where the memory is the limit.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { answer, race } from './measure.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 // Starts on a page: reading to anywhere else takes several times as long.
 const window = new Uint8Array(new WebAssembly.Memory({ initial: 16 }).buffer)

@@ -1,7 +1,7 @@
 // Opens a GGUF file with a large vocabulary: `PATH HEADER gguf|hyllama|read`, against one of its peers or against reading the bytes.
 import { closeSync, openSync, readSync } from 'node:fs'
-import { closeModel, openInput, openModel } from '../dist/node.js'
-import { answer, race } from './measure.mjs'
+import { closeModel, openInput, openModel } from '../../dist/node.js'
+import { answer, race } from '../harness/measure.mjs'
 
 const [path, headerText, against] = process.argv.slice(2)
 const header = Number(headerText)

@@ -1,6 +1,6 @@
 // Sentence embeddings on one core with the encoder in a file, 16 texts of 32 tokens at a time: `FILE PROFILE ROUNDS`.
-import { closeModel, createEmbedder, nodeOnnxEngine, openInput, openModel } from '../dist/node.js'
-import { answer, seconds } from './measure.mjs'
+import { closeModel, createEmbedder, nodeOnnxEngine, openInput, openModel } from '../../dist/node.js'
+import { answer, seconds } from '../harness/measure.mjs'
 
 const [path, profile, rounds] = process.argv.slice(2)
 const [batchSize, length] = [16, 32]

@@ -24,7 +24,7 @@ export async function race(tare, yardstick, rounds = 5) {
   return { ...best, memory }
 }
 
-/** The most memory that this process has had, in bytes. Linux hands down the figure of `getrusage` from parent to child, not this one. */
+/** The peak memory of this process in bytes. Unlike the figure of `getrusage`, Linux does not hand it down from parent to child. */
 export function peakMemory() {
   try {
     return Number(/VmHWM:\s*(\d+) kB/.exec(readFileSync('/proc/self/status', 'latin1'))[1]) * 1024

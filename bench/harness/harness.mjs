@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { seconds } from './measure.mjs'
 
-export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export const cli = join(root, 'dist', 'command', 'main.js')
 export const GiB = 2 ** 30
 export const MiB = 2 ** 20
@@ -34,7 +34,7 @@ export function missing(command) {
 /** Runs the command line of tare: its time and its peak memory. What it prints goes nowhere, or into a file. */
 export async function tare(args, { status = 0, output } = {}) {
   const out = output ? openSync(output, 'w') : 'ignore'
-  const command = ['-r', join(root, 'bench', 'peak.cjs'), cli, ...args.map(String), '--quiet']
+  const command = ['-r', join(root, 'bench', 'harness', 'peak.cjs'), cli, ...args.map(String), '--quiet']
   const start = performance.now()
   const child = spawn(process.execPath, command, { stdio: ['ignore', out, 'pipe', 'pipe'] })
   const outputs = Promise.all([text(child.stderr), text(child.stdio[3])])
@@ -69,7 +69,7 @@ export async function raceCommand(args, yardstick, { rounds = 3, before = () => 
 
 /**
  * Nothing at `path`, and memory at hand for a file of so many bytes. A virtual machine may give memory that is free back to its host, and
- * getting it again takes up to ten times as long as writing to it: whoever writes after a pause would pay for that, the next would not.
+ * getting it again takes up to ten times as long as writing to it: the first to write after a pause would pay for that, the next would not.
  */
 export function clearPlace(path, bytes) {
   remove(path)
@@ -85,7 +85,7 @@ export function copyAndSync(from, to) {
   run('sync', [to])
 }
 
-/** Runs a script of this folder in a process of its own and gives back what it answered. */
+/** Runs a script below bench/ in a process of its own and gives back what it answered. */
 export function isolated(script, args = []) {
   const command = [join(root, 'bench', script), ...args.map(String)]
   const result = spawnSync(process.execPath, command, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,9 +1,9 @@
 // Encodes f32 values to blocks of one ggml type, against a copy of as many values in the same process. Prints JSON.
-import { dtypeById, f32 } from '../dist/dtypes/index.js'
-import { bytesPayload } from '../dist/model/index.js'
-import { castTensor } from '../dist/transforms/cast.js'
-import { answer, race } from './measure.mjs'
-import { alignedBytes, fillNormal } from './normal.mjs'
+import { dtypeById, f32 } from '../../dist/dtypes/index.js'
+import { bytesPayload } from '../../dist/model/index.js'
+import { castTensor } from '../../dist/transforms/cast.js'
+import { alignedBytes, fillNormal } from '../builders/normal.mjs'
+import { answer, race } from '../harness/measure.mjs'
 
 const [type, countText] = process.argv.slice(2)
 const count = Number(countText)

@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module'
 import { crc32 } from 'node:zlib'
 import { createBLAKE3, createCRC32, createSHA256 } from 'hash-wasm'
-import { portableDigests } from '../dist/digest/portable.js'
-import { answer } from './measure.mjs'
+import { portableDigests } from '../../dist/digest/portable.js'
+import { answer } from '../harness/measure.mjs'
 
 const [kernel, size] = [process.argv[2], Number(process.argv[3])]
 const window = new Uint8Array(new WebAssembly.Memory({ initial: 16, maximum: 16 }).buffer)

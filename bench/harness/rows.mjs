@@ -5,7 +5,7 @@
 export const memoryLimit = 300e6
 
 /**
- * `goal`: the least ratio, or an object with `text` and `met`. `bytes` or `count` (with `items`) give a rate. `unit` is seconds unless
+ * `goal`: the minimum ratio, or an object with `text` and `met`. `bytes` or `count` (with `items`) give a rate. `unit` is seconds unless
  * the figures are something else.
  */
 export function row(work, { tare, yardstick, memory }, options = {}) {
@@ -29,8 +29,8 @@ export function row(work, { tare, yardstick, memory }, options = {}) {
 }
 
 /** Where the goal is the figure itself: at most this much. */
-export function limitRow(work, { tare, memory }, { most, unit = 's', ...options }) {
-  const goal = { text: `≤ ${formatFigure(most, unit)}`, met: tare <= most }
+export function limitRow(work, { tare, memory }, { max, unit = 's', ...options }) {
+  const goal = { text: `≤ ${formatFigure(max, unit)}`, met: tare <= max }
   return row(work, { tare, memory, yardstick: options.yardstick }, { unit, ...options, goal })
 }
 

@@ -1,9 +1,9 @@
 // Verifies every file of one folder of the fixtures, one after the other. Answers how many have defects and what the slowest took.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openInput, verifySource } from '../dist/node.js'
-import { root } from './harness.mjs'
-import { answer } from './measure.mjs'
+import { openInput, verifySource } from '../../dist/node.js'
+import { root } from '../harness/harness.mjs'
+import { answer } from '../harness/measure.mjs'
 
 const folder = join(root, 'fixtures', process.argv[2])
 const found = { files: 0, damaged: 0, slowest: 0, total: 0 }

@@ -11,9 +11,9 @@ import {
   runConversion,
   tensorStats,
   verifySource,
-} from '../dist/node.js'
-import { answer, seconds } from './measure.mjs'
-import { RecordingSink, virtualFile, virtualSafetensors } from './virtual.mjs'
+} from '../../dist/node.js'
+import { RecordingSink, virtualFile, virtualSafetensors } from '../builders/virtual.mjs'
+import { answer, seconds } from '../harness/measure.mjs'
 
 const [work, sizeText, file] = process.argv.slice(2)
 const size = Number(sizeText)
