@@ -4,16 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import { withoutKernels } from '../../../src/kernels/load.js'
 import { type Closeness, compareWindows, createMeter, type Meter } from '../../../src/kernels/numbers/compare.js'
+import { noise } from '../../support/numbers.js'
 
 fc.configureGlobal({ seed: 5 })
-
-function noise(seed: number, count: number): Float32Array {
-  let state = seed | 1
-  return Float32Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) | 0
-    return state / 2 ** 31
-  })
-}
 
 const special = [NaN, Infinity, -Infinity, 0, -0, 1e-45, 3.4e38, -3.4e38, 1e-30]
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import { type DType, dtypeById } from '../../../src/dtypes/index.js'
 import { withoutKernels } from '../../../src/kernels/load.js'
-import { whereBitsDiffer } from '../bits.js'
+import { whereBitsDiffer } from '../../support/numbers.js'
 
 fc.configureGlobal({ seed: 5 })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import { withoutKernels } from '../../../src/kernels/load.js'
 import { transpose } from '../../../src/kernels/numbers/transpose.js'
-import { whereBitsDiffer } from '../bits.js'
+import { whereBitsDiffer } from '../../support/numbers.js'
 
 fc.configureGlobal({ seed: 5 })
 

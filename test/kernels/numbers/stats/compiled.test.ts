@@ -22,16 +22,9 @@ import {
   summarize,
   walkDigits,
 } from '../../../../src/kernels/numbers/stats/index.js'
+import { noise } from '../../../support/numbers.js'
 
 fc.configureGlobal({ seed: 5 })
-
-const noise = (seed: number, count: number): Float32Array => {
-  let state = seed | 1
-  return Float32Array.from({ length: count }, () => {
-    state = (Math.imul(state, 1664525) + 1013904223) | 0
-    return state / 2 ** 31
-  })
-}
 
 const special = [NaN, Infinity, -Infinity, 0, -0, 1e-45, -1e-45, 3.4e38, -3.4e38, 2 ** -126, 0x7f]
 

@@ -1,5 +1,6 @@
 // Writes OINF files field by field, right or wrong, without the code under test.
 import { MemorySource } from '../../../src/index.js'
+import { floats } from '../../support/numbers.js'
 
 export interface CraftedValue {
   readonly key: string | Uint8Array
@@ -45,7 +46,7 @@ export interface Craft {
 export const u32 = (...values: number[]): Uint8Array => new Uint8Array(Uint32Array.from(values).buffer)
 export const u64 = (...values: (number | bigint)[]): Uint8Array =>
   new Uint8Array(BigUint64Array.from(values.map(BigInt)).buffer)
-export const f32 = (...values: number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
+export const f32 = floats
 export const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
 
 export function join(...chunks: readonly Uint8Array[]): Uint8Array {

@@ -1,5 +1,5 @@
 // PyTorch files made by hand: pickles from a small assembler, archives and old-format files around them.
-import { craftZip } from '../../wire/zip/craft-zip.js'
+import { craftZip } from '../../wire/zip/build.js'
 
 const latin1 = (text: string): number[] => [...text].map((character) => character.charCodeAt(0))
 const u32 = (value: number): number[] => [0, 8, 16, 24].map((shift) => Math.floor(value / 2 ** shift) % 256)
