@@ -6,10 +6,10 @@ import {
   type CodeSet,
   expandBlocks,
   expandSupers,
+  plainKernels,
   type TileKernels,
   unpackRawBlocks,
 } from '../../../src/kernels/mcf/index.js'
-import { plainKernels } from '../../../src/kernels/mcf/plain/index.js'
 import { unpackPlain } from '../../../src/kernels/mcf/plain/unpack.js'
 import { supersPerRow, type TileShape } from '../../../src/kernels/mcf/tile.js'
 

@@ -2,7 +2,7 @@
 // in turn, so that everything is a product of integers and powers of two.
 
 import { blockBytes, fieldOffset, layouts } from '../layouts.js'
-import { f16Values } from './f16-scales.js'
+import { f16At } from './f16-scales.js'
 
 const tq1Size = blockBytes(layouts.tq1_0)
 const tq1Last = fieldOffset(layouts.tq1_0, 'qh')
@@ -13,9 +13,8 @@ const tq1D = fieldOffset(layouts.tq1_0, 'd')
  * byte, and digit n is what a further factor of 3 lifts above it. The groups of bytes are 32, 16 and 4 (with four digits each).
  */
 export function decodeTQ1_0(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += tq1Size) {
-    const d = f16[source[at + tq1D]! | (source[at + tq1D + 1]! << 8)]!
+    const d = f16At(source, at + tq1D)
     to = putTrits(source, at, 32, 5, target, to, d)
     to = putTrits(source, at + 32, 16, 5, target, to, d)
     to = putTrits(source, at + tq1Last, 4, 4, target, to, d)
@@ -46,9 +45,8 @@ const tq2D = fieldOffset(layouts.tq2_0, 'd')
 
 /** Two bits per element, in planes of 32 bytes as in Q2_K: (q - 1) * d. */
 export function decodeTQ2_0(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += tq2Size) {
-    const d = f16[source[at + tq2D]! | (source[at + tq2D + 1]! << 8)]!
+    const d = f16At(source, at + tq2D)
     for (let plane = 0; plane < 8; plane++, to += 32) {
       const codes = at + (plane >>> 2) * 32
       const shift = 2 * (plane & 3)

@@ -2,7 +2,7 @@
 // sixteen codes stand for numbers that are denser around zero.
 
 import { blockBytes, fieldOffset, layouts } from '../layouts.js'
-import { f16Values } from './f16-scales.js'
+import { f16At, f16Value } from './f16-scales.js'
 import { lattice1 } from './lattices.js'
 
 /** Writes the eight elements scale * (component + shift). */
@@ -23,10 +23,9 @@ const s1High = fieldOffset(layouts.iq1_s, 'qh')
 
 /** A 16-bit word per 32 elements: the upper three bits of four codes, three bits of scale, the sign of the shift. */
 export function decodeIQ1_S(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice1()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += s1Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     for (let sub = 0, codes = at + s1Codes; sub < 8; sub++) {
       const word = source[at + s1High + 2 * sub]! | (source[at + s1High + 2 * sub + 1]! << 8)
       const scale = d * (2 * ((word >>> 12) & 7) + 1)
@@ -56,10 +55,9 @@ export function scaleCodeIQ1_M(source: Uint8Array, at: number): number {
 
 /** Twelve bits of each scale word serve 64 elements, three per 16. Four bits per code: the upper three of the index, the shift's sign. */
 export function decodeIQ1_M(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice1()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += m1Size) {
-    const d = f16[scaleCodeIQ1_M(source, at)]!
+    const d = f16Value(scaleCodeIQ1_M(source, at))
     for (let k = 0; k < 32; k++, to += 8) {
       const word = at + m1Scales + 2 * (k >>> 3)
       const scaleBits = (source[word]! | (source[word + 1]! << 8)) >>> (3 * ((k >>> 1) & 3))
@@ -77,9 +75,8 @@ const nl4Codes = fieldOffset(layouts.iq4_nl, 'qs')
 
 /** Laid out as Q4_0. */
 export function decodeIQ4_NL(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += nl4Size, to += 32) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     const codes = at + nl4Codes
     for (let i = 0; i < 16; i++) {
       const byte = source[codes + i]!
@@ -96,9 +93,8 @@ const xs4Codes = fieldOffset(layouts.iq4_xs, 'qs')
 
 /** The same in sub-blocks of 32 with scales of six bits, offset by 32, cut into four low and two high bits. */
 export function decodeIQ4_XS(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += xs4Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     const highs = source[at + xs4High]! | (source[at + xs4High + 1]! << 8)
     for (let sub = 0, codes = at + xs4Codes; sub < 8; sub++, codes += 16, to += 32) {
       const low = (source[at + xs4Low + (sub >>> 1)]! >>> (sub & 1 ? 4 : 0)) & 15

@@ -3,7 +3,7 @@
 
 import { blockBytes, fieldOffset, layouts } from '../layouts.js'
 import { wordAt } from './decode-legacy.js'
-import { f16Values } from './f16-scales.js'
+import { f16At } from './f16-scales.js'
 import { lattice2s, lattice2xs, lattice2xxs, lattice3s, lattice3xxs } from './lattices.js'
 
 /** The eight signs behind seven bits. */
@@ -35,10 +35,9 @@ const xxs2Codes = fieldOffset(layouts.iq2_xxs, 'qs')
 
 /** Eight bytes per 32 elements: four codes, then a word of four times seven signs and the scale in its top four bits. */
 export function decodeIQ2_XXS(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice2xxs()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += xxs2Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     for (let sub = 0, codes = at + xxs2Codes; sub < 8; sub++, codes += 8) {
       const word = wordAt(source, codes + 4)
       const scale = d * (0.5 + (word >>> 28)) * 0.25
@@ -55,10 +54,9 @@ const xs2Scales = fieldOffset(layouts.iq2_xs, 'scales')
 
 /** Sixteen bits per 8 elements: nine of code, seven of signs. A byte of scales serves 32 elements, four bits per 16. */
 export function decodeIQ2_XS(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice2xs()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += xs2Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     for (let k = 0, codes = at + xs2Codes; k < 32; k++, codes += 2, to += 8) {
       const scale = d * (0.5 + ((source[at + xs2Scales + (k >>> 2)]! >>> (k & 2 ? 4 : 0)) & 15)) * 0.25
       const code = source[codes]! | (source[codes + 1]! << 8)
@@ -75,10 +73,9 @@ const s2Scales = fieldOffset(layouts.iq2_s, 'scales')
 
 /** Ten bits of code per 8 elements, the upper two apart, and all eight signs. */
 export function decodeIQ2_S(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice2s()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += s2Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     for (let k = 0; k < 32; k++, to += 8) {
       const scale = d * (0.5 + ((source[at + s2Scales + (k >>> 2)]! >>> (k & 2 ? 4 : 0)) & 15)) * 0.25
       const high = (source[at + s2High + (k >>> 2)]! >>> (2 * (k & 3))) & 3
@@ -94,10 +91,9 @@ const xxs3Signs = fieldOffset(layouts.iq3_xxs, 'scalesAndSigns')
 
 /** A code per 4 elements; signs and scale as in IQ2_XXS. */
 export function decodeIQ3_XXS(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice3xxs()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += xxs3Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     for (let sub = 0, codes = at + xxs3Codes; sub < 8; sub++) {
       const word = wordAt(source, at + xxs3Signs + 4 * sub)
       const scale = d * (0.5 + (word >>> 28)) * 0.5
@@ -118,10 +114,9 @@ const s3Scales = fieldOffset(layouts.iq3_s, 'scales')
 
 /** Nine bits of code per 4 elements, the ninth apart, and all signs. Scales are odd numbers, four bits per 32 elements. */
 export function decodeIQ3_S(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   const lattice = lattice3s()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += s3Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
+    const d = f16At(source, at)
     for (let k = 0; k < 64; k++, to += 4) {
       const sub = k >>> 3
       const scale = d * (1 + 2 * ((source[at + s3Scales + (sub >>> 1)]! >>> (sub & 1 ? 4 : 0)) & 15))

@@ -2,7 +2,7 @@
 // f16 scales of the block multiply. Codes are cut into bit planes so that vector units can take them apart.
 
 import { blockBytes, fieldOffset, layouts } from '../layouts.js'
-import { f16Values } from './f16-scales.js'
+import { f16At } from './f16-scales.js'
 
 const q2Size = blockBytes(layouts.q2_k)
 const q2Codes = fieldOffset(layouts.q2_k, 'qs')
@@ -11,10 +11,9 @@ const q2Min = fieldOffset(layouts.q2_k, 'dmin')
 
 /** A byte per sub-block of 16: the scale in its low bits, the minimum in its high bits. */
 export function decodeQ2_K(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += q2Size) {
-    const d = f16[source[at + q2D]! | (source[at + q2D + 1]! << 8)]!
-    const dmin = f16[source[at + q2Min]! | (source[at + q2Min + 1]! << 8)]!
+    const d = f16At(source, at + q2D)
+    const dmin = f16At(source, at + q2Min)
     for (let sub = 0; sub < 16; sub++, to += 16) {
       const packed = source[at + sub]!
       const scale = d * (packed & 15)
@@ -39,9 +38,8 @@ const q3D = fieldOffset(layouts.q3_k, 'd')
 
 /** The third bit has a plane of its own, where it stands for "do not subtract 4". Scales have six bits and an offset of 32. */
 export function decodeQ3_K(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += q3Size) {
-    const d = f16[source[at + q3D]! | (source[at + q3D + 1]! << 8)]!
+    const d = f16At(source, at + q3D)
     for (let sub = 0; sub < 16; sub++, to += 16) {
       const low = source[at + q3Scales + (sub & 7)]! >>> (sub & 8 ? 4 : 0)
       const high = source[at + q3Scales + 8 + (sub & 3)]! >>> (2 * (sub >>> 2))
@@ -74,10 +72,9 @@ const q4Codes = fieldOffset(layouts.q4_k, 'qs')
 
 /** Two sub-blocks of 32 share 32 bytes: one in the low bits, the next in the high bits. */
 export function decodeQ4_K(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += q4Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
-    const dmin = f16[source[at + q4Min]! | (source[at + q4Min + 1]! << 8)]!
+    const d = f16At(source, at)
+    const dmin = f16At(source, at + q4Min)
     const scales = at + q4Scales
     for (let pair = 0, codes = at + q4Codes; pair < 8; pair += 2, codes += 32, to += 64) {
       const scale1 = d * scaleAt(source, scales, pair)
@@ -101,10 +98,9 @@ const q5Codes = fieldOffset(layouts.q5_k, 'qs')
 
 /** As Q4_K; bit n of byte i of `qh` is the fifth bit of element i of sub-block n. */
 export function decodeQ5_K(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += q5Size) {
-    const d = f16[source[at]! | (source[at + 1]! << 8)]!
-    const dmin = f16[source[at + q5Min]! | (source[at + q5Min + 1]! << 8)]!
+    const d = f16At(source, at)
+    const dmin = f16At(source, at + q5Min)
     const scales = at + q5Scales
     const high = at + q5High
     for (let pair = 0, codes = at + q5Codes; pair < 8; pair += 2, codes += 32, to += 64) {
@@ -129,9 +125,8 @@ const q6D = fieldOffset(layouts.q6_k, 'd')
 
 /** Signed scales of eight bits per 16 elements; codes have an offset of 32, four low bits in `ql` and two high bits in planes. */
 export function decodeQ6_K(source: Uint8Array, target: Float32Array, blocks: number): void {
-  const f16 = f16Values()
   for (let block = 0, at = 0, to = 0; block < blocks; block++, at += q6Size) {
-    const d = f16[source[at + q6D]! | (source[at + q6D + 1]! << 8)]!
+    const d = f16At(source, at + q6D)
     for (let half = 0; half < 2; half++, to += 128) {
       for (let part = 0; part < 2; part++) {
         const scales = at + q6Scales + half * 8 + part

@@ -5,11 +5,14 @@ import { f16Patterns } from '../../numbers/plain/convert.js'
 
 let table: Float32Array | undefined
 
-/** The value of every f16 code. */
-export function f16Values(): Float32Array {
+/** The value of an f16 code. */
+export function f16Value(code: number): number {
   table ??= new Float32Array(f16Patterns().buffer)
-  return table
+  return table[code]!
 }
+
+/** The f16 at an offset. */
+export const f16At = (source: Uint8Array, at: number): number => f16Value(source[at]! | (source[at + 1]! << 8))
 
 const one = new Float32Array(1)
 const oneBits = bitsOf(one)
@@ -23,7 +26,7 @@ export function putF16(target: Uint8Array, offset: number, value: number): numbe
     sign | (magnitude < 0x47800000 ? narrowMagnitude(magnitude, 10, 15) : magnitude > infinityBits ? 0x7e00 : 0x7c00)
   target[offset] = code
   target[offset + 1] = code >>> 8
-  return f16Values()[code]!
+  return f16Value(code)
 }
 
 /**
