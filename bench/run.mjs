@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs'
 import { arch, availableParallelism, loadavg, platform, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { remove, root, scratch } from './harness.mjs'
-import { formatRow } from './rows.mjs'
+import { remove, root, scratch } from './harness/harness.mjs'
+import { formatRow } from './harness/rows.mjs'
 
 const help = `npm run bench -- [options]
 

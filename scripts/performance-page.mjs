@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatFigure, formatMemory, formatRate, shortNumber } from '../bench/rows.mjs'
+import { formatFigure, formatMemory, formatRate, shortNumber } from '../bench/harness/rows.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 

@@ -16,23 +16,23 @@ const quarters = [
   [3, 4, 9, 14],
 ]
 
-// Turning by whole bytes is a permutation of bytes. As a swizzle, whose pattern the compiler behind keeps in a register, it is faster
-// than as a shuffle, whose pattern it puts together anew each time.
+// Rotating by whole bytes is a permutation of bytes. A swizzle, whose pattern V8 keeps in a register, is faster than a shuffle, whose pattern
+// it rebuilds at every use.
 const head = `
-@inline function turn16(x: v128): v128 { return i8x16.swizzle(x, i8x16(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)) }
-@inline function turn12(x: v128): v128 { return v128.or(i32x4.shr_u(x, 12), i32x4.shl(x, 20)) }
-@inline function turn8(x: v128): v128 { return i8x16.swizzle(x, i8x16(1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12)) }
-@inline function turn7(x: v128): v128 { return v128.or(i32x4.shr_u(x, 7), i32x4.shl(x, 25)) }
+@inline function rotate16(x: v128): v128 { return i8x16.swizzle(x, i8x16(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)) }
+@inline function rotate12(x: v128): v128 { return v128.or(i32x4.shr_u(x, 12), i32x4.shl(x, 20)) }
+@inline function rotate8(x: v128): v128 { return i8x16.swizzle(x, i8x16(1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12)) }
+@inline function rotate7(x: v128): v128 { return v128.or(i32x4.shr_u(x, 7), i32x4.shl(x, 25)) }
 `
 
 // The message is added before the word that was computed last, so that the sum is ready when that word is.
 function mixQuarter([a, b, c, d], first, second) {
-  const half = (word, turnD, turnB) => `
+  const half = (word, rotateD, rotateB) => `
   v${a} = i32x4.add(i32x4.add(v${a}, v128.load(block, ${16 * word})), v${b})
-  v${d} = ${turnD}(v128.xor(v${d}, v${a}))
+  v${d} = ${rotateD}(v128.xor(v${d}, v${a}))
   v${c} = i32x4.add(v${c}, v${d})
-  v${b} = ${turnB}(v128.xor(v${b}, v${c}))`
-  return half(first, 'turn16', 'turn12') + half(second, 'turn8', 'turn7')
+  v${b} = ${rotateB}(v128.xor(v${b}, v${c}))`
+  return half(first, 'rotate16', 'rotate12') + half(second, 'rotate8', 'rotate7')
 }
 
 function mixRounds() {
@@ -48,7 +48,7 @@ function mixRounds() {
 const words = [0, 1, 2, 3, 4, 5, 6, 7]
 
 export default `${head}
-/** Replaces the chaining values at \`values\`, 8 vectors, by those that follow from the message at \`block\`, 16 vectors. */
+/** Updates the chaining values at \`values\`, 8 vectors, with the message at \`block\`, 16 vectors. */
 export function mix(values: usize, block: usize, counter: v128, counterHigh: i32, length: i32, flags: i32): void {
   ${words.map((i) => `let v${i} = v128.load(values, ${16 * i})`).join('\n  ')}
   let v8 = i32x4.splat(0x6a09e667)

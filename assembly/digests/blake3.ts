@@ -1,6 +1,7 @@
-// BLAKE3 of up to 64 KiB: the chaining values of its chunks of 1 KiB, four at a time, then of their parents, level by level. Where four
-// are not left, the spare lanes work on whatever lies behind, and nobody looks at what they find.
+// BLAKE3 of up to 64 KiB: the chaining values of its chunks of 1 KiB, four at a time, then of their parents, level by level. Where fewer
+// than four are left, the spare lanes hash whatever bytes follow, and their results are ignored.
 import { mix } from './blake3-mix'
+import { message, nodes, padded, values } from './memory-map'
 
 const chunkSize: i32 = 1024
 const blockSize: i32 = 64
@@ -10,13 +11,6 @@ const chunkStart: i32 = 1
 const chunkEnd: i32 = 2
 const isParent: i32 = 4
 const isRoot: i32 = 8
-
-// Scratch: the chaining values of four lanes and their message, word by word; a short block with its zeros; and the values of all nodes of
-// one level, with room for the spare lanes.
-const values: usize = 0x1000
-const message: usize = 0x1100
-const padded: usize = 0x1200
-const nodes: usize = 0x2000
 
 function startValues(): void {
   v128.store(values, i32x4.splat(0x6a09e667))
@@ -45,7 +39,7 @@ function transpose(from: usize, stride: usize, to: usize, toStride: usize): void
   v128.store(to + 3 * toStride, v128.shuffle<i64>(highAB, highCD, 1, 3))
 }
 
-/** Takes the next block of four lanes that lie `stride` bytes apart. */
+/** Mixes in the next block of each of four lanes that lie `stride` bytes apart. */
 function mixLanes(from: usize, stride: usize, counter: v128, counterHigh: i32, length: i32, flags: i32): void {
   transpose(from, stride, message, 16)
   transpose(from + 16, stride, message + 64, 16)
@@ -54,7 +48,7 @@ function mixLanes(from: usize, stride: usize, counter: v128, counterHigh: i32, l
   mix(values, message, counter, counterHigh, length, flags)
 }
 
-/** The chaining values of the four lanes, one after another. */
+/** Writes the chaining values of the four lanes, one after another. */
 function putValues(to: usize): void {
   transpose(values, 16, to, valueSize)
   transpose(values + 64, 16, to + 16, valueSize)
@@ -72,7 +66,7 @@ function fourChunks(from: usize, counterLow: i32, counterHigh: i32, to: usize): 
   putValues(to)
 }
 
-/** A chunk that is shorter than others or the only one. All lanes do the same; it is the last one, or everything is short. */
+/** The last chunk, which may be short, or the only one. All four lanes do the same work. */
 function oneChunk(from: usize, length: i32, counterLow: i32, counterHigh: i32, flags: i32, to: usize): void {
   const counter = i32x4.splat(counterLow)
   startValues()
@@ -88,7 +82,7 @@ function oneChunk(from: usize, length: i32, counterLow: i32, counterHigh: i32, f
   putValues(to)
 }
 
-/** Puts pairs of values, which lie one after another, together. Writing never overtakes reading. */
+/** Computes the parents of neighbouring values. `to` may be `from`: writing never overtakes reading. */
 function pairUp(pairs: i32, from: usize, to: usize, flags: i32): void {
   for (; pairs > 0; pairs -= 4) {
     startValues()
@@ -100,8 +94,8 @@ function pairUp(pairs: i32, from: usize, to: usize, flags: i32): void {
 }
 
 /**
- * The chaining value, or with `root` the digest, of `length` bytes from chunk number `counter` on; the number is a multiple of 64. Returns
- * where it lies.
+ * The chaining value, or with `root` the digest, of `length` bytes that start at chunk number `counter`, a multiple of 64. Returns its
+ * address.
  */
 export function subtree(from: usize, length: i32, counterLow: i32, counterHigh: i32, root: bool): usize {
   const flags = root ? isRoot : 0
@@ -123,7 +117,7 @@ export function subtree(from: usize, length: i32, counterLow: i32, counterHigh: 
     const pairs = count / 2
     const odd = nodes + <usize>((count - 1) * valueSize)
     const isOdd = count % 2 === 1
-    if (isOdd) memory.copy(padded, odd, valueSize) // the spare lanes would write over it
+    if (isOdd) memory.copy(padded, odd, valueSize) // the spare lanes overwrite it
     pairUp(pairs, nodes, nodes, 0)
     if (isOdd) memory.copy(nodes + <usize>(pairs * valueSize), padded, valueSize)
     count = pairs + (isOdd ? 1 : 0)
@@ -132,7 +126,7 @@ export function subtree(from: usize, length: i32, counterLow: i32, counterHigh: 
   return nodes
 }
 
-/** The value of the node over two others, which lie one after another at `from`. Returns where it lies. */
+/** The parent of two values that lie one after another at `from`. Returns its address. */
 export function parent(from: usize, root: bool): usize {
   pairUp(1, from, nodes, root ? isRoot : 0)
   return nodes

@@ -1,20 +1,14 @@
-// CRC-32 of sixteen stretches of the input at once. A vector holds one byte of each; a checksum of 32 bits is four such vectors, the
-// lowest byte first. One step of the usual method, table[(crc ^ byte) & 255] ^ (crc >> 8), then is two lookups of half a byte for each of
-// the four, and a swizzle looks up sixteen of those. What the stretches give is put together as in src/digest/crc32-combine.ts.
+// CRC-32 of sixteen slices of the input at once. A vector holds one byte of each; a checksum of 32 bits is four such vectors, the
+// lowest byte first. One step of the bytewise method, table[(crc ^ byte) & 255] ^ (crc >> 8), becomes two lookups of half a byte for each
+// of the four, and a swizzle does sixteen of those at once. The checksums of the slices are combined as in src/digest/crc32.ts.
+import { byteTable, columns, halfTable, rows, sums } from './memory-map'
 
 const polynomial: u32 = 0xedb88320
 const lanes: i32 = 16
-/** Of a stretch. Not a power of two: lines of memory that far apart would want the same place in the cache. */
-const longest: i32 = 4080
-/** Below, one byte after the other is as fast. */
-const shortest: i32 = 1024
-
-// The table of the usual method; the same by half bytes, low and high one for each byte of the result; and room to turn rows into columns.
-const byteTable: usize = 0x4000
-const halfTable: usize = 0x4400
-const rows: usize = 0x4600
-const columns: usize = 0x4700
-const sums: usize = 0x4800
+/** Not a power of two: cache lines that far apart would compete for the same place in the cache. */
+const maxSlice: i32 = 4080
+/** Below this the bytewise method is as fast. */
+const minInput: i32 = 1024
 
 export function prepareTables(): void {
   for (let byte: u32 = 0; byte < 256; byte++) {
@@ -39,8 +33,7 @@ function highBytes(a: v128, b: v128): v128 {
 }
 
 /**
- * Row i and row i + 8 become rows 2i and 2i + 1, byte by byte in turn, and that twice. Four times would be the transposition of 16 rows of
- * 16 bytes.
+ * Interleaves the bytes of rows i and i + 8 into rows 2i and 2i + 1, and does so twice. Four times is the transpose of 16 rows of 16 bytes.
  */
 function weaveTwice(from: usize, stride: usize, to: usize): void {
   for (let i: usize = 0; i < 4; i++) {
@@ -66,8 +59,8 @@ function lookUp(byte: usize, low: v128, high: v128): v128 {
   )
 }
 
-/** The checksums of sixteen stretches that lie one after another, into `sums`; the first one goes on from `crc`. */
-function sumStretches(crc: u32, from: usize, length: usize): void {
+/** Writes the checksums of sixteen adjacent slices to `sums`; the first continues from `crc`. */
+function sumSlices(crc: u32, from: usize, length: usize): void {
   let c0 = i8x16.replace_lane(i8x16.splat(0), 0, <i8>crc)
   let c1 = i8x16.replace_lane(i8x16.splat(0), 0, <i8>(crc >>> 8))
   let c2 = i8x16.replace_lane(i8x16.splat(0), 0, <i8>(crc >>> 16))
@@ -130,15 +123,15 @@ function joinSums(length: i32): u32 {
   return crc
 }
 
-/** Goes on from `crc`, 0 at the beginning, with `length` bytes. */
+/** Continues the checksum `crc`, 0 at the start, with `length` bytes. */
 export function checksum(crc: u32, from: usize, length: i32): u32 {
   crc = ~crc
-  while (length >= shortest) {
-    const stretch = min(longest, (length / (16 * lanes)) * 16)
-    sumStretches(crc, from, stretch)
-    crc = joinSums(stretch)
-    from += lanes * stretch
-    length -= lanes * stretch
+  while (length >= minInput) {
+    const slice = min(maxSlice, (length / (16 * lanes)) * 16)
+    sumSlices(crc, from, slice)
+    crc = joinSums(slice)
+    from += lanes * slice
+    length -= lanes * slice
   }
   for (const end = from + length; from < end; from++) {
     crc = load<u32>(byteTable + 4 * ((crc ^ load<u8>(from)) & 255)) ^ (crc >>> 8)

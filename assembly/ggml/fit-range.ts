@@ -1,13 +1,14 @@
-// The search for a scale and a minimum of a sub-block, as in src/dtypes/ggml/fit.ts. Trials do not depend on each other, so four of them run
-// side by side; each adds up in the order of the plain code.
-import { both, factors, gains, toShifted, toWeight, triedOffsets, triedScales } from './room'
-import { toInt32 } from './whole'
+// The search for a scale and a minimum of a sub-block, as in src/kernels/ggml/plain/fit.ts. Trials are independent, so four of them run
+// side by side; each sums in the order of the plain code.
+import { factors, gains, triedOffsets, triedScales } from './memory-map'
+import { toInt32 } from './rounding'
+import { both, toShifted, toWeight } from './scratch'
 
-/** What was found. */
+/** The result of `fitScaleAndMin`. */
 export let scale: f64 = 0
 export let min: f64 = 0
 
-/** Of the sub-block: the ends of its range, which holds zero or lies above it; the sum of weights, and of weights times values. */
+/** Of the sub-block: its range, extended down to zero; the sum of weights, and of weights times values. */
 let low: f64 = 0
 let high: f64 = 0
 let sumW: f64 = 0
@@ -51,7 +52,7 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
       min = -triedOffset
     }
   }
-  // Better codes for the scale and minimum found, better scale and minimum for these, until nothing is gained.
+  // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
   for (let round = 0; round < 4; round++) {
     const factor = 1 / scale
     const top = factor * (high + min) + 0.5
@@ -65,7 +66,7 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
   }
 }
 
-/** What does not depend on codes. */
+/** The range and the sums that do not depend on codes. */
 function findSums(values: usize, end: usize): void {
   let lows = f64x2.splat(0)
   let highs = v128.load64_splat(values)
@@ -85,7 +86,7 @@ function findSums(values: usize, end: usize): void {
   sumX = f64x2.extract_lane(sums, 1)
 }
 
-/** Four trials. Nothing is below zero here, and nothing far above the limit. */
+/** Four trials. No place is below zero or far above the limit. */
 function tryFour(values: usize, end: usize, limit: f64, trial: usize): void {
   const top = both(limit)
   const half = both(0.5)
@@ -116,7 +117,7 @@ function tryFour(values: usize, end: usize, limit: f64, trial: usize): void {
   solveTwo(lB, llB, xlB, 16)
 }
 
-/** The sums of one trial. Codes come in pairs, and are added one after the other. */
+/** The sums of one trial. Codes are computed in pairs and added one after the other. */
 function tryOne(values: usize, end: usize, limit: f64, factor: f64, low: f64): void {
   const top = both(limit)
   const half = both(0.5)
@@ -142,7 +143,7 @@ function tryOne(values: usize, end: usize, limit: f64, factor: f64, low: f64): v
   sumXL = f64x2.extract_lane(xl, 0)
 }
 
-/** The same where a scale is so small that codes leave 32 bits: there they wrap around. */
+/** The same where a scale is so small that codes exceed 32 bits: the plain code wraps around there. */
 function tryFar(values: usize, end: usize, limit: f64, factor: f64, low: f64): void {
   sumL = 0
   sumLL = 0
@@ -172,7 +173,7 @@ function solve(): bool {
   return triedScale > 0
 }
 
-/** The same for two trials side by side; the gain of one that fails is less than any other. */
+/** The same for two trials side by side; a trial that fails gets a gain of −∞. */
 function solveTwo(l: v128, ll: v128, xl: v128, at: usize): void {
   const w = f64x2.splat(sumW)
   const x = f64x2.splat(sumX)

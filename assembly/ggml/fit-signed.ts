@@ -1,8 +1,9 @@
-// The search for a signed scale of a sub-block of 16, as in src/dtypes/ggml/fit.ts: four trials side by side.
-import { both, factors, gains, scales, toWeight, triedScales } from './room'
-import { roundUp } from './whole'
+// The search for a signed scale of a sub-block of 16, as in src/kernels/ggml/plain/fit.ts: four trials side by side.
+import { factors, gains, scales, triedScales } from './memory-map'
+import { roundHalvesUp } from './rounding'
+import { both, toWeight } from './scratch'
 
-/** Fits 16 scales to the block in the room; returns the one with the largest magnitude. */
+/** Fits 16 scales to a block; returns the one with the largest magnitude. */
 export function fitSigned(values: usize, limit: f64): f64 {
   let extreme: f64 = 0
   for (let sub: usize = 0; sub < 16; sub++) {
@@ -50,9 +51,9 @@ function putFactors(extreme: f64, limit: f64): void {
 
 /** The first value with the largest magnitude. */
 function extremeOf(values: usize): f64 {
-  let most = f64x2.abs(v128.load(values))
-  for (let at: usize = 16; at < 128; at += 16) most = f64x2.pmax(most, f64x2.abs(v128.load(values + at)))
-  const largest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1))
+  let maxima = f64x2.abs(v128.load(values))
+  for (let at: usize = 16; at < 128; at += 16) maxima = f64x2.pmax(maxima, f64x2.abs(v128.load(values + at)))
+  const largest = max(f64x2.extract_lane(maxima, 0), f64x2.extract_lane(maxima, 1))
   while (abs(load<f64>(values)) !== largest) values += 8
   return load<f64>(values)
 }
@@ -70,7 +71,7 @@ function tryFour(values: usize, limit: f64, trial: usize): void {
   for (let at = values; at < values + 128; at += 8) {
     const value = v128.load64_splat(at)
     const weight = v128.load64_splat(at, toWeight)
-    // Moved up by the limit nothing is negative, and cutting off rounds to nearest.
+    // Shifted by the limit nothing is negative, so truncation rounds to nearest.
     const placeA = f64x2.add(f64x2.add(f64x2.mul(factorA, value), middle), half)
     const placeB = f64x2.add(f64x2.add(f64x2.mul(factorB, value), middle), half)
     const codeA = f64x2.pmin(f64x2.sub(f64x2.trunc(placeA), middle), top)
@@ -86,7 +87,7 @@ function tryFour(values: usize, limit: f64, trial: usize): void {
   solve(xlB, llB, 16)
 }
 
-/** The best scale for the codes of two trials, and what it gains. */
+/** The best scale for the codes of two trials, and its gain. */
 function solve(xl: v128, ll: v128, at: usize): void {
   const scale = f64x2.div(xl, ll)
   v128.store(triedScales + at, scale)
@@ -95,5 +96,5 @@ function solve(xl: v128, ll: v128, at: usize): void {
 
 /** Whole steps from -limit to limit - 1. */
 export function signedSteps(scale: f64, step: f64, limit: f64): f64 {
-  return step === 0 ? 0 : max(-limit, min(limit - 1, roundUp(scale / step)))
+  return step === 0 ? 0 : max(-limit, min(limit - 1, roundHalvesUp(scale / step)))
 }

@@ -1,13 +1,14 @@
 // Scales and minimums as whole steps of a number that the block stores as f16.
-import { halfAt, putHalf } from './lanes'
-import { both, errors, minSteps, mins, scaleSteps, scales, toWeight } from './room'
-import { roundUp, toInt32 } from './whole'
+import { f16At, putF16 } from './lanes'
+import { errors, minSteps, mins, scaleSteps, scales } from './memory-map'
+import { roundHalvesUp, toInt32 } from './rounding'
+import { both, toWeight } from './scratch'
 
 /** Writes the f16 step; returns it as a reader will see it. The smallest f16 are coarse, and round away from zero. */
 export function putStep(at: usize, value: f64): f64 {
   const isCoarse = value !== 0 && abs(value) < 0.00006103515625
-  putHalf(at, <f32>(isCoarse ? copysign(ceil(abs(value) * 16777216) / 16777216, value) : value))
-  return <f64>halfAt(at)
+  putF16(at, <f32>(isCoarse ? copysign(ceil(abs(value) * 16777216) / 16777216, value) : value))
+  return <f64>f16At(at)
 }
 
 export function largestOf(list: usize, count: usize): f64 {
@@ -18,11 +19,11 @@ export function largestOf(list: usize, count: usize): f64 {
 
 function stepsOf(value: f64, step: f64, limit: i32): i32 {
   if (!(step > 0 && value > 0)) return 0
-  const steps = roundUp(value / step)
+  const steps = roundHalvesUp(value / step)
   return steps < <f64>limit ? <i32>steps : limit
 }
 
-/** The steps near the nearest that do the least harm. */
+/** The steps with the least error among the nearest and their neighbours. */
 export function chooseSteps(
   values: usize,
   end: usize,
@@ -51,12 +52,12 @@ export function chooseSteps(
     if (isFar) findFarErrors(values, end, scaleA, scaleB, shift, codeLimit, found)
     else findErrors(values, end, scaleA, scaleB, factorA, factorB, f64x2.splat(shift), <f64>codeLimit, found)
   }
-  let least: f64 = Infinity
+  let minError: f64 = Infinity
   for (let a = scale === 0 ? 1 : 0; a < 4 && scale - 1 + a <= stepLimit; a++) {
     for (let b = lowest; b <= highest; b++) {
       const error = load<f64>(errors + ((<usize>(b - lowest)) << 5) + ((<usize>a) << 3))
-      if (error >= least) continue
-      least = error
+      if (error >= minError) continue
+      minError = error
       store<u8>(scaleSteps + sub, scale - 1 + a)
       store<u8>(minSteps + sub, b)
     }
@@ -64,9 +65,9 @@ export function chooseSteps(
 }
 
 function largestMagnitude(values: usize, end: usize): f64 {
-  let most = f64x2.splat(0)
-  for (let at = values; at < end; at += 16) most = f64x2.pmax(most, f64x2.abs(v128.load(at)))
-  return f64x2.extract_lane(f64x2.pmax(most, i64x2.shuffle(most, most, 1, 0)), 0)
+  let maxima = f64x2.splat(0)
+  for (let at = values; at < end; at += 16) maxima = f64x2.pmax(maxima, f64x2.abs(v128.load(at)))
+  return f64x2.extract_lane(f64x2.pmax(maxima, i64x2.shuffle(maxima, maxima, 1, 0)), 0)
 }
 
 /** Zero where there is no scale. */
@@ -74,7 +75,7 @@ function inverse(scale: v128): v128 {
   return v128.and(f64x2.div(f64x2.splat(1), scale), f64x2.ne(scale, f64x2.splat(0)))
 }
 
-/** The weighted squares of what rounding loses under each of four scales. */
+/** The weighted squared rounding errors under each of four scales. */
 function findErrors(
   values: usize,
   end: usize,
@@ -107,7 +108,7 @@ function findErrors(
   v128.store(found, errorB, 16)
 }
 
-/** The same where codes leave 32 bits: there they wrap around. */
+/** The same where codes exceed 32 bits: the plain code wraps around there. */
 function findFarErrors(
   values: usize,
   end: usize,

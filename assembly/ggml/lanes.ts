@@ -1,8 +1,8 @@
-// What the kernels share. Sixteen codes of a byte each become sixteen floats; the arithmetic is that of the plain decoders, each step
-// exact but the last.
+// Shared by the kernels: f16 scales, and sixteen codes of one byte each to sixteen floats. The arithmetic is that of the plain decoders,
+// where every step but the last is exact.
 
-/** An f16 as f32. As bits of an f32 it is too small by 2^112, also where it is subnormal; infinities and NaN keep their exponent. */
-export function halfAt(at: usize): f32 {
+/** An f16 as f32. Its bits, read as an f32, are too small by 2^112, also if subnormal; infinities and NaN keep their exponent. */
+export function f16At(at: usize): f32 {
   const code = <u32>load<u16>(at)
   const magnitude = reinterpret<f32>((code & 0x7fff) << 13) * reinterpret<f32>(0x77800000)
   const bits = (code & 0x7c00) === 0x7c00 ? 0x7f800000 | ((code & 0x3ff) << 13) : reinterpret<u32>(magnitude)
@@ -10,11 +10,11 @@ export function halfAt(at: usize): f32 {
 }
 
 /** A finite f32 as f16, to nearest, ties to even; what is too large becomes infinity. */
-export function putHalf(at: usize, value: f32): void {
+export function putF16(at: usize, value: f32): void {
   const bits = reinterpret<u32>(value)
   const magnitude = bits & 0x7fffffff
   let code: u32 = 0x7c00
-  // A half's subnormals are as far apart as f32 between 0.5 and 1, so adding 0.5 rounds to them.
+  // f16 subnormals are as far apart as f32 between 0.5 and 1, so adding 0.5 rounds to them.
   if (magnitude < 0x38800000) code = reinterpret<u32>(reinterpret<f32>(magnitude) + 0.5) - 0x3f000000
   else if (magnitude < 0x47800000) code = (magnitude - 0x37fff001 + ((magnitude >> 13) & 1)) >> 13
   store<u16>(at, <u16>(code | ((bits >> 16) & 0x8000)))
@@ -44,10 +44,10 @@ function shifted(codes: v128, factor: v128, offset: v128): v128 {
   return f32x4.sub(f32x4.mul(f32x4.convert_i32x4_s(codes), factor), offset)
 }
 
-export function lowHalves(bytes: v128): v128 {
+export function lowNibbles(bytes: v128): v128 {
   return v128.and(bytes, i8x16.splat(15))
 }
 
-export function highHalves(bytes: v128): v128 {
+export function highNibbles(bytes: v128): v128 {
   return i8x16.shr_u(bytes, 4)
 }

@@ -1,15 +1,15 @@
-// Super-scales and sub-scales tried on the values themselves. Scales are magnitudes here: for negative ones, the limits of codes are turned.
+// Super-scales and sub-scales tried on the values themselves. Scales are magnitudes here: for negative ones, the limits of the codes are mirrored.
 import { errorOf, products, squares, sumUp } from './errors'
-import { bestSuper, middleSub, storableHalf } from './estimate-supers'
-import { halfValue, truncatedHalf } from './half'
+import { bestSuper, middleSub, storableF16 } from './estimate-supers'
+import { f16Value, truncatedF16 } from './f16-scales'
+import { otherSubTable, plainTable, scaleTable, squareTable, subTable } from './memory-map'
 import { subScaleFor } from './reference'
-import { otherSubTable, plainTable, scaleTable, squareTable, subTable } from './super-tables'
 
 function scaleWith(superScale: f32, sub: f32): f32 {
   return superScale * (sub / 32)
 }
 
-/** The best sub-scale of each block for a super-scale, tried on the values. Returns the error. */
+/** Writes the best sub-scale of each block for a super-scale to `subTable`. Returns the error. */
 function chooseSubs(values: usize, count: i32, superScale: f32, side: usize, limits: usize): f32 {
   let total: f32 = 0
   for (let block = 0; block < count; block++) {
@@ -65,7 +65,7 @@ function errorWith(values: usize, count: i32, superScale: f32, subs: usize, limi
   return total
 }
 
-/** What `searchSide` or `tryReference` found. */
+/** The super-scale that `searchSide` or `tryReference` found. */
 export let foundSuper: f32 = 0
 
 /** The best super-scale, in `foundSuper`, and sub-scales, in `subTable`, for codes between limits. Returns the error. */
@@ -74,7 +74,7 @@ export function searchSide(bits: i32, values: usize, count: i32, side: usize, li
   const error = chooseSubs(values, count, foundSuper, side, limits)
   const refined = refinedSuper(values, count, foundSuper, limits)
   if (refined === 0) return error
-  const other = halfValue(storableHalf(refined))
+  const other = f16Value(storableF16(refined))
   const otherError = errorWith(values, count, other, subTable, limits)
   if (otherError >= error) return error
   foundSuper = other
@@ -83,14 +83,14 @@ export function searchSide(bits: i32, values: usize, count: i32, side: usize, li
 
 /** Takes the reference's choice if its error is below the given one: scales from the largest magnitudes, the largest of which is `plain`. */
 export function tryReference(values: usize, count: i32, plain: f32, limits: usize, error: f32): bool {
-  const cut = truncatedHalf(plain)
+  const cut = truncatedF16(plain)
   if (cut === 0 || cut >= 0x7c00) return false
   for (let block = 0; block < count; block++) {
     const sub = subScaleFor(load<f32>(plainTable + 4 * block), plain)
     store<f32>(otherSubTable + 4 * block, <f32>sub)
   }
-  if (errorWith(values, count, halfValue(cut), otherSubTable, limits) >= error) return false
-  foundSuper = halfValue(cut)
+  if (errorWith(values, count, f16Value(cut), otherSubTable, limits) >= error) return false
+  foundSuper = f16Value(cut)
   memory.copy(subTable, otherSubTable, 32)
   return true
 }

@@ -1,6 +1,20 @@
-// Errors and least-squares sums over the values themselves, in f32. Loops over the eight vectors of a block are written out: in a loop, the
-// compiler behind would work out the constants anew for each vector.
-import { clampLanes, roundingBias, sumLanes } from './lanes'
+// Errors and least-squares sums over the values themselves, in f32. Loops over the eight vectors of a block are unrolled by hand: in a loop,
+// V8 would rebuild the constants for each vector.
+import { clampLanes, largestCode, roundingBias, sumLanes } from './lanes'
+import { mirroredLimits, positiveLimits, symmetricLimits } from './memory-map'
+
+/** Stores the codes between which values are rounded, four times each: see starts.ts for why they go through memory. */
+export function prepareLimits(bits: i32): void {
+  const maxCode = largestCode(bits)
+  putLimits(symmetricLimits, -maxCode, maxCode)
+  putLimits(positiveLimits, -maxCode - 1, maxCode)
+  putLimits(mirroredLimits, -maxCode, maxCode + 1)
+}
+
+function putLimits(at: usize, low: f32, high: f32): void {
+  v128.store(at, f32x4.splat(low))
+  v128.store(at, f32x4.splat(high), 16)
+}
 
 function squaredRest(values: usize, inverse: v128, low: v128, high: v128): v128 {
   const bias = f32x4.splat(roundingBias)

@@ -1,5 +1,5 @@
-// Sixteen super-scales are compared by the sums that the starts left behind, which costs little.
-import { halfValue, largestHalf, nearestHalf, smallestHalf } from './half'
+// Sixteen super-scales are compared by the sums that the starts left in memory, which is cheap.
+import { f16Value, largestF16, nearestF16, smallestF16 } from './f16-scales'
 import { roundingBias } from './lanes'
 import {
   blockTable,
@@ -9,15 +9,17 @@ import {
   productTable,
   scaleTable,
   superTable,
-  tries,
   unitTable,
-} from './super-tables'
+} from './memory-map'
 
-export function storableHalf(value: f32): u32 {
-  return nearestHalf(min(max(value, smallestHalf), largestHalf))
+/** How many super-scales are tried. */
+const tries: usize = 16
+
+export function storableF16(value: f32): u32 {
+  return nearestF16(min(max(value, smallestF16), largestF16))
 }
 
-/** The whole sub-scale next to a wanted one that has a neighbour on both sides. */
+/** The whole sub-scale nearest to the wanted one that has a neighbour on both sides. */
 export function middleSub(wanted: f32): f32 {
   return max(min(wanted, 62) + roundingBias - roundingBias, 1)
 }
@@ -27,7 +29,7 @@ function changes(scale: v128, products: v128, squares: v128): v128 {
   return f32x4.mul(scale, f32x4.sub(f32x4.mul(scale, squares), products))
 }
 
-/** Adds what a block contributes under every super-scale to `errorTable`. `side` tells which codes: see super-tables.ts. */
+/** Adds what a block contributes under every super-scale to `errorTable`. `side` tells which codes: see the memory map. */
 function estimate(block: i32, side: usize): void {
   const scale = load<f32>(scaleTable + side + 4 * block)
   const unit = load<f32>(unitTable + 4 * block)
@@ -41,7 +43,7 @@ function estimate(block: i32, side: usize): void {
   const squareB = v128.load(squaresFrom, 16)
   const squareC = v128.load(squaresFrom, 32)
   const squareD = v128.load(squaresFrom, 48)
-  // Through memory, so that the loop does not work them out each time: see starts.ts.
+  // Through memory, so that they are not recomputed in the loop: see starts.ts.
   store<f32>(blockTable, unit * unit)
   store<f32>(blockTable + 4, 1 / (32 * unit))
   for (let at = side; at < side + 4 * tries; at += 4) {
@@ -50,21 +52,21 @@ function estimate(block: i32, side: usize): void {
     const below = f32x4.splat(step * (middle - 1))
     const near = f32x4.splat(step * middle)
     const above = f32x4.splat(step * (middle + 1))
-    let least = f32x4.pmin(f32x4.splat(0), changes(below, productA, squareA))
-    least = f32x4.pmin(least, changes(below, productB, squareB))
-    least = f32x4.pmin(least, changes(below, productC, squareC))
-    least = f32x4.pmin(least, changes(below, productD, squareD))
+    let minima = f32x4.pmin(f32x4.splat(0), changes(below, productA, squareA))
+    minima = f32x4.pmin(minima, changes(below, productB, squareB))
+    minima = f32x4.pmin(minima, changes(below, productC, squareC))
+    minima = f32x4.pmin(minima, changes(below, productD, squareD))
     let other = f32x4.pmin(changes(near, productA, squareA), changes(near, productB, squareB))
     other = f32x4.pmin(other, changes(near, productC, squareC))
     other = f32x4.pmin(other, changes(near, productD, squareD))
-    least = f32x4.pmin(least, changes(above, productA, squareA))
+    minima = f32x4.pmin(minima, changes(above, productA, squareA))
     other = f32x4.pmin(other, changes(above, productB, squareB))
-    least = f32x4.pmin(least, changes(above, productC, squareC))
+    minima = f32x4.pmin(minima, changes(above, productC, squareC))
     other = f32x4.pmin(other, changes(above, productD, squareD))
-    least = f32x4.pmin(least, other)
-    least = f32x4.pmin(least, i32x4.shuffle(least, least, 2, 3, 0, 1))
-    least = f32x4.pmin(least, i32x4.shuffle(least, least, 1, 0, 3, 2))
-    store<f32>(at, load<f32>(at, errorTable) + load<f32>(blockTable) * f32x4.extract_lane(least, 0), errorTable)
+    minima = f32x4.pmin(minima, other)
+    minima = f32x4.pmin(minima, i32x4.shuffle(minima, minima, 2, 3, 0, 1))
+    minima = f32x4.pmin(minima, i32x4.shuffle(minima, minima, 1, 0, 3, 2))
+    store<f32>(at, load<f32>(at, errorTable) + load<f32>(blockTable) * f32x4.extract_lane(minima, 0), errorTable)
   }
 }
 
@@ -74,9 +76,9 @@ export function bestSuper(bits: i32, count: i32, side: usize): f32 {
   let largest: f32 = 0
   for (let block = 0; block < count; block++) largest = max(largest, load<f32>(scaleTable + side + 4 * block))
   for (let index: usize = 0; index < tries; index++) {
-    const half = storableHalf((largest * 32) / (<f32>63.4 - <f32>index * subStep))
-    store<f32>(superTable + side + 4 * index, halfValue(half))
-    store<f32>(inverseTable + side + 4 * index, 32 / halfValue(half))
+    const half = storableF16((largest * 32) / (<f32>63.4 - <f32>index * subStep))
+    store<f32>(superTable + side + 4 * index, f16Value(half))
+    store<f32>(inverseTable + side + 4 * index, 32 / f16Value(half))
     store<f32>(errorTable + side + 4 * index, 0)
   }
   for (let block = 0; block < count; block++) {

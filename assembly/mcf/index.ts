@@ -1,6 +1,6 @@
+export { magnitudeBits } from './lanes'
 export { encode } from './pack'
 export { referenceBlocks, referenceSupers } from './reference'
-export { magnitudeBits } from './scan'
 export { searchBlocks } from './search-blocks'
 export { searchSupers } from './search-supers'
 export { unpack, unpackRaw } from './unpack'

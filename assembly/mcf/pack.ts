@@ -1,6 +1,7 @@
 // Values to codes, and codes to bits. Codes come as bytes in two vectors of 16; packing moves neighbours together, twice as wide at
 // each step: pairs in 16 bits, fours in 32, eights in 64.
 import { clampLanes, largestCode, roundingBias, smallestCode, toIntegers } from './lanes'
+import { block } from './memory-map'
 
 /** Sixteen codes: to nearest, ties to even. */
 function encode16(values: usize, inverse: v128, low: v128, high: v128): v128 {
@@ -30,7 +31,7 @@ function encode16Away(values: usize, inverse: v128, low: v128, high: v128): v128
   return i8x16.narrow_i16x8_s(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d))
 }
 
-/** One block of codes from the scale that is stored. */
+/** One block of codes under the stored scale. */
 function encodeBlock(bits: i32, values: usize, scale: f32, smallest: f32, codes: usize): void {
   if (scale === 0) {
     memory.fill(codes, 0, 4 * bits)
@@ -44,7 +45,7 @@ function encodeBlock(bits: i32, values: usize, scale: f32, smallest: f32, codes:
 
 export function encode(bits: i32, all: bool, values: usize, scales: usize, codes: usize, blocks: i32): void {
   const smallest = smallestCode(bits, all)
-  for (let block = 0; block < blocks; block++) {
+  for (let i = 0; i < blocks; i++) {
     encodeBlock(bits, values, load<f32>(scales), smallest, codes)
     values += 128
     scales += 4
@@ -52,25 +53,25 @@ export function encode(bits: i32, all: bool, values: usize, scales: usize, codes
   }
 }
 
-/** One block of codes as the reference makes them, from a scale that is not rounded. */
+/** One block of codes as the reference program makes them, under the scale before it is rounded. */
 export function encodeBlockAway(bits: i32, values: usize, scale: f32, real: i32, inQ4: bool, codes: usize): void {
   if (scale === 0) {
     memory.fill(codes, 0, 4 * bits)
     return
   }
-  const most = largestCode(bits)
+  const maxCode = largestCode(bits)
   const inverse: f32 = 1 / scale
   if (inverse === Infinity) {
-    // The reference turns the infinite quotients into the lowest code, those of the filling too except in q4.
-    const code = -(<i32>most)
-    memory.fill(0, <u8>code, 32)
-    if (inQ4) memory.fill(real, 0, 32 - real)
-    packBlock(bits, v128.load(0), v128.load(16), codes)
+    // The reference program turns infinite quotients into the lowest code, also those of the padding, except in q4.
+    const code = -(<i32>maxCode)
+    memory.fill(block, <u8>code, 32)
+    if (inQ4) memory.fill(block + <usize>real, 0, 32 - real)
+    packBlock(bits, v128.load(block), v128.load(block, 16), codes)
     return
   }
   const factor = f32x4.splat(inverse)
-  const low = f32x4.splat(-most)
-  const high = f32x4.splat(most)
+  const low = f32x4.splat(-maxCode)
+  const high = f32x4.splat(maxCode)
   packBlock(bits, encode16Away(values, factor, low, high), encode16Away(values + 64, factor, low, high), codes)
 }
 

@@ -1,11 +1,11 @@
-// The reference quantizer, operation by operation: one scale per block from its largest magnitude, cut off to f16 for storing, and codes
-// from the scale before it was cut.
-import { truncatedHalf } from './half'
+// The quantizer of the reference program, operation by operation: one scale per block from its largest magnitude, truncated to f16 for
+// storing, and codes from the scale before that.
+import { truncatedF16 } from './f16-scales'
 import { blockMagnitude, largestCode } from './lanes'
 import { encodeBlockAway } from './pack'
 
-function scaleOf(values: usize, most: f32): f32 {
-  return blockMagnitude(values) / most
+function scaleOf(values: usize, maxCode: f32): f32 {
+  return blockMagnitude(values) / maxCode
 }
 
 /** `rows` rows of `perRow` blocks, the last of which has `tail` real columns. */
@@ -18,11 +18,11 @@ export function referenceBlocks(
   scales: usize,
   codes: usize,
 ): void {
-  const most = largestCode(bits)
+  const maxCode = largestCode(bits)
   for (let row = 0; row < rows; row++) {
     for (let block = 0; block < perRow; block++) {
-      const scale = scaleOf(values, most)
-      store<u16>(scales, <u16>truncatedHalf(scale))
+      const scale = scaleOf(values, maxCode)
+      store<u16>(scales, <u16>truncatedF16(scale))
       encodeBlockAway(bits, values, scale, block === perRow - 1 ? tail : 32, bits === 4, codes)
       values += 128
       scales += 2
@@ -41,16 +41,16 @@ export function referenceSupers(
   subScales: usize,
   codes: usize,
 ): void {
-  const most = largestCode(bits)
+  const maxCode = largestCode(bits)
   for (let row = 0; row < rows; row++) {
     for (let first = 0; first < perRow; first += 8) {
       const count = min(8, perRow - first)
       let largest: f32 = 0
-      for (let block = 0; block < count; block++) largest = max(largest, scaleOf(values + 128 * block, most))
-      store<u16>(supers, <u16>truncatedHalf(largest))
+      for (let block = 0; block < count; block++) largest = max(largest, scaleOf(values + 128 * block, maxCode))
+      store<u16>(supers, <u16>truncatedF16(largest))
       supers += 2
       for (let block = 0; block < count; block++) {
-        const sub = subScaleFor(scaleOf(values, most), largest)
+        const sub = subScaleFor(scaleOf(values, maxCode), largest)
         store<u8>(subScales, <u8>sub)
         const scale: f32 = largest * (<f32>sub / 32)
         encodeBlockAway(bits, values, scale, first + block === perRow - 1 ? tail : 32, false, codes)

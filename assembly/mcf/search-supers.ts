@@ -1,42 +1,44 @@
-// The f16 scale of each super-block and the sub-scales of its blocks that give the least squared error. The best one of several super-scales
-// is refined on the values themselves.
+// The f16 scale of each super-block and the sub-scales of its blocks that give the least squared error. The best of several super-scales is
+// refined on the values themselves.
 import { foundSuper, searchSide, tryReference } from './choose-supers'
-import { squareSum } from './errors'
-import { largestHalf, nearestHalf, negative, smallestHalf } from './half'
+import { prepareLimits, squareSum } from './errors'
+import { largestF16, nearestF16, negative, smallestF16 } from './f16-scales'
 import { blockMagnitude, largestCode } from './lanes'
-import { positive, prepareLimits, symmetric, turned } from './limits'
-import { apart, bestGain, bestScale, prepareStarts, resolutionOf, trySign, tryStarts } from './starts'
 import {
   codeSquareTable,
   keptSubTable,
+  mirroredLimits,
   plainTable,
+  positiveLimits,
   productTable,
   scaleTable,
   squareTable,
   subTable,
+  symmetricLimits,
   unitTable,
-} from './super-tables'
+} from './memory-map'
+import { apart, bestGain, bestScale, prepareStarts, resolutionOf, trySign, tryStarts } from './starts'
 
 /** More than any scale: see `searchSymmetric`. */
 const tooLarge: u32 = 0x10000
 /** The largest scale that a block can have. */
-const largestScale: f32 = (largestHalf * 63) / 32
-/** Half of the smallest scale that a block can have, 1/32 of the smallest f16: what is below always rounds to code 0. */
-const negligible: f32 = smallestHalf / 64
+const largestScale: f32 = (largestF16 * 63) / 32
+/** Half of the smallest scale that a block can have, which is 1/32 of the smallest f16: everything below rounds to code 0. */
+const negligible: f32 = smallestF16 / 64
 
-/** All codes take off 14 % of the squared error with 4 bits and more with fewer: below this share, symmetric codes need not be tried. */
+/** Using all codes saves 14 % of the squared error with 4 bits and more with fewer: below this share, symmetric codes are not tried. */
 const muchBetter: f32 = 0.9
 
 /** Searches one super-block of `count` blocks. Returns the f16 code of its scale, or `tooLarge` plus the block that is too large. */
 function searchSymmetric(bits: i32, values: usize, count: i32): u32 {
-  const most = largestCode(bits)
+  const maxCode = largestCode(bits)
   let largest: f32 = 0
   let plain: f32 = 0
   for (let block = 0; block < count; block++) {
     const from = values + 128 * block
     const magnitude = blockMagnitude(from)
-    const own: f32 = magnitude / most
-    if (own > 4 * largestHalf) return tooLarge + block
+    const own: f32 = magnitude / maxCode
+    if (own > 4 * largestF16) return tooLarge + block
     store<f32>(plainTable + 4 * block, own)
     plain = max(plain, own)
     const sums = productTable + 64 * block
@@ -54,18 +56,18 @@ function searchSymmetric(bits: i32, values: usize, count: i32): u32 {
     largest = max(largest, scale)
   }
   if (largest === 0) return 0
-  const error = searchSide(bits, values, count, 0, symmetric)
-  // The reference's choice is tried as well, so that no super-block comes out worse than there.
-  tryReference(values, count, plain, symmetric, error)
-  return nearestHalf(foundSuper)
+  const error = searchSide(bits, values, count, 0, symmetricLimits)
+  // The choice of the reference program is tried as well, so that no super-block comes out worse.
+  tryReference(values, count, plain, symmetricLimits, error)
+  return nearestF16(foundSuper)
 }
 
 /**
- * The same with all codes. The scale of a super-block can be negative, and with it those of all its blocks: sub-scales have no sign. Which
- * sign is better is told by the starts. They also tell what error symmetric codes can reach; where that is not surpassed, these are tried.
+ * The same with all codes. The scale of a super-block can be negative, and with it those of all its blocks: sub-scales have no sign. The
+ * starts tell which sign is better, and which error symmetric codes can reach; where all codes are not clearly better, these are tried.
  */
 function searchAllCodes(bits: i32, values: usize, count: i32): u32 {
-  const most = largestCode(bits)
+  const maxCode = largestCode(bits)
   let largest: f32 = 0
   let plain: f32 = 0
   let symmetricError: f32 = 0
@@ -74,8 +76,8 @@ function searchAllCodes(bits: i32, values: usize, count: i32): u32 {
   for (let block = 0; block < count; block++) {
     const from = values + 128 * block
     const magnitude = blockMagnitude(from)
-    const own: f32 = magnitude / most
-    if (own > 4 * largestHalf) return tooLarge + block
+    const own: f32 = magnitude / maxCode
+    if (own > 4 * largestF16) return tooLarge + block
     store<f32>(plainTable + 4 * block, own)
     plain = max(plain, own)
     const unit: f32 = magnitude / resolutionOf(bits)
@@ -106,21 +108,27 @@ function searchAllCodes(bits: i32, values: usize, count: i32): u32 {
     largest = max(largest, scale)
   }
   if (largest === 0) return 0
-  const isTurned = negativeGain > positiveGain
-  let sign: u32 = isTurned ? negative : 0
-  let error = searchSide(bits, values, count, isTurned ? 2 * apart : apart, isTurned ? turned : positive)
+  const isMirrored = negativeGain > positiveGain
+  let sign: u32 = isMirrored ? negative : 0
+  let error = searchSide(
+    bits,
+    values,
+    count,
+    isMirrored ? 2 * apart : apart,
+    isMirrored ? mirroredLimits : positiveLimits,
+  )
   let superScale = foundSuper
   if (error > symmetricError * muchBetter) {
     memory.copy(keptSubTable, subTable, 32)
-    const other = searchSide(bits, values, count, 0, symmetric)
+    const other = searchSide(bits, values, count, 0, symmetricLimits)
     if (other < error) {
       error = other
       superScale = foundSuper
       sign = 0
     } else memory.copy(subTable, keptSubTable, 32)
   }
-  if (tryReference(values, count, plain, positive, error)) return nearestHalf(foundSuper)
-  return nearestHalf(superScale) | sign
+  if (tryReference(values, count, plain, positiveLimits, error)) return nearestF16(foundSuper)
+  return nearestF16(superScale) | sign
 }
 
 /** Returns the first block that is too large, or -1. */

@@ -1,8 +1,10 @@
 // The first step of the search: sixteen scales are tried on a block, with whole numbers of 16 bits in place of floats.
 //
 // A block becomes `resolution · x / max|x|`, rounded. A start is a number F: the code of x is x·F / 2^15, rounded, which is one
-// instruction for eight values. From the codes c of each start two sums are kept, Σcx and Σcc. They tell the error under any scale s, as
-// long as the codes stay: Σxx − s·(2·Σcx − s·Σcc).
+// instruction for eight values. From the codes c of each start two sums are kept, Σcx and Σcc. They give the error under any scale s, as
+// long as the codes stay the same: Σxx − s·(2·Σcx − s·Σcc).
+
+import { mirroredCodes, positiveCodes, symmetricCodes, wholeTable } from './memory-map'
 
 /** Steps per half of the value range, per width: fine enough for the codes, coarse enough for F. */
 export function resolutionOf(bits: i32): f32 {
@@ -18,7 +20,7 @@ function startStep(bits: i32): i32 {
   return bits === 8 ? 13 : bits === 6 ? 14 : bits === 4 ? 15 : bits === 3 ? 12 : 18
 }
 
-/** With all codes the sixteen starts are later ones, up to 128.8, 32.4, 9.2, 5.4 and 3.2. */
+/** With all codes the sixteen starts are shifted up, to 128.8, 32.4, 9.2, 5.4 and 3.2. */
 function laterBy(bits: i32): i32 {
   return bits >= 6 ? 2 : 3
 }
@@ -35,24 +37,20 @@ function codesOf(x: v128, factor: v128, low: v128, high: v128): v128 {
   return i16x8.max_s(i16x8.min_s(i16x8.q15mulr_sat_s(x, factor), high), low)
 }
 
-// The block in whole numbers, and eight times each the largest and the smallest code. The compiler behind moves arithmetic into the loop that
-// uses its result; what is read from memory it does not work out anew for each start.
-const wholeTable: usize = 8192
-const symmetricTable: usize = 8256
-const positiveTable: usize = 8288
-const turnedTable: usize = 8320
+// The block in whole numbers and the limits of the codes go through memory: V8 moves arithmetic into the loop that uses its result, but does
+// not recompute what is loaded.
 
-/** How many starts leave the largest magnitude a code on both sides of zero: their sums are the same for all codes and symmetric ones. */
+/** For how many starts no value reaches the extra code: their sums are the same for all codes and for symmetric ones. */
 let same: i32 = 0
 
 /** To be called before `tryStarts`. */
 export function prepareStarts(bits: i32): void {
   const beyond = ((1 << 14) * ((1 << bits) - 1)) / <i32>resolutionOf(bits)
   same = (beyond - firstStart(bits) + startStep(bits) - 1) / startStep(bits)
-  const most = (1 << (bits - 1)) - 1
-  putCodes(symmetricTable, most, -most)
-  putCodes(positiveTable, most, -most - 1)
-  putCodes(turnedTable, most + 1, -most)
+  const maxCode = (1 << (bits - 1)) - 1
+  putCodes(symmetricCodes, maxCode, -maxCode)
+  putCodes(positiveCodes, maxCode, -maxCode - 1)
+  putCodes(mirroredCodes, maxCode + 1, -maxCode)
 }
 
 function putCodes(at: usize, largest: i32, smallest: i32): void {
@@ -103,10 +101,10 @@ function sumStarts(limits: usize, start: i32, step: i32, count: i32, products: u
 /** Tries sixteen starts with symmetric codes. */
 export function tryStarts(bits: i32, values: usize, magnitude: f32, products: usize, squares: usize): void {
   prepareBlock(bits, values, magnitude)
-  sumStarts(symmetricTable, firstStart(bits), startStep(bits), 16, products, squares)
+  sumStarts(symmetricCodes, firstStart(bits), startStep(bits), 16, products, squares)
 }
 
-/** Sums for all codes and positive scales lie so many bytes behind those of symmetric codes, and those for negative scales as many again. */
+/** The distance in bytes from the sums of symmetric codes to those of all codes with positive scales, and on to those with negative scales. */
 export const apart: usize = 512
 
 /** Tries all codes with scales of one sign on the block that `tryStarts` was called with last, and the same tables. */
@@ -118,11 +116,11 @@ export function trySign(bits: i32, isNegative: bool, products: usize, squares: u
   const step = startStep(bits)
   const start = firstStart(bits) + same * step
   const at = side + 4 * (same - later)
-  const limits = isNegative ? turnedTable : positiveTable
+  const limits = isNegative ? mirroredCodes : positiveCodes
   sumStarts(limits, start, step, 16 + later - same, products + at, squares + at)
 }
 
-/** Sixteen, of which the last ones belong to another block; they are overwritten with those that are not the same. */
+/** Copies sixteen sums. The last ones belong to another block and are overwritten by the caller. */
 function takeSums(from: usize, to: usize): void {
   v128.store(to, v128.load(from))
   v128.store(to, v128.load(from, 16), 16)
@@ -135,7 +133,7 @@ export function bestScale(bits: i32, magnitude: f32, products: usize, squares: u
   return bestOf(products, squares) * (magnitude / resolutionOf(bits))
 }
 
-/** The largest gain (Σcx)² / Σcc of the sums that were compared last, in squares of a whole step: so much less than Σxx is the error. */
+/** The largest gain (Σcx)² / Σcc of the sums that were compared last, in squares of a whole step: the error is Σxx less this. */
 export let bestGain: f32 = 0
 
 /** The scale Σcx / Σcc of the first start with the largest gain. */
@@ -144,15 +142,15 @@ function bestOf(products: usize, squares: usize): f32 {
   const gainB = gainsAt(products, squares, 16)
   const gainC = gainsAt(products, squares, 32)
   const gainD = gainsAt(products, squares, 48)
-  let most = f32x4.pmax(f32x4.pmax(gainA, gainB), f32x4.pmax(gainC, gainD))
-  most = f32x4.pmax(most, i32x4.shuffle(most, most, 2, 3, 0, 1))
-  most = f32x4.pmax(most, i32x4.shuffle(most, most, 1, 0, 3, 2))
-  bestGain = f32x4.extract_lane(most, 0) / 4
+  let maxima = f32x4.pmax(f32x4.pmax(gainA, gainB), f32x4.pmax(gainC, gainD))
+  maxima = f32x4.pmax(maxima, i32x4.shuffle(maxima, maxima, 2, 3, 0, 1))
+  maxima = f32x4.pmax(maxima, i32x4.shuffle(maxima, maxima, 1, 0, 3, 2))
+  bestGain = f32x4.extract_lane(maxima, 0) / 4
   const found =
-    i32x4.bitmask(f32x4.eq(gainA, most)) |
-    (i32x4.bitmask(f32x4.eq(gainB, most)) << 4) |
-    (i32x4.bitmask(f32x4.eq(gainC, most)) << 8) |
-    (i32x4.bitmask(f32x4.eq(gainD, most)) << 12)
+    i32x4.bitmask(f32x4.eq(gainA, maxima)) |
+    (i32x4.bitmask(f32x4.eq(gainB, maxima)) << 4) |
+    (i32x4.bitmask(f32x4.eq(gainC, maxima)) << 8) |
+    (i32x4.bitmask(f32x4.eq(gainD, maxima)) << 12)
   const at = <usize>ctz(found) * 4
   return load<f32>(products + at) / 2 / load<f32>(squares + at)
 }

@@ -1,9 +1,7 @@
 // Codes to values. A word of four bytes is put into all four lanes; multiplying shifts each lane's code to the top, and an arithmetic
-// shift brings it down again with its sign. Words may reach past the last code: the memory behind belongs to us.
+// shift brings it down again with its sign. Words may reach past the last code; that memory is ours as well.
 
-// Multipliers for the first and the second word of eight codes. In memory, because the compiler behind would put them together anew for
-// each block.
-const multiplierTable: usize = 1024
+import { multiplierTable } from './memory-map'
 
 export function unpack(bits: i32, codes: usize, scales: usize, target: usize, blocks: i32): void {
   if (bits === 8) unpack8(codes, scales, target, blocks)
@@ -25,7 +23,7 @@ function put(word: v128, multipliers: v128, shift: i32, factor: v128, target: us
   v128.store(target, f32x4.mul(f32x4.convert_i32x4_s(code), factor))
 }
 
-/** Zero scales give zeros, never minus zeros, and infinite ones a single kind of NaN. */
+/** A zero scale gives zeros, never minus zeros; an infinite one gives a single NaN pattern. */
 function settle(scale: f32, target: usize): void {
   if (scale === 0) memory.fill(target, 0, 128)
   else if (scale - scale !== 0) settleNaNs(target)
@@ -155,7 +153,7 @@ export function unpackRaw(bits: i32, codes: usize, scale: f32, zero: f32, target
   }
 }
 
-/** Which NaN comes out of a product depends on the processor: one pattern stands for all. */
+/** Which NaN a product gives depends on the processor: replace it by one pattern. */
 function settleNaNs(target: usize): void {
   const quiet = i32x4.splat(0x7fc00000)
   for (let at: usize = 0; at < 128; at += 16) {

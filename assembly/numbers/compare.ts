@@ -1,18 +1,18 @@
-// How far two lists of f32 are apart, block by block of 1024. Sums run in the order of the values, as the plain twin adds them: each has a
-// lane of its own, so that several grow at once without a bit that differs.
-import { totals } from './room'
+// How far two lists of f32 are apart, block by block of 1024. Each sum has a lane of its own and adds in the order of the values, as the
+// plain twin does, so that the results are equal to the last bit.
+import { totals } from './memory-map'
 
 const blockBytes: usize = 4096
 
 /**
  * Leaves ten f64 per block in `totals`: Σ|a−b|, Σ(a−b)², Σa², Σb², Σab; and, where the first is neither zero nor infinite nor NaN, the
- * largest |a−b|, and how many values differ, are farther apart than abs + rel · max(|a|, |b|), and farther than most · max(|a|, |b|).
+ * largest |a−b|, and how many values differ, are farther apart than abs + rel · max(|a|, |b|), and farther than share · max(|a|, |b|).
  */
-export function compareBlocks(a: usize, b: usize, blocks: i32, abs: f64, rel: f64, most: f64): void {
+export function compareBlocks(a: usize, b: usize, blocks: i32, abs: f64, rel: f64, share: f64): void {
   for (let target = totals; blocks > 0; blocks--) {
     addUp(a, b, target)
     const apart = load<f64>(target)
-    if (apart > 0 && apart < Infinity) measure(a, b, target, abs, rel, most)
+    if (apart > 0 && apart < Infinity) measure(a, b, target, abs, rel, share)
     a += blockBytes
     b += blockBytes
     target += 80
@@ -45,11 +45,11 @@ function addUp(a: usize, b: usize, target: usize): void {
   v128.store(target, secondAndProduct, 24)
 }
 
-function measure(a: usize, b: usize, target: usize, abs: f64, rel: f64, most: f64): void {
+function measure(a: usize, b: usize, target: usize, abs: f64, rel: f64, share: f64): void {
   const zero = f64x2.splat(0)
   const absolute = f64x2.splat(abs)
   const relative = f64x2.splat(rel)
-  const farthest = f64x2.splat(most)
+  const farthest = f64x2.splat(share)
   let largest = zero
   let differing = zero
   let beyond = zero
@@ -62,7 +62,7 @@ function measure(a: usize, b: usize, target: usize, abs: f64, rel: f64, most: f6
     const differs = f64x2.gt(distance, zero)
     const limit = f64x2.add(absolute, f64x2.mul(relative, size))
     largest = f64x2.pmax(largest, distance)
-    // A comparison that holds is −1 as an integer.
+    // A true comparison is −1 as an integer.
     differing = i64x2.sub(differing, differs)
     beyond = i64x2.sub(beyond, v128.and(differs, f64x2.gt(distance, limit)))
     exceeding = i64x2.sub(exceeding, f64x2.gt(distance, f64x2.mul(farthest, size)))

@@ -1,7 +1,7 @@
 // Rows to columns, in tiles of 64 bytes by as many rows. A tile reads and writes whole cache lines, each once: rows are often a power of two
-// apart, and what has to be in the cache together would fight for the same places in it. Within a tile, blocks of 16 bytes by as many rows
-// are turned by interleaving the first half of the rows with the second half until each has become a column.
-import { blocks, turned } from './room'
+// apart and would otherwise compete for the same places in the cache. Within a tile, blocks of 16 bytes by as many rows are transposed
+// by interleaving the first half of the rows with the second half until each has become a column.
+import { transposed, transposedBlocks } from './memory-map'
 
 const line: usize = 64
 
@@ -28,31 +28,31 @@ export function transpose(
     }
     return
   }
-  // The last tile of a row or column ends with it, and does again a part of what the one before did.
+  // The last tile of a row or column is moved back to end with it, and repeats a part of the one before.
   for (let first: usize = 0; first < lines; first += edge) {
     const at = min(first, lines - edge)
     for (let column: usize = 0; column < width; column += edge) {
       const from = min(column, width - edge)
-      turnTile(size, source + at * pitch + from * size, pitch)
+      transposeTile(size, source + at * pitch + from * size, pitch)
       writeTile(target + from * targetPitch + at * size, targetPitch, edge)
     }
   }
 }
 
-function turnTile(size: i32, source: usize, pitch: usize): void {
+function transposeTile(size: i32, source: usize, pitch: usize): void {
   const perBlock: usize = 16 / size
   for (let block: usize = 0; block < 16; block++) {
     const from = source + (block >> 2) * perBlock * pitch + ((block & 3) << 4)
-    const to = turned + (block & 3) * perBlock * line + ((block >> 2) << 4)
-    if (size === 4) turn4(from, pitch, to)
-    else if (size === 2) turn2(from, pitch, to)
-    else if (size === 1) turn1(from, pitch, to)
-    else turn8(from, pitch, to)
+    const to = transposed + (block & 3) * perBlock * line + ((block >> 2) << 4)
+    if (size === 4) transpose4(from, pitch, to)
+    else if (size === 2) transpose2(from, pitch, to)
+    else if (size === 1) transpose1(from, pitch, to)
+    else transpose8(from, pitch, to)
   }
 }
 
 function writeTile(target: usize, pitch: usize, rows: usize): void {
-  for (let from = turned; from < turned + rows * line; from += line) {
+  for (let from = transposed; from < transposed + rows * line; from += line) {
     v128.store(target, v128.load(from))
     v128.store(target, v128.load(from, 16), 16)
     v128.store(target, v128.load(from, 32), 32)
@@ -61,14 +61,14 @@ function writeTile(target: usize, pitch: usize, rows: usize): void {
   }
 }
 
-function turn8(source: usize, pitch: usize, target: usize): void {
+function transpose8(source: usize, pitch: usize, target: usize): void {
   const a = v128.load(source)
   const b = v128.load(source + pitch)
   v128.store(target, i64x2.shuffle(a, b, 0, 2))
   v128.store(target, i64x2.shuffle(a, b, 1, 3), line)
 }
 
-function turn4(source: usize, pitch: usize, target: usize): void {
+function transpose4(source: usize, pitch: usize, target: usize): void {
   const a = v128.load(source)
   const b = v128.load(source + pitch)
   const c = v128.load(source + 2 * pitch)
@@ -83,10 +83,10 @@ function turn4(source: usize, pitch: usize, target: usize): void {
   v128.store(target, i32x4.shuffle(acHigh, bdHigh, 2, 6, 3, 7), 3 * line)
 }
 
-function turn2(source: usize, pitch: usize, target: usize): void {
-  interleave2(source, pitch, blocks, 16)
-  interleave2(blocks, 16, blocks + 256, 16)
-  interleave2(blocks + 256, 16, target, line)
+function transpose2(source: usize, pitch: usize, target: usize): void {
+  interleave2(source, pitch, transposedBlocks, 16)
+  interleave2(transposedBlocks, 16, transposedBlocks + 256, 16)
+  interleave2(transposedBlocks + 256, 16, target, line)
 }
 
 function interleave2(source: usize, pitch: usize, target: usize, targetPitch: usize): void {
@@ -100,11 +100,11 @@ function interleave2(source: usize, pitch: usize, target: usize, targetPitch: us
   }
 }
 
-function turn1(source: usize, pitch: usize, target: usize): void {
-  interleave1(source, pitch, blocks, 16)
-  interleave1(blocks, 16, blocks + 256, 16)
-  interleave1(blocks + 256, 16, blocks, 16)
-  interleave1(blocks, 16, target, line)
+function transpose1(source: usize, pitch: usize, target: usize): void {
+  interleave1(source, pitch, transposedBlocks, 16)
+  interleave1(transposedBlocks, 16, transposedBlocks + 256, 16)
+  interleave1(transposedBlocks + 256, 16, transposedBlocks, 16)
+  interleave1(transposedBlocks, 16, target, line)
 }
 
 function interleave1(source: usize, pitch: usize, target: usize, targetPitch: usize): void {
@@ -118,7 +118,7 @@ function interleave1(source: usize, pitch: usize, target: usize, targetPitch: us
   }
 }
 
-/** For what is less than a tile in one direction, does not lie together, or needs no turning within 16 bytes. */
+/** For what is smaller than a tile in one direction, is not contiguous, or has elements of 16 bytes. */
 function moveOneByOne(
   size: i32,
   source: usize,

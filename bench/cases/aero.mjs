@@ -1,3 +1,4 @@
+import { writeSample } from '../builders/sample.mjs'
 import {
   clearPlace,
   copyAndSync,
@@ -13,9 +14,8 @@ import {
   size as sizeText,
   tare,
   tareBest,
-} from '../harness.mjs'
-import { row, skipped } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+} from '../harness/harness.mjs'
+import { row, skipped } from '../harness/rows.mjs'
 
 export const topic = 'Verifying and hashing'
 export const about =
@@ -31,9 +31,9 @@ async function* listing({ file, pick, rounds }) {
   const options = { topic: 'Opening and listing' }
   const count = pick(1_000_000, 20_000)
   const many = file('many.aero')
-  isolated('many-tensors.mjs', ['write', 'aero', count, many])
-  const opened = isolatedBest('many-tensors.mjs', ['open', many, count], rounds)
-  const parsed = isolatedBest('many-tensors.mjs', ['json', count], rounds)
+  isolated('work/many-tensors.mjs', ['write', 'aero', count, many])
+  const opened = isolatedBest('work/many-tensors.mjs', ['open', many, count], rounds)
+  const parsed = isolatedBest('work/many-tensors.mjs', ['json', count], rounds)
   const times = { tare: opened.seconds, yardstick: parsed.seconds, memory: opened.memory }
   const work = `${groups(count)} tensors (AERO)`
   yield row(`open ${work}`, times, { ...options, against: 'JSON.parse', count, items: 'tensors' })
@@ -76,7 +76,7 @@ async function* hashing({ file, pick, rounds }) {
       })
     } else await tare(convert)
     // Starting Node and loading the command is a part of the whole, which a larger file would not notice.
-    const running = reason ? undefined : isolated('work-threads.mjs', ['verify', to])
+    const running = reason ? undefined : isolated('work/with-threads.mjs', ['verify', to])
     for (const threads of [1, 2]) {
       const work = `verify ${size} of AERO, ${name}, ${threads} thread${threads > 1 ? 's' : ''}`
       const against = `b3sum --num-threads ${threads}`

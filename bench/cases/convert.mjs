@@ -1,6 +1,6 @@
-import { clearPlace, copyAndSync, GiB, MiB, raceCommand, remove, size as sizeText } from '../harness.mjs'
-import { row } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { clearPlace, copyAndSync, GiB, MiB, raceCommand, remove, size as sizeText } from '../harness/harness.mjs'
+import { row } from '../harness/rows.mjs'
 
 export const topic = 'Converting'
 export const about = 'into another container without recoding, from safetensors and back, against cp and a flush'

@@ -1,5 +1,5 @@
-import { isolated } from '../harness.mjs'
-import { row } from '../rows.mjs'
+import { isolated } from '../harness/harness.mjs'
+import { row } from '../harness/rows.mjs'
 
 export const topic = 'Decoding and encoding'
 export const about = 'plain and packed element types to f32 and back, against memcpy of the f32 values'
@@ -18,7 +18,7 @@ export default async function* decode({ pick }) {
     encode: (id) => `encode f32 as ${id}`,
   }
   const measure = (work, id, goal) => {
-    const { count, ...times } = isolated('decode-kernels.mjs', [work, id, size])
+    const { count, ...times } = isolated('kernels/decode.mjs', [work, id, size])
     return row(names[work](id), times, {
       against: 'memcpy',
       goal: goal?.(count / times.tare),

@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs'
-import { GiB, MiB, missing, raceCommand, run, size as sizeText } from '../harness.mjs'
-import { row, skipped } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { GiB, MiB, missing, raceCommand, run, size as sizeText } from '../harness/harness.mjs'
+import { row, skipped } from '../harness/rows.mjs'
 
 export const topic = 'Comparing'
 export const about = 'two models that differ in one tensor, against the raw BLAKE3 of both files on all cores, and cmp'

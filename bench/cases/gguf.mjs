@@ -1,6 +1,6 @@
-import { writeVocabulary } from '../gguf-sample.mjs'
-import { isolated, remove } from '../harness.mjs'
-import { row } from '../rows.mjs'
+import { writeVocabulary } from '../builders/gguf-sample.mjs'
+import { isolated, remove } from '../harness/harness.mjs'
+import { row } from '../harness/rows.mjs'
 
 export const topic = 'Opening and listing'
 export const about = 'opening a GGUF header with a large vocabulary: @huggingface/gguf, hyllama, reading the bytes'
@@ -12,7 +12,7 @@ export default async function* gguf({ file }) {
   const path = file('vocabulary.gguf')
   const header = writeVocabulary(path, { tokens: 152_000, merges: 151_000, tensors: 291 })
   const work = 'open 152,000 tokens and 151,000 merges (GGUF)'
-  const measure = (against) => isolated('gguf-header.mjs', [path, header, against])
+  const measure = (against) => isolated('work/gguf-header.mjs', [path, header, against])
   yield row(work, measure('gguf'), { against: '@huggingface/gguf', goal: openGoal })
   yield row(work, measure('hyllama'), { against: 'hyllama' })
   yield row(work, measure('read'), { against: 'reading the bytes', bytes: header })

@@ -1,6 +1,6 @@
-import { GiB, isolated, remove, size as sizeText, tareBest } from '../harness.mjs'
-import { growthRows } from '../rows.mjs'
-import { writeSparseSample } from '../sample.mjs'
+import { writeSparseSample } from '../builders/sample.mjs'
+import { GiB, isolated, remove, size as sizeText, tareBest } from '../harness/harness.mjs'
+import { growthRows } from '../harness/rows.mjs'
 
 export const topic = 'Growth: bytes'
 export const about =
@@ -20,7 +20,7 @@ const works = [
 export default async function* growthBytes({ file, pick }) {
   for (const { name, work, isSlow, limit, per = 'byte' } of works) {
     const sizes = pick(isSlow ? [0.5, 2, 8] : [1, 8, 64], [1 / 16, 1 / 8])
-    const measured = sizes.map((gib) => isolated('virtual-work.mjs', [work, gib * GiB, file(`sealed-${gib}`)]))
+    const measured = sizes.map((gib) => isolated('work/virtual-work.mjs', [work, gib * GiB, file(`sealed-${gib}`)]))
     yield* growthRows(`${name} (virtual)`, measured, { per, limit, name: sizeText })
   }
   for (const [name, args] of Object.entries(commands)) {

@@ -1,5 +1,5 @@
-import { groups, isolatedBest, remove } from '../harness.mjs'
-import { growthRows } from '../rows.mjs'
+import { groups, isolatedBest, remove } from '../harness/harness.mjs'
+import { growthRows } from '../harness/rows.mjs'
 
 export const topic = 'Growth: tensors'
 export const about =
@@ -16,8 +16,8 @@ export default async function* growthTensors({ pick, file }) {
     for (const size of counts) {
       const path = file(`many.${format}`)
       const rounds = size > 100_000 ? 1 : pick(3, 1)
-      written.push({ size, ...isolatedBest('many-tensors.mjs', ['write', format, size, path], rounds) })
-      opened.push({ size, ...isolatedBest('many-tensors.mjs', ['open', path, size], rounds) })
+      written.push({ size, ...isolatedBest('work/many-tensors.mjs', ['write', format, size, path], rounds) })
+      opened.push({ size, ...isolatedBest('work/many-tensors.mjs', ['open', path, size], rounds) })
       remove(path)
     }
     const shared = { per: 'tensor', name: groups }

@@ -1,6 +1,6 @@
-import { GiB, isolated, MiB, missing, raceCommand, run, size as sizeText } from '../harness.mjs'
-import { row, skipped } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { GiB, isolated, MiB, missing, raceCommand, run, size as sizeText } from '../harness/harness.mjs'
+import { row, skipped } from '../harness/rows.mjs'
 
 export const topic = 'Verifying and hashing'
 export const about =
@@ -28,7 +28,7 @@ export default async function* hash({ file, pick, rounds }) {
     }
   }
   for (const kernel of ['blake3', 'crc32', 'sha256']) {
-    const { yardsticks, bytes, ...own } = isolated('digest-kernels.mjs', [kernel, pick(1 << 28, 1 << 25)])
+    const { yardsticks, bytes, ...own } = isolated('kernels/digest.mjs', [kernel, pick(1 << 28, 1 << 25)])
     for (const [against, yardstick] of Object.entries(yardsticks)) {
       yield row(`portable ${kernel}, in memory`, { ...own, yardstick }, { against, bytes })
     }

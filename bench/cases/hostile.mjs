@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isolated, root } from '../harness.mjs'
-import { limitRow } from '../rows.mjs'
+import { isolated, root } from '../harness/harness.mjs'
+import { limitRow } from '../harness/rows.mjs'
 
 export const topic = 'Start-up and damaged files'
 export const about =
@@ -9,10 +9,10 @@ export const about =
 
 export default async function* hostile() {
   const formats = readdirSync(join(root, 'fixtures'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  const found = formats.map(({ name }) => isolated('hostile-files.mjs', [name]))
-  const most = (key) => Math.max(...found.map((each) => each[key]))
+  const found = formats.map(({ name }) => isolated('work/hostile-files.mjs', [name]))
+  const max = (key) => Math.max(...found.map((each) => each[key]))
   const sum = (key) => found.reduce((total, each) => total + each[key], 0)
   const note = `all of them in ${sum('total').toFixed(1)} s; one process per format`
   const work = `verify ${sum('damaged')} damaged files, the slowest`
-  yield limitRow(work, { tare: most('slowest'), memory: most('memory') }, { most: 1, limit: 150e6, note })
+  yield limitRow(work, { tare: max('slowest'), memory: max('memory') }, { max: 1, limit: 150e6, note })
 }

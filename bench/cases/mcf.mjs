@@ -1,5 +1,5 @@
-import { isolated } from '../harness.mjs'
-import { limitRow, row } from '../rows.mjs'
+import { isolated } from '../harness/harness.mjs'
+import { limitRow, row } from '../harness/rows.mjs'
 
 export const topic = 'Quantizing'
 export const about =
@@ -24,7 +24,7 @@ const names = {
 export default async function* mcf({ pick }) {
   const wanted = Object.entries(goals).slice(0, pick(undefined, 4))
   const measure = (method, work, goal) => {
-    const { bytes, ...times } = isolated('mcf-kernels.mjs', [method, work, pick(1 << 24, 1 << 20)])
+    const { bytes, ...times } = isolated('kernels/mcf.mjs', [method, work, pick(1 << 24, 1 << 20)])
     return row(names[work](method), times, { against: 'memcpy', goal, bytes })
   }
   for (const [method, goal] of wanted) {
@@ -39,11 +39,12 @@ export default async function* mcf({ pick }) {
   for (const [method, { error }] of wanted) yield errorRow(method, error, pick(1 << 22, 1 << 18))
 }
 
-/** RMSE over the deviation. The least possible error is looked for where codes are few enough to find it. */
-function errorRow(method, most, count) {
-  const { search, reference, memory } = isolated('mcf-kernels.mjs', [method, 'error', count])
-  const least = Number(method.slice(1)) <= 4 ? isolated('mcf-kernels.mjs', [method, 'least', count]).least : undefined
-  const note = least && `${least.toPrecision(4)} is the least that any scales give`
-  const options = { most, unit: 'error', against: 'the reference', yardstick: reference, note }
+/** RMSE over the deviation. The smallest possible error is searched for where codes are few enough to find it. */
+function errorRow(method, max, count) {
+  const { search, reference, memory } = isolated('kernels/mcf.mjs', [method, 'error', count])
+  const minimum =
+    Number(method.slice(1)) <= 4 ? isolated('kernels/mcf.mjs', [method, 'minimum', count]).minimum : undefined
+  const note = minimum && `${minimum.toPrecision(4)} is the minimum over all scales`
+  const options = { max, unit: 'error', against: 'the reference', yardstick: reference, note }
   return limitRow(`error of ${method} on N(0,1), RMSE/σ`, { tare: search, memory }, options)
 }

@@ -1,6 +1,6 @@
-import { isolated, MiB, missing, raceCommand, remove, run, size as sizeText, tare } from '../harness.mjs'
-import { row, skipped } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { isolated, MiB, missing, raceCommand, remove, run, size as sizeText, tare } from '../harness/harness.mjs'
+import { row, skipped } from '../harness/rows.mjs'
 
 export const topic = 'Opening and listing'
 export const about =
@@ -11,7 +11,7 @@ export default async function* npy({ file, pick, rounds }) {
   writeSample(from, 16 * MiB)
   for (const cast of ['f32', 'f16']) {
     await tare(['convert', from, '-o', array, '--cast', cast])
-    const { bytes, ...times } = isolated('npy-read.mjs', [array])
+    const { bytes, ...times } = isolated('work/npy-read.mjs', [array])
     yield row(`read ${sizeText(bytes)} of values (NPY, ${cast})`, times, { against: 'npyjs', bytes })
   }
   remove(array)
@@ -21,7 +21,7 @@ export default async function* npy({ file, pick, rounds }) {
   remove(from)
   const work = `verify ${sizeText(bytes)}, all checksums (NPZ)`
   const options = { topic: 'Verifying and hashing', bytes }
-  yield row(work, isolated('crc-check.mjs', [archive]), { ...options, against: 'zlib.crc32' })
+  yield row(work, isolated('work/crc-check.mjs', [archive]), { ...options, against: 'zlib.crc32' })
   const reason = missing('crc32')
   if (reason) yield { ...skipped(work, 'crc32', reason), topic: options.topic }
   else {

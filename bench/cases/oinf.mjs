@@ -1,7 +1,7 @@
-import { isolated, MiB, remove, size as sizeText, tare, tareBest } from '../harness.mjs'
-import { fillNormal } from '../normal.mjs'
-import { row } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { fillNormal } from '../builders/normal.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { isolated, MiB, remove, size as sizeText, tare, tareBest } from '../harness/harness.mjs'
+import { row } from '../harness/rows.mjs'
 
 export const topic = 'Statistics'
 export const about =
@@ -10,7 +10,7 @@ export const about =
 const wanted = 1e9
 
 export default async function* oinf({ file, pick, rounds }) {
-  const { bytes: inMemory, ...kernels } = isolated('stats-kernels.mjs', ['kernels', pick(1 << 24, 1 << 22)])
+  const { bytes: inMemory, ...kernels } = isolated('kernels/stats.mjs', ['kernels', pick(1 << 24, 1 << 22)])
   yield row('statistics of f32 in memory', kernels, { against: 'memcpy', goal: 0.3, bytes: inMemory })
 
   const [from, path] = [file('from.safetensors'), file('sample.oinf')]
@@ -18,7 +18,7 @@ export default async function* oinf({ file, pick, rounds }) {
   const bytes = writeSample(from, pick(256 * MiB, 32 * MiB), { fill })
   await tare(['convert', from, '-o', path])
   remove(from)
-  const { bytes: inFile, ...whole } = isolated('stats-kernels.mjs', ['file', path])
+  const { bytes: inFile, ...whole } = isolated('kernels/stats.mjs', ['file', path])
   const size = sizeText(bytes)
   yield row(`statistics of ${size} of OINF, once it runs`, whole, { against: 'memcpy', bytes: inFile })
   for (const verb of ['verify', 'stats', 'show']) {

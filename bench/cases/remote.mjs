@@ -1,7 +1,7 @@
-import { serveFolder } from '../file-server.mjs'
-import { groups, MiB, size as sizeText, tare } from '../harness.mjs'
-import { limitRow } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { serveFolder } from '../harness/file-server.mjs'
+import { groups, MiB, size as sizeText, tare } from '../harness/harness.mjs'
+import { limitRow } from '../harness/rows.mjs'
 
 export const topic = 'Over HTTP'
 export const about =
@@ -21,13 +21,13 @@ export default async function* remote({ folder, file }) {
   try {
     for (const name of ['model.aeroset.json', 'model.safetensors']) {
       const { note, ...listed } = await count(['inspect', server.url(name)])
-      yield limitRow(`list a remote ${name.split('.')[1]}`, listed, { most: 2, unit: 'requests', note })
+      yield limitRow(`list a remote ${name.split('.')[1]}`, listed, { max: 2, unit: 'requests', note })
     }
     const tensor = ['extract', server.url('model.aeroset.json'), 'layers.9.weight', '-o', file('tensor.bin')]
     const { note, ...fetched } = await count(tensor)
     const reference = { against: 'the reference', yardstick: 14 }
     const work = `fetch a tensor of ${sizeText(16 * MiB)} from a remote aeroset`
-    yield limitRow(work, fetched, { most: 4, unit: 'requests', note, ...reference })
+    yield limitRow(work, fetched, { max: 4, unit: 'requests', note, ...reference })
   } finally {
     server.close()
   }

@@ -1,6 +1,6 @@
-import { cli, run, tare } from '../harness.mjs'
-import { race } from '../measure.mjs'
-import { row } from '../rows.mjs'
+import { cli, run, tare } from '../harness/harness.mjs'
+import { race } from '../harness/measure.mjs'
+import { row } from '../harness/rows.mjs'
 
 export const topic = 'Start-up and damaged files'
 export const about = 'tare --version against an empty Node program'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { cli, GiB, isolated, MiB, raceCommand, remove, size as sizeText, tare } from '../harness.mjs'
-import { row, skipped } from '../rows.mjs'
-import { writeSample } from '../sample.mjs'
+import { writeSample } from '../builders/sample.mjs'
+import { cli, GiB, isolated, MiB, raceCommand, remove, size as sizeText, tare } from '../harness/harness.mjs'
+import { row, skipped } from '../harness/rows.mjs'
 
 export const topic = 'Two threads against one'
 export const about = 'verify, hash, diff, stats, quantize and a conversion that recodes, with two threads and with one'
@@ -14,7 +14,7 @@ export default async function* threads({ file, pick, rounds }) {
   const size = sizeText(bytes)
   await tare(['convert', from, '-o', aero, '--shard-size', '128MiB'])
   await tare(['convert', from, '-o', other])
-  yield row(`reading alone, ${size}, once it runs`, isolated('read-threads.mjs', [from]), {
+  yield row(`reading alone, ${size}, once it runs`, isolated('work/read-threads.mjs', [from]), {
     against: '1 thread',
     bytes,
   })
@@ -27,7 +27,7 @@ export default async function* threads({ file, pick, rounds }) {
     ['cast to f16', ['cast', from, 'f16']],
     ['diff', ['diff', from, other]],
   ]) {
-    yield row(`${name}, ${size}, once it runs`, isolated('work-threads.mjs', args), {
+    yield row(`${name}, ${size}, once it runs`, isolated('work/with-threads.mjs', args), {
       against: '1 thread',
       goal,
       bytes,

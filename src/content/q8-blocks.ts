@@ -2,9 +2,9 @@
 // scale. Q8_0 puts each scale before its codes; q8 puts all scales first, then, from the next multiple of 64 on, all codes. So a
 // tensor whose rows are whole blocks goes from one to the other without touching a value.
 import { checkRange } from '../bytes/index.js'
-import { blockBytes, layouts } from '../dtypes/ggml/layouts.js'
 import { blockLayout } from '../dtypes/mcf/layout.js'
 import { methodOf } from '../dtypes/mcf/types.js'
+import { blockBytes, layouts } from '../kernels/ggml/layouts.js'
 import { lazyPayload, type Payload } from '../model/payload.js'
 
 const blockSize = blockBytes(layouts.q8_0)

@@ -3,6 +3,7 @@
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
 import { countSlots, type Layout, type Model, type Payload, type Tensor } from '../model/index.js'
+import { byteCosts } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize/blocks.js'
@@ -55,7 +56,7 @@ function headerMemory({ files }: Layout): number {
 
 const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequantize', 'map', 'restore'])
 
-/** Threads are started when there is enough to compute: about a byte in half a nanosecond to a nanosecond. */
+/** Threads are started when there is enough to compute. */
 function threadMemory({ source, tensors, actions, layout, pool }: Planned): number {
   if (!pool) return 0
   const isRecoded = new Set<string>()
@@ -73,7 +74,7 @@ function threadMemory({ source, tensors, actions, layout, pool }: Planned): numb
       for (const [start, end] of slot.covers) digested += end - start
     }
   }
-  const isStarted = 4 * (recoded + digested) >= pool.startCost
+  const isStarted = byteCosts.maxWork * (recoded + digested) >= pool.startCost
   return isStarted ? (pool.threads + (digested > 0 ? 1 : 0)) * perThread : 0
 }
 

@@ -2,6 +2,7 @@
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
 import { isSameRange } from '../model/same-range.js'
+import { byteCosts } from '../threads/costs.js'
 import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../threads/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 
@@ -13,8 +14,6 @@ export interface PayloadPairs {
   pair(i: number): PayloadPair | undefined
 }
 
-/** Nanoseconds for a byte of each side, about. */
-const byteCost = 0.2
 /** So much of each side is compared by one job: little, so that all threads end at the same time. */
 const taskBytes = 16 << 20
 
@@ -44,7 +43,7 @@ export async function firstDifferences(
   forEachShared(pairs, (_, [a]) => {
     total += a.byteLength
   })
-  if (!isWorthComputing(pool, total * byteCost)) return found
+  if (!isWorthComputing(pool, total * byteCosts.compare)) return found
   const tasks = tasksFor(pairs)
   const { signal, advance } = watch(2 * total)
   const results = await runShared(pool, {

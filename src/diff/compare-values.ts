@@ -1,6 +1,6 @@
 // The numbers of two tensors of the same shape, decoded on both sides and compared in row-major order, window by window.
 import { defaultWindow } from '../bytes/index.js'
-import { compareWindows, createMeter, distanceOf, type Meter } from '../kernels/compare.js'
+import { compareWindows, createMeter, distanceOf, type Meter } from '../kernels/numbers/compare.js'
 import type { Tensor } from '../model/index.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 import type { Watch } from './compare-bytes.js'

@@ -1,4 +1,4 @@
-export type { Closeness } from '../kernels/compare.js'
+export type { Closeness } from '../kernels/numbers/compare.js'
 export { type DiffOptions, diffModels } from './diff.js'
 export { type Metric, metrics as diffMetrics, type ToleranceOptions } from './tolerance.js'
 export type {

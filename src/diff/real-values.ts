@@ -1,7 +1,8 @@
 // The numbers of a tensor in row-major order, in a form that holds every one of them: f32, f64, or for 64-bit integers a high and a low
 // half. Scales that a container states beside the tensor are applied. A complex number is two numbers.
+
+import { viewOf } from '../bytes/views.js'
 import { complexPart, type DType, f32, f64, i64, u64 } from '../dtypes/index.js'
-import { viewOf } from '../dtypes/views.js'
 import { TareError } from '../errors/index.js'
 import { whyUnreadable } from '../inspect/preview.js'
 import type { Payload, Tensor } from '../model/index.js'

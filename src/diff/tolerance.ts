@@ -1,6 +1,6 @@
 // When numbers that differ are close enough. Either every element has to be, or one measure of the whole tensor decides.
 import { failWith, usageCodes } from '../errors/index.js'
-import type { Closeness } from '../kernels/compare.js'
+import type { Closeness } from '../kernels/numbers/compare.js'
 import type { ValueDifference } from './types.js'
 
 export const metrics = ['max-abs', 'max-rel', 'rmse', 'snr', 'cosine', 'differing'] as const

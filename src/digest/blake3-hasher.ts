@@ -1,13 +1,13 @@
 // BLAKE3 of a stream. Blocks of 64 chunks become nodes as soon as they are full; the nodes that wait for a partner are kept, the largest
-// first. Two of the same size are put together only when a further one comes: the last pair is the root, and it is marked.
-import { type Blake3Kernel, blockSize, chunkSize } from './blake3-kernel.js'
+// first. Two of the same size are combined only when another one follows: the last pair is the root, which is flagged.
+import { type Blake3Kernel, blockSize, chunkSize } from '../kernels/digests/blake3.js'
 import type { Hasher } from './types.js'
 
 export class Blake3Hasher implements Hasher {
   readonly #kernel: Blake3Kernel
-  /** The number of the first chunk; undefined when this is not a part of something larger. */
+  /** The number of the first chunk; undefined when this is the whole input. */
   readonly #part: number | undefined
-  /** What has not become a node yet. The only block of a tree waits here, full or not: it may be the root. */
+  /** Input that has not become a node yet. The first block of a tree waits here even when it is full: it may be the root. */
   #block: Uint8Array | undefined
   #filled = 0
   #blocks = 0
@@ -50,7 +50,7 @@ export class Blake3Hasher implements Hasher {
     this.#blocks++
   }
 
-  /** As many nodes wait as the number of blocks has ones in binary. */
+  /** The number of waiting nodes is the number of one bits in the number of blocks. */
   #settle(): void {
     let ones = 0
     for (let rest = this.#blocks; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2

@@ -1,7 +1,9 @@
-// One face for all digests. The portable ones run everywhere; an environment with something faster (Node's crypto, a native package)
-// registers it, and everything that hashes gets it.
-
+// The hashers of this process. The portable ones run everywhere; an environment with something faster (Node's crypto, a native package)
+// registers it, and everything that hashes uses it.
 import type { Algorithm, DigestProvider, Hasher } from './types.js'
+
+/** Bytes of a digest. */
+export const digestLengths: Readonly<Record<Algorithm, number>> = { blake3: 32, sha256: 32, crc32: 4 }
 
 const registered = new Map<Algorithm, DigestProvider>()
 
@@ -25,9 +27,9 @@ export async function digestProviderName(algorithm: Algorithm): Promise<string> 
   return (await providerOf(algorithm)).name
 }
 
-/** What a byte takes, in nanoseconds, about. */
-export async function digestCost(algorithm: Algorithm): Promise<number> {
-  return (await providerOf(algorithm)).cost ?? 1
+/** The cost that the provider itself declares. */
+export async function declaredCost(algorithm: Algorithm): Promise<number | undefined> {
+  return (await providerOf(algorithm)).cost
 }
 
 export async function digestOf(algorithm: Algorithm, bytes: Uint8Array): Promise<Uint8Array> {

@@ -1,11 +1,11 @@
-// SHA-256 without WebAssembly, for pages whose policy forbids it. Blocks of 64 bytes go through 64 rounds each; the last block ends with the
-// number of bits.
+// SHA-256 in plain TypeScript, for pages whose policy forbids WebAssembly. Blocks of 64 bytes go through 64 rounds each; the last block ends
+// with the number of bits.
 import type { Hasher } from './types.js'
 
 const words = (text: string): Int32Array =>
   Int32Array.from(text.trim().split(/\s+/), (word) => Number.parseInt(word, 16))
 
-/** The first 32 bits behind the point of the square roots of the first 8 primes, and of the cube roots of the first 64. */
+/** The first 32 fractional bits of the square roots of the first 8 primes, and of the cube roots of the first 64. */
 const start = words('6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19')
 const rounds = words(`
   428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5
@@ -75,15 +75,15 @@ function mixBlocks(state: Int32Array, bytes: Uint8Array): void {
     for (let i = 16; i < 64; i++) {
       const early = schedule[i - 15]!
       const late = schedule[i - 2]!
-      const first = turn(early, 7) ^ turn(early, 18) ^ (early >>> 3)
-      const second = turn(late, 17) ^ turn(late, 19) ^ (late >>> 10)
+      const first = rotate(early, 7) ^ rotate(early, 18) ^ (early >>> 3)
+      const second = rotate(late, 17) ^ rotate(late, 19) ^ (late >>> 10)
       schedule[i] = schedule[i - 16]! + first + schedule[i - 7]! + second
     }
     mixSchedule(state)
   }
 }
 
-const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by))
+const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by))
 
 function mixSchedule(state: Int32Array): void {
   let a = state[0]!
@@ -95,9 +95,9 @@ function mixSchedule(state: Int32Array): void {
   let g = state[6]!
   let h = state[7]!
   for (let i = 0; i < 64; i++) {
-    const fromE = (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g))
+    const fromE = (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g))
     const added = (h + fromE + rounds[i]! + schedule[i]!) | 0
-    const fromA = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))
+    const fromA = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))
     h = g
     g = f
     f = e

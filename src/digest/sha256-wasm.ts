@@ -1,11 +1,10 @@
-// SHA-256 in WebAssembly, from a package. Each instance has a memory of its own, and an engine gives out a hundred or so of them, while a
-// window may hold the beginnings of thousands of tensors. So all digests share one instance: whose turn it is puts the state of the one
-// before aside.
+// SHA-256 in WebAssembly, from a package. Each instance has a memory of its own, and an engine allows about a hundred of them, while a window may
+// hold the beginnings of thousands of tensors. So all digests share one instance, and its state is saved when another one needs it.
 import type { IHasher } from 'hash-wasm'
 import type { Hasher } from './types.js'
 
 let instance: Promise<IHasher | undefined> | undefined
-/** Whose state the instance has. */
+/** The digest whose state the instance holds. */
 let current: SharedSha256 | undefined
 
 /** Undefined where there is no WebAssembly. */

@@ -1,16 +1,13 @@
-// BLAKE3 in parts: subtrees can be hashed by different threads and put together afterwards. Only our own kernels give their values.
+// BLAKE3 in parts: subtrees can be hashed by different threads and combined afterwards. Only our own kernels give the values of subtrees.
+import { joinSubtrees } from '../kernels/digests/blake3.js'
+import { blake3Kernel } from '../kernels/digests/index.js'
 import { Blake3Hasher } from './blake3-hasher.js'
-import { type Blake3Kernel, joinSubtrees } from './blake3-kernel.js'
-import { plainBlake3 } from './blake3-plain.js'
-import { compiledDigests } from './digests-wasm.js'
 import type { Hasher } from './types.js'
 
-export const blake3Kernel = (): Blake3Kernel => compiledDigests()?.blake3 ?? plainBlake3
+/** What computes the values of subtrees. */
+export const subtreeKernel = (): string => blake3Kernel().name
 
-/** What a byte takes, in nanoseconds, about. */
-export const subtreeCost = 0.55
-
-/** `digest` gives the chaining value of a subtree whose first chunk has this number, a multiple of 64. */
+/** Its `digest` is the chaining value of a subtree that starts at this chunk number, a multiple of 64. */
 export const createSubtreeHasher = (chunk: number): Hasher => new Blake3Hasher(blake3Kernel(), chunk)
 
 /** The digest of the whole from the values of its subtrees: all of one size, a power of two, but for the last. */

@@ -4,23 +4,23 @@ export const algorithms: readonly Algorithm[] = ['blake3', 'sha256', 'crc32']
 
 export interface Hasher {
   update(bytes: Uint8Array): void
-  /** Big-endian for crc32, as it is usually printed. */
+  /** Big-endian for crc32, as it is printed by convention. */
   digest(): Uint8Array
-  /** For checksums that can be put together from those of pieces. */
+  /** For checksums that can be combined from those of pieces. */
   readonly pieces?: PieceSums
 }
 
 export interface PieceSums {
   /** The checksum of a piece alone. */
   sumOf(bytes: Uint8Array): number
-  /** In place of an update with the piece. */
+  /** Instead of an update with the piece. */
   append(sum: number, length: number): void
 }
 
 export interface DigestProvider {
   /** What it runs on, for `tare --version --verbose`. */
   readonly name: string
-  /** What a byte takes, in nanoseconds; about, for those who spread work over threads. */
+  /** Nanoseconds per byte, to decide whether work goes to threads; for providers that tare does not know. */
   readonly cost?: number
   create(): Hasher | Promise<Hasher>
 }

@@ -1,18 +1,13 @@
 // A bool is one byte; writers use 0 and 1, and readers take every other byte for true as well. A bitset element, in OINF, is one byte
 // that holds eight flags: it is shown and converted as the number 0 to 255.
-import { lookUp } from '../kernels/numbers-convert.js'
-import { throughF32 } from './blocks.js'
-import type { DType } from './dtype.js'
+import { requireBytes } from '../bytes/views.js'
+import { codesToF32 } from '../kernels/numbers/codes.js'
+import { type DType, plainLayout } from './dtype.js'
 import { firstUnfit, u8 } from './integers.js'
-import { plainLayout } from './size.js'
-import { bitsOf, requireBytes } from './views.js'
+import { throughF32 } from './via-f32.js'
 
-const patterns = Uint32Array.from({ length: 256 }, (_, byte) => (byte === 0 ? 0 : 0x3f800000))
-
-function boolToF32(source: Uint8Array, target: Float32Array): void {
-  requireBytes(source, target.length)
-  for (let i = lookUp(8, patterns, source, bitsOf(target)); i < target.length; i++) target[i] = source[i] === 0 ? 0 : 1
-}
+const one = 0x3f800000
+const boolToF32 = codesToF32(8, () => new Uint32Array(256).fill(one, 1))
 
 export const bool: DType = {
   id: 'bool',

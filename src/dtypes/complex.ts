@@ -1,8 +1,7 @@
-// Complex numbers: the real part, then the imaginary part. They can be shown, but have no single real value to decode to.
+// Complex numbers: the real part, then the imaginary part. They can be shown, but not decoded to real numbers.
 import { failWith, usageCodes } from '../errors/index.js'
-import type { DType } from './dtype.js'
+import { type DType, plainLayout } from './dtype.js'
 import { f32, f64 } from './floats.js'
-import { plainLayout } from './size.js'
 
 function complex(id: string, part: DType): DType {
   const refuse = (): never =>

@@ -1,4 +1,5 @@
-// What an element type is. A type knows how many bytes a shape takes and, where its values can be understood, has a codec.
+// What an element type is: how many bytes a shape takes and, where its values can be decoded, a codec.
+import { checkedAdd, checkedMultiply, countElements } from '../bytes/index.js'
 
 export type DTypeKind = 'float' | 'int' | 'uint' | 'bool' | 'complex' | 'block' | 'opaque'
 
@@ -12,17 +13,17 @@ export type Scalar = number | bigint | boolean | Complex
 
 /**
  * Reads and writes whole groups of elements. `source` starts at a group boundary and holds at least the elements that the target has
- * room for; what is left of the last group is ignored when decoding and written as zero bits when encoding.
+ * room for; the rest of the last group is ignored when decoding and written as zero bits when encoding.
  */
 export interface Codec {
   /** Bit-exact where the value is a float of 32 bits or fewer, NaN payloads included; otherwise rounded once, to nearest even. */
   toF32(source: Uint8Array, target: Float32Array): void
   /**
-   * Where `toF32` gives one NaN for several codes: the same with a pattern for each of them that `fromF32` turns back into its code. These
-   * are signalling NaN, which decoding does not give to anybody who computes with it.
+   * Where `toF32` gives one NaN for several codes: the same with a distinct pattern for each, which `fromF32` turns back into its code. Some
+   * are signalling NaNs, so this is for copying, not for computing.
    */
   toF32Bits?(source: Uint8Array, target: Float32Array): void
-  /** Exact for everything but 64-bit integers beyond 2^53. Complex numbers have no place here and are not decoded. */
+  /** Exact for everything but 64-bit integers beyond 2^53. Complex numbers are not decoded. */
   toF64(source: Uint8Array, target: Float64Array): void
   /**
    * Encodes values, each rounded once to nearest even. Returns the index of the first value that the type cannot hold (an integer out
@@ -45,15 +46,15 @@ export interface RegionReader {
 }
 
 /**
- * Decodes types whose parts lie in regions of their own, such as all scales before all codes: a stretch of elements is then no stretch
- * of bytes, and it takes reads in several places.
+ * Decodes types whose parts are stored in separate regions, such as all scales before all codes: a range of elements is then not a range of
+ * bytes, and takes several reads.
  */
 export interface RegionCodec {
   /** Why bytes of this length cannot be decoded, or undefined when they can. */
   refusal(shape: readonly number[], byteLength: number): string | undefined
-  /** Whether files hold tensors of this length, be it that they cannot be decoded. */
+  /** Whether files hold tensors of this length, even if they cannot be decoded. */
   isKnownSize(shape: readonly number[], byteLength: number): boolean
-  /** Fills `target` with the values from row-major element `first` on. Ask `refusal` before. */
+  /** Fills `target` with the values from row-major element `first` on. Call `refusal` first. */
   decode(
     payload: RegionReader,
     shape: readonly number[],
@@ -92,10 +93,34 @@ export interface DType {
   byteLength(shape: readonly number[]): number | undefined
   /** Absent when the values cannot be decoded, or only with the help of the container that holds them. */
   readonly codec?: Codec
-  /** In place of a codec, for types that are no sequence of groups. */
+  /** Instead of a codec, for types that are not a sequence of groups. */
   readonly regions?: RegionCodec
-  /** Readers take codes that no writer makes; encoding the values that they decode to gives other codes, or none. */
+  /** Readers accept codes that no writer makes; encoding the values that they decode to gives other codes, or none. */
   readonly hasStrayCodes?: true
-  /** Absent for blocks, whose values depend on each other, for complex numbers and for bytes that nobody understands. */
+  /** Absent for blocks, whose values depend on each other, for complex numbers and for opaque bytes. */
   readonly values?: ValueSet
+}
+
+/** Elements follow each other without gaps over the flattened tensor: rows are not padded, only the last byte is. */
+export function flatByteLength(group: DType['group']): (shape: readonly number[]) => number | undefined {
+  return (shape) => {
+    const count = countElements(shape)
+    if (count === undefined) return undefined
+    const rest = count % group.elements
+    const whole = checkedMultiply((count - rest) / group.elements, group.bytes)
+    return whole === undefined ? undefined : checkedAdd(whole, Math.ceil((rest * group.bytes) / group.elements))
+  }
+}
+
+/** Each element takes `bytes` whole bytes. */
+export function plainLayout(bytes: number): Pick<DType, 'group' | 'byteLength'> {
+  const group = { elements: 1, bytes }
+  return { group, byteLength: flatByteLength(group) }
+}
+
+/** Whether a tensor of this shape can have this number of bytes. True where the type does not determine it. */
+export function isSizeOf(dtype: DType, shape: readonly number[], byteLength: number): boolean {
+  if (dtype.regions) return dtype.regions.isKnownSize(shape, byteLength)
+  const length = dtype.byteLength(shape)
+  return length === undefined || length === byteLength
 }

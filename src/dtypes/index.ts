@@ -6,22 +6,37 @@ import { floats } from './floats.js'
 import { ggmlBlockTypes } from './ggml/types.js'
 import { integers } from './integers.js'
 import { mcfTypes } from './mcf/types.js'
-import { opaques } from './opaque.js'
-import { packedTypes } from './packed.js'
 import { smallFloats } from './small-floats.js'
+import { smallIntegers } from './small-integers.js'
 
 export { bitset, bool } from './booleans.js'
 export { c64, c128, complexPart } from './complex.js'
-export * from './dtype.js'
+export {
+  type Codec,
+  type Complex,
+  type DType,
+  type DTypeKind,
+  isSizeOf,
+  type RegionCodec,
+  type RegionReader,
+  type Scalar,
+  type ValueSet,
+} from './dtype.js'
 export { bf16, f16, f32, f64 } from './floats.js'
 export { type GgmlType, ggmlTypeByName, ggmlTypeByNumber } from './ggml/types.js'
 export { i8, i16, i32, i64, u8, u16, u32, u64 } from './integers.js'
-export { packed } from './opaque.js'
-export { i1, i2, i4, t1, t2, u1, u2, u4 } from './packed.js'
-export { isSizeOf } from './size.js'
 export { f4_e2m1, f6_e2m3, f8_e4m3, f8_e5m2, f8_e8m0 } from './small-floats.js'
+export { i1, i2, i4, t1, t2, u1, u2, u4 } from './small-integers.js'
 
-const families = [floats, smallFloats, integers, packedTypes, booleans, complexes, mcfTypes, ggmlBlockTypes, opaques]
+/** Bytes whose meaning only the container knows. The shape does not tell how many there are. */
+export const packed: DType = {
+  id: 'packed',
+  kind: 'opaque',
+  group: { elements: 1, bytes: 1 },
+  byteLength: () => undefined,
+}
+
+const families = [floats, smallFloats, integers, smallIntegers, booleans, complexes, mcfTypes, ggmlBlockTypes, [packed]]
 
 /** By id, in the order of the families. */
 export const dtypes: ReadonlyMap<string, DType> = new Map(families.flat().map((dtype) => [dtype.id, dtype]))

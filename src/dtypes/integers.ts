@@ -1,8 +1,8 @@
-// Integers of 8 to 64 bits. Whatever fits 32 bits is converted by the engine's own typed-array copy, which rounds once. 64-bit
-// integers are taken apart into a high and a low word, since a detour over f64 would round twice.
-import type { Codec, DType, Scalar } from './dtype.js'
-import { plainLayout } from './size.js'
-import { fillView, type ViewType, viewOf } from './views.js'
+// Integers of 8 to 64 bits. Up to 32 bits they are converted by the engine's typed-array copy, which rounds once. 64-bit integers are split
+// into a high and a low word, since going through f64 would round twice.
+
+import { fillView, type ViewType, viewOf } from '../bytes/views.js'
+import { type Codec, type DType, plainLayout, type Scalar } from './dtype.js'
 
 type SmallInts = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
 

@@ -6,10 +6,10 @@
 //   finite  every code is a number (the OCP microscaling types)
 // Rounding is to nearest even. What is too large becomes infinity where there is one, NaN where there is none (fn, fnuz), and the
 // largest value where there is neither.
-import { narrowByTable } from '../kernels/numbers-convert.js'
+import { f32ToCodes } from '../kernels/numbers/codes.js'
+import { f32Bits, infinityBits, narrowMagnitude, quietNaN } from '../kernels/numbers/float-bits.js'
 import type { DType, ValueSet } from './dtype.js'
-import { f32Bits, infinityBits, narrowMagnitude, quietNaN } from './float-rounding.js'
-import { type Encode, tableType } from './table-codec.js'
+import { tableType } from './table-codec.js'
 
 interface MiniFloat {
   readonly width: 4 | 6 | 8
@@ -20,23 +20,23 @@ interface MiniFloat {
 }
 
 function miniFloat(id: string, format: MiniFloat): DType {
-  const tableOf = (nanBits: number): Uint32Array =>
+  const patternsWith = (nanBits: number) => (): Uint32Array =>
     Uint32Array.from({ length: 2 ** format.width }, (_, code) => decodeMini(code, format, nanBits))
   return tableType({
     id,
     kind: 'float',
     width: format.width,
-    table: tableOf(quietNaN),
+    patterns: patternsWith(quietNaN),
     // Only here is the quiet bit one of several that tell NaN codes apart.
-    bitTable: format.special === 'ieee' ? tableOf(infinityBits) : undefined,
-    encode: { f32: byUpperHalf(miniEncoder(format)) },
+    nanPatterns: format.special === 'ieee' ? patternsWith(infinityBits) : undefined,
+    encode: { f32: f32ToCodes(miniEncoder(format)) },
     values: valuesOf(format),
   })
 }
 
 /**
- * The f32 pattern of a code. NaN comes out with its sign and payload over `nanBits`: quiet, as other programs that keep payloads have it,
- * or just as it is.
+ * The f32 pattern of a code. A NaN keeps its sign, and its payload is or-ed to `nanBits`: to a quiet NaN, as in other programs that keep
+ * payloads, or to the bare exponent, which keeps it as it is.
  */
 function decodeMini(code: number, format: MiniFloat, nanBits = quietNaN): number {
   const { width, exponentBits, mantissaBits, bias, special } = format
@@ -78,10 +78,8 @@ function valuesOf(format: MiniFloat): ValueSet {
   }
 }
 
-/** The code of an f32 pattern, or undefined where the type has none for it. */
-type EncodeOne = (pattern: number) => number | undefined
-
-function miniEncoder(format: MiniFloat): EncodeOne {
+/** Gives the code of an f32 pattern, or undefined where the type has none for it. */
+function miniEncoder(format: MiniFloat): (pattern: number) => number | undefined {
   const { width, mantissaBits, bias, special } = format
   const largest = largestCode(format)
   const signBit = 2 ** (width - 1)
@@ -114,25 +112,6 @@ function encodeExponent(pattern: number): number | undefined {
   return Math.min((magnitude + 0x3fffff + ((magnitude >>> 23) & 1)) >>> 23, 255)
 }
 
-/**
- * These types round within the upper half of an f32, so its lower half only matters as "something more": the upper half, its last bit
- * set for that, leads to the code in a table of 65536 entries, which is made at the first use.
- */
-function byUpperHalf(encode: EncodeOne): Encode<Uint32Array> {
-  const refused = 0xffff
-  let table: Uint16Array | undefined
-  return (values, codes) => {
-    table ??= Uint16Array.from({ length: 65536 }, (_, upper) => encode((upper << 16) >>> 0) ?? refused)
-    for (let i = narrowByTable(table, values, codes); i < values.length; i++) {
-      const pattern = values[i]!
-      const code = table[(pattern >>> 16) | ((pattern & 0xffff) === 0 ? 0 : 1)]!
-      if (code === refused) return i
-      codes[i] = code
-    }
-    return -1
-  }
-}
-
 export const f8_e4m3 = miniFloat('f8_e4m3', { width: 8, exponentBits: 4, mantissaBits: 3, bias: 7, special: 'fn' })
 export const f8_e5m2 = miniFloat('f8_e5m2', { width: 8, exponentBits: 5, mantissaBits: 2, bias: 15, special: 'ieee' })
 export const f8_e4m3fnuz = miniFloat('f8_e4m3fnuz', {
@@ -156,8 +135,9 @@ export const f8_e8m0 = tableType({
   id: 'f8_e8m0',
   kind: 'float',
   width: 8,
-  table: Uint32Array.from({ length: 256 }, (_, code) => (code === 255 ? quietNaN : f32Bits(2 ** (code - 127)))),
-  encode: { f32: byUpperHalf(encodeExponent) },
+  patterns: () =>
+    Uint32Array.from({ length: 256 }, (_, code) => (code === 255 ? quietNaN : f32Bits(2 ** (code - 127)))),
+  encode: { f32: f32ToCodes(encodeExponent) },
   values: { lowest: 2 ** -127, highest: 2 ** 127, step: -127, precision: 1, zero: false, nan: true },
 })
 

@@ -2,6 +2,7 @@
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
+import { valueCosts } from '../threads/costs.js'
 import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../threads/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
 import { type NoStats, type StatsOptions, type TensorStats, tensorStats } from './stats.js'
@@ -16,9 +17,6 @@ export interface ModelStatsOptions extends StatsOptions {
   readonly pool?: WorkerPool | undefined
 }
 
-/** Nanoseconds for a value, about. */
-const costOfValue = 3.3
-
 /** The statistics of each tensor, in order, as they are known. */
 export async function* statsOfTensors(
   tensors: readonly Tensor[],
@@ -28,7 +26,7 @@ export async function* statsOfTensors(
   const sizeOf = ({ data }: Tensor): number => data?.byteLength ?? 0
   const total = tensors.reduce((sum, tensor) => sum + sizeOf(tensor), 0)
   const values = tensors.reduce((sum, { shape, data }) => sum + (data ? (countElements(shape) ?? 0) : 0), 0)
-  const isWorthIt = tensors.length > 1 && isWorthComputing(pool, values * costOfValue)
+  const isWorthIt = tensors.length > 1 && isWorthComputing(pool, values * valueCosts.statistics)
   let done = 0
   let path = ''
   const advance = (bytes: number): void => {

@@ -3,7 +3,7 @@
 // not depend on that. They do where large values cancel out, where all values are (nearly) the same, so that the deviation is
 // nothing but rounding, and where squares leave the range of f64.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
-import { viewOf } from '../dtypes/views.js'
+import { viewOf } from '../bytes/views.js'
 import { bytesPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { typeOf } from './preview.js'

@@ -1,8 +1,8 @@
 // How far the values of one tensor are from those of another: what quantizing, or any other conversion, has cost.
 import { countElements, defaultWindow } from '../bytes/index.js'
-import { viewOf } from '../dtypes/views.js'
+import { viewOf } from '../bytes/views.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import { compareWindows, createMeter, distanceOf, type Meter, mergeMeter } from '../kernels/compare.js'
+import { compareWindows, createMeter, distanceOf, type Meter, mergeMeter } from '../kernels/numbers/compare.js'
 import type { Model, Payload, Tensor } from '../model/index.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { rowMajor } from '../transforms/reorder.js'

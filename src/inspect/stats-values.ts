@@ -1,6 +1,6 @@
 // Decoded values that can be gone through several times: kept in memory when they are few, streamed anew for each pass otherwise.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
-import { type ViewType, viewOf } from '../dtypes/views.js'
+import { type ViewType, viewOf } from '../bytes/views.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { type Payload, readPayload } from '../model/index.js'
 

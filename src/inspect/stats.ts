@@ -36,7 +36,7 @@ import {
   topsSuffice,
   unitBins,
   valueAt,
-} from '../kernels/stats.js'
+} from '../kernels/numbers/stats/index.js'
 import type { Tensor } from '../model/index.js'
 import { decodedPayload } from '../transforms/decode.js'
 import { typeOf, whyUnreadable } from './preview.js'

@@ -1,15 +1,15 @@
-// Whether two pieces of memory are the same, and where they first differ. An environment with something faster than a loop registers it.
+// Where two byte arrays first differ. An environment with something faster than a loop registers it.
 
 type ByteEquality = (a: Uint8Array, b: Uint8Array) => boolean
 
 let nativeEquality: ByteEquality | undefined
 
-/** Lets this process compare bytes with something faster than the loop below. */
+/** Replaces the test for equality in this process by a faster one. */
 export function registerByteEquality(isEqual: ByteEquality): void {
   nativeEquality = isEqual
 }
 
-/** The position of the first byte that differs, or -1. The shorter of the two decides how far is looked. */
+/** The index of the first byte that differs, or -1. Only the length of the shorter one is compared. */
 export function firstDifference(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.byteLength, b.byteLength)
   if (nativeEquality?.(a.subarray(0, length), b.subarray(0, length))) return -1
@@ -24,7 +24,7 @@ function wordsOf(bytes: Uint8Array, count: number): Int32Array {
   return new Int32Array(aligned.buffer, aligned.byteOffset, count)
 }
 
-/** How many words at the beginning are the same, in steps of eight. */
+/** How many leading words are equal, in steps of eight. */
 function equalWords(x: Int32Array, y: Int32Array): number {
   for (let i = 0; i < x.length; i += 8) {
     const difference =

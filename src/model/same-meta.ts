@@ -2,7 +2,7 @@
 // that is a difference of type only.
 
 import { compareBytes } from '../bytes/index.js'
-import type { Closeness } from '../kernels/compare.js'
+import type { Closeness } from '../kernels/numbers/compare.js'
 import { formatDims } from './dims.js'
 import type { JsonValue, MetaValue } from './metadata.js'
 

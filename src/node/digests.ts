@@ -4,9 +4,9 @@
 import type { Hash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { Blake3Hasher } from '../digest/blake3-hasher.js'
-import { crc32Hasher } from '../digest/crc32-hasher.js'
+import { crc32Hasher } from '../digest/crc32.js'
 import { type DigestProvider, type Hasher, registerDigest } from '../digest/index.js'
-import { blake3Kernel, subtreeCost } from '../digest/subtree.js'
+import { blake3Kernel } from '../kernels/digests/index.js'
 
 const load = createRequire(import.meta.url)
 
@@ -15,7 +15,6 @@ const modules: { crypto?: typeof import('node:crypto'); zlib?: typeof import('no
 
 const sha256: DigestProvider = {
   name: 'node:crypto',
-  cost: 0.67,
   create() {
     modules.crypto ??= load('node:crypto') as typeof import('node:crypto')
     const hash: Hash = modules.crypto.createHash('sha256')
@@ -25,7 +24,6 @@ const sha256: DigestProvider = {
 
 const crc32: DigestProvider = {
   name: 'node:zlib',
-  cost: 0.25,
   create() {
     modules.zlib ??= load('node:zlib') as typeof import('node:zlib')
     return crc32Hasher(modules.zlib.crc32)
@@ -70,9 +68,6 @@ function loadBuild(): BlakeHash | undefined {
 const blake3: DigestProvider = {
   get name() {
     return loadBlake() ? blakePackage : blake3Kernel().name
-  },
-  get cost() {
-    return loadBlake() ? 0.26 : subtreeCost
   },
   create: () => new Blake3(),
 }

@@ -1,8 +1,9 @@
 // Another element type for the data of a file, converted while it is read. Unlike a conversion between formats, where rounding to
 // infinity is what the target does, nothing here may leave the range of the type: a description states what the file is to hold.
+
+import { swapBytes } from '../bytes/views.js'
 import type { DType } from '../dtypes/index.js'
 import { isReal } from '../dtypes/index.js'
-import { swapBytes } from '../dtypes/views.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { mapElements } from '../transforms/map-elements.js'

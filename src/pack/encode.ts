@@ -1,7 +1,8 @@
 // Numbers to the bytes of an element type. A float is rounded once, to nearest even; whatever the type has no place for is refused:
 // an integer out of range is not wrapped, a fraction not cut off, a large float not turned into infinity.
+
+import { littleEndianHost } from '../bytes/views.js'
 import { type DType, isReal } from '../dtypes/index.js'
-import { littleEndianHost } from '../dtypes/views.js'
 import { integerRange, type Values } from './values.js'
 
 /** An item that does not fit. */

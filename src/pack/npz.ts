@@ -1,7 +1,7 @@
 // Arrays inside an `.npz` file, which is a zip archive of `.npy` files. Stored and deflated members are read alike, as streams; the
 // archive's checksum of a member is compared when its last byte has gone by, before any output gets its name.
 import { type ByteSource, defaultWindow } from '../bytes/index.js'
-import { combineCrc32 } from '../digest/crc32-combine.js'
+import { combineCrc32 } from '../digest/crc32.js'
 import { createHasher } from '../digest/index.js'
 import { failWith, type Report, strictReport } from '../errors/index.js'
 import type { Payload } from '../model/index.js'

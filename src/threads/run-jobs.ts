@@ -1,4 +1,5 @@
 // Many jobs at once, with their results in order.
+import { threadCosts } from './costs.js'
 import type { Job, RunOptions, WorkerPool } from './job.js'
 
 /**
@@ -37,10 +38,7 @@ export function stoppable(outer: AbortSignal | undefined): { signal: AbortSignal
   return { signal: controller.signal, stop, forget: () => outer?.removeEventListener('abort', stop) }
 }
 
-/**
- * Whether work that takes this thread so many nanoseconds is done sooner by several. A thread that computes first has to load what it
- * computes with and runs it slowly for a while, which takes some times longer than to start it.
- */
+/** Whether work that takes this thread `cost` nanoseconds is done sooner by several. */
 export function isWorthComputing(pool: WorkerPool | undefined, cost: number): pool is WorkerPool {
-  return pool !== undefined && cost > 0 && cost >= 8 * pool.startCost
+  return pool !== undefined && cost > 0 && cost >= threadCosts.computeStarts * pool.startCost
 }

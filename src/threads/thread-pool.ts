@@ -3,6 +3,7 @@
 import { checkAborted } from '../bytes/index.js'
 import { type Code, findingOf, ioCodes, TareError } from '../errors/index.js'
 import { poolCodes } from './codes.js'
+import { threadCosts } from './costs.js'
 import type { Job, RunOptions, WorkerPool } from './job.js'
 import type { Answer, Request } from './messages.js'
 
@@ -45,9 +46,6 @@ interface Seat {
   isReady: boolean
 }
 
-/** What is left of the cost of a start when the thread is there: the way of a job to it, and what another kind of work has to load. */
-const readyPart = 1 / 20
-
 /** More than processors have cores; each thread, and what it works on, takes memory. */
 export const maxThreads = 256
 
@@ -77,7 +75,7 @@ export class ThreadPool implements WorkerPool {
   /** A program that keeps its pool uses it for smaller work, too, once so many threads are there. */
   #costOf(isApart: boolean, count: number): number {
     const there = [...this.#seats].filter((seat) => seat.isReady && seat.isApart === isApart)
-    return there.length >= count ? this.#startCost * readyPart : this.#startCost
+    return there.length >= count ? this.#startCost * threadCosts.runningShare : this.#startCost
   }
 
   prepare(): void {

@@ -1,12 +1,12 @@
 // Another element type for the same values. Every pair of types takes the way that rounds at most once and changes no more of a value
 // than it must.
 import { alignUp } from '../bytes/index.js'
-import { viaOddF32 } from '../dtypes/blocks.js'
+import { fillView, type ViewType, viewOf } from '../bytes/views.js'
 import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
 import { stickyDecoder } from '../dtypes/integers.js'
-import { narrowNaNs } from '../dtypes/nan-bits.js'
-import { fillView, type ViewType, viewOf } from '../dtypes/views.js'
+import { viaOddF32 } from '../dtypes/via-f32.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
+import { narrowNaNs } from '../kernels/numbers/float-bits.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
 import { decodedPayload } from './decode.js'

@@ -1,8 +1,8 @@
 // The values of types that keep scales and codes apart. Decoding reads all regions side by side, a few reads for each tile of elements, so
 // the payload must allow reading out of order; one that does not is kept in memory when it is small.
 import { checkAborted, checkRange, countElements, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
+import { fillView, littleEndianHost, writeLittleEndian } from '../bytes/views.js'
 import type { RegionCodec, RegionReader } from '../dtypes/index.js'
-import { fillView, littleEndianHost, writeLittleEndian } from '../dtypes/views.js'
 import { failWith } from '../errors/index.js'
 import { bytesPayload, type Payload, readPayload, rechunked, type Tensor } from '../model/index.js'
 import { transformCodes } from './codes.js'

@@ -1,6 +1,7 @@
 // The values of a tensor as floats, whatever it is stored as.
+
+import { fillView } from '../bytes/views.js'
 import { f32, f64, isReal } from '../dtypes/index.js'
-import { fillView } from '../dtypes/views.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
 import { decodeRegions } from './decode-regions.js'

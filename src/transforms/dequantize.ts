@@ -1,8 +1,8 @@
 // Codes as the values that they stand for. Blocks carry their scales with them; other tensors have scales and zero points that the
 // container states beside them: real = scale · (stored − zero point).
 import { countElements } from '../bytes/index.js'
+import { fillView, viewOf } from '../bytes/views.js'
 import { type DType, f64 } from '../dtypes/index.js'
-import { fillView, viewOf } from '../dtypes/views.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Payload, QuantParams, Tensor } from '../model/index.js'
 import { castLoss, castTensor } from './cast.js'

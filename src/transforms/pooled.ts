@@ -2,13 +2,12 @@
 import { defaultWindow } from '../bytes/index.js'
 import { type Payload, type Recipe, rechunked } from '../model/index.js'
 import { recipeOf } from '../model/recipe-of.js'
+import { threadCosts } from '../threads/costs.js'
 import { fillsWindow, fillWindows, type RunThreads, type WorkerPool } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
 import { rebuildPayload } from './rebuild.js'
 
-/** What one job makes takes so many nanoseconds, so that handing it over costs little, and no more memory than that. */
-const targetTime = 16e6
-const minTime = 4e6
+/** The largest slice that one job makes. */
 const maxBytes = 4 * defaultWindow
 /** So much at a time, to be copied while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4
@@ -25,7 +24,7 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
   const { slices, byteLength } = payload
   if (!slices || !isRecoded(payload)) return payload
   const share = Math.ceil(byteLength / (2 * pool.threads))
-  const size = Math.min(maxBytes, Math.max(minTime / cost, Math.min(targetTime / cost, share)))
+  const size = Math.min(maxBytes, Math.max(threadCosts.minSlice / cost, Math.min(threadCosts.slice / cost, share)))
   if (byteLength < 2 * size) return payload
   const recipe = recipeOf(payload)
   if (!recipe) return payload

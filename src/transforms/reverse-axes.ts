@@ -9,7 +9,7 @@
 // last: with two axes 1, so that a band is one matrix to be turned, otherwise as many matrices as that, which lie in each other. Where not
 // even two lines of such a matrix are in memory, lines are taken as they follow each other in the input, along the first of these axes.
 import { checkAborted, releaseWindow, takeWindow } from '../bytes/index.js'
-import { transpose } from '../kernels/transpose.js'
+import { transpose } from '../kernels/numbers/transpose.js'
 import type { Payload } from '../model/index.js'
 
 export interface ReverseOptions {

@@ -6,6 +6,7 @@ import { collectingReport, type Finding, type Report, TareError, verifyCodes } f
 import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
 import { closeModel, type Model, type Opened, type OptionValues, totalSize } from '../model/index.js'
 import { restoreStowed } from '../stow/index.js'
+import { minThreadBytes } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
 import { indexSize } from '../writing/index-size.js'
 import { checkNames } from './check-names.js'
@@ -45,12 +46,9 @@ export interface VerifyResult {
   readonly checked: { readonly bytes: number; readonly tensors: number }
 }
 
-/** A file of this size takes longer to hash than threads take to start. */
-const largeFile = 256 << 20
-
 /** `control` is how formats call a depth that leaves the weights unread; where it means nothing, threads just start later. */
 const isLong = ({ format }: Recognised, { size }: ByteSource, { quick, extra }: VerifyOptions): boolean =>
-  quick !== true && extra?.control !== true && format.capabilities.checksums === 'all' && size >= largeFile
+  quick !== true && extra?.control !== true && format.capabilities.checksums === 'all' && size >= minThreadBytes.verify
 
 /** Closes the source when it is done, whatever it finds. */
 export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {

@@ -1,7 +1,8 @@
 // Computes the digests that a layout asks for while its bytes go by. Only those are looked at whose bytes are passing right now, and what is
 // kept of the others is a few numbers each: a layout can ask for a million.
+
+import { digestLengths } from '../digest/hasher.js'
 import { type Algorithm, createHasher } from '../digest/index.js'
-import { digestLengths } from '../digest/lengths.js'
 import { countSlots, type DigestSlot, type FileLayout, fileLength } from '../model/layout.js'
 import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../threads/index.js'
 import { feedAll, type Live } from './digest-feed.js'

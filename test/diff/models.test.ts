@@ -17,7 +17,7 @@ import {
 } from '../../src/model/index.js'
 import { castTensor } from '../../src/transforms/cast.js'
 import { columnMajor } from '../../src/transforms/reorder.js'
-import * as craft from '../formats/torch/craft.js'
+import * as craft from '../formats/torch/build.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { encoder } from '../support/encoder.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'

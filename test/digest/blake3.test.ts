@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { createBLAKE3 } from 'hash-wasm'
 import { describe, expect, it } from 'vitest'
 import { Blake3Hasher } from '../../src/digest/blake3-hasher.js'
-import { type Blake3Kernel, blockSize, joinSubtrees } from '../../src/digest/blake3-kernel.js'
-import { plainBlake3 } from '../../src/digest/blake3-plain.js'
-import { compiledDigests } from '../../src/digest/digests-wasm.js'
+import { type Blake3Kernel, blockSize, joinSubtrees } from '../../src/kernels/digests/blake3.js'
+import { digestsModule } from '../../src/kernels/digests/compiled.js'
+import { blake3Plain } from '../../src/kernels/digests/plain/blake3.js'
 
-const compiled = compiledDigests()!.blake3
-const kernels: readonly Blake3Kernel[] = [compiled, plainBlake3]
+const compiled = digestsModule()!.blake3
+const kernels: readonly Blake3Kernel[] = [compiled, blake3Plain]
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const foreign = await createBLAKE3()
 
@@ -77,7 +77,7 @@ it('the compiled kernel and its plain twin agree on every subtree', () => {
   const counters = fc.oneof(fc.nat(1000), fc.integer({ min: 2 ** 25, max: 2 ** 37 })).map((each) => 64 * each)
   const property = fc.property(fc.nat(blockSize), counters, fc.boolean(), (length, counter, isRoot) => {
     const bytes = sample(length, counter % 65_521)
-    expect(hex(compiled.subtree(bytes, counter, isRoot))).toBe(hex(plainBlake3.subtree(bytes, counter, isRoot)))
+    expect(hex(compiled.subtree(bytes, counter, isRoot))).toBe(hex(blake3Plain.subtree(bytes, counter, isRoot)))
   })
   fc.assert(property, { numRuns: 60 })
 })

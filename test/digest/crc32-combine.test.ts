@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { combineCrc32 } from '../../src/digest/crc32-combine.js'
+import { combineCrc32 } from '../../src/digest/crc32.js'
 
 describe('combineCrc32', () => {
   it('gives the checksum of the whole', () => {

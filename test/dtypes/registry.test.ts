@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { swapBytes } from '../../src/bytes/views.js'
 import { dtypeById, dtypes, f32, isReal, packed, u1 } from '../../src/dtypes/index.js'
-import { swapBytes } from '../../src/dtypes/views.js'
 
 const bits: Readonly<Record<string, number>> = {
   ...{ f64: 64, f32: 32, f16: 16, bf16: 16, f8_e4m3: 8, f8_e5m2: 8, f8_e8m0: 8, f8_e4m3fnuz: 8, f8_e5m2fnuz: 8 },

@@ -8,7 +8,7 @@ import { useTempDir } from '../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { fixtureBytes, isAccepted, presentCases } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
-import { craftZip } from '../wire/zip/craft-zip.js'
+import { craftZip } from '../wire/zip/build.js'
 
 type Piece = string | number | readonly number[] | Uint8Array
 

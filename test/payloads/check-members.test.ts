@@ -4,8 +4,8 @@ import { collectingReport, type Finding } from '../../src/errors/index.js'
 import { recognise } from '../../src/formats/open.js'
 import { MemorySource } from '../../src/index.js'
 import { npyHeaderOf } from '../../src/wire/npy/header.js'
-import * as craft from '../formats/torch/craft.js'
-import { craftZip } from '../wire/zip/craft-zip.js'
+import * as craft from '../formats/torch/build.js'
+import { craftZip } from '../wire/zip/build.js'
 
 /** The members whose checksum was found wrong, and how many bytes were looked at. */
 async function check(bytes: Uint8Array, name: string, only?: readonly string[]) {

@@ -3,6 +3,7 @@
 import { type DType, dtypeById, f32 } from '../../dtypes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
+import { byteCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, runMixed } from '../../threads/index.js'
 import { castLoss, castTensor } from '../../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../../transforms/dequantize.js'
@@ -100,7 +101,7 @@ async function quantizeAll(
   const bytes = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
   const worthwhile: RunThreads = {
     get pool() {
-      return isWorthComputing(threads.pool, bytes * quantizeCost) ? threads.pool : undefined
+      return isWorthComputing(threads.pool, bytes * byteCosts.quantize) ? threads.pool : undefined
     },
   }
   const tensors = [...decoded]
@@ -137,7 +138,7 @@ async function scanAll(
 ): Promise<Map<Chosen, Clip>> {
   const ranges = new Map<Chosen, Clip>()
   const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const isWorthIt = isWorthComputing(pool, total * scanCost)
+  const isWorthIt = isWorthComputing(pool, total * byteCosts.scan)
   const found = runMixed(chosen, {
     pool: isWorthIt ? pool : undefined,
     job: ({ values, domain }) => rangeJob(values, domain),
@@ -153,10 +154,6 @@ async function scanAll(
   }
   return ranges
 }
-
-/** Nanoseconds for a byte, about: to look at it, and to quantize it. */
-const scanCost = 0.2
-const quantizeCost = 2
 
 function castFloat(tensor: Tensor, position: number, cast: DType, changes: Changes): Tensor {
   if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor

@@ -2,23 +2,21 @@
 // where this one finds them, and widening values takes less time than that.
 import type { DType } from '../../dtypes/index.js'
 import type { Payload, Tensor } from '../../model/index.js'
+import { byteCosts, valueCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, type WorkerPool } from '../../threads/index.js'
 import { isRecoded, late, pooled } from '../../transforms/pooled.js'
 
-/** Nanoseconds for a value, about, by what it becomes: blocks of many values take a search for their scales. */
+/** Nanoseconds per value, by what it becomes. */
 function valueCost({ kind, group }: DType): number {
-  if (kind === 'block') return group.elements >= 256 ? 40 : 1.6
-  return group.bytes / group.elements >= 4 ? 0.4 : 0.8
+  if (kind === 'block') return group.elements >= 256 ? valueCosts.encodeLongBlock : valueCosts.encodeBlock
+  return group.bytes / group.elements >= 4 ? valueCosts.widen : valueCosts.narrow
 }
 
 const byteCost = (dtype: DType): number => (valueCost(dtype) * dtype.group.elements) / dtype.group.bytes
 
-/** Nanoseconds for a byte on its way from the thread that has made it. */
-const handingCost = 0.3
-
 /** How much sooner two threads have a byte than one, and more threads accordingly; less than nothing where they have it later. */
 const gainOf = (dtype: DType, { threads }: WorkerPool): number =>
-  byteCost(dtype) - handingCost / Math.max(1, threads - 1)
+  byteCost(dtype) - byteCosts.handOver / Math.max(1, threads - 1)
 
 /** The tensors, such that the threads that there are when they are written make those that are worth it. */
 export function sharedOut(tensors: readonly Tensor[], threads: RunThreads): readonly Tensor[] {

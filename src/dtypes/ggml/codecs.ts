@@ -1,13 +1,40 @@
-// Which decoder and encoder go with which block.
-import type { Codec } from '../dtype.js'
-import { blockCodec } from './codec.js'
-import { compiled, compiledEncoder } from './compiled.js'
-import { decodeMXFP4, decodeNVFP4, decodeTQ1_0, decodeTQ2_0 } from './decode-fp4.js'
-import { decodeIQ2_S, decodeIQ2_XS, decodeIQ2_XXS, decodeIQ3_S, decodeIQ3_XXS } from './decode-iq.js'
-import { decodeIQ1_M, decodeIQ1_S, decodeIQ4_NL, decodeIQ4_XS } from './decode-iq-edge.js'
-import { decodeQ2_K, decodeQ3_K, decodeQ4_K, decodeQ5_K, decodeQ6_K, decodeQ8_K } from './decode-k.js'
+// Block codecs: which decoder and encoder go with which block, and what all of them share: whole blocks, the incomplete last one, values that
+// no block can hold, and NaN.
+import { bitsOf, requireBytes } from '../../bytes/views.js'
+import { compiledDecoder, compiledEncoder, firstNonFinite } from '../../kernels/ggml/compiled.js'
 import {
+  type BlockLayout,
+  type BlockName,
+  blockBytes,
   type DecodeBlocks,
+  type EncodeBlocks,
+  fieldOffset,
+  layouts,
+} from '../../kernels/ggml/layouts.js'
+import { decodeMXFP4, decodeNVFP4, decodeTQ1_0, decodeTQ2_0 } from '../../kernels/ggml/plain/decode-fp4.js'
+import {
+  decodeIQ2_S,
+  decodeIQ2_XS,
+  decodeIQ2_XXS,
+  decodeIQ3_S,
+  decodeIQ3_XXS,
+} from '../../kernels/ggml/plain/decode-iq.js'
+import {
+  decodeIQ1_M,
+  decodeIQ1_S,
+  decodeIQ4_NL,
+  decodeIQ4_XS,
+  scaleCodeIQ1_M,
+} from '../../kernels/ggml/plain/decode-iq-edge.js'
+import {
+  decodeQ2_K,
+  decodeQ3_K,
+  decodeQ4_K,
+  decodeQ5_K,
+  decodeQ6_K,
+  decodeQ8_K,
+} from '../../kernels/ggml/plain/decode-k.js'
+import {
   decodeQ1_0,
   decodeQ2_0,
   decodeQ4_0,
@@ -16,23 +43,46 @@ import {
   decodeQ5_1,
   decodeQ8_0,
   decodeQ8_1,
-} from './decode-legacy.js'
-import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from './encode-k.js'
-import { type EncodeBlocks, encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy.js'
-import { type BlockName, layouts } from './layouts.js'
+} from '../../kernels/ggml/plain/decode-legacy.js'
+import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../kernels/ggml/plain/encode-k.js'
+import { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from '../../kernels/ggml/plain/encode-legacy.js'
+import { quietNaN } from '../../kernels/numbers/float-bits.js'
+import type { Codec } from '../dtype.js'
+import { throughF32 } from '../via-f32.js'
 
 const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> = {
-  q4_0: [compiled('decodeQ4_0', layouts.q4_0, decodeQ4_0), compiledEncoder('encodeQ4_0', layouts.q4_0, encodeQ4_0)],
+  q4_0: [
+    compiledDecoder('decodeQ4_0', layouts.q4_0, decodeQ4_0),
+    compiledEncoder('encodeQ4_0', layouts.q4_0, encodeQ4_0),
+  ],
   q4_1: [decodeQ4_1, compiledEncoder('encodeQ4_1', layouts.q4_1, encodeQ4_1)],
   q5_0: [decodeQ5_0, compiledEncoder('encodeQ5_0', layouts.q5_0, encodeQ5_0)],
   q5_1: [decodeQ5_1, compiledEncoder('encodeQ5_1', layouts.q5_1, encodeQ5_1)],
-  q8_0: [compiled('decodeQ8_0', layouts.q8_0, decodeQ8_0), compiledEncoder('encodeQ8_0', layouts.q8_0, encodeQ8_0)],
+  q8_0: [
+    compiledDecoder('decodeQ8_0', layouts.q8_0, decodeQ8_0),
+    compiledEncoder('encodeQ8_0', layouts.q8_0, encodeQ8_0),
+  ],
   q8_1: [decodeQ8_1],
-  q2_k: [compiled('decodeQ2_K', layouts.q2_k, decodeQ2_K), compiledEncoder('encodeQ2_K', layouts.q2_k, encodeQ2_K)],
-  q3_k: [compiled('decodeQ3_K', layouts.q3_k, decodeQ3_K), compiledEncoder('encodeQ3_K', layouts.q3_k, encodeQ3_K)],
-  q4_k: [compiled('decodeQ4_K', layouts.q4_k, decodeQ4_K), compiledEncoder('encodeQ4_K', layouts.q4_k, encodeQ4_K)],
-  q5_k: [compiled('decodeQ5_K', layouts.q5_k, decodeQ5_K), compiledEncoder('encodeQ5_K', layouts.q5_k, encodeQ5_K)],
-  q6_k: [compiled('decodeQ6_K', layouts.q6_k, decodeQ6_K), compiledEncoder('encodeQ6_K', layouts.q6_k, encodeQ6_K)],
+  q2_k: [
+    compiledDecoder('decodeQ2_K', layouts.q2_k, decodeQ2_K),
+    compiledEncoder('encodeQ2_K', layouts.q2_k, encodeQ2_K),
+  ],
+  q3_k: [
+    compiledDecoder('decodeQ3_K', layouts.q3_k, decodeQ3_K),
+    compiledEncoder('encodeQ3_K', layouts.q3_k, encodeQ3_K),
+  ],
+  q4_k: [
+    compiledDecoder('decodeQ4_K', layouts.q4_k, decodeQ4_K),
+    compiledEncoder('encodeQ4_K', layouts.q4_k, encodeQ4_K),
+  ],
+  q5_k: [
+    compiledDecoder('decodeQ5_K', layouts.q5_k, decodeQ5_K),
+    compiledEncoder('encodeQ5_K', layouts.q5_k, encodeQ5_K),
+  ],
+  q6_k: [
+    compiledDecoder('decodeQ6_K', layouts.q6_k, decodeQ6_K),
+    compiledEncoder('encodeQ6_K', layouts.q6_k, encodeQ6_K),
+  ],
   q8_k: [decodeQ8_K],
   iq2_xxs: [decodeIQ2_XXS],
   iq2_xs: [decodeIQ2_XS],
@@ -52,3 +102,94 @@ const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> 
 }
 
 export const codecOf = (name: BlockName): Codec => blockCodec(layouts[name], ...rows[name])
+
+function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBlocks): Codec {
+  const group = { elements: layout.elements, bytes: blockBytes(layout) }
+  const hasNonFiniteScale = nonFiniteScales(layout)
+
+  function toF32(source: Uint8Array, target: Float32Array): void {
+    const blocks = Math.floor(target.length / group.elements)
+    const rest = target.length - blocks * group.elements
+    requireBytes(source, (blocks + (rest > 0 ? 1 : 0)) * group.bytes)
+    decode(source, target, blocks)
+    for (let block = 0, at = 0; block < blocks; block++, at += group.bytes) {
+      if (hasNonFiniteScale(source, at)) unifyNaN(target, block * group.elements, group.elements)
+    }
+    if (rest === 0) return
+    const last = new Float32Array(group.elements)
+    toF32(source.subarray(blocks * group.bytes), last)
+    target.set(last.subarray(0, rest), blocks * group.elements)
+  }
+
+  const toF64 = throughF32(toF32, group)
+  const element = (source: Uint8Array, index: number): number => {
+    const within = index % group.elements
+    const values = new Float32Array(within + 1)
+    toF32(source.subarray(((index - within) / group.elements) * group.bytes), values)
+    return values[within]!
+  }
+  if (!encode) return { toF32, toF64, element }
+
+  function fromF32(source: Float32Array, target: Uint8Array): number {
+    const bad = firstNonFinite(source)
+    if (bad >= 0) return bad
+    const blocks = Math.floor(source.length / group.elements)
+    const rest = source.length - blocks * group.elements
+    requireBytes(target, blocks * group.bytes)
+    encode!(source, target, blocks)
+    for (let block = 0, at = 0; block < blocks; block++, at += group.bytes) {
+      if (hasNonFiniteScale(target, at)) return indexOfLargest(source, block * group.elements, group.elements)
+    }
+    return rest === 0 ? -1 : encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes))
+  }
+
+  /** A row never ends within a block; this is for the odd remainder of a caller, padded with zeros. */
+  function encodeRest(source: Float32Array, target: Uint8Array): number {
+    const padded = new Float32Array(group.elements)
+    padded.set(source)
+    const bytes = new Uint8Array(group.bytes)
+    const bad = fromF32(padded, bytes)
+    target.set(bytes.subarray(0, Math.ceil((source.length * group.bytes) / group.elements)))
+    return bad
+  }
+
+  function fromF64(source: Float64Array, target: Uint8Array): number {
+    const length = 16 * 256 // whole blocks of every type
+    const run = new Float32Array(Math.min(length, source.length))
+    for (let at = 0; at < source.length; at += length) {
+      const values = run.subarray(0, Math.min(length, source.length - at))
+      values.set(source.subarray(at, at + values.length))
+      const bad = fromF32(values, target.subarray((at / group.elements) * group.bytes))
+      if (bad >= 0) return at + bad
+    }
+    return -1
+  }
+
+  return { toF32, toF64, element, fromF32, fromF64 }
+}
+
+/** Whether a scale of the block that starts at `at` is infinite or NaN. */
+function nonFiniteScales(layout: BlockLayout): (bytes: Uint8Array, at: number) => boolean {
+  if (layout === layouts.iq1_m) return (bytes, at) => (scaleCodeIQ1_M(bytes, at) & 0x7c00) === 0x7c00
+  // The exponent is in the upper byte of an f16, and in the upper nine bits of an f32.
+  const halves = layout.fields
+    .filter((field) => field.kind === 'f16')
+    .map((field) => fieldOffset(layout, field.name) + 1)
+  if (layout === layouts.q8_k) return (bytes, at) => (bytes[at + 3]! & 0x7f) === 0x7f && bytes[at + 2]! >= 0x80
+  const [first, second] = halves
+  if (first === undefined) return () => false
+  if (second === undefined) return (bytes, at) => (bytes[at + first]! & 0x7c) === 0x7c
+  return (bytes, at) => (bytes[at + first]! & 0x7c) === 0x7c || (bytes[at + second]! & 0x7c) === 0x7c
+}
+
+/** Which NaN arithmetic gives differs between machines; replace it by one pattern. Only infinite or NaN scales make any. */
+function unifyNaN(values: Float32Array, from: number, count: number): void {
+  const bits = bitsOf(values)
+  for (let i = from; i < from + count; i++) if (Number.isNaN(values[i]!)) bits[i] = quietNaN
+}
+
+function indexOfLargest(values: Float32Array, from: number, count: number): number {
+  let largest = from
+  for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(values[largest]!)) largest = i
+  return largest
+}

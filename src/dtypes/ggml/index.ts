@@ -1,2 +1,2 @@
-export { wideNumbers } from './layouts.js'
+export { wideNumbers } from '../../kernels/ggml/layouts.js'
 export * from './types.js'

@@ -1,11 +1,11 @@
 // The tensor types of ggml: numbers in files, names in tools. Plain types are the plain element types of every other format; the rest
 // are blocks, named `ggml.` and the name in lower case.
 import { checkedMultiply, countElements } from '../../bytes/index.js'
+import { type BlockLayout, type BlockName, blockBytes, layouts } from '../../kernels/ggml/layouts.js'
 import type { DType } from '../dtype.js'
 import { bf16, f16, f32, f64 } from '../floats.js'
 import { i8, i16, i32, i64 } from '../integers.js'
 import { codecOf } from './codecs.js'
-import { type BlockLayout, type BlockName, blockBytes, layouts } from './layouts.js'
 
 export interface GgmlType {
   /** What a file holds. */
@@ -29,7 +29,7 @@ function blockType(name: BlockName): DType {
   }
 }
 
-/** Rows, the last dimension of a row-major shape, must be whole blocks; a product that happens to fit is not enough. */
+/** Rows, the last dimension of a row-major shape, must be whole blocks; a matching total is not enough. */
 function blocksByteLength(group: DType['group'], shape: readonly number[]): number | undefined {
   const row = shape.at(-1)
   const count = countElements(shape)
@@ -78,7 +78,7 @@ const blocks: readonly (readonly [number, BlockName])[] = [
   [42, 'q2_0'],
 ]
 
-/** Numbers that ggml once gave out and took back; no program reads them today. */
+/** Numbers that ggml once assigned and withdrew; no program reads them today. */
 export const removedGgmlTypes: ReadonlyMap<number, string> = new Map([
   [4, 'Q4_2'],
   [5, 'Q4_3'],
@@ -111,8 +111,8 @@ export const ggmlTypeByNumber = (number: number): GgmlType | undefined => byNumb
 /** By ggml's name, in any case: `Q4_K`, `q4_k`. */
 export const ggmlTypeByName = (name: string): GgmlType | undefined => byName.get(name.toUpperCase())
 
-/** The type that holds tensors of a dtype; undefined for what ggml does not have. */
+/** The type that holds tensors of a dtype; undefined if ggml has none. */
 export const ggmlTypeOf = (dtype: DType): GgmlType | undefined => byDType.get(dtype.id)
 
-/** The block types: what the plain families of the table do not have already. */
+/** The block types. The plain types belong to the other families. */
 export const ggmlBlockTypes: readonly DType[] = ggmlTypes.filter((type) => type.layout).map((type) => type.dtype)

@@ -1,13 +1,11 @@
-// Decoding any stretch of a quantized tensor. A stretch of elements is a stretch of blocks, because blocks are numbered row after row
-// just as elements are; so it takes one read per region, whatever the shape.
-
-import { compiledUnpack, unpackRawBlocks } from '../../kernels/mcf.js'
+// Decoding a range of a quantized tensor. A range of elements is a range of blocks, because blocks are numbered row after row just as elements
+// are; so it takes one read per region, whatever the shape.
+import { bitsOf, requireBytes } from '../../bytes/views.js'
+import { blockUnpacker, blockValues, superBlocks, unpackRawBlocks } from '../../kernels/mcf/index.js'
+import { f16ToF32 } from '../../kernels/numbers/convert.js'
+import { quietNaN } from '../../kernels/numbers/float-bits.js'
 import type { RegionReader } from '../dtype.js'
-import { quietNaN } from '../float-rounding.js'
-import { f16 } from '../floats.js'
-import { bitsOf, requireBytes } from '../views.js'
-import { type BlockLayout, blockSize, type Method, type RawLayout, superBlocks } from './layout.js'
-import { unpackBlocks } from './unpack.js'
+import type { BlockLayout, Method, RawLayout } from './layout.js'
 
 /** Fills `target` with the values from row-major element `first` on. */
 export async function decodeBlockRange(
@@ -25,21 +23,21 @@ export async function decodeBlockRange(
     readScales(method, layout, payload, start, end, signal),
     payload.read(layout.codesOffset + start * layout.codeSize, (end - start) * layout.codeSize, signal),
   ])
-  const unpack = compiledUnpack(method.bits) ?? unpackBlocks[method.bits]
-  const scratch = new Float32Array(blockSize)
+  const unpack = blockUnpacker(method.bits)
+  const scratch = new Float32Array(blockValues)
   const { columns, codeSize } = layout
   let column = first % columns
   let block = 0
   for (let done = 0; done < target.length; ) {
-    const skip = column % blockSize
+    const skip = column % blockValues
     const left = Math.min(columns - column, target.length - done)
     // Rows that end with their last block run on as one; otherwise whole blocks go up to the row's end.
-    const whole = skip > 0 ? 0 : Math.floor((columns % blockSize === 0 ? target.length - done : left) / blockSize)
+    const whole = skip > 0 ? 0 : Math.floor((columns % blockValues === 0 ? target.length - done : left) / blockValues)
     if (whole > 0) {
-      const room = target.subarray(done, done + whole * blockSize)
+      const room = target.subarray(done, done + whole * blockValues)
       unpack(codes.subarray(block * codeSize), scales.subarray(block, block + whole), room)
     } else unpack(codes.subarray(block * codeSize), scales.subarray(block, block + 1), scratch)
-    const count = whole > 0 ? whole * blockSize : Math.min(blockSize - skip, left)
+    const count = whole > 0 ? whole * blockValues : Math.min(blockValues - skip, left)
     if (whole === 0) target.set(scratch.subarray(skip, skip + count), done)
     block += Math.max(whole, 1)
     done += count
@@ -49,7 +47,7 @@ export async function decodeBlockRange(
 
 function blockOf({ columns, blocksPerRow }: BlockLayout, element: number): number {
   const column = element % columns
-  return ((element - column) / columns) * blocksPerRow + Math.floor(column / blockSize)
+  return ((element - column) / columns) * blocksPerRow + Math.floor(column / blockValues)
 }
 
 /** The scale of each block from `start` to `end`, as f32. */
@@ -63,7 +61,7 @@ export async function readScales(
 ): Promise<Float32Array> {
   const scales = new Float32Array(end - start)
   if (method.family === 'q') {
-    f16.codec!.toF32(await payload.read(2 * start, 2 * (end - start), signal), scales)
+    f16ToF32(await payload.read(2 * start, 2 * (end - start), signal), scales)
     return scales
   }
   const { blocksPerRow } = layout
@@ -73,7 +71,7 @@ export async function readScales(
     payload.read(2 * firstSuper, 2 * supers.length, signal),
     payload.read(layout.subScalesOffset + start, end - start, signal),
   ])
-  f16.codec!.toF32(halves, supers)
+  f16ToF32(halves, supers)
   requireBytes(subScales, scales.length)
   let inRow = start % blocksPerRow
   let at = 0
@@ -114,7 +112,7 @@ export async function decodeRawRange(
     layout.zeroOffset === undefined ? 0 : readF32(payload, layout.zeroOffset, signal),
   ])
   requireBytes(codes, size)
-  // There are so few codes that every value is worked out beforehand.
+  // There are so few codes that all values are computed beforehand.
   const values = Float32Array.from({ length: 2 ** method.bits }, (_, code) => {
     const signed = code < 2 ** (method.bits - 1) ? code : code - 2 ** method.bits
     return scale * Math.fround(signed - zero)

@@ -1,20 +1,21 @@
-// Where the parts of a quantized MCF tensor lie. A payload is not a row of blocks: all scales come first and all codes last, each region
-// on a multiple of 64 counted from the payload's start, and nothing follows the last one.
+// Where the parts of a quantized MCF tensor are stored. A payload is not a sequence of blocks: all scales come first and all codes last, each
+// region at a multiple of 64 from the start of the payload, and nothing follows the last one.
 //
 //   q*    scales (f16 per block)         | codes
 //   k*    super-scales (f16 per 8 blocks) | sub-scales (u8 per block) | codes
 //   int*  scale (f32) | zero point (f32, activations only)             | codes
 //
-// A block is 32 columns of one row; the last block of a row is filled up with zeros, and neither blocks nor super-blocks cross rows.
+// A block is 32 columns of one row; the last block of a row is padded with zeros, and neither blocks nor super-blocks cross rows; the last super-block of a row may be smaller.
 import { alignUp, checkedAdd, checkedMultiply, countElements } from '../../bytes/index.js'
+import { blockValues, type CodeBits, superBlocks } from '../../kernels/mcf/tile.js'
 
-export const blockSize = 32
-/** Blocks that share a super-scale, at most: the last group of a row may be smaller. */
-export const superBlocks = 8
+export { blockValues as blockSize } from '../../kernels/mcf/tile.js'
+
 const regionAlignment = 64
 
+export type Bits = CodeBits
+
 export type Family = 'int' | 'q' | 'k'
-export type Bits = 2 | 3 | 4 | 6 | 8
 
 export interface Method {
   /** The dtype's id. */
@@ -22,7 +23,7 @@ export interface Method {
   /** The number that stands for it in a tensor index and in a quantization record. */
   readonly code: number
   readonly family: Family
-  readonly bits: Bits
+  readonly bits: CodeBits
 }
 
 /** Symmetric weights have no zero point; activations have one. */
@@ -47,7 +48,7 @@ export interface BlockLayout {
 export function blockLayout(method: Method, shape: readonly number[]): BlockLayout | undefined {
   const [rows, columns] = shape
   if (shape.length !== 2 || !rows || !columns) return undefined
-  const blocksPerRow = Math.ceil(columns / blockSize)
+  const blocksPerRow = Math.ceil(columns / blockValues)
   const supersPerRow = Math.ceil(blocksPerRow / superBlocks)
   const blocks = checkedMultiply(rows, blocksPerRow)
   if (blocks === undefined) return undefined
@@ -93,7 +94,7 @@ export function rawLayoutOf(method: Method, shape: readonly number[], byteLength
   return layouts.find((layout) => layout?.byteLength === byteLength)
 }
 
-/** Codes alone, as the reference's pack command writes them: the scale that would give them meaning is lost. */
+/** Codes without a scale, as the pack command of the reference program writes them: they cannot be decoded. */
 export function isBareCodes(method: Method, shape: readonly number[], byteLength: number): boolean {
   const count = countElements(shape)
   return method.family === 'int' && count !== undefined && rawCodeBytes(method, count) === byteLength

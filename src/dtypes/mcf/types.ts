@@ -1,21 +1,11 @@
 // The quantized types of MCF. Bits per weight, without the padding between regions: q8 8.5, q4 4.5, k6 6.3125, k4 4.3125, k3 3.3125,
 // k2 2.3125.
+import { blockValues, type CodeBits, superBlocks } from '../../kernels/mcf/tile.js'
 import type { DType, RegionCodec } from '../dtype.js'
 import { decodeBlockRange, decodeRawRange } from './decode.js'
-import {
-  type Bits,
-  blockLayout,
-  blockSize,
-  type Domain,
-  type Family,
-  isBareCodes,
-  type Method,
-  rawLayout,
-  rawLayoutOf,
-  superBlocks,
-} from './layout.js'
+import { blockLayout, type Domain, type Family, isBareCodes, type Method, rawLayout, rawLayoutOf } from './layout.js'
 
-const method = (name: string, code: number, family: Family, bits: Bits): Method => ({
+const method = (name: string, code: number, family: Family, bits: CodeBits): Method => ({
   id: `mcf.${name}`,
   code,
   family,
@@ -62,11 +52,11 @@ function mcfType(each: Method): DType {
   }
 }
 
-/** How dense the type is. The bytes of such a run do not lie together. */
+/** The density of the type. The bytes of a group are not contiguous. */
 function groupOf({ family, bits }: Method): DType['group'] {
   if (family === 'int') return { elements: 8 / bits, bytes: 1 }
-  if (family === 'q') return { elements: blockSize, bytes: 2 + 4 * bits }
-  return { elements: blockSize * superBlocks, bytes: 2 + superBlocks * (1 + 4 * bits) }
+  if (family === 'q') return { elements: blockValues, bytes: 2 + 4 * bits }
+  return { elements: blockValues * superBlocks, bytes: 2 + superBlocks * (1 + 4 * bits) }
 }
 
 function blockCodec(each: Method): RegionCodec {

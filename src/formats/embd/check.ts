@@ -1,7 +1,7 @@
 // The checks that look at every byte. The footer holds the CRC of the data section and the CRC of everything before the footer; the
 // second one is put together from the first and those of the parts around it, so that each byte is read and summed up once.
 import { type ByteSource, streamRange } from '../../bytes/index.js'
-import { combineCrc32 } from '../../digest/crc32-combine.js'
+import { combineCrc32 } from '../../digest/crc32.js'
 import { createHasher } from '../../digest/index.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'

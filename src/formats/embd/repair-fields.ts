@@ -2,7 +2,7 @@
 // gives the right value for, a footer that is missing or has the wrong mark, bytes behind the end, and the three checksums.
 import { type ByteSource, Cursor, encodeUtf8 } from '../../bytes/index.js'
 import { vocabularyOf } from '../../content/vocabulary.js'
-import { combineCrc32 } from '../../digest/crc32-combine.js'
+import { combineCrc32 } from '../../digest/crc32.js'
 import { fnv1a32 } from '../../digest/fnv1a.js'
 import type { ReadContext, Repair, Slot, WriteOptions } from '../../model/index.js'
 import { hex } from './crc.js'

@@ -1,9 +1,9 @@
 // What can be seen in the bytes of quantized tensors. There are no checksums; but scales that are no numbers, bits that must be zero and
 // codes that writers leave unused show damage or a careless writer.
 import { defaultWindow } from '../../bytes/index.js'
+import { viewOf } from '../../bytes/views.js'
 import { type BlockLayout, blockLayout, blockSize, type Method } from '../../dtypes/mcf/layout.js'
 import { methodOf, type QuantInfo } from '../../dtypes/mcf/types.js'
-import { viewOf } from '../../dtypes/views.js'
 import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
 import { checkInt } from './check-int.js'
 import { blockPadding, checkGaps, checkRegions, oddCodeIn } from './check-padding.js'

@@ -1,8 +1,8 @@
 // Values in a typed field, turned into the bytes that `raw_data` would hold. Protobuf lets one field be packed, not packed, or both in
 // turn, with other fields in between, so the message is walked again and its pieces are taken as they come.
 import { type ByteSource, streamRange } from '../../bytes/index.js'
-import { packers } from '../../dtypes/bit-packing.js'
 import { type Code, failWith, strictReport } from '../../errors/index.js'
+import { packers } from '../../kernels/numbers/plain/bit-packing.js'
 import { lazyPayload, type Payload } from '../../model/index.js'
 import { ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
 import { VarintDecoder } from '../../wire/varints.js'

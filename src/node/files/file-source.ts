@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs'
+import { existsSync, type Stats } from 'node:fs'
 import { type FileHandle, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import {
@@ -14,7 +14,7 @@ import {
 import { failWith, ioCodes } from '../../errors/index.js'
 import { Descriptor, DescriptorReads } from './descriptors.js'
 import { ioError, withIoErrors } from './io-error.js'
-import { assertNotEdited, behindLinks, finishReplacing } from './paths.js'
+import { assertNotEdited, behindLinks, setJournalFor } from './paths.js'
 
 /** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
 const pieceBytes = 16 << 20
@@ -210,4 +210,10 @@ export function kindOf(stats: Stats): string {
   if (stats.isFIFO()) return 'a pipe'
   if (stats.isSocket()) return 'a socket'
   return stats.isCharacterDevice() || stats.isBlockDevice() ? 'a device' : 'not a regular file'
+}
+
+/** Finishes what an interrupted run began for a set of files whose main file this is. */
+export async function finishReplacing(main: string): Promise<void> {
+  const journal = setJournalFor(main)
+  if (existsSync(journal)) (await import('./replace-files.js')).recover(journal)
 }

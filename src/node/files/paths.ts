@@ -32,12 +32,6 @@ export const setJournalEnding = 'tare-set'
 export const setJournalFor = (main: string): string => hiddenNameFor(main, setJournalEnding)
 export const editJournalFor = (target: string): string => hiddenNameFor(target, 'tare-edit')
 
-/** Finishes what an interrupted run began for a set of files whose main file this is. */
-export async function finishReplacing(main: string): Promise<void> {
-  const journal = setJournalFor(main)
-  if (existsSync(journal)) (await import('./replace-files.js')).recover(journal)
-}
-
 /** Throws `edit/interrupted` when the file may be half old and half new. Its path leads through no links. */
 export function assertNotEdited(path: string, name: string): void {
   const journal = editJournalFor(path)

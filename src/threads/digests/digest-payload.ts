@@ -3,6 +3,7 @@
 import { joinBytes } from '../../bytes/index.js'
 import { joinSubtreeValues } from '../../digest/subtree.js'
 import { failWith, ioCodes } from '../../errors/index.js'
+import { minThreadBytes } from '../costs.js'
 import type { Job, WorkerPool } from '../job.js'
 import { subtreeJob } from '../kinds.js'
 import { runInOrder } from '../run-jobs.js'
@@ -11,11 +12,8 @@ import { canShareMemory, releaseSharedWindow, takeSharedWindow } from '../shared
 /** A power of two, as subtrees want it. */
 const window = 4 << 20
 
-/** What has fewer bytes is done before the threads have started. */
-const minBytes = 64 << 20
-
 export const isWorthThreads = (byteLength: number, pool: WorkerPool | undefined): pool is WorkerPool =>
-  pool !== undefined && pool.threads > 1 && byteLength >= minBytes && canShareMemory()
+  pool !== undefined && pool.threads > 1 && byteLength >= minThreadBytes.digest && canShareMemory()
 
 /** What gives bytes: every chunk but the last has exactly the size of a window, and is valid until the next is asked for. */
 export interface Chunked {

@@ -1,10 +1,10 @@
 // Digests of parts of a source: in one pass here or, where there are threads and the work is worth it, on all of them. The result does not
 // depend on that.
 import { type ByteSource, coveredBytes, orderOf } from '../../bytes/index.js'
-import { digestCost } from '../../digest/hasher.js'
+import { digestLengths } from '../../digest/hasher.js'
 import type { Algorithm } from '../../digest/index.js'
-import { digestLengths } from '../../digest/lengths.js'
-import { joinSubtreeValues, subtreeCost } from '../../digest/subtree.js'
+import { joinSubtreeValues, subtreeKernel } from '../../digest/subtree.js'
+import { byteCosts, digestCost, subtreeCost } from '../costs.js'
 import type { WorkerPool } from '../job.js'
 import { digestJob } from '../kinds.js'
 import { runShared } from '../run-shared.js'
@@ -62,9 +62,6 @@ function withoutRepeats(wanted: readonly WantedDigest[]): { ranges: DigestRange[
 const isOver = (range: DigestRange | undefined, start: number, end: number): boolean =>
   range?.start === start && range.end === end
 
-/** For a byte of a file that the system has in memory. */
-const readCost = 0.11
-
 /** Undefined when it is done here. */
 async function tasksFor(
   source: ByteSource,
@@ -73,13 +70,13 @@ async function tasksFor(
 ): Promise<readonly DigestTask[] | undefined> {
   if (!pool || pool.threads < 2 || !source.handle) return undefined
   const [blake3, sha256, crc32] = await Promise.all([digestCost('blake3'), digestCost('sha256'), digestCost('crc32')])
-  const usual: Costs = {
+  const measured: Costs = {
     start: pool.startCost,
-    read: readCost,
+    read: byteCosts.read,
     digest: { blake3, sha256, crc32 },
-    subtree: subtreeCost,
+    subtree: subtreeCost(subtreeKernel()),
   }
-  const { tasks, isWorthIt } = planDigests(ranges, pool.threads, { ...usual, ...costs })
+  const { tasks, isWorthIt } = planDigests(ranges, pool.threads, { ...measured, ...costs })
   return isWorthIt ? tasks : undefined
 }
 

@@ -1,5 +1,6 @@
 // Digests of a stream that this thread brings and others compute, where the stream is long enough for that.
 import { type ByteRange, checkAborted, readAhead } from '../../bytes/index.js'
+import { byteCosts, threadCosts } from '../costs.js'
 import type { Job, JobHandler, WorkerPool } from '../job.js'
 import { readStream, type StreamPort, StreamWriter, streamWindow } from '../shared-stream.js'
 import { releaseSharedWindow } from '../shared-window.js'
@@ -26,12 +27,10 @@ export interface StreamOptions {
   readonly file: string
 }
 
-/** Nanoseconds for a byte, about. */
-const digestCost = 0.5
-
 /** Whether a stream of this length is worth a thread. */
 export function isWorthStream(pool: WorkerPool | undefined, length: number): pool is WorkerPool {
-  return pool !== undefined && length > 0 && length * digestCost >= 3 * pool.apartCost && StreamWriter.isPossible()
+  if (!pool || length === 0 || !StreamWriter.isPossible()) return false
+  return length * byteCosts.digestStream >= threadCosts.streamStarts * pool.apartCost
 }
 
 export function digestStream(tracks: readonly Track[], options: StreamOptions): StreamDigests {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { threadCosts } from '../costs.js'
 import { ThreadPool, type WorkerPool } from '../index.js'
 import type { Answer } from '../messages.js'
 import type { Thread, ThreadEvents } from '../thread-pool.js'
@@ -10,9 +11,6 @@ export interface PoolOptions {
   /** All cores, unless it says otherwise. */
   readonly threads?: number | undefined
 }
-
-/** Measured: from the first job to the first answer. */
-const startCost = 40e6
 
 /** The file that workers run: beside this one, or beside the folder of a bundle that this one went into. */
 export function workerUrl(): URL | undefined {
@@ -28,7 +26,7 @@ export function workerUrl(): URL | undefined {
 export function openPool(options: PoolOptions = {}): WorkerPool | undefined {
   const threads = options.threads ?? availableParallelism()
   const url = threads > 1 ? workerUrl() : undefined
-  return url && new ThreadPool(threads, startCost, (events) => startWorker(url, events))
+  return url && new ThreadPool(threads, threadCosts.start, (events) => startWorker(url, events))
 }
 
 /** Runs a file as a thread of a pool. */

@@ -1,3 +1,4 @@
+import { threadCosts } from '../costs.js'
 import { ThreadPool, type WorkerPool } from '../index.js'
 import type { Answer } from '../messages.js'
 import type { Thread, ThreadEvents } from '../thread-pool.js'
@@ -9,9 +10,6 @@ export interface WebPoolOptions {
   readonly startWorker?: (() => Worker) | undefined
 }
 
-/** The file of the worker is fetched and compiled. From a server nearby that takes 16 to 50 ms; others are farther away. */
-const startCost = 100e6
-
 /** Web Workers for work that has parts. Undefined where there are none, or one thread is all there should be. */
 export function openWebPool(options: WebPoolOptions = {}): WorkerPool | undefined {
   const threads = options.threads ?? globalThis.navigator?.hardwareConcurrency ?? 1
@@ -19,7 +17,7 @@ export function openWebPool(options: WebPoolOptions = {}): WorkerPool | undefine
   // Bundlers look for exactly this expression.
   const startBeside = (): Worker => new Worker(new URL('./web-worker.js', import.meta.url), { type: 'module' })
   const start = options.startWorker ?? startBeside
-  return new ThreadPool(threads, startCost, (events) => threadOf(start(), events))
+  return new ThreadPool(threads, threadCosts.webStart, (events) => threadOf(start(), events))
 }
 
 function threadOf(worker: Worker, events: ThreadEvents): Thread {

@@ -3,8 +3,8 @@
 // second time to make the codes, which is cheap once the scales are known; if even the scales are too many, they are found twice.
 
 import { releaseWindow, takeEvenWindow } from '../../bytes/index.js'
+import { fillView, viewOf } from '../../bytes/views.js'
 import type { BlockLayout, Method } from '../../dtypes/mcf/layout.js'
-import { fillView, viewOf } from '../../dtypes/views.js'
 import {
   blockKernels,
   blockValues,
@@ -16,7 +16,7 @@ import {
   supersPerRow,
   type TileKernels,
   tileBlocks,
-} from '../../kernels/mcf.js'
+} from '../../kernels/mcf/index.js'
 import { lazyPayload, type Payload } from '../../model/index.js'
 import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './tiles.js'
 

@@ -1,11 +1,11 @@
 // A tensor in one of MCF's quantized types, or in ggml's. Nothing is computed before somebody reads the payload.
 import { countElements, defaultWindow } from '../../bytes/index.js'
+import { viewOf } from '../../bytes/views.js'
 import { type DType, dtypeById } from '../../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
 import type { QuantInfo } from '../../dtypes/mcf/types.js'
-import { viewOf } from '../../dtypes/views.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import { blockKernels, blockValues, type CodeSet, tileBlocks } from '../../kernels/mcf.js'
+import { blockKernels, blockValues, type CodeSet, tileBlocks } from '../../kernels/mcf/index.js'
 import type { Payload, Tensor } from '../../model/index.js'
 import type { RunThreads, WorkerPool } from '../../threads/index.js'
 import { castTensor } from '../cast.js'

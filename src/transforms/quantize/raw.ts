@@ -3,8 +3,8 @@
 //   weights      scale = max|x| / 127 (or 7), codes from -127 to 127, so that zero is code 0
 //   activations  scale = (max − min) / 255 (or 15), codes from -128 to 127, zero point = the code of zero, a whole number
 import { defaultWindow } from '../../bytes/index.js'
+import { viewOf } from '../../bytes/views.js'
 import type { Method, RawLayout } from '../../dtypes/mcf/layout.js'
-import { viewOf } from '../../dtypes/views.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { lazyPayload, type Payload, type Tensor } from '../../model/index.js'
 import { fileOf } from '../map-elements.js'

@@ -1,9 +1,9 @@
 // The values of a matrix as tiles: runs of whole blocks, row after row, each row filled up with zeros to its last block. Kernels work on
 // one tile after another, so a matrix of any size needs the memory of one.
 import { alignUp, defaultWindow, releaseWindow, takeWindow } from '../../bytes/index.js'
-import { viewOf } from '../../dtypes/views.js'
+import { viewOf } from '../../bytes/views.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import { blockValues, type TileKernels, type TileShape, tileBlocks } from '../../kernels/mcf.js'
+import { blockValues, type TileKernels, type TileShape, tileBlocks } from '../../kernels/mcf/index.js'
 import type { Payload, Tensor } from '../../model/index.js'
 import { transformCodes } from '../codes.js'
 import { fileOf } from '../map-elements.js'

@@ -2,6 +2,7 @@
 import { BlobSource, digestOf, openWebPool, toHex, type WorkerPool } from '../../../src/index.js'
 import { digestRanges } from '../../../src/threads/digests/digest-ranges.js'
 import { digestJob } from '../../../src/threads/kinds.js'
+import { sampleBytes } from '../../support/numbers.js'
 import { codeOf } from './models.js'
 
 const kept = new Map<string, WorkerPool>()
@@ -18,15 +19,6 @@ export async function closePool(name: string): Promise<void> {
   kept.delete(name)
 }
 
-function sample(length: number): Uint8Array<ArrayBuffer> {
-  const words = new Uint32Array(Math.ceil(length / 4))
-  for (let i = 0, x = 1; i < words.length; i++) {
-    x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0
-    words[i] = x
-  }
-  return new Uint8Array(words.buffer, 0, length)
-}
-
 /** 4 GiB that take little memory: several seconds of work. */
 const longSource = (piece: Blob): BlobSource =>
   new BlobSource(new Blob(Array<Blob>(64).fill(new Blob(Array<Blob>(64).fill(piece)))), 'long.bin')
@@ -39,7 +31,7 @@ export interface PoolDigests {
 
 /** Overlapping ranges with all algorithms, and one that is long enough to be cut into subtrees. */
 export async function digestOnPool(name: string): Promise<PoolDigests> {
-  const bytes = sample(34_000_000)
+  const bytes = sampleBytes(34_000_000)
   const source = new BlobSource(new File([bytes], 'sample.bin'))
   const algorithms = ['blake3', 'sha256', 'crc32'] as const
   const ranges = Array.from({ length: 30 }, (_, i) => ({
@@ -64,7 +56,7 @@ export async function digestOnPool(name: string): Promise<PoolDigests> {
 
 /** A job that takes far longer than the test waits for it is cancelled; the pool then does another. */
 export async function cancelOnPool(name: string): Promise<{ cancelled: string; after: string }> {
-  const piece = new Blob([sample(1 << 20)])
+  const piece = new Blob([sampleBytes(1 << 20)])
   const long = longSource(piece)
   const pool = kept.get(name)!
   const controller = new AbortController()
@@ -78,11 +70,11 @@ export async function cancelOnPool(name: string): Promise<{ cancelled: string; a
 }
 
 export const digestOfShort = async (): Promise<string> =>
-  toHex(await digestOf('blake3', sample(1 << 20).subarray(0, 1000)))
+  toHex(await digestOf('blake3', sampleBytes(1 << 20).subarray(0, 1000)))
 
 /** An error inside of a worker: a range beyond the end of its source. */
 export async function failOnPool(name: string): Promise<string> {
-  const { handle } = new BlobSource(new Blob([sample(1000)]), 'short.bin')
+  const { handle } = new BlobSource(new Blob([sampleBytes(1000)]), 'short.bin')
   const job = digestJob(handle, [{ start: 500, end: 1001, algorithm: 'blake3' }])
   return kept
     .get(name)!
@@ -100,7 +92,7 @@ export async function startBadly(how: 'missing' | 'throws' | 'none'): Promise<st
       return new Worker(address, { type: 'module' })
     },
   })!
-  const { handle } = new BlobSource(new Blob([sample(1000)]), 'short.bin')
+  const { handle } = new BlobSource(new Blob([sampleBytes(1000)]), 'short.bin')
   const job = digestJob(handle, [{ start: 96, end: 1000, algorithm: 'blake3' }])
   const answers = await Promise.all([1, 2, 3].map(() => pool.run(job).then(() => 'done', codeOf)))
   await pool.close()
@@ -110,7 +102,7 @@ export async function startBadly(how: 'missing' | 'throws' | 'none'): Promise<st
 /** Closing a pool while it works. */
 export async function closeBusy(): Promise<string> {
   const pool = openWebPool({ threads: 2 })!
-  const long = longSource(new Blob([sample(1 << 20)]))
+  const long = longSource(new Blob([sampleBytes(1 << 20)]))
   const job = digestJob(long.handle, [{ start: 0, end: long.size, algorithm: 'sha256' }])
   const running = [1, 2, 3].map(() => pool.run(job).then(() => 'done', codeOf))
   await new Promise((resolve) => setTimeout(resolve, 100))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { blockBytes, fieldOffset, layouts, wideNumbers } from '../../../src/dtypes/ggml/layouts.js'
 import { ggmlTypeOf, ggmlTypes, removedGgmlTypes } from '../../../src/dtypes/ggml/types.js'
 import { dtypeById, f32, ggmlTypeByName, ggmlTypeByNumber, i64, u8 } from '../../../src/dtypes/index.js'
+import { blockBytes, fieldOffset, layouts, wideNumbers } from '../../../src/kernels/ggml/layouts.js'
 import { golden } from './golden.js'
 
 /** Bits per element, from what the types are said to take: code bits, plus scale bits shared by the block. */

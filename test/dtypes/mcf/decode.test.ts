@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dtypeById, f32, f64 } from '../../../src/dtypes/index.js'
-import { unpackBlocks } from '../../../src/dtypes/mcf/unpack.js'
 import { hashModel, openModel } from '../../../src/index.js'
 import { readElements } from '../../../src/inspect/preview.js'
 import { showModel } from '../../../src/inspect/show.js'
 import { tensorStats } from '../../../src/inspect/stats.js'
+import { unpackPlain } from '../../../src/kernels/mcf/plain/unpack.js'
 import { castTensor } from '../../../src/transforms/cast.js'
 import { decodedPayload } from '../../../src/transforms/decode.js'
 import { fixtureBytes, fixturePath, fixtureSource } from '../../support/fixtures.js'
@@ -30,7 +30,7 @@ describe('codes', () => {
       const codes = new Uint8Array(4 * bits)
       codes.set(first)
       const target = new Float32Array(32)
-      unpackBlocks[bits](codes, Float32Array.of(1), target)
+      unpackPlain(bits)(codes, Float32Array.of(1), target)
       return [...target.subarray(0, 3)]
     }
     expect(unpacked(3, [0xb9])).toEqual([1, -1, 2])

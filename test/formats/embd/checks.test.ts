@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { codes } from '../../../src/formats/embd/codes.js'
 import { MemorySource, verifySource } from '../../../src/index.js'
-import { changed, codesOf, layoutOf, repaired, sampleFile, streamOf, writeEmbd } from './samples.js'
+import { changed, codesOf, layoutOf, repaired, sampleFile, streamOf, writeEmbd } from './build.js'
 
 const fired = new Set<string>()
 async function expectCodes(bytes: Uint8Array, wanted: readonly string[], name?: string): Promise<void> {

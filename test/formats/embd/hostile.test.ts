@@ -1,7 +1,7 @@
 // Files made to hurt: random damage with right checksums, and counts that promise more than is there.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { repaired, sampleFile, streamOf, writeEmbd } from './samples.js'
+import { repaired, sampleFile, streamOf, writeEmbd } from './build.js'
 import { survive } from './survive.js'
 
 const sectioned = await writeEmbd(sampleFile())

@@ -11,7 +11,7 @@ import {
   writeLayout,
 } from '../../../src/index.js'
 import { fixtureBytes, presentCases } from '../../support/fixtures.js'
-import { changed, codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from './samples.js'
+import { changed, codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from './build.js'
 
 async function mend(bytes: Uint8Array) {
   const planned = await planRepair(new MemorySource(bytes, 'x.weights'), { name: 'out.weights' })

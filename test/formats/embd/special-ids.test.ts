@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
 import { tableOf, vocabularyOf, vocabularyPart } from '../../../src/content/vocabulary.js'
 import { MemorySource, type Model, openModel } from '../../../src/index.js'
-import { sampleFile, writeEmbd } from './samples.js'
+import { sampleFile, writeEmbd } from './build.js'
 
 const option = 'special-ids'
 const all = 'pad=5, unk=4,cls=3,sep=2,mask=1'

@@ -9,7 +9,7 @@ import { orient } from '../../../src/transforms/orientation.js'
 import { encoder } from '../../support/encoder.js'
 import { fixtureBytes, fixturePath, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { codesOf, layoutOf, sampleFile, sampleTokens, writeEmbd } from './samples.js'
+import { codesOf, layoutOf, sampleFile, sampleTokens, writeEmbd } from './build.js'
 
 const open = (bytes: Uint8Array): Promise<Model> => openModel(new MemorySource(bytes, 'x.weights'))
 

@@ -18,7 +18,7 @@ import {
   inSection,
   poke,
   sectionOf,
-} from './patch.js'
+} from './build.js'
 
 const all = 0xffffffffffffffffn
 const fixture = (name: string) => (): Uint8Array => fixtureBytes('mcf', name).slice()

@@ -7,7 +7,7 @@ import { runCli as tare } from '../../cli/run-cli.js'
 import { useTempDir } from '../../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, fixturesRoot } from '../../support/fixtures.js'
-import { inModelInfo, poke, sectionOf } from './patch.js'
+import { inModelInfo, poke, sectionOf } from './build.js'
 
 const at = useTempDir()
 

@@ -14,7 +14,7 @@ import {
 } from '../../../src/index.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel } from '../../support/sample-model.js'
-import { poke, sectionOf } from './patch.js'
+import { poke, sectionOf } from './build.js'
 
 async function written(files: Readonly<Record<string, Uint8Array>>): Promise<Uint8Array> {
   const parts = Object.entries(files).map(([name, bytes]) => filePart(name, bytesPayload(bytes)))

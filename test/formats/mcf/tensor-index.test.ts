@@ -8,7 +8,7 @@ import { groupShared } from '../../../src/formats/mcf/dedup.js'
 import { TensorIndex } from '../../../src/formats/mcf/encode-index.js'
 import { bytesPayload, MemorySource, openModel, rangePayload, type Tensor } from '../../../src/index.js'
 import { readWith } from '../../support/read-with.js'
-import { assemble, base, indexOf, sectionOf } from './patch.js'
+import { assemble, base, indexOf, sectionOf } from './build.js'
 
 const entry = (name: string, at: number) => ({ name, dtype: 1, dims: [4n], dataOff: BigInt(at), dataSize: 16n })
 

@@ -16,7 +16,7 @@ import {
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixturePath, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { base, inHeader } from './patch.js'
+import { base, inHeader } from './build.js'
 
 const manifest = JSON.parse(readFileSync(fixturePath('mcf', 'manifest.json'), 'utf8')) as {
   files: { file: string; origin: string }[]

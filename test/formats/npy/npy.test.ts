@@ -19,7 +19,7 @@ import { npyHeaderOf } from '../../../src/wire/npy/header.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { type CraftMember, craftZip } from '../../wire/zip/craft-zip.js'
+import { type CraftMember, craftZip } from '../../wire/zip/build.js'
 
 const numeric = ['f64', 'f32', 'f16', 'i64', 'i32', 'i16', 'i8', 'u64', 'u32', 'u16', 'u8', 'bool', 'c64', 'c128']
 

@@ -15,7 +15,7 @@ import {
   string,
   u32,
   u64,
-} from './craft.js'
+} from './build.js'
 
 const value = (type: number, payload: Uint8Array, more: Partial<CraftedValue> = {}): Craft => ({
   metadata: [{ key: 'k', type, payload, ...more }],

@@ -20,7 +20,7 @@ import {
 } from '../../../src/index.js'
 import { convertToFiles, sourceOf as sourceOfFiles } from '../../support/convert.js'
 import { fixtureSource, isPresent } from '../../support/fixtures.js'
-import { bytes, type Craft, craft, f32, ndarray, sourceOf } from './craft.js'
+import { bytes, type Craft, craft, f32, ndarray, sourceOf } from './build.js'
 
 const huge: Craft = {
   metadata: [{ key: 'none', type: 15, payload: ndarray(5, [2n ** 60n + 1n, 0], bytes()) }],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { MemorySource, openModel } from '../../../src/index.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, fixturePath, fixtureSource, isAccepted, presentCases } from '../../support/fixtures.js'
-import { craft, f32, string, u32 } from './craft.js'
+import { craft, f32, string, u32 } from './build.js'
 
 /** Why some files are not written as they were; by the beginning of their names. */
 const exceptions: Readonly<Record<string, string>> = {

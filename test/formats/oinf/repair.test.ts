@@ -12,7 +12,7 @@ import {
 } from '../../../src/index.js'
 import { sourceOf as written } from '../../support/convert.js'
 import { fixtureSource } from '../../support/fixtures.js'
-import { bytes, type Craft, f32, quant, sourceOf } from './craft.js'
+import { bytes, type Craft, f32, quant, sourceOf } from './build.js'
 
 async function mend(source: MemorySource) {
   const context = { report: strictReport(source.name), limits: defaultLimits, lenient: false }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openModel, showModel } from '../../../src/index.js'
 import { fixturePath, fixtureSource, isAccepted, isPresent, loadCases } from '../../support/fixtures.js'
-import { bytes, f32, sourceOf } from './craft.js'
+import { bytes, f32, sourceOf } from './build.js'
 
 async function show(file: string): Promise<string> {
   let text = ''

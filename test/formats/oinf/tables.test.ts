@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultWindow, ExtentList } from '../../../src/bytes/index.js'
 import { MemorySource, openModel } from '../../../src/index.js'
 import { readWith } from '../../support/read-with.js'
-import { bytes, craft, quant } from './craft.js'
+import { bytes, craft, quant } from './build.js'
 
 const small = (version: number): Uint8Array =>
   craft({

@@ -10,8 +10,9 @@ import {
   protoText,
   type Rope,
 } from '../../../src/wire/protobuf/write.js'
+import { floats } from '../../support/numbers.js'
 
-export { protoBytes, protoInt, protoMessage, protoPacked, protoText, type Rope }
+export { floats, protoBytes, protoInt, protoMessage, protoPacked, protoText, type Rope }
 
 export function bytesOf(fields: readonly Rope[]): Uint8Array {
   const { byteLength, pieces } = joinRopes(fields)
@@ -29,8 +30,6 @@ export const rawBytes = (...bytes: number[]): Rope => ({
   byteLength: bytes.length,
   pieces: [Uint8Array.from(bytes)],
 })
-
-export const floats = (...values: number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
 
 export const dims = (...sizes: (number | bigint)[]): Rope[] => sizes.map((size) => protoInt(1, size))
 export const dataType = (type: number): Rope => protoInt(2, type)

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { packers } from '../../../src/dtypes/bit-packing.js'
 import { onnxFile } from '../../../src/embed/onnx-proto.js'
 import {
   bytesPayload,
@@ -11,6 +10,7 @@ import {
   type Payload,
   readPayload,
 } from '../../../src/index.js'
+import { packers } from '../../../src/kernels/numbers/plain/bit-packing.js'
 import { joinRopes } from '../../../src/wire/protobuf/write.js'
 import {
   attribute,

@@ -1,5 +1,8 @@
 // primitiv files put together by hand, byte by byte, so that tests do not lean on the writer they test.
 import { type Finding, MemorySource, type Model, openModel, TareError, verifySource } from '../../../src/index.js'
+import { floats } from '../../support/numbers.js'
+
+export { floats }
 
 export const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replaceAll(/\s/g, ''), 'hex'))
 export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
@@ -33,8 +36,6 @@ export function bin(bytes: Uint8Array): Uint8Array {
   new DataView(head.buffer).setUint32(1, bytes.byteLength)
   return bytes.byteLength < 256 ? join(new Uint8Array([0xc4, bytes.byteLength]), bytes) : join(head, bytes)
 }
-
-export const floats = (...values: number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
 
 /** A tensor with the values 1, 2, 3, …. */
 export function tensor(dims: readonly number[], batch = 1): Uint8Array {

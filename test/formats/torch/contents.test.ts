@@ -4,8 +4,8 @@ import { judgeGlobal } from '../../../src/formats/torch/globals.js'
 import { inspectModel, MemorySource, type Model, mapSource, openModel, verifySource } from '../../../src/index.js'
 import { PickleGlobal } from '../../../src/wire/pickle/pickle.js'
 import { fixtureSource } from '../../support/fixtures.js'
-import { craftZip } from '../../wire/zip/craft-zip.js'
-import * as craft from './craft.js'
+import { craftZip } from '../../wire/zip/build.js'
+import * as craft from './build.js'
 import {
   archive,
   build,
@@ -22,7 +22,7 @@ import {
   tensor,
   text,
   tuple,
-} from './craft.js'
+} from './build.js'
 
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 256)
 const weight = tensor(storage('0', 'torch FloatStorage', 2), [2])

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { inspectModel, MemorySource, type Model, openModel, readPayload, verifySource } from '../../../src/index.js'
 import { fixtureSource } from '../../support/fixtures.js'
-import { craftZip } from '../../wire/zip/craft-zip.js'
-import { archive, bool, build, type Code, call, dict, global, int, ints, none, str, tuple } from './craft.js'
+import { craftZip } from '../../wire/zip/build.js'
+import { archive, bool, build, type Code, call, dict, global, int, ints, none, str, tuple } from './build.js'
 import { protocol2, protocol5 } from './numpy-pickles.js'
 
 const open = (bytes: Uint8Array): Promise<Model> => openModel(new MemorySource(bytes, 'm.pt'))

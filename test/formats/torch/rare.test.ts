@@ -4,7 +4,7 @@ import { judgeGlobal } from '../../../src/formats/torch/globals.js'
 import { torch } from '../../../src/formats/torch/index.js'
 import { MemorySource, type Model, type OpenOptions, openModel, readPayload, verifySource } from '../../../src/index.js'
 import { PickleGlobal } from '../../../src/wire/pickle/pickle.js'
-import * as craft from './craft.js'
+import * as craft from './build.js'
 import {
   archive,
   build,
@@ -20,7 +20,7 @@ import {
   tensor,
   text,
   tuple,
-} from './craft.js'
+} from './build.js'
 
 const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => i % 256)
 const open = (content: Uint8Array, options: OpenOptions = {}): Promise<Model> =>

@@ -5,8 +5,8 @@ import { codes } from '../../../src/formats/torch/codes.js'
 import { MemorySource, type Model, type OpenOptions, openModel, verifySource } from '../../../src/index.js'
 import { bytesPayload, readPayload } from '../../../src/model/index.js'
 import { stridedPayload } from '../../../src/payloads/strided-payload.js'
-import * as craft from './craft.js'
-import { archive, call, dict, global, int, ints, legacy, storage, str, tensor } from './craft.js'
+import * as craft from './build.js'
+import { archive, call, dict, global, int, ints, legacy, storage, str, tensor } from './build.js'
 
 const floats = (values: readonly number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
 const count = (length: number): number[] => Array.from({ length }, (_, i) => i)

@@ -6,20 +6,12 @@ import { registerNodeDigests } from '../../../src/node/digests.js'
 import { type Costs, planDigests, subtreeSize } from '../../../src/threads/digests/digest-plan.js'
 import type { DigestRange } from '../../../src/threads/digests/stream-digests.js'
 import { type Chunked, digestChunks, digestRanges } from '../../../src/threads/index.js'
+import { sampleBytes } from '../../support/numbers.js'
 import { fakePool } from '../fake-threads.js'
 
 beforeAll(registerNodeDigests)
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-
-function sample(length: number): Uint8Array<ArrayBuffer> {
-  const words = new Uint32Array(Math.ceil(length / 4))
-  for (let i = 0, x = 1; i < words.length; i++) {
-    x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0
-    words[i] = x
-  }
-  return new Uint8Array(words.buffer, 0, length)
-}
 
 const costs: Costs = { start: 0, read: 0.1, digest: { blake3: 0.26, sha256: 0.67, crc32: 0.25 }, subtree: 0.55 }
 
@@ -111,7 +103,7 @@ describe('a plan', () => {
 })
 
 describe('digests of ranges', () => {
-  const bytes = sample(3_000_000)
+  const bytes = sampleBytes(3_000_000)
   const source = new BlobSource(new Blob([bytes]), 'sample.bin')
   const wanted = fc.array(
     fc.record({
@@ -138,7 +130,7 @@ describe('digests of ranges', () => {
 
   it('that are long are put together from subtrees', async () => {
     const length = 3 * subtreeSize - 12_345
-    const long = sample(length + 10)
+    const long = sampleBytes(length + 10)
     const pool = fakePool(2)
     const ranges = [
       { start: 3, end: 3 + length },
@@ -221,7 +213,7 @@ describe('digests of bytes that are made on the way', () => {
     [2, 28 << 20],
     [3, (33 << 20) + 12_345],
   ])('on %i threads: %i bytes', async (threads, length) => {
-    const bytes = sample(length)
+    const bytes = sampleBytes(length)
     const pool = fakePool(threads)
     let told = 0
     const digest = await digestChunks(made(bytes), { pool, file: 'f', onAdvance: (count) => (told += count) })
@@ -231,7 +223,7 @@ describe('digests of bytes that are made on the way', () => {
 
   it('fail when fewer bytes come than were promised', async () => {
     const pool = fakePool(2)
-    const digest = digestChunks(made(sample(9 << 20), 10 << 20), { pool, file: 'f' })
+    const digest = digestChunks(made(sampleBytes(9 << 20), 10 << 20), { pool, file: 'f' })
     await expect(digest).rejects.toMatchObject({ finding: { code: 'io/short-read', file: 'f' } })
     await pool.close()
   })

@@ -7,7 +7,7 @@ import { bytesPayload, lazyPayload, readPayload, type Tensor } from '../../../sr
 import { decodedPayload } from '../../../src/transforms/decode.js'
 import { planMethods } from '../../../src/transforms/quantize/plan.js'
 import { quantizeTensor, scanRange } from '../../../src/transforms/quantize/quantize.js'
-import { goldenTensors } from '../../kernels/mcf-golden.js'
+import { goldenTensors } from '../../kernels/mcf/golden.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 import { bytesOf, encoded, streamOnly, tensorOf } from '../tensors.js'

@@ -6,7 +6,7 @@ import { defaultLimits, readPayload } from '../../../src/model/index.js'
 import { checkMember, memberPayload } from '../../../src/payloads/zip-payload.js'
 import { layOutZip, type NewMembers, type ZipPiece } from '../../../src/wire/zip/write.js'
 import { readMemberHead, readZip, type ZipMember } from '../../../src/wire/zip/zip.js'
-import { type CraftMember, type CraftOptions, craftZip, u64 } from './craft-zip.js'
+import { type CraftMember, type CraftOptions, craftZip, u64 } from './build.js'
 
 const bytes = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 31 + seed * 17) % 256)

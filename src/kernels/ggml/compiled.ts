@@ -1,0 +1,98 @@
+// The compiled decoders and encoders of ggml's common block types (assembly/ggml), each with its plain twin to fall back on; both give the same
+// bits. They work in the arena, directly on windows that lie there and on other data through a small tile.
+import { arenaMemory, takeWindow } from '../../bytes/index.js'
+import { instantiate, lazyModule } from '../load.js'
+import { type BlockLayout, blockBytes, type DecodeBlocks, type EncodeBlocks } from './layouts.js'
+import { wasmBase64 } from './wasm-bytes.js'
+
+/** Source and target are addresses in the arena. */
+type Kernel = (source: number, target: number, blocks: number) => void
+
+export type CompiledDecoder = `decode${'Q4_0' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
+export type CompiledEncoder =
+  `encode${'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
+
+interface GgmlModule {
+  readonly run: Readonly<Record<CompiledDecoder | CompiledEncoder, Kernel>> & {
+    firstNonFinite(values: number, count: number): number
+  }
+  readonly buffer: ArrayBufferLike
+  readonly codes: Uint8Array
+  readonly values: Float32Array
+}
+
+/** What the nearest caches hold: 8192 values, and their codes, which are fewer bytes in all types. */
+const tileValues = 8192
+const tileSize = 4 * tileValues
+/** Fewer blocks are not worth the call. */
+const minBlocks = 4
+
+/** Undefined where there is no WebAssembly. */
+export const ggmlModule = lazyModule((): GgmlModule | undefined => {
+  const memory = arenaMemory()
+  const run = instantiate<GgmlModule['run']>(wasmBase64(), memory)
+  const tile = run && takeWindow(2 * tileSize)
+  if (!tile || tile.buffer !== memory.buffer) return undefined
+  const values = new Float32Array(tile.buffer, tile.byteOffset + tileSize, tileValues)
+  return { run, buffer: memory.buffer, codes: tile.subarray(0, tileSize), values }
+})
+
+/** Decodes with the compiled kernel, or with `plain` where it cannot run. */
+export function compiledDecoder(name: CompiledDecoder, layout: BlockLayout, plain: DecodeBlocks): DecodeBlocks {
+  const size = blockBytes(layout)
+  const { elements } = layout
+  const step = tileValues / elements
+  return (source, target, blocks) => {
+    const module = blocks < minBlocks ? undefined : ggmlModule()
+    if (!module) return plain(source, target, blocks)
+    const { buffer, codes, values, run } = module
+    const isTargetInArena = target.buffer === buffer
+    if (source.buffer === buffer && isTargetInArena) return run[name](source.byteOffset, target.byteOffset, blocks)
+    for (let first = 0; first < blocks; first += step) {
+      const count = Math.min(step, blocks - first)
+      codes.set(source.subarray(first * size, (first + count) * size))
+      run[name](codes.byteOffset, isTargetInArena ? target.byteOffset + 4 * first * elements : values.byteOffset, count)
+      if (!isTargetInArena) target.set(values.subarray(0, count * elements), first * elements)
+    }
+  }
+}
+
+/** Encodes with the compiled kernel, or with `plain` where it cannot run. */
+export function compiledEncoder(name: CompiledEncoder, layout: BlockLayout, plain: EncodeBlocks): EncodeBlocks {
+  const size = blockBytes(layout)
+  const { elements } = layout
+  const step = tileValues / elements
+  return (source, target, blocks) => {
+    const module = blocks < minBlocks ? undefined : ggmlModule()
+    if (!module) return plain(source, target, blocks)
+    const { buffer, codes, values, run } = module
+    const [isInArena, isTargetInArena] = [source.buffer === buffer, target.buffer === buffer]
+    for (let first = 0; first < blocks; first += step) {
+      const count = Math.min(step, blocks - first)
+      if (!isInArena) values.set(source.subarray(first * elements, (first + count) * elements))
+      const from = isInArena ? source.byteOffset + 4 * first * elements : values.byteOffset
+      run[name](from, isTargetInArena ? target.byteOffset + first * size : codes.byteOffset, count)
+      if (!isTargetInArena) target.set(codes.subarray(0, count * size), first * size)
+    }
+  }
+}
+
+/** The index of the first value that is infinite or NaN, or -1. */
+export function firstNonFinite(values: Float32Array): number {
+  const module = ggmlModule()
+  if (!module) return firstNonFinitePlain(values)
+  if (values.buffer === module.buffer) return module.run.firstNonFinite(values.byteOffset, values.length)
+  for (let first = 0; first < values.length; first += tileValues) {
+    const tile = values.subarray(first, first + tileValues)
+    module.values.set(tile)
+    const bad = module.run.firstNonFinite(module.values.byteOffset, tile.length)
+    if (bad >= 0) return first + bad
+  }
+  return -1
+}
+
+/** Only what is not finite differs from itself by something other than zero. */
+export function firstNonFinitePlain(values: Float32Array): number {
+  for (let i = 0; i < values.length; i++) if (values[i]! - values[i]! !== 0) return i
+  return -1
+}

@@ -1,0 +1,242 @@
+// Encoders of the K types, all in the same steps: fit a scale (and minimum) to every sub-block; round these to the few bits that the block
+// has for them, up or down, whichever gives the smaller error; round every value to the nearest code under the scale that a reader will
+// see; pack.
+
+import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
+import { planeOffset } from './decode-k.js'
+import { putStepF16 } from './f16-scales.js'
+import { errorOf, fitScale, fitScaleAndMin, type Trials } from './fit.js'
+
+const codes = new Uint8Array(256)
+const scales = new Float64Array(16)
+const mins = new Float64Array(16)
+const scaleSteps = new Uint8Array(16)
+const minSteps = new Uint8Array(16)
+const weights = new Float64Array(32)
+const fitted = { scale: 0, min: 0 }
+
+/** Codes of one sub-block: the nearest to (value + min) / scale in [0, limit]. With a scale of zero every code means the same. */
+function roundCodes(
+  source: Float32Array,
+  from: number,
+  first: number,
+  count: number,
+  scale: number,
+  min: number,
+  limit: number,
+): void {
+  if (scale === 0) {
+    codes.fill(0, first, first + count)
+    return
+  }
+  for (let i = 0; i < count; i++) {
+    codes[first + i] = Math.max(0, Math.min(limit, Math.round((source[from + first + i]! + min) / scale)))
+  }
+}
+
+/** Two bits of every code, in planes. */
+function putPlanes(target: Uint8Array, at: number, shift: number): void {
+  target.fill(0, at, at + 64)
+  for (let sub = 0; sub < 16; sub++) {
+    const bytes = at + planeOffset(sub)
+    for (let i = 0; i < 16; i++) target[bytes + i]! |= ((codes[sub * 16 + i]! >>> shift) & 3) << (sub & 6)
+  }
+}
+
+const q2 = layouts.q2_k
+const q2Size = blockBytes(q2)
+const q2Codes = fieldOffset(q2, 'qs')
+const q2D = fieldOffset(q2, 'd')
+const q2Min = fieldOffset(q2, 'dmin')
+const q2Trials: Trials = { limit: 3, start: -0.5, count: 15 }
+
+export function encodeQ2_K(source: Float32Array, target: Uint8Array, blocks: number): void {
+  for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q2Size) {
+    for (let sub = 0; sub < 16; sub++) {
+      weighQ2(source, from + 16 * sub)
+      fitScaleAndMin(source, from + 16 * sub, 16, weights, q2Trials, fitted)
+      scales[sub] = fitted.scale
+      mins[sub] = fitted.min
+    }
+    const d = putStep(target, at + q2D, scales, 16, 15)
+    const dmin = putStep(target, at + q2Min, mins, 16, 15)
+    for (let sub = 0; sub < 16; sub++) {
+      weighQ2(source, from + 16 * sub)
+      chooseSteps(source, from + 16 * sub, 16, sub, d, dmin, 15, 3)
+      target[at + sub] = scaleSteps[sub]! | (minSteps[sub]! << 4)
+      roundCodes(source, from, 16 * sub, 16, d * scaleSteps[sub]!, dmin * minSteps[sub]!, 3)
+    }
+    putPlanes(target, at + q2Codes, 0)
+  }
+}
+
+function weighQ2(source: Float32Array, from: number): void {
+  for (let i = 0; i < 16; i++) weights[i] = Math.abs(source[from + i]!)
+}
+
+/** Writes the f16 step under which the largest value gets the highest code; returns it as a reader will see it. */
+function putStep(target: Uint8Array, at: number, values: Float64Array, count: number, limit: number): number {
+  let largest = 0
+  for (let i = 0; i < count; i++) if (values[i]! > largest) largest = values[i]!
+  return putStepF16(target, at, largest / limit)
+}
+
+const stepsOf = (value: number, step: number, limit: number): number =>
+  step > 0 && value > 0 ? Math.min(limit, Math.round(value / step)) : 0
+
+/** The nearest steps and their neighbours: a scale that is slightly too small clips the largest values, so the nearest is not always the best. */
+function chooseSteps(
+  source: Float32Array,
+  from: number,
+  count: number,
+  sub: number,
+  d: number,
+  dmin: number,
+  stepLimit: number,
+  codeLimit: number,
+): void {
+  const scale = stepsOf(scales[sub]!, d, stepLimit)
+  const min = stepsOf(mins[sub]!, dmin, stepLimit)
+  scaleSteps[sub] = scale
+  minSteps[sub] = min
+  if (d === 0) return
+  let minError = Number.POSITIVE_INFINITY
+  for (let a = Math.max(0, scale - 1); a <= Math.min(stepLimit, scale + 2); a++) {
+    for (let b = Math.max(0, min - 1); b <= Math.min(dmin === 0 ? 0 : stepLimit, min + 1); b++) {
+      const error = errorOf(source, from, count, weights, d * a, dmin * b, codeLimit)
+      if (error >= minError) continue
+      minError = error
+      scaleSteps[sub] = a
+      minSteps[sub] = b
+    }
+  }
+}
+
+/** Q4_K and Q5_K. */
+function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, trials: Trials): EncodeBlocks {
+  const size = blockBytes(layout)
+  const scalesAt = fieldOffset(layout, 'scales')
+  const codesAt = fieldOffset(layout, 'qs')
+  const highAt = trials.limit > 15 ? fieldOffset(layout, 'qh') : undefined
+  return (source, target, blocks) => {
+    for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += size) {
+      for (let sub = 0; sub < 8; sub++) {
+        weighByMagnitude(source, from + 32 * sub)
+        fitScaleAndMin(source, from + 32 * sub, 32, weights, trials, fitted)
+        scales[sub] = fitted.scale
+        mins[sub] = fitted.min
+      }
+      const d = putStep(target, at, scales, 8, 63)
+      const dmin = putStep(target, at + 2, mins, 8, 63)
+      for (let sub = 0; sub < 8; sub++) {
+        weighByMagnitude(source, from + 32 * sub)
+        chooseSteps(source, from + 32 * sub, 32, sub, d, dmin, 63, trials.limit)
+      }
+      putScales(target, at + scalesAt)
+      for (let sub = 0; sub < 8; sub++) {
+        roundCodes(source, from, 32 * sub, 32, d * scaleSteps[sub]!, dmin * minSteps[sub]!, trials.limit)
+      }
+      for (let sub = 0; sub < 8; sub += 2) {
+        const bytes = at + codesAt + 16 * sub
+        for (let i = 0; i < 32; i++) {
+          target[bytes + i] = (codes[32 * sub + i]! & 15) | ((codes[32 * sub + 32 + i]! & 15) << 4)
+        }
+      }
+      if (highAt !== undefined) putFifthBits(target, at + highAt)
+    }
+  }
+}
+
+/** The magnitude plus the root mean square of the sub-block: large values count more, small ones still count. */
+function weighByMagnitude(source: Float32Array, from: number): void {
+  let squares = 0
+  for (let i = 0; i < 32; i++) squares += source[from + i]! * source[from + i]!
+  const mean = Math.sqrt(squares / 32)
+  for (let i = 0; i < 32; i++) weights[i] = mean + Math.abs(source[from + i]!)
+}
+
+function putScales(target: Uint8Array, at: number): void {
+  for (let sub = 0; sub < 8; sub++) {
+    const scale = scaleSteps[sub]!
+    const min = minSteps[sub]!
+    if (sub < 4) {
+      target[at + sub] = scale
+      target[at + sub + 4] = min
+    } else {
+      target[at + sub + 4] = (scale & 15) | ((min & 15) << 4)
+      target[at + sub - 4]! |= (scale >>> 4) << 6
+      target[at + sub]! |= (min >>> 4) << 6
+    }
+  }
+}
+
+function putFifthBits(target: Uint8Array, at: number): void {
+  for (let i = 0; i < 32; i++) {
+    let bits = 0
+    for (let sub = 0; sub < 8; sub++) bits |= (codes[32 * sub + i]! >>> 4) << sub
+    target[at + i] = bits
+  }
+}
+
+export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, count: 20 })
+export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, count: 15 })
+
+/** Fits 16 signed scales; returns the one with the largest magnitude. */
+function fitSigned(source: Float32Array, from: number, limit: number): number {
+  let extreme = 0
+  for (let sub = 0; sub < 16; sub++) {
+    scales[sub] = fitScale(source, from + 16 * sub, 16, limit)
+    if (Math.abs(scales[sub]!) > Math.abs(extreme)) extreme = scales[sub]!
+  }
+  return extreme
+}
+
+/** Signed scale codes: the extreme scale becomes -limit, the only code without a counterpart. */
+const signedSteps = (scale: number, step: number, limit: number): number =>
+  step === 0 ? 0 : Math.max(-limit, Math.min(limit - 1, Math.round(scale / step)))
+
+const q3 = layouts.q3_k
+const q3Size = blockBytes(q3)
+const q3Codes = fieldOffset(q3, 'qs')
+const q3Scales = fieldOffset(q3, 'scales')
+const q3D = fieldOffset(q3, 'd')
+
+export function encodeQ3_K(source: Float32Array, target: Uint8Array, blocks: number): void {
+  for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q3Size) {
+    const d = putStepF16(target, at + q3D, fitSigned(source, from, 4) / -32)
+    target.fill(0, at + q3Scales, at + q3Scales + 12)
+    for (let sub = 0; sub < 16; sub++) {
+      const steps = signedSteps(scales[sub]!, d, 32)
+      target[at + q3Scales + (sub & 7)]! |= ((steps + 32) & 15) << (sub & 8 ? 4 : 0)
+      target[at + q3Scales + 8 + (sub & 3)]! |= ((steps + 32) >>> 4) << (2 * (sub >>> 2))
+      roundCodes(source, from, 16 * sub, 16, d * steps, 4 * d * steps, 7)
+    }
+    putPlanes(target, at + q3Codes, 0)
+    target.fill(0, at, at + 32)
+    for (let i = 0; i < 256; i++) target[at + (i & 31)]! |= (codes[i]! >>> 2) << (i >>> 5)
+  }
+}
+
+const q6 = layouts.q6_k
+const q6Size = blockBytes(q6)
+const q6High = fieldOffset(q6, 'qh')
+const q6Scales = fieldOffset(q6, 'scales')
+const q6D = fieldOffset(q6, 'd')
+
+export function encodeQ6_K(source: Float32Array, target: Uint8Array, blocks: number): void {
+  for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q6Size) {
+    const d = putStepF16(target, at + q6D, fitSigned(source, from, 32) / -128)
+    for (let sub = 0; sub < 16; sub++) {
+      const steps = signedSteps(scales[sub]!, d, 128)
+      target[at + q6Scales + sub] = steps
+      roundCodes(source, from, 16 * sub, 16, d * steps, 32 * d * steps, 63)
+    }
+    for (let half = 0; half < 2; half++) {
+      for (let i = 0; i < 64; i++) {
+        const first = 128 * half + i
+        target[at + 64 * half + i] = (codes[first]! & 15) | ((codes[first + 64]! & 15) << 4)
+      }
+    }
+    putPlanes(target, at + q6High, 4)
+  }
+}

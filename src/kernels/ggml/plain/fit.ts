@@ -1,0 +1,159 @@
+// The search for good scales. The obvious scale maps the largest value to the largest code; a slightly smaller or larger one often fits
+// the rest better. So about twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
+// (and minimum) follows by weighted least squares. The trial with the smallest error wins. The weights are those of ggml's
+// quantizers.
+
+/** Smaller values count as zero, as in ggml. */
+const smallest = 1e-15
+
+/** Trials that differ by less are equal, and the first of them wins. */
+const margin = 1 + 1e-9
+
+/**
+ * The scale s for which s * code comes closest to the values, with codes from -limit to limit - 1 and squares as weights. Zero when all
+ * values are (next to) zero.
+ */
+export function fitScale(values: Float32Array, from: number, count: number, limit: number): number {
+  let extreme = 0
+  for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(extreme)) extreme = values[i]!
+  if (Math.abs(extreme) < smallest) return 0
+  let best = 0
+  let bestGain = 0
+  for (let trial = 0; trial <= 18; trial++) {
+    // The obvious scale first, then in tenths around it.
+    const factor = -(limit + (trial === 0 ? 0 : 0.1 * (trial < 10 ? trial - 10 : trial - 9))) / extreme
+    let sumXL = 0
+    let sumLL = 0
+    for (let i = from; i < from + count; i++) {
+      const value = values[i]!
+      // Shifted by the limit nothing is negative, so truncation rounds to nearest.
+      let code = ((factor * value + limit + 0.5) | 0) - limit
+      if (code > limit - 1) code = limit - 1
+      const weighted = value * value * code
+      sumXL += weighted * value
+      sumLL += weighted * code
+    }
+    // The error is the weighted sum of squares less this.
+    const gain = sumLL > 0 ? (sumXL / sumLL) * sumXL : 0
+    if (gain > bestGain * margin) {
+      bestGain = gain
+      best = sumXL / sumLL
+    }
+  }
+  return best
+}
+
+export interface ScaleAndMin {
+  scale: number
+  /** What is subtracted: never negative. */
+  min: number
+}
+
+/** How the scales to try are laid out: from `limit + start` steps over the range on, in tenths. */
+export interface Trials {
+  readonly limit: number
+  readonly start: number
+  readonly count: number
+}
+
+const sums = { x: 0, w: 0, gain: 0, scale: 0, offset: 0 }
+
+/** The scale s and minimum m for which s * code - m comes closest to the values, with codes from 0 to `limit`. */
+export function fitScaleAndMin(
+  values: Float32Array,
+  from: number,
+  count: number,
+  weights: Float64Array,
+  trials: Trials,
+  result: ScaleAndMin,
+): void {
+  let low = 0
+  let high = values[from]!
+  sums.w = 0
+  sums.x = 0
+  for (let i = 0; i < count; i++) {
+    const value = values[from + i]!
+    if (value < low) low = value
+    if (value > high) high = value
+    sums.w += weights[i]!
+    sums.x += weights[i]! * value
+  }
+  result.scale = 0
+  result.min = -low
+  if (!(high > low)) return
+  result.scale = (high - low) / trials.limit
+  let bestGain = Number.NEGATIVE_INFINITY
+  for (let trial = 0; trial <= trials.count; trial++) {
+    const factor = (trials.limit + trials.start + 0.1 * trial) / (high - low)
+    if (!tryCodes(values, from, count, weights, trials.limit, factor, low) || sums.gain <= bestGain) continue
+    bestGain = sums.gain
+    result.scale = sums.scale
+    result.min = -sums.offset
+  }
+  // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
+  for (let round = 0; round < 4; round++) {
+    if (!tryCodes(values, from, count, weights, trials.limit, 1 / result.scale, -result.min)) return
+    if (sums.gain <= bestGain + Math.abs(bestGain) * 1e-9) return
+    bestGain = sums.gain
+    result.scale = sums.scale
+    result.min = -sums.offset
+  }
+}
+
+/** Rounds (value - low) * factor to codes and solves for the best scale and offset. False when these codes do not determine them. */
+function tryCodes(
+  values: Float32Array,
+  from: number,
+  count: number,
+  weights: Float64Array,
+  limit: number,
+  factor: number,
+  low: number,
+): boolean {
+  let sumL = 0
+  let sumLL = 0
+  let sumXL = 0
+  for (let i = 0; i < count; i++) {
+    const value = values[from + i]!
+    let code = (factor * (value - low) + 0.5) | 0
+    if (code < 0) code = 0
+    else if (code > limit) code = limit
+    const weighted = weights[i]! * code
+    sumL += weighted
+    sumLL += weighted * code
+    sumXL += weighted * value
+  }
+  const determinant = sums.w * sumLL - sumL * sumL
+  if (!(determinant > 0)) return false
+  sums.scale = (sums.w * sumXL - sums.x * sumL) / determinant
+  sums.offset = (sumLL * sums.x - sumL * sumXL) / determinant
+  if (sums.offset > 0) {
+    sums.offset = 0
+    sums.scale = sumXL / sumLL
+  }
+  sums.gain = sums.scale * sumXL + sums.offset * sums.x
+  return sums.scale > 0
+}
+
+/** The weighted squared error of rounding to the codes from 0 to `limit`. */
+export function errorOf(
+  values: Float32Array,
+  from: number,
+  count: number,
+  weights: Float64Array,
+  scale: number,
+  min: number,
+  limit: number,
+): number {
+  const factor = scale === 0 ? 0 : 1 / scale
+  let error = 0
+  for (let i = 0; i < count; i++) {
+    const shifted = values[from + i]! + min
+    let code = (shifted * factor + 0.5) | 0
+    if (code < 0) code = 0
+    else if (code > limit) code = limit
+    const rest = shifted - scale * code
+    error += weights[i]! * rest * rest
+  }
+  return error
+}

@@ -1,0 +1,119 @@
+// The memory map of the compiled kernels: every address that they or their callers use, one object per module. scripts/build-kernels.mjs
+// gives each folder of assembly/ its object as constants, so that both sides agree. For that it runs this file as plain JavaScript: no type
+// annotations and no imports here.
+
+const page = 65_536
+
+/**
+ * `assembly/numbers` works in the arena that windows lie in (src/bytes/window.ts), whose first 32 pages belong to kernels. All of them are
+ * free for the next call, except for `evenTops`, `oddTops` and `marks`, whose user is remembered.
+ */
+export const numbersMap = {
+  /** What a call returns beside its result: up to 14 numbers of 32 bits. Constants for vectors pass through here, too. */
+  results: 1024,
+  /** f64 per block of 1024 values: one, or ten from `compareBlocks`. */
+  totals: 4096,
+  /** The values of all codes in a byte, up to 32 bytes for each of 256; or of two 6-bit codes, 8 bytes for each of 4096. */
+  table: 8192,
+  /** How often each top digit occurs, u32. Two tables, used in turn, so that equal neighbours do not wait for each other. */
+  evenTops: page,
+  oddTops: 5 * page,
+  /** A byte per top digit. */
+  marks: 9 * page,
+  /** Marked values (f32), or pairs of a digit and its count (u32). */
+  found: 10 * page,
+  /** u16 codes by the upper half of an f32. */
+  codeTable: 18 * page,
+  /** `transpose`: a transposed tile of 64 rows of 64 bytes, and two blocks of 16 by 16 bytes on their way there. */
+  transposed: 20 * page,
+  transposedBlocks: 20 * page + 4096,
+  /** Input and output that lie outside the arena are copied here, 2 pages at a time. */
+  tile: 24 * page,
+  secondTile: 26 * page,
+}
+
+/** `assembly/ggml` works in the arena as well; its encoders keep one block of 256 values in page 31. */
+export const ggmlMap = {
+  /** Constants for vectors pass through here. */
+  splats: 31 * page,
+  /** The block as f64. Its weights follow at +2048, its values less the smallest of their sub-block at +4096. */
+  values: 31 * page + 1024,
+  /** A code per byte. */
+  codes: 31 * page + 7168,
+  /** For each of 16 sub-blocks: scale and minimum as f64, then as the whole steps that are stored. */
+  scales: 31 * page + 7424,
+  mins: 31 * page + 7552,
+  scaleSteps: 31 * page + 7680,
+  minSteps: 31 * page + 7696,
+  /** Up to 32 factors to try, and the outcome of four of them. */
+  factors: 31 * page + 7712,
+  triedScales: 31 * page + 7968,
+  triedOffsets: 31 * page + 8000,
+  gains: 31 * page + 8032,
+  /** Errors of four scales with each of three minimums. */
+  errors: 31 * page + 8064,
+}
+
+/** `assembly/mcf` has a memory of its own: a page of tables, then one window per kind of data, each starting at a page. */
+export const mcfMap = {
+  pages: 6,
+  // The windows hold a tile of at most 1024 blocks.
+  values: page,
+  scales: 3 * page,
+  subScales: 4 * page,
+  codes: 5 * page,
+  /** One block of codes, a byte each. */
+  block: 0,
+  // Search over super-blocks: one f32 for each of eight blocks. Tables that depend on the codes exist three times, `apart` (512) bytes from
+  // each other: for symmetric codes, for all codes, and for all codes with a negative scale.
+  /** The best scale of each block alone; three times. */
+  scaleTable: 64,
+  /** The size of a whole step. */
+  unitTable: 96,
+  /** Σxx. */
+  squareTable: 128,
+  /** Sub-scales: the best so far, another choice, and a copy of the best. */
+  subTable: 160,
+  otherSubTable: 192,
+  keptSubTable: 224,
+  /** The super-scales to try, 32 over each of them, and the estimated error of each; sixteen f32, three times. */
+  superTable: 256,
+  inverseTable: 320,
+  errorTable: 384,
+  /** Weight and step size of the block being estimated. */
+  blockTable: 448,
+  /** The scale that follows from the largest magnitude alone. */
+  plainTable: 480,
+  /** Multipliers that `unpack` shifts codes with. */
+  multiplierTable: 1024,
+  /** Σcx and Σcc of sixteen starts for each block; three times. */
+  productTable: 2048,
+  codeSquareTable: 4096,
+  /** Starts: the block in whole numbers (i16), then the largest and the smallest code of each set, eight times each. */
+  wholeTable: 8192,
+  symmetricCodes: 8256,
+  positiveCodes: 8288,
+  mirroredCodes: 8320,
+  /** The same limits as f32, four times each. */
+  symmetricLimits: 8352,
+  positiveLimits: 8384,
+  mirroredLimits: 8416,
+}
+
+/** `assembly/digests` has a memory of its own: scratch and tables, what is hashed, and a page that spare lanes may read. */
+export const digestsMap = {
+  pages: 3,
+  // BLAKE3: chaining values and message of four lanes, word by word; a short block padded with zeros; the nodes of one level.
+  values: 0x1000,
+  message: 0x1100,
+  padded: 0x1200,
+  nodes: 0x2000,
+  // CRC-32: the table of the bytewise method; the same for half bytes; room to turn rows into columns; sixteen checksums.
+  byteTable: 0x4000,
+  halfTable: 0x4400,
+  rows: 0x4600,
+  columns: 0x4700,
+  sums: 0x4800,
+  /** Input. */
+  window: page,
+}
