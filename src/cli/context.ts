@@ -1,5 +1,5 @@
-import type { Console } from './console.js'
-import type { RemoteParts } from './open-named.js'
+import type { Console } from './console/console.js'
+import type { RemoteParts } from './input/open-named.js'
 
 /** What every verb gets besides its own words and options. */
 export interface Context {

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../node.js'
-import { formatOffset, plural } from './format-values.js'
+import { formatOffset, plural } from './console/format-values.js'
 
 const perLine = 16
 const shownLines = 4

@@ -1,8 +1,8 @@
 import type { Plan, PlanAction } from '../node.js'
-import type { Console } from './console.js'
-import { escapeName, escapeText } from './escape-name.js'
-import { formatInteger, formatSize, plural } from './format-values.js'
-import { formatTable, type Paint } from './table.js'
+import type { Console } from './console/console.js'
+import { escapeName, escapeText } from './console/escape.js'
+import { formatInteger, formatSize, plural } from './console/format-values.js'
+import { formatTable, type Paint } from './console/table.js'
 
 interface Colors {
   readonly red: Paint

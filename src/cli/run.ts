@@ -1,14 +1,14 @@
 // From the words on the command line to a verb and an exit status. The parser and all help come from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { Console } from './console.js'
-import { escapeLines } from './escape-name.js'
-import type { RemoteParts } from './open-named.js'
-import type { OptionRow } from './option-row.js'
-import { describeFailure, endAtClosedPipe, installLastResort, installSignals, isClosedPipe } from './process-events.js'
+import { Console } from './console/console.js'
+import { escapeLines } from './console/escape.js'
+import type { RemoteParts } from './input/open-named.js'
+import type { OptionRow } from './flags/flag.js'
+import { describeFailure, endAtClosedPipe, installLastResort, installSignals, isClosedPipe } from './console/process-events.js'
 import { type Status, UsageError } from './status.js'
-import { commonOptions } from './verbs/shared-rows.js'
+import { commonOptions } from './flags/shared.js'
 import type { Verb } from './verbs/verb.js'
-import { verbs } from './verbs.js'
+import { verbs } from './verbs/index.js'
 
 /** Does what the arguments say and sets the exit status of the process. */
 export async function run(args: readonly string[], version: string): Promise<void> {
@@ -47,7 +47,7 @@ export async function execute(
 async function withFormatOptions(table: readonly Verb[], args: readonly string[]): Promise<readonly Verb[]> {
   const called = table.find((verb) => verb.formatOptions && args.includes(verb.name))
   if (!called) return table
-  const { formatOptionRows } = await import('./format-options.js')
+  const { formatOptionRows } = await import('./format-facts.js')
   const rows = formatOptionRows(called.formatOptions!)
   return table.map((verb) => (verb === called ? { ...verb, options: [...verb.options, ...rows] } : verb))
 }

@@ -1,6 +1,6 @@
 import { algorithms, digestProviderName, formats } from '../node.js'
-import type { Console } from './console.js'
-import { formatTable } from './table.js'
+import type { Console } from './console/console.js'
+import { formatTable } from './console/table.js'
 
 /** The version and, since speed depends on it, what is in use. */
 export async function printVersions(console: Console, version: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withDefaults } from '../../src/cli/run.js'
-import { verbs } from '../../src/cli/verbs.js'
+import { verbs } from '../../src/cli/verbs/index.js'
 import { runCli as tare } from './run-cli.js'
 
 describe('help', () => {

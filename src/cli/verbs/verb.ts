@@ -1,5 +1,5 @@
 import type { Context } from '../context.js'
-import type { OptionRow } from '../option-row.js'
+import type { OptionRow } from '../flags/flag.js'
 import type { Status } from '../status.js'
 
 type Act = (context: Context, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<Status>

@@ -1,0 +1,49 @@
+import { parseCount, parseTolerance } from '../../flags/parse-values.js'
+import { input, threads } from '../../flags/shared.js'
+import type { Verb } from '../verb.js'
+
+export const diff: Verb = {
+  name: 'diff',
+  summary: 'compare two models, in whatever formats: tensors, values, metadata and parts',
+  description:
+    'Lists only what differs, the gravest first. Exit status 0 when the models are equal, 1 when they are not. Without --tolerance element types count too; with it, only values do.',
+  arguments: [
+    { name: '<a>', description: input.description },
+    { name: '<b>', description: 'what to compare it with' },
+  ],
+  options: [
+    {
+      flags: '--tolerance <number>',
+      description:
+        'accept elements that are this close: |a-b| <= abs + rel * max(|a|,|b|), given as 1e-5 for both or as abs=1e-6,rel=1e-3',
+      parse: parseTolerance,
+    },
+    {
+      flags: '--metric <name>',
+      description:
+        'sort by this measure and let --tolerance be about it: max-abs, max-rel, rmse and differing must not be above, snr and cosine not below',
+      choices: ['max-abs', 'max-rel', 'rmse', 'snr', 'cosine', 'differing'],
+    },
+    { flags: '--names-only', description: 'only the names of the tensors that differ; values are not measured' },
+    {
+      flags: '--tensors <glob>',
+      description: 'only tensors whose name matches, and neither metadata nor parts',
+      repeat: true,
+    },
+    {
+      flags: '--limit <n>',
+      description: 'show at most this many rows of each kind (on a terminal 100)',
+      parse: parseCount,
+    },
+    threads,
+  ],
+  examples: [
+    ['tare diff base.safetensors tuned.safetensors', 'which tensors differ, where, and by how much'],
+    ['tare diff --tolerance 1e-3 model.safetensors model-f16.gguf', 'whether values survived a conversion'],
+    [
+      'tare diff --metric snr --tolerance 30 --tensors "*" model.safetensors model-q8.gguf',
+      'whether every quantized tensor keeps 30 dB, whatever became of the metadata',
+    ],
+  ],
+  load: () => import('./run.js'),
+}

@@ -1,0 +1,220 @@
+import { basename } from 'node:path'
+import {
+  countElements,
+  type Dim,
+  type InspectedTensor,
+  type Inspection,
+  type JsonValue,
+  type Model,
+  type NoStats,
+  type Tensor,
+  type TensorList,
+  type TensorStats,
+} from '../../../node.js'
+import type { Console } from '../../console/console.js'
+import { escapeName, escapeText } from '../../console/escape.js'
+import {
+  formatAmount,
+  formatBytes,
+  formatInteger,
+  formatOffset,
+  formatShape,
+  formatSize,
+  formatValue,
+  plural,
+} from '../../console/format-values.js'
+import { type Column, formatTable, type RowSource, shorten } from '../../console/table.js'
+import { treeRows } from './tree.js'
+
+export interface InspectFlags {
+  readonly tensors?: readonly string[]
+  readonly tree?: boolean
+  readonly metadata?: boolean
+  readonly limit?: number
+  readonly sort?: 'size' | 'name' | 'offset'
+  readonly stats?: boolean
+}
+
+export interface Row extends InspectedTensor {
+  readonly stats?: TensorStats | NoStats
+}
+
+const rowsOnTerminal = 100
+
+export function* describeModel(
+  model: Model,
+  inspection: Omit<Inspection, 'tensors'>,
+  tensors: TensorList,
+  rowOf: (tensor: Tensor, i: number) => Row,
+  flags: InspectFlags,
+  console: Console,
+): Generator<string> {
+  const { color } = console
+  const limit = flags.limit ?? (console.isTerminal ? rowsOnTerminal : Number.POSITIVE_INFINITY)
+  yield color.bold(escapeName(inspection.file))
+  yield* formatTable([{ title: '', paint: color.dim }, { title: '' }], headRows(model, inspection))
+  yield* section('metadata', Object.entries(inspection.metadata).map(metadataRow(valueWidth(console))), limit, console)
+  if (flags.metadata) return
+  yield* section('parts', inspection.parts.map(partRow(valueWidth(console))), limit, console)
+  if (tensors.length === 0) return
+  yield color.bold('tensors')
+  const tree = flags.tree ? treeRows(tensors.map(rowOf)) : undefined
+  const count = tree?.length ?? tensors.length
+  const cells = tree?.slice(0, limit) ?? tensorRows(tensors, limit, rowOf, flags.stats ?? false)
+  yield* formatTable(tree ? treeColumns : tensorColumns(flags), cells, { head: color.underline })
+  if (count > limit) yield color.dim(`  … and ${formatInteger(count - limit)} more (--limit)`)
+}
+
+function tensorRows(
+  tensors: TensorList,
+  limit: number,
+  rowOf: (tensor: Tensor, i: number) => Row,
+  withStats: boolean,
+): RowSource {
+  // Neighbours often share their shape and their size.
+  let shape: readonly Dim[] | undefined
+  let shapeText = ''
+  let bytes: number | null | undefined
+  let size = ''
+  return {
+    count: Math.min(tensors.length, limit),
+    row(i) {
+      const row = rowOf(tensors.at(i)!, i)
+      if (row.shape !== shape) shapeText = formatShape(row.shape)
+      if (row.bytes !== bytes) size = row.bytes === null ? 'no data' : formatSize(row.bytes)
+      shape = row.shape
+      bytes = row.bytes
+      return tensorRow(row, shapeText, size, withStats)
+    },
+  }
+}
+
+const valueWidth = (console: Console): number => (console.isTerminal ? Math.max(30, console.width - 50) : 400)
+
+function headRows(model: Model, { format, version, variant, size }: Omit<Inspection, 'tensors'>): string[][] {
+  const { tensors, types } = summarise(model)
+  const rows = [
+    ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
+    ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
+    ['tensors', tensors],
+  ]
+  if (model.tensors.length > 0) rows.push(['types', types])
+  return rows
+}
+
+interface Summary {
+  readonly tensors: string
+  readonly types: string
+}
+
+/** `4 with 3.12 M parameters`, and `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, the most bytes first. */
+function summarise({ tensors }: Model): Summary {
+  const sums = new Map<string, { count: number; bytes: number }>()
+  let last: string | undefined
+  let sum = { count: 0, bytes: 0 }
+  let parameters = 0
+  let states = 0
+  for (const { role, shape, dtype, encoding, data } of tensors) {
+    if (role === 'weight') parameters += countElements(shape) ?? 0
+    else states++
+    const { id } = encoding ?? dtype
+    if (id !== last) sum = sums.get(id) ?? { count: 0, bytes: 0 }
+    if (id !== last) sums.set(id, sum)
+    last = id
+    sum.count++
+    sum.bytes += data?.byteLength ?? 0
+  }
+  const sorted = [...sums].sort(([, a], [, b]) => b.bytes - a.bytes)
+  return {
+    tensors: `${formatInteger(tensors.length)} with ${formatAmount(parameters)} parameters${states > 0 ? `, ${plural(states, 'optimizer state')}` : ''}`,
+    types: sorted.map(([id, { count, bytes }]) => `${id} ${formatInteger(count)} (${formatSize(bytes)})`).join(' · '),
+  }
+}
+
+function* section(title: string, rows: readonly string[][], limit: number, { color }: Console): Generator<string> {
+  if (rows.length === 0) return
+  yield color.bold(title)
+  yield* formatTable([{ title: '' }, { title: '', paint: color.dim }, { title: '' }], rows.slice(0, limit))
+  if (rows.length > limit) yield color.dim(`  … and ${formatInteger(rows.length - limit)} more`)
+}
+
+function metadataRow(width: number) {
+  return ([key, entry]: [string, JsonValue]): string[] => {
+    const { type, value, length, item } = entry as { type: string; value?: JsonValue; length?: number; item?: string }
+    const shownType = type === 'array' ? `${item}[${length}]` : type
+    return [escapeName(key), shownType, shorten(escapeText(plainValue(value, length)), width)]
+  }
+}
+
+/** A list is shown without the types of its items, which are in the column before. */
+export function plainValue(value: JsonValue | undefined, length?: number): string {
+  if (!Array.isArray(value)) return JSON.stringify(value ?? null)
+  const items = value.map((item) => JSON.stringify(isTyped(item) ? item.value : item))
+  return `[${items.join(', ')}${length !== undefined && length > items.length ? ', …' : ''}]`
+}
+
+const isTyped = (value: JsonValue): value is { type: string; value: JsonValue } =>
+  typeof value === 'object' && value !== null && 'type' in value && 'value' in value
+
+function partRow(width: number) {
+  return (part: JsonValue): string[] => {
+    const { kind, name, value, bytes } = part as { kind: string; name?: string; value: JsonValue; bytes?: number }
+    const label = name === undefined || name === kind ? kind : `${kind} ${name}`
+    return [
+      escapeName(label),
+      bytes === undefined ? '' : formatSize(bytes),
+      shorten(escapeText(JSON.stringify(value)), width),
+    ]
+  }
+}
+
+function tensorColumns({ stats }: InspectFlags): Column[] {
+  const right = (title: string): Column => ({ title, align: 'right' })
+  return [
+    { title: 'name' },
+    { title: 'type' },
+    { title: 'shape' },
+    right('size'),
+    right('offset'),
+    ...(stats ? ['min', 'max', 'mean', 'std'].map(right) : []),
+    { title: 'note' },
+  ]
+}
+
+function tensorRow(row: Row, shape: string, size: string, withStats: boolean): string[] {
+  const stats = row.stats?.reason === undefined ? row.stats : undefined
+  return [
+    escapeName(row.name),
+    typeOf(row),
+    shape,
+    size,
+    row.offset === null ? '' : formatOffset(row.offset),
+    ...(withStats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(formatValue) : []),
+    noteOn(row),
+  ]
+}
+
+function noteOn({ order, role, file, extra }: Row): string {
+  if (order === 'row' && role === undefined && file === undefined && extra === undefined) return ''
+  const notes = [order === 'column' && 'column-major', role, file && escapeName(basename(file)), ownType(extra)]
+  return notes.filter(Boolean).join(', ')
+}
+
+/** What the format calls the type of elements that are none of ours. */
+const ownType = (extra: Row['extra']): string | false =>
+  typeof extra === 'object' &&
+  extra !== null &&
+  'descr' in extra &&
+  typeof extra.descr === 'string' &&
+  escapeText(extra.descr)
+
+const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>
+  encoding === undefined ? dtype : `${dtype}:${encoding}`
+
+const treeColumns: readonly Column[] = [
+  { title: 'name' },
+  { title: 'type' },
+  { title: 'shape' },
+  { title: 'parameters', align: 'right' },
+  { title: 'size', align: 'right' },
+]
