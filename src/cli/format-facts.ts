@@ -1,51 +1,40 @@
-// Flags that single formats declare, for converting and for verifying. They are read from the list of formats, so a new format brings
-// its own flags and help.
-import { type FormatOption, formats, type OptionValues } from '../node.js'
-import type { OptionRow } from './flags/flag.js'
+// What the command line knows from the list of formats: their flags, what they can repair, their names. A new format brings its own.
+// Loaded only when it is needed, since the formats are.
+import { algorithms, digestProviderName, type FormatOption, formats } from '../node.js'
+import type { Console } from './console/console.js'
+import { formatTable } from './console/table.js'
+import type { Flag, Flags } from './flags/flag.js'
 import { parseCount, parseSize } from './flags/parse-values.js'
 
-export type OptionStage = 'write' | 'check'
+/** The flags that formats declare for a stage, by the names that formats know them by. */
+export function formatFlags(stage: 'write' | 'check'): Flags {
+  const rows = new Map<string, { option: FormatOption; titles: Map<string, string[]> }>()
+  for (const { title, options } of formats)
+    for (const option of options?.[stage] ?? []) {
+      const row = rows.get(option.name) ?? { option, titles: new Map() }
+      row.titles.set(option.description, [...(row.titles.get(option.description) ?? []), title])
+      rows.set(option.name, row)
+    }
+  const describe = (titles: Map<string, string[]>): string =>
+    [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')
+  return Object.fromEntries([...rows].map(([name, { option, titles }]) => [name, toFlag(option, describe(titles))]))
+}
 
-/** What a format option is stored as when its optional value was left out. */
+/** Stands for an optional value that was left out. */
 const leftOut = ''
 
-export function formatOptionRows(stage: OptionStage): OptionRow[] {
-  const rows = new Map<string, { option: FormatOption; titles: Map<string, string[]> }>()
-  for (const { option, title } of declared(stage)) {
-    const row = rows.get(option.name) ?? { option, titles: new Map() }
-    row.titles.set(option.description, [...(row.titles.get(option.description) ?? []), title])
-    rows.set(option.name, row)
-  }
-  return [...rows.values()].map(({ option, titles }) =>
-    toRow(option, [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')),
-  )
-}
-
-/** The values that were given, under the names that formats know them by. */
-export function formatOptionValues(stage: OptionStage, flags: Readonly<Record<string, unknown>>): OptionValues {
-  const values: Record<string, string | number | boolean> = {}
-  for (const { option } of declared(stage)) {
-    const value = flags[camelCase(option.name)]
-    if (value !== undefined) values[option.name] = value as string | number | boolean
-  }
-  return values
-}
-
-function declared(stage: OptionStage): { option: FormatOption; title: string }[] {
-  return formats.flatMap((format) => (format.options?.[stage] ?? []).map((option) => ({ option, title: format.title })))
-}
-
-function toRow(option: FormatOption, description: string): OptionRow {
+function toFlag(option: FormatOption, description: string): Flag {
+  const { argument, choices } = option
   const parse = parserOf(option)
-  if (option.argument === undefined) return { flags: `--${option.name}`, description }
-  const isOptional = option.argument.startsWith('[')
-  const argument = isOptional ? option.argument : `<${option.argument.replace(/^<|>$/g, '')}>`
+  if (argument === undefined) return { description }
+  if (!argument.startsWith('[')) return { value: `<${argument}>`, description, choices, parse }
   return {
-    flags: `--${option.name} ${argument}`,
+    value: `[${argument.slice(1, -1)}]`,
     description,
-    ...(option.choices && { choices: isOptional ? [...option.choices, leftOut] : option.choices }),
-    ...(isOptional && { bare: leftOut, accepts: (word: string) => succeeds(() => parse(word)) && word !== leftOut }),
-    parse: (text) => (isOptional && text === leftOut ? true : parse(text)),
+    choices: choices && [...choices, leftOut],
+    bare: leftOut,
+    accepts: (word) => word !== leftOut && succeeds(() => parse(word)),
+    parse: (text) => (text === leftOut ? true : parse(text)),
   }
 }
 
@@ -67,4 +56,19 @@ function succeeds(call: () => unknown): boolean {
   }
 }
 
-const camelCase = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+/** What can be repaired of the files of each format, one line for each. */
+export function describeRepairs(): string {
+  const rows = formats.flatMap(({ title, repairs }) => (repairs === undefined ? [] : [`  ${title}: ${repairs}`]))
+  return `What can be repaired:\n${rows.join('\n')}`
+}
+
+/** The version and what is in use, since speed depends on it. */
+export async function printVersions(console: Console, version: string): Promise<void> {
+  const rows = [
+    ['node', process.version],
+    ['system', `${process.platform} ${process.arch}`],
+  ]
+  for (const algorithm of algorithms) rows.push([algorithm, await digestProviderName(algorithm)])
+  rows.push(['formats', formats.map((format) => format.id).join(' ')])
+  await console.print([`tare ${version}`, ...formatTable([{ title: '' }, { title: '' }], rows)])
+}

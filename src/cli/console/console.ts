@@ -3,10 +3,11 @@ import { setImmediate } from 'node:timers/promises'
 import pc from 'picocolors'
 import type { Finding } from '../../node.js'
 import { escapeText } from './escape.js'
+import { formatOffset } from './format-values.js'
 import { jsonPieces } from './json.js'
 import { Progress } from './progress.js'
 
-type Colors = ReturnType<typeof pc.createColors>
+export type Colors = ReturnType<typeof pc.createColors>
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Colour is for people at a terminal who have not said no. */
@@ -19,7 +20,10 @@ export function wantsColor(stream: { readonly isTTY?: boolean }, env: Environmen
 /** What is needed of a stream; tests give their own. */
 export type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'> & NodeJS.EventEmitter
 
+/** After this many characters the event loop gets a turn, in which streams release what they have written. */
 const turnAfter = 1 << 20
+const pieceSize = 65_536
+const maxRowsOnTerminal = 100
 
 /** Where everything is printed: data on standard output, words on standard error. */
 export class Console {
@@ -39,9 +43,10 @@ export class Console {
     this.errorColor = pc.createColors(wantsColor(stderr))
   }
 
-  configure(options: Readonly<Record<string, unknown>>): void {
-    this.#quiet = options.quiet === true
-    this.progress.quiet = this.#quiet
+  /** No progress and no remarks. */
+  set quiet(isQuiet: boolean) {
+    this.#quiet = isQuiet
+    this.progress.quiet = isQuiet
   }
 
   get isTerminal(): boolean {
@@ -52,12 +57,16 @@ export class Console {
     return this.#stdout.columns || 120
   }
 
+  /** How many rows of a table are shown unless a number is given: a person wants to see the top of it, a program all. */
+  get maxRows(): number {
+    return this.isTerminal ? maxRowsOnTerminal : Number.POSITIVE_INFINITY
+  }
+
   /** Waits while the reader is slower than we are, so that output does not pile up in memory. */
   async write(text: string): Promise<void> {
     if (this.isTerminal) this.progress.finish()
     const hasRoom = this.#stdout.write(text)
     if (!hasRoom) await once(this.#stdout, 'drain')
-    // Streams let go of what they wrote in a later turn of the event loop.
     this.#sinceTurn += text.length
     if (this.#sinceTurn < turnAfter) return
     this.#sinceTurn = 0
@@ -73,7 +82,7 @@ export class Console {
     let text = ''
     for (const line of lines) {
       text += `${line}\n`
-      if (text.length < 65_536) continue
+      if (text.length < pieceSize) continue
       await this.write(text)
       text = ''
     }
@@ -84,9 +93,13 @@ export class Console {
     for (const piece of jsonPieces(value)) await this.write(piece)
   }
 
-  /** Something worth knowing that is no data. */
+  /** Something worth knowing that is not data. */
   remark(text: string): void {
     if (!this.#quiet) this.#say(text)
+  }
+
+  remarkOn(finding: Finding): void {
+    this.remark(formatFinding(finding, this.errorColor, true))
   }
 
   /** Something went wrong; always shown. */
@@ -96,12 +109,22 @@ export class Console {
 
   /** An input that could not be used, and exactly where it went wrong. */
   complainOf(finding: Finding): void {
-    const at = finding.offset === undefined ? '' : ` @ 0x${finding.offset.toString(16)}`
     const path = finding.path ? ` ${finding.path}` : ''
-    this.complain(`${finding.file}${at}${path}: ${finding.message} (${finding.code})`)
+    this.complain(`${finding.file}${placeOf(finding)}${path}: ${finding.message} (${finding.code})`)
   }
 
   #say(text: string): void {
     this.writeError(`${text}\n`)
   }
 }
+
+/** `error safetensors/overlap @ 0x1c8 tensors["a"].data_offsets: …` */
+export function formatFinding(finding: Finding, color: Colors, withFile: boolean): string {
+  const { severity, code, message } = finding
+  const paint = severity === 'error' ? color.red : severity === 'warning' ? color.yellow : color.cyan
+  const file = withFile ? ` ${escapeText(finding.file)}` : ''
+  const path = finding.path ? ` ${escapeText(finding.path)}` : ''
+  return `${paint(severity)} ${code}${color.dim(`${file}${placeOf(finding)}`)}${path}: ${escapeText(message)}`
+}
+
+const placeOf = ({ offset }: Finding): string => (offset === undefined ? '' : ` @ ${formatOffset(offset)}`)

@@ -4,7 +4,7 @@
 /** Control (Cc) and format (Cf) characters, line and paragraph separators, lone surrogates, and letters that have no shape. */
 const deceptive = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu
 
-/** Nearly every text has nothing else in it, and this is found out sooner. */
+/** Nearly every text is plain ASCII, and this test is faster. */
 const beyondAscii = /[^\x20-\x7e]/
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
@@ -26,7 +26,7 @@ export const escapeLines = (text: string): string => text.split('\n').map(escape
 export const escapeName = (name: string): string =>
   escapeText(name.includes('\\') ? name.replaceAll('\\', '\\\\') : name)
 
-/** For JSON that is finished: such characters can only be inside its strings, where an escape means the same. */
+/** For finished JSON: such characters occur only inside its strings, where an escape means the same. */
 export function escapeJson(json: string): string {
   if (!beyondAscii.test(json)) return json
   return json.replace(deceptive, (character) => {

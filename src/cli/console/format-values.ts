@@ -1,5 +1,5 @@
 // Numbers for people.
-import type { Dim } from '../../node.js'
+import type { Dim, JsonValue } from '../../node.js'
 
 const binaryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
@@ -16,14 +16,14 @@ function scaled(value: number, step: number, units: readonly string[]): string {
 /** `1.50 KiB` */
 export const formatSize = (bytes: number): string => scaled(bytes, 1024, binaryUnits)
 
-/** `1.50 KiB (1,536 bytes)`, for those who compare exactly. */
+/** `1.50 KiB (1,536 bytes)`, to be compared exactly. */
 export const formatBytes = (bytes: number): string =>
   bytes < 1024 ? plural(bytes, 'byte') : `${formatSize(bytes)} (${formatInteger(bytes)} bytes)`
 
 /** `6.74 B` for 6,740,000,000 of something. */
 export const formatAmount = (count: number): string => scaled(count, 1000, ['', 'K', 'M', 'B', 'T', 'Q'])
 
-/** `1,234,567`, without the tables of languages, which take 20 ms to load. */
+/** `1,234,567`. Without `Intl`, which takes 20 ms to load. */
 export const formatInteger = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
 export const formatOffset = (offset: number): string => `0x${offset.toString(16)}`
@@ -39,7 +39,7 @@ export function formatDuration(seconds: number): string {
   return parts.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':')
 }
 
-/** A value of a tensor, short: four significant digits are enough to see. */
+/** A value of a tensor with four significant digits. */
 export function formatValue(value: unknown): string {
   if (typeof value !== 'number') return value === null || value === undefined ? '-' : String(value)
   const size = Math.abs(value)
@@ -51,3 +51,16 @@ export function formatValue(value: unknown): string {
 }
 
 export const formatShape = (shape: readonly Dim[]): string => `[${shape.join(', ')}]`
+
+/** The type and the value of a metadata entry: `u32` and `8`, or `str[3]` and `["a", "b", "c"]`. */
+export function formatEntry(entry: JsonValue): [type: string, value: string] {
+  const { type, item, length, value } = entry as { type: string; item?: string; length?: number; value?: JsonValue }
+  const shownType = item === undefined ? type : `${item}[${length}]`
+  if (!Array.isArray(value)) return [shownType, JSON.stringify(value ?? null)]
+  const items = value.map((each) => JSON.stringify(isTyped(each) ? each.value : each))
+  const isCut = length !== undefined && length > items.length
+  return [shownType, `[${items.join(', ')}${isCut ? ', …' : ''}]`]
+}
+
+const isTyped = (value: JsonValue): value is { type: string; value: JsonValue } =>
+  typeof value === 'object' && value !== null && 'type' in value && 'value' in value

@@ -1,6 +1,6 @@
 import { escapeJson } from './escape.js'
 
-/** A list that is made while it is printed. May only stand directly in the object that is printed. */
+/** A list whose items are made while it is printed. It must be a direct member of the printed object. */
 export class JsonList {
   readonly count: number
   readonly item: (i: number) => unknown
@@ -14,7 +14,7 @@ export class JsonList {
 const longList = 1024
 const pieceSize = 65_536
 
-/** The same line in pieces, for what may be longer than any text can be: long lists in an object come item by item. */
+/** The same line in pieces, since it may be longer than a string can be: long lists in the object come item by item. */
 export function* jsonPieces(value: unknown): Generator<string> {
   const isObject = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
   const entries = isObject ? Object.entries(value) : []
@@ -46,7 +46,7 @@ function* itemPieces(list: JsonList): Generator<string> {
   while (progress.next < list.count) yield itemsFrom(list, progress)
 }
 
-/** As many items as make a piece. Not a generator: this is where the time goes, and plain functions are faster. */
+/** As many items as make a piece. A plain function, because a generator that yields each item is slower. */
 function itemsFrom({ count, item }: JsonList, progress: { next: number }): string {
   let piece = ''
   while (progress.next < count && piece.length < pieceSize) {
@@ -58,14 +58,14 @@ function itemsFrom({ count, item }: JsonList, progress: { next: number }): strin
   return piece
 }
 
-/** The keys of the last object, each with what stands before and behind it; objects of a list mostly have the same ones. */
+/** The keys of the last object, each with the text before its value; objects of a list mostly have the same ones. */
 const lastKeys: string[] = []
 const lastLeads: string[] = []
-/** The last list of numbers; neighbours often share theirs. */
+/** The last list of numbers; neighbouring objects often share it. */
 let lastList: readonly unknown[] | undefined
 let lastListText = ''
 
-/** An object of strings, numbers and lists of numbers, made by hand: several times as fast. Undefined for all others. */
+/** An object of strings, numbers and lists of numbers, several times as fast as `JSON.stringify`. Undefined for all others. */
 function plainJson(item: unknown): string | undefined {
   if (typeof item !== 'object' || item === null || Object.getPrototypeOf(item) !== Object.prototype) return undefined
   let text = ''
@@ -98,9 +98,9 @@ function plainValue(value: unknown): string | undefined {
   return lastListText
 }
 
-/** Strings that JSON has as they are. */
+/** Strings that need no escape in JSON. */
 const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
-/** Keys and the names of types come again and again. */
+/** Keys and the names of types repeat. */
 const short = new Map<string, string>()
 
 function quoted(text: string): string | undefined {
@@ -117,7 +117,7 @@ const encode = (value: unknown): string | undefined => {
   return text === undefined ? undefined : escapeJson(text)
 }
 
-/** One line of JSON. Integers beyond 2^53-1 are decimal strings, NaN and the infinities are strings too: JSON has no place for them. */
+/** One line of JSON. Integers beyond 2^53-1 are decimal strings; so are NaN and the infinities, which JSON does not have. */
 export function toJsonLine(value: unknown): string {
   return `${escapeJson(JSON.stringify(value, portable))}\n`
 }

@@ -1,6 +1,7 @@
-// What can happen to the process from outside: a signal, a reader that goes away, a mistake of ours.
-import type { Console } from './console.js'
+// What can end the process early: a signal, a reader of the output that goes away, a bug.
+
 import { type Status, UsageError } from '../status.js'
+import type { Console } from './console.js'
 
 const exitStatus = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
@@ -10,7 +11,7 @@ let isDrawing = false
 let isArmed = false
 let abort = (): void => {}
 
-/** What to do before the process ends early, in the order of asking. Returns what takes it back. */
+/** Registers what to do before the process ends early. Returns a function that takes it back. */
 export function onEarlyExit(action: () => void): () => void {
   cleanUps.add(action)
   rearm()
@@ -37,8 +38,8 @@ function cleanUp(): void {
 }
 
 /**
- * A signal cancels the work, removes unfinished output and ends the process with the status that shells expect. Handlers run only between
- * two pieces of work; while there is nothing to clean up, there are none, and a signal ends the process in the middle of a long computation.
+ * A signal cancels the work, removes unfinished output and ends the process with the status that shells expect. A handler would run only
+ * between two pieces of work; so while there is nothing to clean up none is installed, and a signal ends even a long computation at once.
  */
 export function installSignals(console: Pick<Console, 'progress'>): AbortSignal {
   const controller = new AbortController()
@@ -69,20 +70,20 @@ function onSignal(name: keyof typeof exitStatus): void {
   process.exit(exitStatus[name])
 }
 
-/** Bytes go to standard output, and a reader that leaves early has not got all of them. */
+/** From now on bytes of a model go to standard output, and a reader that leaves early misses some of them. */
 export function expectAllBytes(): void {
   closedPipeStatus = 2
 }
 
 let closedPipeStatus: Status = 0
 
-/** The status when the reader of standard output has gone away: fine for text, of which it may want only the beginning. */
+/** The status when the reader of standard output has gone away. For text that is fine: `head` wants only the beginning. */
 export function endAtClosedPipe(console: Console): Status {
   if (closedPipeStatus !== 0) console.complain('standard output was closed before all bytes were written')
   return closedPipeStatus
 }
 
-/** Nobody should see a stack trace unless they asked for one. */
+/** Reports what no other code caught, without a stack trace unless TARE_DEBUG asks for one. */
 export function installLastResort(console: Console): void {
   const end = (error: unknown): void => {
     cleanUp()
@@ -99,10 +100,10 @@ export function installLastResort(console: Console): void {
     console.complain(`standard output: ${error.message} (${code})`)
     process.exit(2)
   })
-  process.stderr.on('error', () => {}) // nobody is there to be told
+  process.stderr.on('error', () => {}) // there is no other place to report it
 }
 
-/** The reader of our output has seen enough: that is fine. */
+/** Whether the reader of our output has gone away. */
 export function isClosedPipe(error: unknown): boolean {
   for (let each = error; each instanceof Error; each = each.cause) {
     const code = (each as NodeJS.ErrnoException).code

@@ -40,7 +40,7 @@ export class Progress {
   #startedAt = 0
   #drawnAt = 0
   #visible = false
-  /** Told when the bar appears and when it goes. */
+  /** Called when the bar appears and when it goes. */
   onChange: (isVisible: boolean) => void = () => {}
 
   constructor(stream: Terminal = process.stderr, now: () => number = () => performance.now()) {
@@ -65,7 +65,7 @@ export class Progress {
     this.#stream.write(`\r\x1b[2K${formatProgress(state, now - this.#startedAt, this.#stream.columns || 80)}`)
   }
 
-  /** Takes the bar away, so that something else can be printed. */
+  /** Erases the bar, so that something else can be printed. */
   finish(): void {
     if (this.#visible) this.#stream.write('\r\x1b[2K')
     this.#hide()

@@ -6,6 +6,9 @@ export interface Column {
   readonly paint?: Paint | undefined
 }
 
+/** A column of numbers. */
+export const rightColumn = (title: string): Column => ({ title, align: 'right' })
+
 type Row = readonly string[]
 
 /** Rows that are made while they are printed. */
@@ -14,16 +17,16 @@ export interface RowSource {
   row(i: number): Row
 }
 
-/** So many rows are looked at before the first is printed; behind them columns grow as they must. */
+/** How many rows of a source are measured before the first is printed. Later rows can only make columns wider. */
 const measuredRows = 2048
 const pieceSize = 8192
 
-/** A wider cell stands out of its column: one name of a megabyte must not make a megabyte of spaces of every other row. */
-const widestColumn = 256
+/** A wider cell sticks out of its column: a name of a megabyte must not pad every other row with a megabyte of spaces. */
+const maxColumnWidth = 256
 
 /**
  * Columns as wide as their widest cell, two spaces apart; titles only when there are rows. The last column is not padded. Rows of a source
- * are not kept, and come several lines at a time: a table can have a million of them.
+ * are not kept in memory, and come several lines at a time.
  */
 export function* formatTable(
   columns: readonly Column[],
@@ -57,21 +60,21 @@ function* formatSource(
   while (progress.next < rows.count) yield linesFrom(layout, rows, progress)
 }
 
-/** As many lines as make a piece. Not a generator: this is where the time goes, and plain functions are faster. */
+/** As many lines as make a piece. A plain function, because a generator that yields each line is slower. */
 function linesFrom(layout: ColumnLayout, rows: RowSource, progress: { next: number }): string {
   let lines = layout.line(rows.row(progress.next++))
   while (progress.next < rows.count && lines.length < pieceSize) lines += `\n${layout.line(rows.row(progress.next++))}`
   return lines
 }
 
-/** Keeps the last cell of each column as it was printed: down a column the same text often comes again. */
+/** Remembers the last cell of each column as it was printed, because neighbouring rows often repeat it. */
 class ColumnLayout {
   readonly #indent: string
   readonly #isRight: boolean[]
   readonly #paints: (Paint | undefined)[]
   readonly #widths: number[]
   readonly #cells: string[]
-  /** How wide these are, and how they look in a line, with the space before them; empty before that is known. */
+  /** The width of these cells, and how they look in a line with the space before them; empty until they are printed. */
   readonly #own: number[]
   readonly #padded: string[]
 
@@ -92,7 +95,7 @@ class ColumnLayout {
   #take(i: number, cell: string): void {
     this.#cells[i] = cell
     this.#own[i] = widthOf(cell)
-    if (this.#own[i]! > this.#widths[i]! && this.#own[i]! <= widestColumn) this.#widths[i] = this.#own[i]!
+    if (this.#own[i]! > this.#widths[i]! && this.#own[i]! <= maxColumnWidth) this.#widths[i] = this.#own[i]!
     this.#padded[i] = ''
   }
 
@@ -120,7 +123,7 @@ class ColumnLayout {
   }
 }
 
-/** Code points, which is what most names are made of, one column each. */
+/** In code points, each taken for one column. */
 function widthOf(text: string): number {
   if (!hasSurrogates(text)) return text.length
   let width = 0
@@ -131,7 +134,7 @@ function widthOf(text: string): number {
 const surrogates = /[\ud800-\udfff]/
 const shortText = 16
 
-/** Short texts are looked through sooner than a pattern is started. */
+/** For short texts a loop is faster than a pattern. */
 function hasSurrogates(text: string): boolean {
   if (text.length > shortText) return surrogates.test(text)
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0xd800 && text.charCodeAt(i) < 0xe000) return true

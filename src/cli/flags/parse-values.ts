@@ -53,7 +53,7 @@ export function parseAssignment(text: string): [key: string, value: string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** `Name: value`, as in an HTTP request, which has room for bytes and not for all of Unicode. */
+/** `Name: value`, as in an HTTP request, which can hold Latin-1 and not all of Unicode. */
 export function parseHeader(text: string): [name: string, value: string] {
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\xa0-\xff]*)$/.exec(text)
   if (!match) throw new UsageError('A header is wanted, such as "Authorization: Bearer …".')

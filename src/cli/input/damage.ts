@@ -1,22 +1,17 @@
-// Verbs that hand weights on first compare the checksums that the file has for them.
-import { type Finding, findDamage, type Model, refuseDamage, type TensorList } from '../../node.js'
-import type { Context } from '../context.js'
-import { formatFindingLine } from '../console/finding-line.js'
+// Verbs that pass weights on first compare them with the checksums that the file has for them.
+import { type Finding, findDamage, type Model, refuseDamage } from '../../node.js'
 import { plural } from '../console/format-values.js'
-import { poolOf } from '../pool-of.js'
+import { type Context, poolOf } from '../context.js'
+import type { Tensors } from './tensors.js'
 
-export interface DamageFlags {
-  readonly allowDamage?: boolean
-}
+/** Where only some tensors are read, only the checksums that cover them count. */
+export const namesOf = (tensors: Tensors): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
 
-/** Where only tensors are read, only what covers them counts. */
-export const namesOf = (tensors: TensorList): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
-
-/** What is damaged, when that is allowed; else it is an error. `only` names the tensors that will be read; absent: everything counts. */
+/** What is damaged, where that is allowed; otherwise it is an error. `only` names the tensors that will be read, all without it. */
 export async function checkDamage(
   context: Context,
   model: Model,
-  { allowDamage }: DamageFlags,
+  { allowDamage }: { readonly allowDamage?: boolean },
   only?: ReadonlySet<string>,
 ): Promise<readonly Finding[]> {
   const damage = await findIn(context, model, only)
@@ -25,8 +20,8 @@ export async function checkDamage(
   return damage
 }
 
-/** For verbs that only show something: what is damaged is said, and the answer is still given. */
-export async function warnOfDamage(context: Context, model: Model, tensors: TensorList): Promise<readonly Finding[]> {
+/** For verbs that only show something: damage is remarked on, and the answer is still given. */
+export async function warnOfDamage(context: Context, model: Model, tensors: Tensors): Promise<readonly Finding[]> {
   const damage = await findIn(context, model, namesOf(tensors))
   remarkDamage(context, damage)
   return damage
@@ -38,7 +33,7 @@ function findIn(context: Context, model: Model, only?: ReadonlySet<string>): Pro
 }
 
 export interface AllowedDamage {
-  /** Grows when the work is done. */
+  /** Filled while the work is done. */
   readonly damage: readonly Finding[]
   /** Absent: damage is not allowed. */
   readonly onDamage?: (damage: readonly Finding[]) => void
@@ -55,16 +50,15 @@ export function damageAllowed(context: Context, isAllowed: boolean | undefined):
   return { damage, onDamage }
 }
 
-/** How many are shown. */
 const maxShown = 5
 
 function remarkDamage({ console, json }: Context, damage: readonly Finding[]): void {
   if (damage.length === 0 || json) return
-  for (const finding of damage.slice(0, maxShown)) console.remark(formatFindingLine(finding, console.errorColor, true))
+  for (const finding of damage.slice(0, maxShown)) console.remarkOn(finding)
   const more = damage.length > maxShown ? ` (${damage.length - maxShown} more are not shown)` : ''
   console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; it is taken as it is`)
 }
 
-/** For JSON: what is damaged, where anything is. */
+/** For JSON: a member only where something is damaged. */
 export const damageJson = (damage: readonly Finding[]): { readonly damage?: readonly Finding[] } =>
   damage.length === 0 ? {} : { damage }

@@ -1,6 +1,6 @@
-// Files that an index names outside its own directory. Somebody else wrote the index, so what it names is asked only as far as the user
-// allows it: paths with --lenient, addresses with --remote-parts, wherever the index itself lies. Only the origin that the user typed needs
-// no permission: the server of the index is also the server of its parts.
+// Files that an index names outside its own directory. The index may come from a stranger, so what it names is opened only as far as the
+// user allows it: paths with --lenient, addresses with --remote-parts, wherever the index itself lies. Only the origin that the user typed
+// needs no permission: the server of the index is also the server of its parts.
 import { dirname, resolve } from 'node:path'
 import {
   type ByteSource,
@@ -14,19 +14,13 @@ import {
   openRemote,
   TareError,
 } from '../../node.js'
+import type { Context } from '../context.js'
 
-/** Which addresses that an index names are asked: none, those of the public network, or any. */
-export type RemoteParts = 'public' | 'any' | undefined
-
-interface Allowed {
-  readonly lenient: boolean
-  readonly remoteParts: RemoteParts
-  readonly signal: AbortSignal
-  readonly cache: boolean
+interface Allowed extends Pick<Context, 'lenient' | 'remoteParts' | 'signal' | 'cache'> {
   readonly onFinding: (finding: Finding) => void
 }
 
-/** Throws `io/unsafe-path` for what is not allowed. Addresses are asked without the user's headers, unless they are of the same origin. */
+/** Throws `io/unsafe-path` for what is not allowed. Requests carry the user's headers only to the same origin. */
 export async function openNamed(
   location: string,
   from: ByteSource,

@@ -4,7 +4,7 @@ import {
   closeModel,
   collectingReport,
   type Finding,
-  formats,
+  type Format,
   type Model,
   type OpenHint,
   onTempCount,
@@ -15,22 +15,22 @@ import {
   TareError,
   verifyCodes,
 } from '../../node.js'
-import type { Context } from '../context.js'
-import { formatFindingLine } from '../console/finding-line.js'
-import { OutputError } from '../output/guarded-output.js'
-import { openNamed } from './open-named.js'
 import { describeFailure, followTemps, isClosedPipe } from '../console/process-events.js'
+import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError, worst } from '../status.js'
-
-export type Work = (source: ByteSource, input: string) => Promise<Status>
+import { openNamed } from './open-named.js'
 
 /** Runs `work` for each input; the result is the worst status of all. */
-export async function forEachInput(context: Context, inputs: readonly string[], work: Work): Promise<Status> {
+export async function forEachInput(
+  context: Context,
+  inputs: readonly string[],
+  work: (source: ByteSource, input: string) => Promise<Status>,
+): Promise<Status> {
   followTemps(onTempCount)
-  if (context.from !== undefined) checkFormatId(context.from, '--from')
-  if (inputs.filter((input) => input === '-').length > 1) throw new UsageError('standard input can be read only once')
+  if (context.from !== undefined) formatNamed(context.from, '--from')
+  checkStdin(inputs)
   let status: Status = 0
-  for (const input of inputs) status = worst(status, await runOne(context, input, work))
+  for (const input of inputs) status = worst(status, await runOne(context, input, (source) => work(source, input)))
   return status
 }
 
@@ -52,6 +52,44 @@ export function forEachModel(
   })
 }
 
+async function runOne(context: Context, input: string, work: (source: ByteSource) => Promise<Status>): Promise<Status> {
+  let source: ByteSource | undefined
+  context.console.progress.start()
+  try {
+    source = await openInput(input, inputOptions(context))
+    return await work(source)
+  } catch (error) {
+    if (error instanceof UsageError || isClosedPipe(error)) throw error
+    const format = source ? await guessFormat(source, context) : (context.from ?? null)
+    return await reportFailure(context, input, format, error)
+  } finally {
+    context.console.progress.finish()
+    await source?.close()
+  }
+}
+
+export interface Opened {
+  readonly source: ByteSource
+  readonly model: Model
+}
+
+/** Further models that a flag names, all of them or none. `--from` is about the input alone. The caller closes them. */
+export async function openModels(context: Context, inputs: readonly string[]): Promise<Opened[]> {
+  const sources: ByteSource[] = []
+  try {
+    const opened: Opened[] = []
+    for (const input of inputs) {
+      const source = await openInput(input, inputOptions(context))
+      sources.push(source)
+      opened.push({ source, model: await openModel(source, { ...openOptions(context), from: undefined }) })
+    }
+    return opened
+  } catch (error) {
+    await Promise.all(sources.map((source) => source.close()))
+    throw error
+  }
+}
+
 export const inputOptions = (context: Context) => ({
   signal: context.signal,
   headers: context.headers,
@@ -67,7 +105,7 @@ export const openOptions = (context: Context) => ({
     openNamed(location, from, { ...context, ...inputOptions(context) }, hint),
 })
 
-/** Of one kind, so many are shown beside what the command is about. */
+/** How many remarks with one code are shown. */
 const maxRemarks = 20
 const remarks = new WeakMap<AbortSignal, Map<string, number>>()
 
@@ -77,38 +115,29 @@ function remarkOn({ json, console, signal }: Context, finding: Finding): void {
   remarks.set(signal, counts)
   const count = (counts.get(finding.code) ?? 0) + 1
   counts.set(finding.code, count)
-  if (count <= maxRemarks) console.remark(formatFindingLine(finding, console.errorColor, true))
+  if (count <= maxRemarks) console.remarkOn(finding)
   else if (count === maxRemarks + 1)
     console.remark(`more of ${finding.code} are not shown; \`tare verify\` lists all of them`)
 }
 
-export function checkFormatId(id: string, option: string): void {
-  if (formats.some((format) => format.id === id)) return
+export function checkStdin(inputs: readonly (string | undefined)[]): void {
+  if (inputs.filter((input) => input === '-').length > 1) throw new UsageError('standard input can be read only once')
+}
+
+export function formatNamed(id: string, flag: string): Format {
   try {
-    requireFormat(id)
+    return requireFormat(id)
   } catch (error) {
-    throw new UsageError(`${option}: ${(error as TareError).finding.message}`)
+    throw new UsageError(`${flag}: ${(error as TareError).finding.message}`)
   }
 }
 
-async function runOne(context: Context, input: string, work: Work): Promise<Status> {
-  let source: ByteSource | undefined
-  context.console.progress.start()
-  try {
-    source = await openInput(input, inputOptions(context))
-    return await work(source, input)
-  } catch (error) {
-    if (error instanceof UsageError || isClosedPipe(error)) throw error
-    const format = source ? await guessFormat(source, context) : (context.from ?? null)
-    await reportFailure(context, input, format, error)
-    return statusOf(error)
-  } finally {
-    context.console.progress.finish()
-    await source?.close()
-  }
+/** Throws when an input is no longer what it was when it was opened: what was read of it then belongs to no state of the file. */
+export async function assertUnchanged(inputs: readonly ByteSource[]): Promise<void> {
+  for (const input of inputs) await input.assertUnchanged?.()
 }
 
-/** What the input would have been, for the report that it did not open. */
+/** The format of an input that did not open, for the report. */
 async function guessFormat(source: ByteSource, { from, signal }: Context): Promise<string | null> {
   try {
     const recognised = await recognise(source, { from, signal, report: collectingReport(source.name, []) })
@@ -118,31 +147,33 @@ async function guessFormat(source: ByteSource, { from, signal }: Context): Promi
   }
 }
 
-/** Says what went wrong with an input, as words or as a line of JSON. */
+/** The output cannot be written, as opposed to an input that cannot be read. */
+export class OutputError extends TareError {}
+
+/**
+ * Says what went wrong with an input, as words or as a line of JSON. An input that is not as it should be is the answer "no"; after a wrong
+ * flag, an output that cannot be written or a bug there is no answer.
+ */
 export async function reportFailure(
-  context: Context,
+  { json, console }: Context,
   input: string,
   format: string | null,
   error: unknown,
-): Promise<void> {
-  const finding = error instanceof TareError ? error.finding : internalFinding(input, error)
-  if (context.json) {
+): Promise<Status> {
+  const isKnown = error instanceof TareError
+  const finding = isKnown ? error.finding : internalFinding(input, error)
+  if (json) {
     const { code, message, offset = null, path = null } = finding
     const file = otherFile(finding, input)
-    await context.console.json({ file: input, format, error: { code, message, offset, path, ...(file && { file }) } })
-  } else context.console.complainOf(finding)
+    await console.json({ file: input, format, error: { code, message, offset, path, ...(file && { file }) } })
+  } else console.complainOf(finding)
+  return !isKnown || error instanceof OutputError || meansCannotRun(error.code) ? 2 : 1
 }
 
-/** It may be the output that failed, or one of several files of a model; the offset is then in that file. Usage errors name options. */
+/** The output may have failed, or one of several files of a model; the offset is then in that file. Usage errors name flags. */
 const otherFile = ({ code, file }: Finding, input: string): string | undefined =>
   file === input || code.startsWith('usage/') ? undefined : file
 
 function internalFinding(file: string, error: unknown): Finding {
   return { code: verifyCodes.internal.code, severity: 'error', file, message: describeFailure(error) }
-}
-
-/** An input that is not as it should be is the answer "no"; a wrong option or a mistake of ours means that there is no answer. */
-export function statusOf(error: unknown): Status {
-  if (!(error instanceof TareError)) return 2
-  return error instanceof OutputError || meansCannotRun(error.code) ? 2 : 1
 }

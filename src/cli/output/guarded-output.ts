@@ -1,4 +1,4 @@
-// Outputs that are made from an input.
+// Outputs that are made from inputs: no input is written over, and nothing becomes visible when an input changed while it was read.
 import { stat } from 'node:fs/promises'
 import {
   type ByteSink,
@@ -12,43 +12,36 @@ import {
   TareError,
 } from '../../node.js'
 import { expectAllBytes } from '../console/process-events.js'
+import { assertUnchanged, OutputError } from '../input/run-inputs.js'
 
-/** The output cannot be written, as opposed to an input that cannot be read. */
-export class OutputError extends TareError {}
-
-/** Opens the output. When an input changed while it was read, nothing becomes visible. */
 export function openGuarded(
   output: string,
-  inputs: ByteSource | readonly ByteSource[],
+  inputs: readonly ByteSource[],
   options: FileSinkOptions,
 ): Promise<ByteSink> {
   if (output === '-') expectAllBytes()
-  return openOutput(output, { ...options, beforeCommit: () => assertUnchanged([inputs].flat()) })
-}
-
-/** Throws when an input is not what it was when it was opened: what was found out then belongs to no state of it. */
-export async function assertUnchanged(inputs: readonly ByteSource[]): Promise<void> {
-  for (const input of inputs) await input.assertUnchanged?.()
+  return openOutput(output, { ...options, beforeCommit: () => assertUnchanged(inputs) })
 }
 
 /** A model is not written over itself: its old file, perhaps the only copy, would be gone as soon as the new one is there. */
-export async function assertNotInput(output: string, input: ByteSource): Promise<void> {
-  const there = await stat(output).catch(() => undefined)
-  if (!there || !(input instanceof FileSource)) return
-  for (const path of await input.openPaths()) {
-    const { dev, ino } = await stat(path)
-    if (dev !== there.dev || ino !== there.ino) continue
-    throw new OutputError(
-      findingOf(ioCodes.exists, { file: output, message: 'this is the input itself; choose another name' }),
-    )
-  }
+export async function assertNotInput(output: string, inputs: readonly ByteSource[]): Promise<void> {
+  const there = output === '-' ? undefined : await stat(output).catch(() => undefined)
+  if (!there) return
+  for (const input of inputs)
+    for (const path of input instanceof FileSource ? await input.openPaths() : []) {
+      const { dev, ino } = await stat(path)
+      if (dev !== there.dev || ino !== there.ino) continue
+      throw new OutputError(
+        findingOf(ioCodes.exists, { file: output, message: 'this is the input itself; choose another name' }),
+      )
+    }
 }
 
-/** Runs what reads a model and writes an output, and tells the two sides' errors apart. */
+/** Runs what reads a model and writes an output, and tells the errors of the two apart. */
 export const markOutputErrors = <T>(model: Model, call: () => Promise<T>): Promise<T> =>
   markErrorsOf((file) => model.files.every(({ name }) => name !== file), call)
 
-/** The same where it is the names of the outputs that are known. */
+/** The same where the names of the outputs are known. */
 export async function markErrorsOf<T>(isOutput: (file: string) => boolean, call: () => Promise<T>): Promise<T> {
   try {
     return await call()

@@ -19,12 +19,11 @@ import {
   receiptLines,
   TareError,
 } from '../../node.js'
-import type { Context } from '../context.js'
-import { assertNotInput, assertUnchanged, OutputError } from './guarded-output.js'
-import { poolOf } from '../pool-of.js'
-import { inputOptions, openOptions } from '../input/run-inputs.js'
+import { type Context, poolOf } from '../context.js'
+import { assertUnchanged, OutputError, openModels } from '../input/run-inputs.js'
 import { readSideFile } from '../input/side-file.js'
 import { UsageError } from '../status.js'
+import { assertNotInput } from './guarded-output.js'
 
 export interface Written {
   readonly plan: Plan
@@ -36,18 +35,18 @@ export interface Written {
   readonly damage: readonly Finding[]
 }
 
-/** What keeps a receipt from being written is better known before a long conversion than after it. */
+/** What would keep a receipt from being written is better reported before a long conversion than after it. */
 export async function checkReceiptPlace(
   file: string,
   sources: readonly ByteSource[],
   outputDirectory: string,
 ): Promise<void> {
-  for (const source of sources) await assertNotInput(file, source)
+  await assertNotInput(file, sources)
   const isDirectory = async (path: string): Promise<boolean> =>
     (await stat(path).catch(() => undefined))?.isDirectory() ?? false
   if (await isDirectory(file))
     throw new OutputError(findingOf(ioCodes['not-a-file'], { file, message: 'this is a directory' }))
-  // The directory of the output may be one that is still to be made.
+  // The directory of the output may still have to be made.
   const home = dirname(file)
   if (resolve(home) !== resolve(outputDirectory) && !(await isDirectory(home)))
     throw new OutputError(
@@ -93,18 +92,12 @@ export async function readReceipt(file: string): Promise<Receipt> {
   }
 }
 
-/** The source that a receipt speaks of: of a merged model several, the one that counts where two differ first. Whoever opens it closes it. */
+/** What a receipt says the output was made from. A merged model has several sources, the preferred one first. The caller closes it. */
 export async function openReceiptSource(context: Context, inputs: readonly string[]): Promise<Model> {
-  const models: Model[] = []
+  const models = (await openModels(context, inputs)).map(({ model }) => model)
+  if (models.length === 1) return models[0]!
   try {
-    for (const input of inputs) {
-      const source = await openInput(input, inputOptions(context))
-      models.push(await openModel(source, { ...openOptions(context), from: undefined }))
-    }
-    const [first, ...others] = models as [Model, ...Model[]]
-    if (others.length === 0) return first
-    const { model } = await mergeModels([first, ...others], { prefer: 'first', signal: context.signal })
-    return model
+    return (await mergeModels(models as [Model, ...Model[]], { prefer: 'first', signal: context.signal })).model
   } catch (error) {
     for (const model of models) await closeModel(model)
     throw error

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { wantsColor } from '../../../src/cli/console/console.js'
-import { hexDump } from '../../../src/cli/hex-dump.js'
 import { describeFailure, isClosedPipe } from '../../../src/cli/console/process-events.js'
 import { UsageError } from '../../../src/cli/status.js'
+import { hexDump } from '../../../src/cli/verbs/map/text.js'
 import { MemorySource } from '../../../src/node.js'
 
 afterEach(() => vi.unstubAllEnvs())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { JsonList, jsonPieces, toJsonLine } from '../../../src/cli/console/json.js'
-import { planJson } from '../../../src/cli/plan-json.js'
+import { planJson } from '../../../src/cli/output/conversion.js'
 import { ActionLog } from '../../../src/convert/action-log.js'
 import type { Plan, PlanAction } from '../../../src/convert/plan.js'
 

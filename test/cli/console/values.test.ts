@@ -7,7 +7,13 @@ import {
   formatValue,
   plural,
 } from '../../../src/cli/console/format-values.js'
-import { parseAssignment, parseCount, parseOffset, parsePositive, parseSize } from '../../../src/cli/flags/parse-values.js'
+import {
+  parseAssignment,
+  parseCount,
+  parseOffset,
+  parsePositive,
+  parseSize,
+} from '../../../src/cli/flags/parse-values.js'
 import { UsageError } from '../../../src/cli/status.js'
 
 describe('sizes', () => {

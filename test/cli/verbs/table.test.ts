@@ -5,15 +5,26 @@ import { expect, test } from 'vitest'
 import { verbs } from '../../../src/cli/verbs/index.js'
 
 const cli = resolve(import.meta.dirname, '../../../src/cli')
-const files = readdirSync(join(cli, 'verbs'))
+const flags = readdirSync(join(cli, 'flags')).map((file) => join('flags', file))
 
-test('each verb has a file of its name, and no file is forgotten', () => {
-  const named = verbs.map(({ name }) => `${name}.ts`)
-  expect(files.toSorted()).toEqual([...named, 'shared-rows.ts', 'verb.ts'].toSorted())
+test('each verb has a folder of its name, and no folder is forgotten', () => {
+  const named = verbs.map(({ name }) => name)
+  expect(readdirSync(join(cli, 'verbs')).toSorted()).toEqual([...named, 'index.ts', 'verb.ts'].toSorted())
 })
 
-test.each(['../../verbs.ts', ...files])('%s loads nothing but rows and small parsers', (file) => {
-  const text = readFileSync(join(cli, 'verbs', file), 'utf8')
-  const loaded = [...text.matchAll(/^import (?!type ).* from '(.+)'$/gm)].map(([, name]) => name)
-  for (const name of loaded) expect(name).toMatch(/^\.\/[\w-]+\.js$|^\.\/verbs\/[\w-]+\.js$|^\.\.\/parse-values\.js$/)
+test('each verb loads the action of its own folder', async () => {
+  for (const { name, load } of verbs) expect((await load()).default.name).toBe(name)
 })
+
+const declarations = verbs.map(({ name }) => join('verbs', name, 'index.ts'))
+
+test.each(['verbs/index.ts', 'verbs/verb.ts', ...declarations, ...flags])(
+  '%s loads nothing but flags and small parsers',
+  (file) => {
+    const text = readFileSync(join(cli, file), 'utf8')
+    const loaded = [...text.matchAll(/^(?:import|export) (?!type )[^'"=;]*?from '(.+)'$/gm)].map(([, name]) =>
+      join(file, '..', name!),
+    )
+    for (const name of loaded) expect(name).toMatch(/^flags\/|^verbs\/(\w+\/index|verb)\.js$|^status\.js$/)
+  },
+)

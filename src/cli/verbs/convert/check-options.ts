@@ -1,68 +1,38 @@
+// What can be seen to be wrong before any input is opened.
 import { resolve } from 'node:path'
 import { parseRename } from '../../../node.js'
 import type { Context } from '../../context.js'
-import type { DamageFlags } from '../../input/damage.js'
-import { stemOf } from '../../output/output-name.js'
-import type { QuantizeFlags } from '../../flags/quantize.js'
-import { checkFormatId } from '../../input/run-inputs.js'
-import type { AllowLoss } from '../../output/plan.js'
+import { longName } from '../../flags/flag.js'
+import { quantizeFlags } from '../../flags/quantize.js'
+import { checkStdin, formatNamed } from '../../input/run-inputs.js'
+import { checkStdout, stemOf } from '../../output/names.js'
 import { UsageError } from '../../status.js'
+import type { ConvertOptions } from './index.js'
 
-export interface ConvertFlags extends QuantizeFlags, DamageFlags {
-  readonly output?: string
-  readonly to?: string
-  readonly allowLoss?: AllowLoss
-  readonly cast?: string
-  readonly dequantize?: readonly string[]
-  readonly quantize?: string
-  readonly only?: readonly string[]
-  readonly exclude?: readonly string[]
-  readonly rename?: readonly string[]
-  readonly renameMap?: string
-  readonly merge?: readonly string[]
-  readonly prefer?: 'first' | 'last'
-  readonly set?: readonly (readonly [string, string])[]
-  readonly unset?: readonly string[]
-  readonly vocab?: string
-  readonly files?: boolean
-  readonly without?: readonly string[]
-  readonly stats?: string | boolean
-  readonly keepBytes?: boolean
-  readonly keepOrientation?: boolean
-  readonly stow?: boolean
-  readonly dedup?: boolean
-  readonly shardSize?: number
-  readonly align?: number
-  readonly deterministic?: boolean
-  readonly receipt?: string
-  readonly overwrite?: boolean
-}
-
-/** What can be told to be wrong before any input is opened. */
-export function checkFlags(
+export function checkOptions(
   context: Context,
   inputs: readonly string[],
-  flags: ConvertFlags,
+  options: ConvertOptions,
   intoDirectory: boolean,
 ): void {
-  const { output, to } = flags
-  if (output === undefined && !(flags.dryRun && to)) throw new UsageError('say where to with -o OUT')
-  if (output === '-' && context.json && !flags.dryRun) throw new UsageError('--json and -o - both want standard output')
+  const { output, to, dryRun } = options
+  if (output === undefined && !(dryRun && to)) throw new UsageError('say where to with -o OUT')
+  if (!dryRun) checkStdout(context, output)
   if (inputs.length > 1 && output !== undefined && !intoDirectory)
     throw new UsageError('several inputs need a directory as output')
-  if (to !== undefined) checkFormatId(to, '--to')
-  checkReceiptFlag(inputs, flags)
-  checkMergeFlags(inputs, flags)
+  if (to !== undefined) formatNamed(to, '--to')
+  checkReceipt(inputs, options)
+  checkMerge(inputs, options)
   if (output !== undefined) checkNames(inputs)
-  checkQuantizeFlags(flags)
+  checkQuantize(options)
   try {
-    for (const rule of flags.rename ?? []) parseRename(rule)
+    for (const rule of options.rename ?? []) parseRename(rule)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
 }
 
-/** Outputs of several inputs are called after them, and none may take the place of another. */
+/** Outputs of several inputs are named after them, and none may replace another. */
 function checkNames(inputs: readonly string[]): void {
   const seen = new Map<string, string>()
   for (const input of inputs) {
@@ -74,7 +44,7 @@ function checkNames(inputs: readonly string[]): void {
   }
 }
 
-function checkReceiptFlag(inputs: readonly string[], { receipt, output }: ConvertFlags): void {
+function checkReceipt(inputs: readonly string[], { receipt, output }: ConvertOptions): void {
   if (receipt === undefined) return
   if (inputs.length > 1) throw new UsageError('a receipt is about one input')
   if (output === '-')
@@ -83,23 +53,15 @@ function checkReceiptFlag(inputs: readonly string[], { receipt, output }: Conver
     throw new UsageError('the receipt needs another name than the output')
 }
 
-function checkMergeFlags(inputs: readonly string[], { merge, prefer }: ConvertFlags): void {
+function checkMerge(inputs: readonly string[], { merge, prefer }: ConvertOptions): void {
   if (!merge && prefer !== undefined) throw new UsageError('--prefer goes with --merge')
   if (!merge) return
   if (inputs.length > 1) throw new UsageError('with --merge there is one input; all others are given as --merge INPUT')
-  if ([...inputs, ...merge].filter((input) => input === '-').length > 1)
-    throw new UsageError('standard input can be read only once')
+  checkStdin([...inputs, ...merge])
 }
 
-function checkQuantizeFlags(flags: ConvertFlags): void {
-  if (flags.quantize !== undefined) return
-  const given = {
-    '--tensor-method': flags.tensorMethod,
-    '--reference-exact': flags.referenceExact,
-    '--all-codes': flags.allCodes,
-    '--activations': flags.activations,
-    '--clip': flags.clip,
-  }
-  for (const [flag, value] of Object.entries(given))
-    if (value !== undefined) throw new UsageError(`${flag} goes with --quantize METHOD`)
+function checkQuantize(options: ConvertOptions): void {
+  if (options.quantize !== undefined) return
+  for (const name of Object.keys(quantizeFlags) as (keyof typeof quantizeFlags)[])
+    if (options[name] !== undefined) throw new UsageError(`${longName(name)} goes with --quantize METHOD`)
 }

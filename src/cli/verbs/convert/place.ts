@@ -1,25 +1,24 @@
 // Where the output of a conversion goes, and what it is called.
 import { rmdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
-import { type Format, findingOf, formatById, formatForOutput, formats, ioCodes, type Model } from '../../../node.js'
-import type { ConvertFlags } from './check-options.js'
-import { OutputError } from '../../output/guarded-output.js'
-import { stemOf } from '../../output/output-name.js'
+import { basename, dirname, join, resolve } from 'node:path'
+import { type Format, findingOf, formats, ioCodes, type Model } from '../../../node.js'
 import { onEarlyExit } from '../../console/process-events.js'
-import { unknownOutput } from '../../output/plan.js'
+import { OutputError } from '../../input/run-inputs.js'
+import { formatOfOutput, stemOf, unknownOutput } from '../../output/names.js'
+import type { ConvertOptions } from './index.js'
 
 /** Where the output of one input goes. */
 export interface Place {
   readonly format: Format
   readonly directory: string
   readonly name: string
-  /** Standard output, which has no name. */
-  readonly isStream: boolean
   /** The output was named as a directory, which is made when it is not there. */
   readonly inDirectory: boolean
   /** The directory is the output: the model and its files, under the names that programs look for. */
   readonly isFolder: boolean
+  /** The path of a file of the output; `-` is standard output. */
+  pathOf(name: string): string
 }
 
 export async function isDirectory(path: string): Promise<boolean> {
@@ -30,25 +29,31 @@ export async function isDirectory(path: string): Promise<boolean> {
 export function placeFor(
   input: string,
   model: Model,
-  { output, to, files }: ConvertFlags,
+  { output, to, files }: ConvertOptions,
   isAlone: boolean,
   intoDirectory: boolean,
 ): Place {
   const isStream = output === '-'
   const named = output === undefined || isStream || intoDirectory ? undefined : basename(output)
-  const asked = to === undefined ? named && formatForOutput(named) : formatById(to)
-  const format = asked || (isAlone ? formats.find(canBeFolder) : undefined)
+  const asked = formatOfOutput(named, to)
+  const format = asked ?? (isAlone ? formats.find(canBeFolder) : undefined)
   if (!format) throw unknownOutput()
   const directory = output === undefined || isStream ? '.' : intoDirectory ? output : dirname(output)
   const bringsFiles = files !== false && model.parts.some(({ kind }) => kind === 'file')
   const isFolder = isAlone && canBeFolder(format) && (!asked || bringsFiles)
-  const name = named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`)
-  return { format, directory, name, isStream, inDirectory: intoDirectory, isFolder }
+  return {
+    format,
+    directory,
+    name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
+    inDirectory: intoDirectory,
+    isFolder,
+    pathOf: (name) => (isStream ? '-' : join(directory, name)),
+  }
 }
 
 const canBeFolder = (format: Format): boolean => format.capabilities.write?.folder === true && !!format.published
 
-/** Makes the directory when it is not there, and takes it away again when nothing comes of it: after an error, and after Ctrl-C. */
+/** Makes the directory when it is not there, and removes it again when the work fails or is interrupted. */
 export async function inNewDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const made = await mkdir(directory, { recursive: true }).catch((error: Error) => {
     throw new OutputError(findingOf(ioCodes.failed, { file: directory, message: error.message }))
@@ -65,7 +70,7 @@ export async function inNewDirectory<T>(directory: string, work: () => Promise<T
   }
 }
 
-/** From a directory up to the first one that was made; what is not empty stays. At once, because a process that ends does not wait. */
+/** From a directory up to the first one that was made, while they are empty. Synchronous, because a process that ends does not wait. */
 function removeEmpty(directory: string, first: string | undefined): void {
   try {
     for (let path = directory; first !== undefined && path.startsWith(first); path = dirname(path)) rmdirSync(path)

@@ -1,141 +1,105 @@
-import { join } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
-  type ConvertOptions,
   checkLoss,
+  closeModel,
+  type ConvertOptions as LibraryOptions,
   type Merged,
   type Model,
   mergeModels,
-  openInput,
-  openModel,
   type Part,
   parseVocabularyText,
   planConversion,
   readNameMap,
-  runConversion,
   TareError,
 } from '../../../node.js'
-import type { Context } from '../../context.js'
-import { type ConvertFlags, checkFlags } from './check-options.js'
-import { inNewDirectory, isDirectory, type Place, placeFor } from './place.js'
-import { damageAllowed, damageJson } from '../../input/damage.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatOptionValues } from '../../format-facts.js'
 import { formatSize, plural } from '../../console/format-values.js'
-import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
-import { planJson } from '../../plan-json.js'
-import { summarizePlan } from '../../plan-table.js'
-import { poolOf } from '../../pool-of.js'
+import { type Context, poolOf } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
-import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
-import { forEachModel, inputOptions, openOptions } from '../../input/run-inputs.js'
-import { showPlan, worstLoss } from '../../output/plan.js'
+import { damageAllowed, damageJson } from '../../input/damage.js'
+import { forEachModel, type Opened, openModels } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
+import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
+import { markOutputErrors } from '../../output/guarded-output.js'
+import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
+import { checkOptions } from './check-options.js'
+import type { ConvertOptions } from './index.js'
+import { inNewDirectory, isDirectory, type Place, placeFor } from './place.js'
 
 export default async function convert(
   context: Context,
   inputs: readonly string[],
-  flags: ConvertFlags,
+  options: ConvertOptions,
 ): Promise<Status> {
-  const intoDirectory = flags.output !== undefined && (await isDirectory(flags.output))
-  checkFlags(context, inputs, flags, intoDirectory)
-  const shared = {
-    extra: formatOptionValues('write', { ...flags }),
-    parts: flags.vocab === undefined ? undefined : [await readVocabulary(context, flags.vocab)],
-  }
+  const intoDirectory = options.output !== undefined && (await isDirectory(options.output))
+  checkOptions(context, inputs, options, intoDirectory)
+  const parts = options.vocab === undefined ? undefined : [await readVocabulary(context, options.vocab)]
   // Opened with the first input and kept for all, so that a failure is reported in the place of an input.
-  let state: Promise<Opened> | undefined
+  let state: Promise<Opened[]> | undefined
   const stateFor = async (input: Opened): Promise<Opened | undefined> => {
-    if (typeof flags.stats !== 'string') return flags.stats ? input : undefined
-    state ??= openState(context, flags.stats)
-    return state
+    if (typeof options.stats !== 'string') return options.stats ? input : undefined
+    state ??= openModels(context, [options.stats])
+    return (await state)[0]
   }
   const done = forEachModel(context, inputs, async (main, input, source) => {
-    const others = await openAll(context, flags.merge ?? [])
+    const others = await openModels(context, options.merge ?? [])
     try {
-      const { model, actions: before } = await joinModels(context, main, others, flags)
-      const place = placeFor(input, model, flags, intoDirectory && inputs.length === 1, intoDirectory)
-      const options = await optionsFor(context, flags, place)
-      const stateOf = await stateFor({ source, model })
+      const { model, actions: before } = await joinModels(context, main, others, options)
+      const place = placeFor(input, model, options, intoDirectory && inputs.length === 1, intoDirectory)
+      const stateFrom = await stateFor({ source, model })
       const conversion = await planConversion(model, place.format.id, {
-        ...shared,
-        ...options,
+        ...(await planOptions(context, options, place)),
+        parts,
         before,
-        stateFrom: stateOf?.model,
+        stateFrom: stateFrom?.model,
       })
-      if (flags.dryRun) return await showPlan(context, input, conversion, flags.allowLoss)
-      const sources = [source, ...others.map((other) => other.source), ...(stateOf ? [stateOf.source] : [])]
-      return await carryOut(context, input, model, sources, conversion, place, flags)
+      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
+      const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
+      return await carryOut(context, input, sources, conversion, place, options)
     } finally {
-      await Promise.all(others.map((other) => other.source.close()))
+      for (const other of others) await closeModel(other.model)
     }
   })
-  return done.finally(async () => (await state?.catch(() => undefined))?.source.close())
+  return done.finally(async () => {
+    for (const { model } of (await state?.catch(() => [])) ?? []) await closeModel(model)
+  })
 }
 
-async function optionsFor(context: Context, flags: ConvertFlags, place: Place): Promise<ConvertOptions> {
-  const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = flags
-  const { keepBytes, keepOrientation, stow, dedup, files, without } = flags
+async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
+  const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = options
+  const { keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
     ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
     ...{ keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(flags.renameMap !== undefined && { renameMap: await nameMapOf(flags.renameMap) }),
-    ...(flags.quantize !== undefined && {
-      quantize: quantizeSettings(flags.quantize, flags, context.console.progress.update),
+    ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
+    ...(options.quantize !== undefined && {
+      quantize: quantizeSettings(options.quantize, options, context.console.progress.update),
     }),
-    dropState: flags.stats === false,
+    dropState: options.stats === false,
     folder: place.isFolder,
     name: place.name,
+    extra: context.formatOptions,
     signal: context.signal,
     pool: poolOf(context),
   }
 }
 
-interface Opened {
-  readonly source: ByteSource
-  readonly model: Model
-}
-
-/** The models that are to be joined with the input. Closing a source closes all files of its model. */
-async function openAll(context: Context, inputs: readonly string[]): Promise<Opened[]> {
-  const sources: ByteSource[] = []
-  try {
-    const opened: Opened[] = []
-    for (const input of inputs) {
-      const source = await openInput(input, inputOptions(context))
-      sources.push(source)
-      opened.push({ source, model: await openModel(source, { ...openOptions(context), from: undefined }) })
-    }
-    return opened
-  } catch (error) {
-    await Promise.all(sources.map((source) => source.close()))
-    throw error
-  }
-}
-
 async function joinModels(
-  context: Context,
+  { signal }: Context,
   main: Model,
   others: readonly Opened[],
-  flags: ConvertFlags,
+  options: ConvertOptions,
 ): Promise<Merged> {
   if (others.length === 0) return { model: main, actions: [] }
-  const { prefer, only, exclude, without, stow, set = [], unset = [] } = flags
+  const { prefer, only, exclude, without, stow, set = [], unset = [] } = options
   const settled = [...unset, ...set.map(([key]) => key)]
-  return mergeModels([main, ...others.map((other) => other.model)], {
-    prefer,
-    only,
-    exclude,
-    without,
-    stow,
-    settled,
-    signal: context.signal,
-  })
+  const models = [main, ...others.map((other) => other.model)] as const
+  return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
 }
 
-/** Without the map nothing can be done at all, whatever is wrong with it. */
+/** Whatever is wrong with the map, nothing can be converted without it. */
 async function nameMapOf(file: string): Promise<Map<string, string>> {
   try {
     return await readNameMap(file)
@@ -152,61 +116,32 @@ async function readVocabulary({ console }: Context, file: string): Promise<Part>
   return part
 }
 
-/** Its payloads are read while the outputs are written. */
-async function openState(context: Context, input: string): Promise<Opened> {
-  const source = await openInput(input, inputOptions(context))
-  return { source, model: await openModel(source, { signal: context.signal }) }
-}
-
 async function carryOut(
   context: Context,
   input: string,
-  model: Model,
-  sources: readonly ByteSource[],
+  inputs: readonly ByteSource[],
   conversion: Conversion,
-  { directory, isStream, isFolder, inDirectory }: Place,
-  { allowLoss, allowDamage, overwrite, receipt }: ConvertFlags,
+  { directory, isFolder, inDirectory, pathOf }: Place,
+  { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
 ): Promise<Status> {
-  const { console, json, signal } = context
-  const { plan } = conversion
-  checkLoss(plan, worstLoss[allowLoss ?? 'none'])
-  const pathOf = (name: string): string => (isStream ? '-' : join(directory, name))
-  for (const { name } of plan.files)
-    for (const source of isStream ? [] : sources) await assertNotInput(pathOf(name), source)
-  if (receipt !== undefined) await checkReceiptPlace(receipt, sources, directory)
+  const { plan, source: model } = conversion
+  checkLoss(plan, maxLoss(allowLoss))
+  if (receipt !== undefined) await checkReceiptPlace(receipt, inputs, directory)
   const started = performance.now()
-  const allowed = damageAllowed(context, allowDamage)
-  const write = () =>
-    runConversion(conversion, (name) => openGuarded(pathOf(name), sources, { overwrite }), {
-      signal,
-      onProgress: console.progress.update,
-      allowLoss: worstLoss[allowLoss ?? 'none'],
-      pool: poolOf(context),
-      onDamage: allowed.onDamage,
-    })
-  const files = await markOutputErrors(model, () => (inDirectory ? inNewDirectory(directory, write) : write()))
+  const { damage, onDamage } = damageAllowed(context, allowDamage)
+  const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: poolOf(context) }
+  const write = () => writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
+  const files = await (inDirectory ? inNewDirectory(directory, write) : write())
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
-    const output = isFolder ? directory : pathOf(files[0]!.name)
-    await markOutputErrors(model, () =>
-      writeReceipt(context, receipt, { plan, model, source: sources[0]!, output, damage: allowed.damage }),
-    )
+    const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
+    await markOutputErrors(model, () => writeReceipt(context, receipt, written))
   }
-  if (json)
-    await console.json({
-      ...planJson(plan),
-      file: input,
-      format: model.format,
-      ...(receipt !== undefined && { receipt }),
-      ...damageJson(allowed.damage),
-      files: files.map(({ name, size }) => ({ name: pathOf(name), size })),
-    })
-  else {
-    for (const line of summarizePlan(plan, console.errorColor)) console.remark(line)
-    const where = files.length === 1 ? '' : ` in ${plural(files.length, 'file')}`
-    console.remark(
-      `${escapeName(pathOf(files[0]!.name))}: ${plan.target}, ${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`,
-    )
-  }
+  const where = files.length === 1 ? '' : ` in ${plural(files.length, 'file')}`
+  await reportWritten(context, input, plan, files, {
+    about: `${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`,
+    ...(receipt !== undefined && { receipt }),
+    ...damageJson(damage),
+  })
   return 0
 }

@@ -1,35 +1,16 @@
-import {
-  type ByteSource,
-  type DiffOptions,
-  diffModels,
-  failWith,
-  type Metric,
-  type Model,
-  selector,
-  TareError,
-  type TensorList,
-  usageCodes,
-} from '../../../node.js'
-import type { Context } from '../../context.js'
+import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
+import { type Context, poolOf } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
-import { describeDifference, listNames } from './text.js'
-import { assertUnchanged } from '../../output/guarded-output.js'
-import { poolOf } from '../../pool-of.js'
-import { forEachModel } from '../../input/run-inputs.js'
+import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
+import { matchingTensors } from '../../input/tensors.js'
 import { type Status, UsageError } from '../../status.js'
+import type { DiffOptions } from './index.js'
+import { describeDifference, listNames } from './text.js'
 
-interface DiffFlags {
-  readonly tolerance?: DiffOptions['tolerance']
-  readonly metric?: Metric
-  readonly namesOnly?: boolean
-  readonly tensors?: readonly string[]
-  readonly limit?: number
-}
-
-export default async function diff(context: Context, inputs: readonly string[], flags: DiffFlags): Promise<Status> {
+export default async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
   const [first, second, ...more] = inputs
   if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
-  if (first === '-' && second === '-') throw new UsageError('standard input can be read only once')
+  checkStdin(inputs)
   return forEachModel(context, [first], async (a, _, sourceA) => {
     let failure: unknown
     const status = await forEachModel(context, [second], async (b, _, sourceB) => {
@@ -38,7 +19,7 @@ export default async function diff(context: Context, inputs: readonly string[], 
           { model: a, input: first, source: sourceA },
           { model: b, input: second, source: sourceB },
         ] as const
-        return await compare(context, ...sides, flags)
+        return await compare(context, ...sides, options)
       } catch (error) {
         if (!isAbout(a, error) || isAbout(b, error)) throw error
         failure = error
@@ -60,20 +41,16 @@ interface Side {
   readonly source: ByteSource
 }
 
-async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Promise<Status> {
+async function compare(context: Context, a: Side, b: Side, options: DiffOptions): Promise<Status> {
   const { console, signal } = context
-  const { tolerance, metric, tensors } = flags
-  const chosen = ({ model }: Side): TensorList => {
-    const isChosen = selector(tensors)
-    return tensors ? model.tensors.filter(({ name }) => isChosen(name)) : model.tensors
-  }
+  const { tolerance, metric, tensors, namesOnly, limit } = options
   const damage = [
-    ...(await warnOfDamage(context, a.model, chosen(a))),
-    ...(await warnOfDamage(context, b.model, chosen(b))),
+    ...(await warnOfDamage(context, a.model, matchingTensors(a.model, tensors))),
+    ...(await warnOfDamage(context, b.model, matchingTensors(b.model, tensors))),
   ]
   const found = await diffModels(a.model, b.model, {
     ...{ tolerance, metric, tensors, signal },
-    measure: !flags.namesOnly,
+    measure: !namesOnly,
     pool: poolOf(context),
     onProgress: console.progress.update,
   })
@@ -86,7 +63,7 @@ async function compare(context: Context, a: Side, b: Side, flags: DiffFlags): Pr
     })
   const difference = { ...found, file: a.input, other: { ...found.other, file: b.input }, ...damageJson(damage) }
   if (context.json) await console.json(difference)
-  else if (flags.namesOnly) await console.print(listNames(difference))
-  else await console.print(describeDifference(difference, [a.model, b.model], console, flags.limit))
+  else if (namesOnly) await console.print(listNames(difference))
+  else await console.print(describeDifference(difference, [a.model, b.model], console, limit))
   return difference.equal && damage.length === 0 ? 0 : 1
 }

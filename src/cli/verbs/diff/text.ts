@@ -1,4 +1,4 @@
-// The result of a comparison for people: what is equal is a number in the first line, and only the rest is listed.
+// The result of a comparison as text: what is equal is counted in the first line, and only the rest is listed.
 import {
   type Difference,
   type DifferenceCounts,
@@ -12,13 +12,17 @@ import {
 } from '../../../node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatInteger, formatShape, formatSize, formatValue, plural } from '../../console/format-values.js'
-import { plainValue } from '../inspect/text.js'
-import { type Column, formatTable, shorten } from '../../console/table.js'
+import {
+  formatEntry,
+  formatInteger,
+  formatShape,
+  formatSize,
+  formatValue,
+  plural,
+} from '../../console/format-values.js'
+import { type Column, formatTable, rightColumn, shorten } from '../../console/table.js'
 
-const rowsOnTerminal = 100
-
-/** One name per line: as the first model has it or, for what only the second has, as that does. */
+/** One name per line: that of the first model or, for what only the second has, that of the second. */
 export function* listNames({ tensors }: Difference): Generator<string> {
   for (const { name, close } of tensors) if (!close) yield escapeName(name)
 }
@@ -27,7 +31,7 @@ export function* describeDifference(
   difference: Difference,
   models: readonly [Model, Model],
   console: Console,
-  limit = console.isTerminal ? rowsOnTerminal : Number.POSITIVE_INFINITY,
+  limit = console.maxRows,
 ): Generator<string> {
   const { color } = console
   const verdict = difference.equal ? color.green('equal') : color.red('different')
@@ -81,9 +85,7 @@ function listCounts(counts: Partial<DifferenceCounts>): string {
   return pieces.flatMap(([count, words]) => (count > 0 ? [`${formatInteger(count)} ${words}`] : [])).join(', ')
 }
 
-const right = (title: string): Column => ({ title, align: 'right' })
-
-const formColumns: readonly Column[] = [{ title: 'name' }, { title: 'type' }, { title: 'shape' }, right('size')]
+const formColumns: readonly Column[] = [{ title: 'name' }, { title: 'type' }, { title: 'shape' }, rightColumn('size')]
 
 const formRow = (side: TensorSide): string[] => [
   escapeName(side.name),
@@ -94,7 +96,7 @@ const formRow = (side: TensorSide): string[] => [
 
 const typeOf = ({ dtype, quant }: TensorSide): string => (quant === undefined ? dtype : `${dtype} with scales`)
 
-/** What both sides have in common is said once. */
+/** What both sides share is printed once. */
 const change = (a: string, b: string): string => (a === b ? a : `${a} → ${b}`)
 
 const shapeColumns: readonly Column[] = [{ title: 'name' }, { title: 'type' }, { title: 'A' }, { title: 'B' }]
@@ -109,9 +111,7 @@ const shapeRow = ({ name, a, b }: TensorDifference): string[] => [
 const valueColumns: readonly Column[] = [
   { title: 'name' },
   { title: 'type' },
-  right('differing'),
-  right('first'),
-  ...['max abs', 'max rel', 'rmse', 'SNR dB', 'cosine'].map(right),
+  ...['differing', 'first', 'max abs', 'max rel', 'rmse', 'SNR dB', 'cosine'].map(rightColumn),
   { title: 'note' },
 ]
 
@@ -131,7 +131,7 @@ function valueRow(row: TensorDifference): string[] {
   ]
 }
 
-/** What is missing to 1 says more than a row of nines. */
+/** Close to 1 the difference says more than a row of nines. */
 const formatCosine = (cosine: number): string =>
   cosine < 1 && cosine > 0.999999 ? `1 - ${(1 - cosine).toExponential(1)}` : cosine.toFixed(6)
 
@@ -175,9 +175,8 @@ function metadataRow(width: number) {
 /** `u32 8`, `str "pt"`, `str[3] ["a", "b", "c"]` */
 function typedValue(entry: JsonValue | undefined, width: number): string {
   if (entry === undefined) return '-'
-  const { type, item, length, value } = entry as { type: string; item?: string; length?: number; value?: JsonValue }
-  const shownType = item === undefined ? type : `${item}[${length}]`
-  return shorten(`${shownType} ${escapeText(plainValue(value, length))}`, width)
+  const [type, value] = formatEntry(entry)
+  return shorten(`${type} ${escapeText(value)}`, width)
 }
 
 function partRow(width: number) {

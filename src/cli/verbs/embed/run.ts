@@ -1,60 +1,46 @@
 import {
   createEmbedder,
   type Embedder,
-  type Embedding,
   type EmbedEngine,
-  type EmbedProfile,
   nodeOnnxEngine,
   restoreStowed,
   TareError,
 } from '../../../node.js'
-import type { Context } from '../../context.js'
 import { plural } from '../../console/format-values.js'
+import type { Context } from '../../context.js'
 import { forEachModel } from '../../input/run-inputs.js'
-import { describeSimilarities, similarityRow } from './text.js'
+import { chooseVocabulary, readTexts } from '../../input/texts.js'
 import type { Status } from '../../status.js'
-import { formatTable } from '../../console/table.js'
-import { chooseVocabulary, readTexts, titleOf } from '../../input/texts.js'
+import type { EmbedOptions } from './index.js'
+import { describeEmbeddings, describeSimilarities, type Embedded, similarityRow } from './text.js'
 
-interface EmbedFlags {
-  readonly file?: string
-  readonly similarity?: boolean
-  readonly profile?: EmbedProfile
-  readonly maxLength?: number
-  readonly heads?: number
-  readonly vocab?: string
-  readonly cased?: boolean
-  readonly normalize?: boolean
-  readonly threads?: number
-}
-
-interface Embedded extends Embedding {
-  readonly text: string
-}
-
-/** Texts that are computed before the first of them is printed. */
+/** How many texts are computed before the first of them is printed. */
 const textsAtOnce = 512
 
-export default async function embed(context: Context, words: readonly string[], flags: EmbedFlags): Promise<Status> {
+export default async function embed(
+  context: Context,
+  words: readonly string[],
+  options: EmbedOptions,
+): Promise<Status> {
   const [input = '', ...given] = words
-  const texts = await readTexts(input, given, flags.file)
-  const engine = await findEngine(context, input, flags.threads)
+  const texts = await readTexts(input, given, options.file)
+  const engine = await findEngine(context, input)
   if (!engine) return 2
   return forEachModel(context, [input], async (opened) => {
     const { model } = await restoreStowed(opened)
     const embedder = await createEmbedder(model, {
       engine,
-      profile: flags.profile,
-      maxLength: flags.maxLength,
-      heads: flags.heads,
-      lowercase: flags.cased !== true,
-      vocabulary: () => chooseVocabulary(context, model, flags.vocab),
+      profile: options.profile,
+      maxLength: options.maxLength,
+      heads: options.heads,
+      lowercase: options.cased !== true,
+      vocabulary: () => chooseVocabulary(context, model, options.vocab),
       signal: context.signal,
     })
     try {
       if (embedder.isOrientationAssumed && !context.json)
         context.console.remark('the shapes do not tell how linear weights lie; what is usual for the format was taken')
-      await embedAll(context, embedder, texts, flags, { file: input, format: model.format })
+      await embedAll(context, embedder, texts, options, { file: input, format: model.format })
       return 0
     } finally {
       await embedder.close()
@@ -63,11 +49,7 @@ export default async function embed(context: Context, words: readonly string[], 
 }
 
 /** Without an engine nothing can be computed, whatever the model is. */
-async function findEngine(
-  { console, json }: Context,
-  input: string,
-  threads: number | undefined,
-): Promise<EmbedEngine | undefined> {
+async function findEngine({ console, json, threads }: Context, input: string): Promise<EmbedEngine | undefined> {
   try {
     return await nodeOnnxEngine({ threads })
   } catch (error) {
@@ -83,25 +65,25 @@ async function embedAll(
   context: Context,
   embedder: Embedder,
   texts: readonly string[],
-  flags: EmbedFlags,
+  { similarity, normalize }: EmbedOptions,
   origin: { readonly file: string; readonly format: string },
 ): Promise<void> {
+  const { console, json } = context
   const kept: Embedded[] = []
   let cutTexts = 0
   for (let first = 0; first < texts.length; first += textsAtOnce) {
-    const batch = await embedSome(context, embedder, texts, first, flags.normalize)
+    const batch = await embedSome(context, embedder, texts, first, normalize)
     cutTexts += batch.filter(({ cut }) => cut > 0).length
-    if (flags.similarity) kept.push(...batch)
-    else if (context.json) for (const each of batch) await context.console.json(recordOf(embedder, each, origin))
-    else await context.console.print(describe(context, batch, first === 0))
+    if (similarity) kept.push(...batch)
+    else if (json) for (const each of batch) await console.json(recordOf(embedder, each, origin))
+    else await console.print(describeEmbeddings(batch, console, first === 0))
   }
-  if (flags.similarity && context.json) {
+  if (similarity && json) {
     for (const each of kept)
-      await context.console.json({ ...recordOf(embedder, each, origin), similarity: similarityRow(each, kept) })
-  } else if (flags.similarity) await context.console.print(describeSimilarities(kept, context.console))
-  if (context.json) return
-  if (cutTexts > 0)
-    context.console.remark(`${plural(cutTexts, 'text')} longer than ${embedder.maxLength} tokens: the end was left out`)
+      await console.json({ ...recordOf(embedder, each, origin), similarity: similarityRow(each, kept) })
+  } else if (similarity) await console.print(describeSimilarities(kept, console))
+  if (cutTexts > 0 && !json)
+    console.remark(`${plural(cutTexts, 'text')} longer than ${embedder.maxLength} tokens: the end was left out`)
 }
 
 async function embedSome(
@@ -131,20 +113,3 @@ const recordOf = (embedder: Embedder, { text, tokens, cut, vector }: Embedded, o
 
 /** Nine digits are enough to give back every f32. */
 const shortened = (value: number): number => Number(value.toPrecision(9))
-
-const shownValues = 6
-
-/** One line per text. The whole vector is for programs, which ask for JSON. */
-function* describe({ console }: Context, batch: readonly Embedded[], isFirst: boolean): Generator<string> {
-  const rows = batch.map(({ text, tokens, vector }) => [
-    titleOf(text, console.width),
-    String(tokens),
-    `${Array.from(vector.subarray(0, shownValues), (value) => value.toFixed(4).padStart(7)).join(' ')}${vector.length > shownValues ? ' …' : ''}`,
-  ])
-  const columns = [
-    { title: 'text' },
-    { title: 'tokens', align: 'right' as const },
-    { title: `vector of ${plural(batch[0]?.vector.length ?? 0, 'value')}`, paint: console.color.dim },
-  ]
-  yield* formatTable(columns, rows, isFirst ? { head: console.color.underline } : {})
-}

@@ -1,21 +1,19 @@
-import { allowDamage, input, noOverwrite } from '../../flags/shared.js'
-import type { Verb } from '../verb.js'
+import type { OptionsOf } from '../../flags/flag.js'
+import { allowDamage, input, output, overwrite } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
 
-export const extract: Verb = {
+export const extract = defineVerb({
   name: 'extract',
   summary: 'one tensor out, as it is stored or decoded; or a vocabulary or other part',
   arguments: [input, { name: '[tensor]', description: 'the name of the tensor' }],
-  options: [
-    {
-      flags: '-o, --output <file>',
-      description: 'where to: FILE.npy, FILE.bin for the bare bytes, or - for standard output',
-    },
-    { flags: '--as <dtype>', description: 'convert the values to this element type, such as f32' },
-    { flags: '--slice <ranges>', description: 'a part of it, such as "0:10,:"' },
-    { flags: '--part <name>', description: 'not a tensor, but this part: vocabulary, a file name, …' },
+  flags: {
+    output: output('where to: FILE.npy, FILE.bin for the bare bytes, or - for standard output'),
+    as: { value: '<dtype>', description: 'convert the values to this element type, such as f32' },
+    slice: { value: '<ranges>', description: 'a part of it, such as "0:10,:"' },
+    part: { value: '<name>', description: 'not a tensor, but this part: vocabulary, a file name, …' },
     allowDamage,
-    noOverwrite,
-  ],
+    overwrite,
+  },
   examples: [
     ['tare extract model.gguf token_embd.weight --as f32 -o embd.npy', 'decode a quantized tensor for NumPy'],
     [
@@ -27,5 +25,6 @@ export const extract: Verb = {
       'the tokens, one per line, in the order of their ids',
     ],
   ],
-  load: () => import('./run.js'),
-}
+})
+
+export type ExtractOptions = OptionsOf<typeof extract.flags>

@@ -1,6 +1,5 @@
 import { basename, extname } from 'node:path'
 import {
-  type ByteSource,
   extractPart,
   extractTensor,
   type FileLayout,
@@ -15,40 +14,41 @@ import {
   withVerifiedReads,
   writeLayout,
 } from '../../../node.js'
-import type { Context } from '../../context.js'
-import { checkDamage, type DamageFlags, damageJson } from '../../input/damage.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatShape, formatSize, plural } from '../../console/format-values.js'
-import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
+import { formatShape, formatSize } from '../../console/format-values.js'
+import type { Context } from '../../context.js'
+import { checkDamage, damageJson } from '../../input/damage.js'
 import { forEachModel } from '../../input/run-inputs.js'
+import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
+import { checkStdout } from '../../output/names.js'
 import { type Status, UsageError } from '../../status.js'
-
-interface ExtractFlags extends DamageFlags {
-  readonly output?: string
-  readonly as?: string
-  readonly slice?: string
-  readonly part?: string
-  readonly overwrite?: boolean
-}
+import type { ExtractOptions } from './index.js'
+import { describeProof } from './text.js'
 
 export default async function extract(
   context: Context,
   words: readonly string[],
-  flags: ExtractFlags,
+  options: ExtractOptions,
 ): Promise<Status> {
-  const { console } = context
+  const { console, signal } = context
   const [given = '', name] = words
-  const { output, as, slice, part } = flags
+  const { output, as, slice, part, overwrite } = options
   if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
-  if (output === '-' && context.json) throw new UsageError('--json and -o - both want standard output')
+  checkStdout(context, output)
   if ((name === undefined) === (part === undefined)) throw new UsageError('name one tensor, or a part with --part NAME')
   return forEachModel(context, [given], async (opened, input, source) => {
-    await assertNotInput(output, source)
-    if (part !== undefined) return extractOnePart(context, opened, input, source, output, flags)
+    await assertNotInput(output, [source])
+    const write = async (layout: FileLayout): Promise<number> => {
+      const open = () => openGuarded(output, [source], { overwrite })
+      const run = { signal, onProgress: console.progress.update }
+      const [written] = await markOutputErrors(opened, () => writeLayout({ files: [layout] }, open, run))
+      return written!.size
+    }
+    if (part !== undefined) return extractOnePart(context, opened, input, { ...options, part, output }, write)
     refuseContainer(input, name!, output)
-    const { model, proof, damage } = await provenModel(context, opened, name!, flags)
+    const { model, proof, damage } = await provenModel(context, opened, name!, options)
     const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
-    const size = await write(context, model, source, layoutFor(tensor, output), output, flags)
+    const size = await write(layoutFor(tensor, output))
     const { dtype, shape } = tensor
     if (context.json) {
       const extracted = { name, dtype: dtype.id, shape, order: tensor.order, bytes: tensor.data!.byteLength }
@@ -75,43 +75,33 @@ interface Proven {
 }
 
 /**
- * The model, with the bytes of one tensor compared to their checksums. Where the file has hashes for parts of it, a slice is compared on the
- * way, and so is all that comes from afar: nothing is fetched twice. A slice of a remote file is not worth fetching all that a checksum covers.
+ * The model, with the bytes of one tensor compared with their checksums. Where the file has hashes for parts of a tensor, a slice is compared
+ * while it is read, and so is everything from a remote file: nothing is fetched twice. A slice of a remote file with one checksum for the
+ * whole is not compared, since all that the checksum covers would have to be fetched.
  */
-async function provenModel(context: Context, opened: Model, name: string, flags: ExtractFlags): Promise<Proven> {
-  const isSlice = flags.slice !== undefined
-  const { model, proof } = flags.allowDamage
+async function provenModel(context: Context, opened: Model, name: string, options: ExtractOptions): Promise<Proven> {
+  const isSlice = options.slice !== undefined
+  const { model, proof } = options.allowDamage
     ? { model: opened, proof: undefined }
     : await withVerifiedReads(opened, { only: name })
-  const isAfar = isRemote(opened.files[0]?.name ?? '')
-  const isOnTheWay = proof ? isSlice || isAfar : isSlice && isAfar
-  const damage = isOnTheWay ? [] : await checkDamage(context, opened, flags, new Set([name]))
+  const isFar = isRemote(opened.files[0]?.name ?? '')
+  const isComparedOnRead = proof ? isSlice || isFar : isSlice && isFar
+  const damage = isComparedOnRead ? [] : await checkDamage(context, opened, options, new Set([name]))
   return { model, proof, damage }
-}
-
-/** What the bytes were compared with, where the format has something to compare parts of a file with. */
-function describeProof(proof: ReadProof | undefined): string {
-  if (!proof) return ''
-  const { against, pages, pageBytes, unprovenBytes } = proof
-  if (against.length === 0) return unprovenBytes > 0 ? '; no hash to compare it with' : ''
-  const checked = pageBytes > 0 ? ` (${plural(pages, 'page')})` : ''
-  const rest = unprovenBytes > 0 ? `; ${formatSize(unprovenBytes)} have no hash` : ''
-  return `; checked against ${escapeText(against.join(', '))}${checked}${rest}`
 }
 
 async function extractOnePart(
   context: Context,
   model: Model,
   input: string,
-  source: ByteSource,
-  output: string,
-  flags: ExtractFlags,
+  options: ExtractOptions & { readonly part: string; readonly output: string },
+  write: (layout: FileLayout) => Promise<number>,
 ): Promise<Status> {
   const { console } = context
-  const damage = await checkDamage(context, model, flags)
-  const { part, payload, warnings } = extractPart((await restoreStowed(model)).model, flags.part!)
-  const file: FileLayout = { name: basename(output), slots: [{ kind: 'payload', path: part.kind, payload }] }
-  const size = await write(context, model, source, file, output, flags)
+  const { output } = options
+  const damage = await checkDamage(context, model, options)
+  const { part, payload, warnings } = extractPart((await restoreStowed(model)).model, options.part)
+  const size = await write({ name: basename(output), slots: [{ kind: 'payload', path: part.kind, payload }] })
   const name = part.name ?? part.kind
   if (context.json) {
     await console.json({
@@ -129,24 +119,7 @@ async function extractOnePart(
   return 0
 }
 
-async function write(
-  { console, signal }: Context,
-  model: Model,
-  source: ByteSource,
-  file: FileLayout,
-  output: string,
-  { overwrite }: ExtractFlags,
-): Promise<number> {
-  const [written] = await markOutputErrors(model, () =>
-    writeLayout({ files: [file] }, () => openGuarded(output, source, { overwrite }), {
-      signal,
-      onProgress: console.progress.update,
-    }),
-  )
-  return written!.size
-}
-
-/** Bare bytes under the name of a container would deceive whoever opens them. */
+/** Bare bytes under the name of a container would mislead the next reader. */
 function refuseContainer(input: string, name: string, output: string): void {
   const format = formatForOutput(output)
   if (!(format?.capabilities.write ?? format?.exporter) || extname(output).toLowerCase() === '.npy') return

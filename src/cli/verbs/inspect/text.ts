@@ -6,16 +6,14 @@ import {
   type Inspection,
   type JsonValue,
   type Model,
-  type NoStats,
   type Tensor,
-  type TensorList,
-  type TensorStats,
 } from '../../../node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import {
   formatAmount,
   formatBytes,
+  formatEntry,
   formatInteger,
   formatOffset,
   formatShape,
@@ -23,55 +21,47 @@ import {
   formatValue,
   plural,
 } from '../../console/format-values.js'
-import { type Column, formatTable, type RowSource, shorten } from '../../console/table.js'
+import { type Column, formatTable, type RowSource, rightColumn, shorten } from '../../console/table.js'
+import type { Measured } from '../../input/measure-tensors.js'
+import type { Tensors } from '../../input/tensors.js'
+import type { InspectOptions } from './index.js'
 import { treeRows } from './tree.js'
 
-export interface InspectFlags {
-  readonly tensors?: readonly string[]
-  readonly tree?: boolean
-  readonly metadata?: boolean
-  readonly limit?: number
-  readonly sort?: 'size' | 'name' | 'offset'
-  readonly stats?: boolean
-}
-
 export interface Row extends InspectedTensor {
-  readonly stats?: TensorStats | NoStats
+  readonly stats?: Measured['stats']
 }
-
-const rowsOnTerminal = 100
 
 export function* describeModel(
   model: Model,
   inspection: Omit<Inspection, 'tensors'>,
-  tensors: TensorList,
+  tensors: Tensors,
   rowOf: (tensor: Tensor, i: number) => Row,
-  flags: InspectFlags,
+  options: InspectOptions,
   console: Console,
 ): Generator<string> {
   const { color } = console
-  const limit = flags.limit ?? (console.isTerminal ? rowsOnTerminal : Number.POSITIVE_INFINITY)
+  const limit = options.limit ?? console.maxRows
   yield color.bold(escapeName(inspection.file))
   yield* formatTable([{ title: '', paint: color.dim }, { title: '' }], headRows(model, inspection))
   yield* section('metadata', Object.entries(inspection.metadata).map(metadataRow(valueWidth(console))), limit, console)
-  if (flags.metadata) return
+  if (options.metadata) return
   yield* section('parts', inspection.parts.map(partRow(valueWidth(console))), limit, console)
   if (tensors.length === 0) return
   yield color.bold('tensors')
-  const tree = flags.tree ? treeRows(tensors.map(rowOf)) : undefined
+  const tree = options.tree ? treeRows(tensors.map(rowOf)) : undefined
   const count = tree?.length ?? tensors.length
-  const cells = tree?.slice(0, limit) ?? tensorRows(tensors, limit, rowOf, flags.stats ?? false)
-  yield* formatTable(tree ? treeColumns : tensorColumns(flags), cells, { head: color.underline })
+  const cells = tree?.slice(0, limit) ?? tensorRows(tensors, limit, rowOf, options.stats ?? false)
+  yield* formatTable(tree ? treeColumns : tensorColumns(options), cells, { head: color.underline })
   if (count > limit) yield color.dim(`  … and ${formatInteger(count - limit)} more (--limit)`)
 }
 
 function tensorRows(
-  tensors: TensorList,
+  tensors: Tensors,
   limit: number,
   rowOf: (tensor: Tensor, i: number) => Row,
   withStats: boolean,
 ): RowSource {
-  // Neighbours often share their shape and their size.
+  // Neighbouring tensors often share their shape and their size.
   let shape: readonly Dim[] | undefined
   let shapeText = ''
   let bytes: number | null | undefined
@@ -107,22 +97,17 @@ interface Summary {
   readonly types: string
 }
 
-/** `4 with 3.12 M parameters`, and `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, the most bytes first. */
+/** `4 with 3.12 M parameters`, and `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, sorted by bytes. */
 function summarise({ tensors }: Model): Summary {
   const sums = new Map<string, { count: number; bytes: number }>()
-  let last: string | undefined
-  let sum = { count: 0, bytes: 0 }
   let parameters = 0
   let states = 0
   for (const { role, shape, dtype, encoding, data } of tensors) {
     if (role === 'weight') parameters += countElements(shape) ?? 0
     else states++
     const { id } = encoding ?? dtype
-    if (id !== last) sum = sums.get(id) ?? { count: 0, bytes: 0 }
-    if (id !== last) sums.set(id, sum)
-    last = id
-    sum.count++
-    sum.bytes += data?.byteLength ?? 0
+    const sum = sums.get(id) ?? { count: 0, bytes: 0 }
+    sums.set(id, { count: sum.count + 1, bytes: sum.bytes + (data?.byteLength ?? 0) })
   }
   const sorted = [...sums].sort(([, a], [, b]) => b.bytes - a.bytes)
   return {
@@ -140,21 +125,10 @@ function* section(title: string, rows: readonly string[][], limit: number, { col
 
 function metadataRow(width: number) {
   return ([key, entry]: [string, JsonValue]): string[] => {
-    const { type, value, length, item } = entry as { type: string; value?: JsonValue; length?: number; item?: string }
-    const shownType = type === 'array' ? `${item}[${length}]` : type
-    return [escapeName(key), shownType, shorten(escapeText(plainValue(value, length)), width)]
+    const [type, value] = formatEntry(entry)
+    return [escapeName(key), type, shorten(escapeText(value), width)]
   }
 }
-
-/** A list is shown without the types of its items, which are in the column before. */
-export function plainValue(value: JsonValue | undefined, length?: number): string {
-  if (!Array.isArray(value)) return JSON.stringify(value ?? null)
-  const items = value.map((item) => JSON.stringify(isTyped(item) ? item.value : item))
-  return `[${items.join(', ')}${length !== undefined && length > items.length ? ', …' : ''}]`
-}
-
-const isTyped = (value: JsonValue): value is { type: string; value: JsonValue } =>
-  typeof value === 'object' && value !== null && 'type' in value && 'value' in value
 
 function partRow(width: number) {
   return (part: JsonValue): string[] => {
@@ -168,15 +142,14 @@ function partRow(width: number) {
   }
 }
 
-function tensorColumns({ stats }: InspectFlags): Column[] {
-  const right = (title: string): Column => ({ title, align: 'right' })
+function tensorColumns({ stats }: InspectOptions): Column[] {
   return [
     { title: 'name' },
     { title: 'type' },
     { title: 'shape' },
-    right('size'),
-    right('offset'),
-    ...(stats ? ['min', 'max', 'mean', 'std'].map(right) : []),
+    rightColumn('size'),
+    rightColumn('offset'),
+    ...(stats ? ['min', 'max', 'mean', 'std'].map(rightColumn) : []),
     { title: 'note' },
   ]
 }
@@ -200,7 +173,7 @@ function noteOn({ order, role, file, extra }: Row): string {
   return notes.filter(Boolean).join(', ')
 }
 
-/** What the format calls the type of elements that are none of ours. */
+/** The format's own name for a type of elements that we do not have. */
 const ownType = (extra: Row['extra']): string | false =>
   typeof extra === 'object' &&
   extra !== null &&
@@ -215,6 +188,6 @@ const treeColumns: readonly Column[] = [
   { title: 'name' },
   { title: 'type' },
   { title: 'shape' },
-  { title: 'parameters', align: 'right' },
-  { title: 'size', align: 'right' },
+  rightColumn('parameters'),
+  rightColumn('size'),
 ]

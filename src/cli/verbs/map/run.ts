@@ -11,44 +11,30 @@ import {
   usageCodes,
 } from '../../../node.js'
 import type { Context } from '../../context.js'
-import { escapeName, escapeText } from '../../console/escape.js'
-import { formatBytes, formatInteger, formatOffset, formatSize, plural } from '../../console/format-values.js'
-import { hexDump } from '../../hex-dump.js'
 import { forEachInput, inputOptions, openOptions } from '../../input/run-inputs.js'
 import type { Status } from '../../status.js'
-import { type Column, formatTable, shorten } from '../../console/table.js'
+import type { MapOptions } from './index.js'
+import { type MappedFile, printFile } from './text.js'
 
-interface MapFlags {
-  readonly depth?: number
-  readonly hex?: boolean
-  readonly at?: number
-}
-
-interface Listed {
-  readonly file: string
-  readonly size: number
-  readonly extents: readonly MapRow[]
-  readonly overlaps: readonly MapRow[]
-}
-
-export default function map(context: Context, inputs: readonly string[], flags: MapFlags): Promise<Status> {
+export default function map(context: Context, inputs: readonly string[], options: MapOptions): Promise<Status> {
   const { console } = context
+  const { at, hex } = options
   return forEachInput(context, inputs, async (source, input) => {
     const result = await mapSource(source, openOptions(context))
-    if (flags.at !== undefined && flags.at >= source.size)
+    if (at !== undefined && at >= source.size)
       failWith(usageCodes.option, {
         file: input,
-        message: `it has only ${source.size} bytes; ${flags.at} is beyond its end`,
+        message: `it has only ${source.size} bytes; ${at} is beyond its end`,
       })
     const files = result.files
-      .filter((file) => flags.at === undefined || file.file === source.name)
-      .map((file) => choose(file, flags))
+      .filter(({ file }) => at === undefined || file === source.name)
+      .map((file) => choose(file, options))
     const failed = result.findings.find((finding) => finding.severity === 'error')
     if (context.json) await console.json({ ...result, file: input, files })
     else {
-      const reader = flags.hex ? await openInput(input, inputOptions(context)) : undefined
+      const reader = hex ? await openInput(input, inputOptions(context)) : undefined
       try {
-        for (const file of files) await describe(context, file, flags, reader && (await fileOf(reader, file.file)))
+        for (const file of files) await printFile(console, file, at, reader && (await fileOf(reader, file.file)))
       } finally {
         await reader?.close()
       }
@@ -58,7 +44,7 @@ export default function map(context: Context, inputs: readonly string[], flags: 
   })
 }
 
-function choose(file: Listed, { at, depth }: MapFlags): Listed {
+function choose(file: MappedFile, { at, depth }: MapOptions): MappedFile {
   const holds = (row: MapRow): boolean => at === undefined || (row.offset <= at && at < row.offset + row.length)
   const extents = depth === undefined ? file.extents : groupExtents(file.extents, depth)
   return { ...file, extents: extents.filter(holds), overlaps: file.overlaps.filter(holds) }
@@ -72,7 +58,7 @@ async function fileOf(main: ByteSource, name: string): Promise<ByteSource | unde
   return path.includes('/') ? main.below?.(path) : main.sibling?.(path)
 }
 
-/** The way from the directory of one file down to another, with slashes. */
+/** The path from the directory of one file down to another, with slashes. */
 function pathBelow(main: string, name: string): string | undefined {
   if (isRemote(main)) {
     const home = new URL('.', main).href
@@ -80,52 +66,4 @@ function pathBelow(main: string, name: string): string | undefined {
   }
   const path = relative(dirname(main), name)
   return isRemote(name) || isAbsolute(path) || path.startsWith('..') ? undefined : path.replaceAll(sep, '/')
-}
-
-async function describe(
-  { console }: Context,
-  { file, size, extents, overlaps }: Listed,
-  flags: MapFlags,
-  bytes: ByteSource | undefined,
-): Promise<void> {
-  const { color } = console
-  const valueWidth = console.isTerminal ? Math.max(20, console.width - 60) : 200
-  const columns: Column[] = [
-    { title: 'offset', align: 'right' },
-    { title: 'length', align: 'right' },
-    { title: 'kind', paint: color.dim },
-    { title: 'field' },
-    { title: 'value', paint: color.cyan },
-  ]
-  const cells = (row: MapRow): string[] => [
-    formatOffset(row.offset),
-    formatInteger(row.length),
-    row.kind,
-    escapeText(row.path),
-    row.value === undefined ? '' : shorten(escapeText(String(row.value)), valueWidth),
-  ]
-  await console.print([`${color.bold(escapeName(file))}  ${formatBytes(size)}`])
-  const lines = formatTable(columns, extents.map(cells), { head: color.underline })
-  if (!bytes) await console.print(lines)
-  else {
-    const [head, ...body] = [...lines]
-    if (head !== undefined) await console.print([head])
-    for (const [index, line] of body.entries()) {
-      const { offset, length } = extents[index]!
-      await console.print([line, ...(await hexDump(bytes, offset, length, flags.at))])
-    }
-  }
-  if (overlaps.length > 0) {
-    await console.print([
-      color.yellow(`  ${plural(overlaps.length, 'range')} over bytes that are listed above:`),
-      ...formatTable(columns, overlaps.map(cells)),
-    ])
-  }
-  if (flags.at === undefined) await console.print([summaryOf(extents)])
-}
-
-function summaryOf(extents: readonly MapRow[]): string {
-  const sums = new Map<string, number>()
-  for (const { kind, length } of extents) sums.set(kind, (sums.get(kind) ?? 0) + length)
-  return `  ${[...sums].map(([kind, length]) => `${formatSize(length)} ${kind}`).join(' · ')}`
 }

@@ -1,7 +1,8 @@
-import { dryRun, noOverwrite, to } from '../../flags/shared.js'
-import type { Verb } from '../verb.js'
+import type { OptionsOf } from '../../flags/flag.js'
+import { allowLoss, dryRun, output, overwrite, to } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
 
-export const pack: Verb = {
+export const pack = defineVerb({
   name: 'pack',
   summary: 'build a container from a description and data files',
   description:
@@ -9,32 +10,30 @@ export const pack: Verb = {
   arguments: [
     { name: '<description>', description: 'FILE.json, FILE.yaml, MODULE.mjs#NAME, or - for JSON on standard input' },
   ],
-  options: [
-    { flags: '-o, --output <file>', description: 'the output: a file, or - for standard output' },
+  flags: {
+    output: output('the output: a file, or - for standard output'),
     to,
-    {
-      flags: '--json [file]',
+    json: {
+      value: '[file]',
       description:
         'with a file: JSON that fills the fields of the description by name; alone: one JSON object on standard output',
     },
-    { flags: '--data <file>', description: 'the same as --json with a file; can be YAML' },
-    {
-      flags: '--root <directory>',
+    data: { value: '<file>', description: 'the same as --json with a file; can be YAML' },
+    root: {
+      value: '<directory>',
       description: 'where data files are, and what they may not lead out of (default: the folder of the description)',
     },
     dryRun,
-    {
-      flags: '--allow-loss [level]',
-      description: 'go on although the format cannot hold everything: none, precision or all (meant when left out)',
-      choices: ['none', 'precision', 'all'],
-      bare: 'all',
-    },
-    noOverwrite,
-  ],
+    allowLoss: allowLoss(
+      'go on although the format cannot hold everything: none, precision or all (meant when left out)',
+    ),
+    overwrite,
+  },
   formatOptions: 'write',
   examples: [
     ['tare pack mlp.yaml -o mlp.oinf', 'what the description says, in the format that the name says'],
     ['tare pack ./mlp.mjs#MlpRegression --json data.json -o mlp.oinf', 'a module, its fields filled from JSON'],
   ],
-  load: () => import('./run.js'),
-}
+})
+
+export type PackOptions = OptionsOf<typeof pack.flags>

@@ -3,77 +3,66 @@ import {
   checkLoss,
   closeModel,
   defaultMethod,
-  type Finding,
-  formatForOutput,
-  type MethodChoice,
   type Model,
   type ModelQuality,
   modelQuality,
   openInput,
   openModel,
   planQuantization,
-  type Quantization,
-  runConversion,
-  type TensorQuality,
 } from '../../../node.js'
-import type { Context } from '../../context.js'
-import { type DamageFlags, damageAllowed, damageJson } from '../../input/damage.js'
-import { escapeName, escapeText } from '../../console/escape.js'
-import { formatOptionValues } from '../../format-facts.js'
-import { formatSize, formatValue } from '../../console/format-values.js'
-import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
-import { poolOf } from '../../pool-of.js'
-import { type QuantizeFlags, quantizeSettings } from '../../flags/quantize.js'
-import { checkFormatId, forEachModel } from '../../input/run-inputs.js'
-import { unknownOutput } from '../../output/plan.js'
-import { type Status, UsageError } from '../../status.js'
-import { formatTable, type Paint } from '../../console/table.js'
+import { type Context, poolOf } from '../../context.js'
+import { quantizeSettings } from '../../flags/quantize.js'
+import { damageAllowed, damageJson } from '../../input/damage.js'
+import { forEachModel } from '../../input/run-inputs.js'
+import { writeConversion } from '../../output/conversion.js'
+import { formatOfOutput, requireFile, unknownOutput } from '../../output/names.js'
+import type { Status } from '../../status.js'
+import type { QuantizeOptions } from './index.js'
+import { printQuantization } from './text.js'
 
-interface Flags extends QuantizeFlags, DamageFlags {
-  readonly output?: string
-  readonly to?: string
-  readonly method?: string
-  readonly only?: readonly string[]
-  readonly exclude?: readonly string[]
-  readonly report?: boolean
-  readonly files?: boolean
-  readonly without?: readonly string[]
-  readonly overwrite?: boolean
-}
-
-export default async function quantize(context: Context, inputs: readonly string[], flags: Flags): Promise<Status> {
-  const { console, signal } = context
-  const { output, to } = flags
-  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
-  if (to !== undefined) checkFormatId(to, '--to')
-  const target = to ?? formatForOutput(output)?.id
+export default async function quantize(
+  context: Context,
+  inputs: readonly string[],
+  options: QuantizeOptions,
+): Promise<Status> {
+  const { console, signal, formatOptions: extra } = context
+  const output = requireFile(options.output)
+  const target = formatOfOutput(output, options.to)?.id
   if (target === undefined) throw unknownOutput()
-  const extra = formatOptionValues('write', { ...flags })
+  const pool = poolOf(context)
+  const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = defaultMethod(target), only, exclude, files, without } = flags
+    const { method = defaultMethod(target), only, exclude, files, without, overwrite } = options
     const planned = await planQuantization(model, target, {
-      ...quantizeSettings(method, flags, console.progress.update),
-      ...{ name: basename(output), only, exclude, files, without, extra, signal, pool: poolOf(context) },
+      ...quantizeSettings(method, options, console.progress.update),
+      ...{ name: basename(output), only, exclude, files, without, extra, signal, pool },
     })
-    checkLoss(planned.plan)
-    const pathOf = (name: string): string => join(dirname(output), name)
-    if (flags.dryRun) return show(context, input, model, planned, pathOf, undefined, [])
-    for (const { name } of planned.plan.files) await assertNotInput(pathOf(name), source)
-    const { damage, onDamage } = damageAllowed(context, flags.allowDamage)
-    await markOutputErrors(model, () =>
-      runConversion(planned, (name) => openGuarded(pathOf(name), source, { overwrite: flags.overwrite }), {
-        signal,
-        onProgress: console.progress.update,
-        pool: poolOf(context),
-        onDamage,
-      }),
-    )
-    const quality = flags.report ? await compare(context, model, pathOf(planned.plan.files[0]!.name)) : undefined
-    return show(context, input, model, planned, pathOf, quality, damage)
+    const { plan, choices } = planned
+    checkLoss(plan)
+    const { damage, onDamage } = damageAllowed(context, options.allowDamage)
+    if (!options.dryRun)
+      await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
+    const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
+    const isMeasured = options.report && !options.dryRun
+    const quality = isMeasured ? await compare(context, model, written[0]!.name) : undefined
+    if (context.json)
+      await console.json({
+        file: input,
+        format: model.format,
+        target: plan.target,
+        size: plan.size,
+        files: written,
+        choices,
+        ...(plan.notes.length > 0 && { notes: plan.notes }),
+        ...(quality && { quality }),
+        ...damageJson(damage),
+      })
+    else await printQuantization(console, planned, written[0]!.name, quality)
+    return 0
   })
 }
 
-/** Measured on what was written, read back as anybody would. */
+/** Measured on what was written, which is read back like any other file. */
 async function compare({ console, signal }: Context, model: Model, output: string): Promise<ModelQuality> {
   const written = await openModel(await openInput(output, { signal }), { signal })
   try {
@@ -81,77 +70,4 @@ async function compare({ console, signal }: Context, model: Model, output: strin
   } finally {
     await closeModel(written)
   }
-}
-
-async function show(
-  { console, json }: Context,
-  input: string,
-  model: Model,
-  { plan, choices }: Quantization,
-  pathOf: (name: string) => string,
-  quality: ModelQuality | undefined,
-  damage: readonly Finding[],
-): Promise<Status> {
-  if (json) {
-    await console.json({
-      file: input,
-      format: model.format,
-      target: plan.target,
-      size: plan.size,
-      files: plan.files.map((file) => ({ ...file, name: pathOf(file.name) })),
-      choices,
-      ...(plan.notes.length > 0 && { notes: plan.notes }),
-      ...(quality && { quality }),
-      ...damageJson(damage),
-    })
-    return 0
-  }
-  const { underline } = console.color
-  await console.print(quality ? describeQuality(quality, underline) : describeChoices(choices, underline))
-  for (const note of plan.notes) console.remark(`  note: ${escapeText(note)}`)
-  const before = choices.reduce((sum, choice) => sum + choice.sizeBefore, 0)
-  console.remark(
-    `${escapeName(pathOf(plan.files[0]!.name))}: ${plan.target}, ${formatSize(plan.size)}, from ${formatSize(before)} of weights`,
-  )
-  return 0
-}
-
-function* describeChoices(choices: readonly MethodChoice[], head: Paint): Generator<string> {
-  const columns = [
-    { title: 'name' },
-    { title: 'method' },
-    { title: 'before', align: 'right' as const },
-    { title: 'after', align: 'right' as const },
-    { title: 'reason' },
-  ]
-  const rows = choices.map(({ name, method, sizeBefore, sizeAfter, reason }) => {
-    return [escapeName(name), method ?? 'keep', formatSize(sizeBefore), formatSize(sizeAfter), escapeText(reason ?? '')]
-  })
-  yield* formatTable(columns, rows, { head })
-}
-
-function* describeQuality({ tensors, total }: ModelQuality, head: Paint): Generator<string> {
-  const right = { align: 'right' as const }
-  const columns = [
-    { title: 'name' },
-    { title: 'from' },
-    { title: 'to' },
-    { title: 'bits', ...right },
-    { title: 'rmse', ...right },
-    { title: 'max error', ...right },
-    { title: 'SNR dB', ...right },
-    { title: 'cosine', ...right },
-  ]
-  const row = (quality: TensorQuality, name: string): string[] => [
-    name,
-    quality.from,
-    quality.to,
-    quality.bitsPerWeight.toFixed(2),
-    formatValue(quality.rmse),
-    formatValue(quality.maxError),
-    quality.snr === null ? '-' : quality.snr.toFixed(2),
-    quality.cosine === null ? '-' : quality.cosine.toFixed(6),
-  ]
-  const rows = tensors.map((tensor) => row(tensor, escapeName(tensor.name)))
-  yield* formatTable(columns, total ? [...rows, row(total, 'all of them')] : rows, { head })
 }

@@ -1,22 +1,17 @@
 import { type Model, showModel } from '../../../node.js'
-import { chooseTensors } from '../../input/tensors.js'
-import type { Context } from '../../context.js'
-import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { escapeLines, escapeName } from '../../console/escape.js'
-import { assertUnchanged } from '../../output/guarded-output.js'
-import { poolOf } from '../../pool-of.js'
-import { forEachModel } from '../../input/run-inputs.js'
+import { type Context, poolOf } from '../../context.js'
+import { damageJson, warnOfDamage } from '../../input/damage.js'
+import { assertUnchanged, forEachModel } from '../../input/run-inputs.js'
+import { chooseTensors } from '../../input/tensors.js'
 import type { Status } from '../../status.js'
+import type { ShowOptions } from './index.js'
 
-interface ShowFlags {
-  readonly tensors?: readonly string[]
-}
-
-export default function show(context: Context, inputs: readonly string[], flags: ShowFlags): Promise<Status> {
+export default function show(context: Context, inputs: readonly string[], options: ShowOptions): Promise<Status> {
   const { console, signal } = context
   const pool = poolOf(context)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const chosen = { ...model, tensors: chooseTensors(model, flags.tensors, console) }
+    const chosen = { ...model, tensors: chooseTensors(model, options.tensors, console) }
     const damage = await warnOfDamage(context, model, chosen.tensors)
     if (context.json) {
       let text = ''
@@ -32,7 +27,7 @@ export default function show(context: Context, inputs: readonly string[], flags:
   })
 }
 
-/** On a terminal, a line end inside a name must not look like the end of a line of ours; a program gets the text as it is defined. */
+/** On a terminal, a line end inside a name must not look like one of ours; a program gets the text as it is defined. */
 function withShownNames(model: Model, shownAs: (name: string) => string): Model {
   return {
     ...model,

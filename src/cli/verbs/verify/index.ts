@@ -1,28 +1,29 @@
+import type { OptionsOf } from '../../flags/flag.js'
 import { inputs, threads } from '../../flags/shared.js'
-import type { Verb } from '../verb.js'
+import { defineVerb } from '../verb.js'
 
-export const verify: Verb = {
+export const verify = defineVerb({
   name: 'verify',
   summary: 'run every check that the format has and report all findings',
   description:
     'Checks structure, ranges, names and every checksum that the format stores. Each finding has a code, a byte offset and the path of the field.',
   arguments: [inputs],
-  options: [
-    { flags: '--quick', description: 'structure only: do not read the weights' },
-    { flags: '--strict', description: 'treat warnings as errors' },
-    {
-      flags: '--profile <name>',
+  flags: {
+    quick: { description: 'structure only: do not read the weights' },
+    strict: { description: 'treat warnings as errors' },
+    profile: {
+      value: '<name>',
       description: 'the tensors and metadata of a known model must be there, such as all-MiniLM-L6-v2',
     },
-    { flags: '--receipt <file>', description: 'the model must be what this receipt of convert says it wrote' },
-    {
-      flags: '--source <input>',
+    receipt: { value: '<file>', description: 'the model must be what this receipt of convert says it wrote' },
+    source: {
+      value: '<input>',
       description:
         'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name; of a merged model all of them, in this order, or turned round after --prefer last',
       repeat: true,
     },
     threads,
-  ],
+  },
   formatOptions: 'check',
   examples: [
     ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
@@ -32,5 +33,6 @@ export const verify: Verb = {
       'whether both files are still those of the conversion, and the receipt tells the truth',
     ],
   ],
-  load: () => import('./run.js'),
-}
+})
+
+export type VerifyOptions = OptionsOf<typeof verify.flags>
