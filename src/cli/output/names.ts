@@ -19,9 +19,11 @@ export function checkStdout({ json }: Context, output: string | undefined): void
 export const formatOfOutput = (output: string | undefined, to: string | undefined): Format | undefined =>
   to === undefined ? formatForOutput(basename(output ?? '')) : formatNamed(to, '--to')
 
+export const isWritable = ({ capabilities, exporter }: Format): boolean => !!(capabilities.write ?? exporter)
+
 /** The name of the output says no format; lists what `--to` takes. */
 export function unknownOutput(): UsageError {
-  const known = formats.filter((each) => each.layout ?? each.exporter).map((each) => each.id)
+  const known = formats.filter(isWritable).map((each) => each.id)
   return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
 }
 

@@ -20,7 +20,7 @@ export const embed = defineVerb({
     },
     maxLength: {
       value: '<n>',
-      description: 'the most tokens of a text; in the reference profile also the fewest (256)',
+      description: 'maximum tokens of a text; the reference profile also pads to it (256)',
       parse: parsePositive,
     },
     heads: {

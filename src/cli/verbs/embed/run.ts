@@ -39,7 +39,7 @@ export default async function embed(
     })
     try {
       if (embedder.isOrientationAssumed && !context.json)
-        context.console.remark('the shapes do not tell how linear weights lie; what is usual for the format was taken')
+        context.console.remark('the shapes do not tell how linear weights lie; the default of the format was taken')
       await embedAll(context, embedder, texts, options, { file: input, format: model.format })
       return 0
     } finally {

@@ -15,15 +15,14 @@ import {
   writeLayout,
 } from '../../../node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatShape, formatSize } from '../../console/format-values.js'
+import { formatShape, formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { checkDamage, damageJson } from '../../input/damage.js'
 import { forEachModel } from '../../input/run-inputs.js'
 import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
-import { checkStdout } from '../../output/names.js'
+import { checkStdout, isWritable } from '../../output/names.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ExtractOptions } from './index.js'
-import { describeProof } from './text.js'
 
 export default async function extract(
   context: Context,
@@ -90,6 +89,16 @@ async function provenModel(context: Context, opened: Model, name: string, option
   return { model, proof, damage }
 }
 
+/** What the bytes were compared with, where the format has hashes for parts of a file. */
+function describeProof(proof: ReadProof | undefined): string {
+  if (!proof) return ''
+  const { against, pages, pageBytes, unprovenBytes } = proof
+  if (against.length === 0) return unprovenBytes > 0 ? '; no hash to compare it with' : ''
+  const checked = pageBytes > 0 ? ` (${plural(pages, 'page')})` : ''
+  const rest = unprovenBytes > 0 ? `; ${formatSize(unprovenBytes)} have no hash` : ''
+  return `; checked against ${escapeText(against.join(', '))}${checked}${rest}`
+}
+
 async function extractOnePart(
   context: Context,
   model: Model,
@@ -122,7 +131,7 @@ async function extractOnePart(
 /** Bare bytes under the name of a container would mislead the next reader. */
 function refuseContainer(input: string, name: string, output: string): void {
   const format = formatForOutput(output)
-  if (!(format?.capabilities.write ?? format?.exporter) || extname(output).toLowerCase() === '.npy') return
+  if (!format || !isWritable(format) || extname(output).toLowerCase() === '.npy') return
   const how = `tare convert ${input} --only ${name} -o ${output}`
   throw new UsageError(`extract writes FILE.npy or bare bytes, no ${format.title}; that is: ${how}`)
 }

@@ -4,9 +4,8 @@ import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { type Status, UsageError } from '../../status.js'
-import { differences, type HashRecord, parseHashes, recordFor } from './check.js'
 import type { HashOptions } from './index.js'
-import { describeCheck, describeHashes } from './text.js'
+import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
 
 export default async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
   const { console, signal } = context

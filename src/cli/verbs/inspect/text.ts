@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import {
   countElements,
-  type Dim,
   type InspectedTensor,
   type Inspection,
   type JsonValue,
@@ -21,7 +20,7 @@ import {
   formatValue,
   plural,
 } from '../../console/format-values.js'
-import { type Column, formatTable, type RowSource, rightColumn, shorten } from '../../console/table.js'
+import { type Column, formatTable, rightColumn, shorten } from '../../console/table.js'
 import type { Measured } from '../../input/measure-tensors.js'
 import type { Tensors } from '../../input/tensors.js'
 import type { InspectOptions } from './index.js'
@@ -50,33 +49,12 @@ export function* describeModel(
   yield color.bold('tensors')
   const tree = options.tree ? treeRows(tensors.map(rowOf)) : undefined
   const count = tree?.length ?? tensors.length
-  const cells = tree?.slice(0, limit) ?? tensorRows(tensors, limit, rowOf, options.stats ?? false)
+  const cells = tree?.slice(0, limit) ?? {
+    count: Math.min(tensors.length, limit),
+    row: (i: number) => tensorRow(rowOf(tensors.at(i)!, i), options.stats),
+  }
   yield* formatTable(tree ? treeColumns : tensorColumns(options), cells, { head: color.underline })
   if (count > limit) yield color.dim(`  … and ${formatInteger(count - limit)} more (--limit)`)
-}
-
-function tensorRows(
-  tensors: Tensors,
-  limit: number,
-  rowOf: (tensor: Tensor, i: number) => Row,
-  withStats: boolean,
-): RowSource {
-  // Neighbouring tensors often share their shape and their size.
-  let shape: readonly Dim[] | undefined
-  let shapeText = ''
-  let bytes: number | null | undefined
-  let size = ''
-  return {
-    count: Math.min(tensors.length, limit),
-    row(i) {
-      const row = rowOf(tensors.at(i)!, i)
-      if (row.shape !== shape) shapeText = formatShape(row.shape)
-      if (row.bytes !== bytes) size = row.bytes === null ? 'no data' : formatSize(row.bytes)
-      shape = row.shape
-      bytes = row.bytes
-      return tensorRow(row, shapeText, size, withStats)
-    },
-  }
 }
 
 const valueWidth = (console: Console): number => (console.isTerminal ? Math.max(30, console.width - 50) : 400)
@@ -154,13 +132,13 @@ function tensorColumns({ stats }: InspectOptions): Column[] {
   ]
 }
 
-function tensorRow(row: Row, shape: string, size: string, withStats: boolean): string[] {
+function tensorRow(row: Row, withStats: boolean | undefined): string[] {
   const stats = row.stats?.reason === undefined ? row.stats : undefined
   return [
     escapeName(row.name),
     typeOf(row),
-    shape,
-    size,
+    formatShape(row.shape),
+    row.bytes === null ? 'no data' : formatSize(row.bytes),
     row.offset === null ? '' : formatOffset(row.offset),
     ...(withStats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(formatValue) : []),
     noteOn(row),

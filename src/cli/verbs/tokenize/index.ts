@@ -16,7 +16,7 @@ export const tokenize = defineVerb({
     },
     maxLength: {
       value: '<n>',
-      description: 'the most tokens of a text; the reference profile fills up to it (256)',
+      description: 'maximum tokens of a text; the reference profile also pads to it (256)',
       parse: parsePositive,
     },
     vocab,

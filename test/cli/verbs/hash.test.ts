@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { toJsonLine } from '../../../src/cli/console/json.js'
-import { differences, parseHashes, recordFor } from '../../../src/cli/verbs/hash/check.js'
-import { describeHashes } from '../../../src/cli/verbs/hash/text.js'
+import { describeHashes, differences, parseHashes, recordFor } from '../../../src/cli/verbs/hash/text.js'
 import type { HashResult } from '../../../src/node.js'
 
 const result: HashResult = {
