@@ -72,13 +72,14 @@ export async function writeConversion(
   return files.map(({ name, size }) => ({ name: pathOf(name), size }))
 }
 
-/** What is printed about a conversion that was carried out: as JSON with what else there is to say, or as a summary that ends with `about`. */
+/** What is printed about a conversion that was carried out: JSON, with `more` in it, or a summary that ends with `about`. */
 export async function reportWritten(
   { console, json }: Context,
   input: string,
   plan: Plan,
   files: readonly { readonly name: string; readonly size: number }[],
-  { about, ...more }: { readonly about: string },
+  about: string,
+  more: object = {},
 ): Promise<void> {
   if (json) return console.json({ ...planJson(plan), file: input, format: plan.source.format, ...more, files })
   for (const line of summarizePlan(plan, console.errorColor)) console.remark(line)

@@ -138,8 +138,8 @@ async function carryOut(
     await markOutputErrors(model, () => writeReceipt(context, receipt, written))
   }
   const where = files.length === 1 ? '' : ` in ${plural(files.length, 'file')}`
-  await reportWritten(context, input, plan, files, {
-    about: `${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`,
+  const about = `${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`
+  await reportWritten(context, input, plan, files, about, {
     ...(receipt !== undefined && { receipt }),
     ...damageJson(damage),
   })

@@ -72,6 +72,6 @@ async function carryOut(
   const destination = { pathOf, inputs: model.files, overwrite }
   const files = await writeConversion(context, conversion, destination, { allowLoss: maxLoss(allowLoss) })
   const about = `${plural(model.tensors.length, 'tensor')}, ${formatSize(plan.size)}`
-  await reportWritten(context, input, plan, files, { about })
+  await reportWritten(context, input, plan, files, about)
   return 0
 }
