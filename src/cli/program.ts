@@ -2,7 +2,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Console } from './console/console.js'
 import { escapeLines } from './console/escape.js'
-import { type Flag, type Flags, flagTerms, longName } from './flags/flag.js'
+import type { Flag, Flags } from './flags/flag.js'
 import { commonFlags } from './flags/shared.js'
 import { UsageError } from './status.js'
 import type { Verb } from './verbs/verb.js'
@@ -58,6 +58,19 @@ function buildVerb(program: Command, verb: Verb, act: Act): Command {
     return act(command.args, Object.fromEntries(values.filter(([, value]) => value !== undefined)))
   })
   return command
+}
+
+/** `--dry-run` for `dryRun`. */
+export const longName = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** How help lists a flag: `-o, --output <file>`. A flag and its negation are two entries. */
+export function flagTerms(name: string, { short, value, description, negated }: Flag): [term: string, about: string][] {
+  const long = longName(name)
+  const terms: [string, string][] = []
+  if (description !== undefined)
+    terms.push([`${short ? `-${short}, ` : ''}${long}${value ? ` ${value}` : ''}`, description])
+  if (negated !== undefined) terms.push([long.replace('--', '--no-'), negated])
+  return terms
 }
 
 function buildOption(term: string, about: string, flag: Flag): Option {

@@ -42,16 +42,3 @@ type Parsed<F extends Flag> = F extends { parse: (text: string) => infer Value }
 // Both keep the literal types, from which the types of the values follow.
 export const defineFlag = <const F extends Flag>(flag: F): F => flag
 export const defineFlags = <const F extends Flags>(flags: F): F => flags
-
-/** `--dry-run` for `dryRun`. */
-export const longName = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-
-/** How help lists a flag: `-o, --output <file>`. A flag and its negation are two entries. */
-export function flagTerms(name: string, { short, value, description, negated }: Flag): [term: string, about: string][] {
-  const long = longName(name)
-  const terms: [string, string][] = []
-  if (description !== undefined)
-    terms.push([`${short ? `-${short}, ` : ''}${long}${value ? ` ${value}` : ''}`, description])
-  if (negated !== undefined) terms.push([long.replace('--', '--no-'), negated])
-  return terms
-}

@@ -17,7 +17,7 @@ import {
 } from '../../node.js'
 import { describeFailure, followTemps, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
-import { meansCannotRun, type Status, UsageError, worst } from '../status.js'
+import { meansCannotRun, type Status, UsageError } from '../status.js'
 import { openNamed } from './open-named.js'
 
 /** Runs `work` for each input; the result is the worst status of all. */
@@ -29,9 +29,12 @@ export async function forEachInput(
   followTemps(onTempCount)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
-  let status: Status = 0
-  for (const input of inputs) status = worst(status, await runOne(context, input, (source) => work(source, input)))
-  return status
+  let worst: Status = 0
+  for (const input of inputs) {
+    const status = await runOne(context, input, (source) => work(source, input))
+    if (status > worst) worst = status
+  }
+  return worst
 }
 
 /** The same for verbs that need an open model. Remarks of the parser go to standard error. */

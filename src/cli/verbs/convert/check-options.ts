@@ -2,10 +2,10 @@
 import { resolve } from 'node:path'
 import { parseRename } from '../../../node.js'
 import type { Context } from '../../context.js'
-import { longName } from '../../flags/flag.js'
 import { quantizeFlags } from '../../flags/quantize.js'
 import { checkStdin, formatNamed } from '../../input/run-inputs.js'
 import { checkStdout, stemOf } from '../../output/names.js'
+import { longName } from '../../program.js'
 import { UsageError } from '../../status.js'
 import type { ConvertOptions } from './index.js'
 
