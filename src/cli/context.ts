@@ -1,18 +1,33 @@
-import type { Console } from './console.js'
-import type { RemoteParts } from './open-named.js'
+import { type OptionValues, openPool, type WorkerPool } from '../node.js'
+import type { Console } from './console/console.js'
+import type { OptionsOf } from './flags/flag.js'
+import type { commonFlags } from './flags/shared.js'
+
+type CommonOptions = OptionsOf<typeof commonFlags>
 
 /** What every verb gets besides its own words and options. */
 export interface Context {
   readonly console: Console
   readonly signal: AbortSignal
   readonly json: boolean
-  readonly from: string | undefined
+  readonly from: CommonOptions['from']
   readonly lenient: boolean
-  /** Which addresses that an index names may be asked. */
-  readonly remoteParts: RemoteParts
-  /** How http addresses are asked. */
+  /** Which addresses that an index names may be fetched: none, those of the public network, or any. */
+  readonly remoteParts: CommonOptions['remoteParts']
+  /** Sent with requests to http addresses. */
   readonly headers: Readonly<Record<string, string>>
   readonly cache: boolean
   /** How many threads large work may use; undefined: as many as there are cores. */
   readonly threads: number | undefined
+  /** Values of flags that formats declare, under the names that formats know. */
+  readonly formatOptions: OptionValues
+}
+
+const pools = new WeakMap<AbortSignal, { readonly pool: WorkerPool | undefined }>()
+
+/** The threads of this command, shared by all of its work. None is started before there is something to do for it. */
+export function poolOf({ signal, threads }: Context): WorkerPool | undefined {
+  const known = pools.get(signal) ?? { pool: openPool({ threads }) }
+  pools.set(signal, known)
+  return known.pool
 }

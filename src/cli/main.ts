@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The way to `--version` loads nothing but Node itself: programs ask it often, and it is the measure of the start-up time.
+// `--version` alone loads nothing but Node itself: programs ask for it often, and it is the baseline of the start-up time.
 import { readFileSync } from 'node:fs'
 import module from 'node:module'
 

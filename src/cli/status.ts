@@ -1,11 +1,9 @@
 /** 0: fine. 1: the answer is no. 2: the run itself could not be done. */
 export type Status = 0 | 1 | 2
 
-export const worst = (a: Status, b: Status): Status => (a > b ? a : b)
-
 /**
  * What keeps a run from being done at all: wrong usage, an input that is missing or cannot be read, the network, an output that cannot be
- * written. Everything else is the answer "no" about a file.
+ * written. Every other error is the answer "no" about a file.
  */
 const cannotRun: readonly string[] = [
   ...['not-found', 'denied', 'failed', 'not-a-file', 'ambiguous-directory', 'empty-directory', 'exists', 'no-space'],

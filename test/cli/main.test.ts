@@ -59,7 +59,7 @@ test.each([['SIGINT'], ['SIGTERM']] as const)('%s ends it while it reads', async
 
 test.each([['SIGINT'], ['SIGTERM']] as const)('%s ends it in the middle of a long computation', async (signal) => {
   const code = `
-    import { installSignals, onEarlyExit } from ${JSON.stringify(pathToFileURL(compiled('cli/process-events.js')))}
+    import { installSignals, onEarlyExit } from ${JSON.stringify(pathToFileURL(compiled('cli/console/process-events.js')))}
     installSignals({ progress: {} })
     onEarlyExit(() => {})() // something to clean up, which is done
     console.log('up')
@@ -111,8 +111,8 @@ test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--ch
 test('Ctrl-C leaves no directory behind that was made for the output', async () => {
   const made = join(at('new'), 'deep')
   const code = `
-    import { inNewDirectory } from ${JSON.stringify(pathToFileURL(compiled('cli/convert-place.js')))}
-    import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/process-events.js')))}
+    import { inNewDirectory } from ${JSON.stringify(pathToFileURL(compiled('cli/verbs/convert/place.js')))}
+    import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/console/process-events.js')))}
     installSignals({ progress: { interrupt() {} } })
     await inNewDirectory(${JSON.stringify(made)}, () => {
       console.log('made')

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { Console, type Stream } from '../../src/cli/console.js'
+import { Console, type Stream } from '../../src/cli/console/console.js'
 import { execute } from '../../src/cli/run.js'
 
 export interface Ran {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { withDefaults } from '../../src/cli/run.js'
-import { verbs } from '../../src/cli/verbs.js'
+import { flagTerms, withBareValues } from '../../src/cli/program.js'
+import { convert } from '../../src/cli/verbs/convert/index.js'
+import { verbs } from '../../src/cli/verbs/index.js'
 import { runCli as tare } from './run-cli.js'
 
 describe('help', () => {
@@ -18,10 +19,12 @@ describe('help', () => {
     expect(stderr).toContain('Verbs:')
   })
 
-  test.each(verbs)('of $name has its options and an example', async ({ name, options, examples }) => {
+  test.each(verbs)('of $name has its options and an example', async ({ name, flags, examples }) => {
     const { status, stdout } = await tare(name, '--help')
     expect(status).toBe(0)
-    for (const { flags } of options) expect(stdout).toContain(flags)
+    const terms = Object.entries(flags).flatMap(([flag, row]) => flagTerms(flag, row))
+    expect(terms.length).toBeGreaterThan(0)
+    for (const [term] of terms) expect(stdout).toContain(term)
     const [words] = stdout.split('\nExamples:')
     expect(Math.max(...words!.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(examples.length).toBeGreaterThan(0)
@@ -120,13 +123,9 @@ test.each([
 })
 
 test('an option with an optional value takes the next word only when it is one of its choices', () => {
-  expect(withDefaults(['convert', '--allow-loss', 'model.gguf'])).toEqual(['convert', '--allow-loss=all', 'model.gguf'])
-  expect(withDefaults(['convert', 'a', '--allow-loss'])).toEqual(['convert', 'a', '--allow-loss=all'])
-  expect(withDefaults(['convert', '--allow-loss', 'precision', 'a'])).toEqual([
-    'convert',
-    '--allow-loss',
-    'precision',
-    'a',
-  ])
-  expect(withDefaults(['convert', '--allow-loss=none', 'a'])).toEqual(['convert', '--allow-loss=none', 'a'])
+  const filled = (...args: string[]): string[] => withBareValues(args, convert.flags)
+  expect(filled('convert', '--allow-loss', 'model.gguf')).toEqual(['convert', '--allow-loss=all', 'model.gguf'])
+  expect(filled('convert', 'a', '--allow-loss')).toEqual(['convert', 'a', '--allow-loss=all'])
+  expect(filled('convert', '--allow-loss', 'precision', 'a')).toEqual(['convert', '--allow-loss', 'precision', 'a'])
+  expect(filled('convert', '--allow-loss=none', 'a')).toEqual(['convert', '--allow-loss=none', 'a'])
 })

@@ -1,20 +1,32 @@
 import type { Context } from '../context.js'
-import type { OptionRow } from '../option-row.js'
+import type { Flags } from '../flags/flag.js'
 import type { Status } from '../status.js'
 
-type Act = (context: Context, words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<Status>
-
-/** What the command line says about a verb. What it does is loaded only when it is called. */
-export interface Verb {
+/** What the command line says about a verb: enough for the parser and for help. */
+export interface Verb<F extends Flags = Flags> {
   readonly name: string
   readonly summary: string
   readonly description?: string
   readonly arguments: readonly { readonly name: string; readonly description: string }[]
-  readonly options: readonly OptionRow[]
-  /** Which flags of the formats belong to this verb. */
+  readonly flags: F
+  /** Takes the flags that formats declare for this. */
   readonly formatOptions?: 'write' | 'check'
   /** Help says what each format can repair. */
   readonly saysRepairs?: true
   readonly examples: readonly (readonly [line: string, what: string])[]
-  load(): Promise<{ readonly default: Act }>
+}
+
+/** Keeps the literal types of the flags, for `OptionsOf`. */
+export const defineVerb = <const F extends Flags>(verb: Verb<F>): Verb<F> => verb
+
+/** What a verb does with the words that are no flags, and with the values of its flags. */
+export type Action<Options = Readonly<Record<string, unknown>>> = (
+  context: Context,
+  words: readonly string[],
+  options: Options,
+) => Promise<Status>
+
+/** A verb whose action is loaded when it is called. */
+export interface CallableVerb extends Verb {
+  load(): Promise<{ readonly default: Action }>
 }

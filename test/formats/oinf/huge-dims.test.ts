@@ -1,7 +1,7 @@
 // Dimensions beyond 2^53-1. Nothing bounds those of a tensor without data, or those beside a dimension of 0; they are shown, compared,
 // carried and written exactly.
 import { describe, expect, it } from 'vitest'
-import { toJsonLine } from '../../../src/cli/json.js'
+import { toJsonLine } from '../../../src/cli/console/json.js'
 import {
   diffModels,
   extractTensor,

@@ -1,0 +1,87 @@
+import { UsageError } from '../status.js'
+
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  k: 1024,
+  kib: 1024,
+  kb: 1000,
+  m: 1024 ** 2,
+  mib: 1024 ** 2,
+  mb: 1000 ** 2,
+  g: 1024 ** 3,
+  gib: 1024 ** 3,
+  gb: 1000 ** 3,
+  t: 1024 ** 4,
+  tib: 1024 ** 4,
+  tb: 1000 ** 4,
+}
+
+/** `2GB` is 2·10^9, `64K` and `64KiB` are 65536, as in the core utilities. */
+export function parseSize(text: string): number {
+  const match = /^([0-9]+(?:\.[0-9]+)?) ?([a-z]*)$/i.exec(text.trim())
+  const unit = match && units[match[2]!.toLowerCase()]
+  const size = unit ? Number(match[1]) * unit : Number.NaN
+  if (!Number.isSafeInteger(Math.round(size)) || size < 1)
+    throw new UsageError('A size is wanted, such as 2GB, 64K or 1MiB.')
+  return Math.round(size)
+}
+
+export function parseCount(text: string): number {
+  const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value)) throw new UsageError('A whole number is wanted.')
+  return value
+}
+
+export function parsePositive(text: string): number {
+  const value = parseCount(text)
+  if (value === 0) throw new UsageError('A whole number above 0 is wanted.')
+  return value
+}
+
+/** Decimal, or hexadecimal after `0x`. */
+export function parseOffset(text: string): number {
+  const value = /^(0x[0-9a-f]+|[0-9]+)$/i.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value)) throw new UsageError('A byte offset is wanted, such as 456 or 0x1c8.')
+  return value
+}
+
+/** `key=value`; the value may hold further equals signs. */
+export function parseAssignment(text: string): [key: string, value: string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new UsageError('key=value is wanted.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** `Name: value`, as in an HTTP request, which can hold Latin-1 and not all of Unicode. */
+export function parseHeader(text: string): [name: string, value: string] {
+  const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\xa0-\xff]*)$/.exec(text)
+  if (!match) throw new UsageError('A header is wanted, such as "Authorization: Bearer …".')
+  return [match[1]!, match[2]!]
+}
+
+/** `-1.5,1.5`. */
+export function parseRange(text: string): [low: number, high: number] {
+  const [low, high, ...rest] = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
+  const isRange = low !== undefined && high !== undefined && rest.length === 0 && low <= high
+  if (!isRange) throw new UsageError('Two numbers are wanted, such as -1.5,1.5.')
+  return [low, high]
+}
+
+/** `1e-5` for both, or `abs=1e-6,rel=1e-3`; what is left out is 0. */
+export function parseTolerance(text: string): number | { abs: number; rel: number } {
+  const wrong = new UsageError('A number is wanted, such as 1e-5, or abs=1e-6,rel=1e-3.')
+  const read = (digits: string | undefined): number => {
+    const value = digits?.trim() ? Number(digits) : Number.NaN
+    if (!Number.isFinite(value)) throw wrong
+    return value
+  }
+  if (!text.includes('=')) return read(text)
+  const tolerance = { abs: 0, rel: 0 }
+  for (const part of text.split(',')) {
+    const [key, value, ...rest] = part.split('=')
+    if ((key !== 'abs' && key !== 'rel') || rest.length > 0) throw wrong
+    tolerance[key] = read(value)
+  }
+  return tolerance
+}

@@ -1,0 +1,84 @@
+// Arguments and flags that several verbs take, with the same words.
+import { defineFlag, defineFlags } from './flag.js'
+import { parseHeader, parsePositive } from './parse-values.js'
+
+/** Every verb takes these; help lists them after its own. */
+export const commonFlags = defineFlags({
+  json: { description: 'one JSON object per input and line, and nothing else on standard output' },
+  from: { value: '<id>', description: 'the format of the input, instead of finding it from the bytes' },
+  lenient: { description: "accept what the format's own readers accept beyond its document" },
+  header: {
+    value: '<name: value>',
+    description: 'send this with requests to the origin of an http address',
+    repeat: true,
+    parse: parseHeader,
+  },
+  remoteParts: {
+    value: '[where]',
+    description: 'fetch files that an index places at other addresses: public ones, or any, also in private networks',
+    choices: ['public', 'any'],
+    bare: 'public',
+  },
+  cache: { negated: 'keep nothing of http addresses on disk' },
+  quiet: { short: 'q', description: 'no progress and no remarks' },
+})
+
+export const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }
+export const input = { name: '<input>', description: 'a file, directory or http address, or - for standard input' }
+
+export const tensors = defineFlag({
+  value: '<glob>',
+  description: 'only tensors whose name matches, such as "blk.*.weight"',
+  repeat: true,
+})
+export const threads = defineFlag({
+  value: '<n>',
+  description: 'how many cores large work may use (all of them)',
+  parse: parsePositive,
+})
+export const allowDamage = defineFlag({
+  description: 'go on although bytes of the input do not have the checksums that it states',
+})
+
+// For verbs that write files.
+
+export const output = (description: string) => defineFlag({ short: 'o', value: '<file>', description })
+export const to = defineFlag({
+  value: '<id>',
+  description: 'the format of the output, instead of taking it from its name',
+})
+export const dryRun = defineFlag({ description: 'show the plan and write nothing' })
+export const overwrite = defineFlag({ negated: 'fail when the output is there already' })
+export const unset = defineFlag({ value: '<key>', description: 'remove a metadata entry', repeat: true })
+export const allowLoss = (description: string) =>
+  defineFlag({ value: '[level]', description, choices: ['none', 'precision', 'all'], bare: 'all' })
+
+/** Which tensors go into the output. */
+export const selectTensors = defineFlags({
+  only: { value: '<glob>', description: 'only these tensors', repeat: true },
+  exclude: { value: '<glob>', description: 'all but these tensors', repeat: true },
+})
+
+/** Which of the rest goes with them. */
+export const selectParts = defineFlags({
+  files: { negated: 'leave out the files that belong to the model: configuration, tokenizer, …' },
+  without: { value: '<part>', description: 'leave out this part, by its name or kind', repeat: true },
+})
+
+// For verbs that work on texts.
+
+export const textArguments = [
+  { name: '<model>', description: input.description },
+  { name: '[text...]', description: 'texts; put -- before those that begin with a dash' },
+]
+export const file = defineFlag({
+  value: '<file>',
+  description: 'one text per line of this file, or - for standard input',
+})
+export const vocab = defineFlag({
+  value: '<file>',
+  description: 'take the vocabulary from this text file, one token per line',
+})
+export const cased = defineFlag({
+  description: 'the model tells capital letters and accents apart (original profile only)',
+})

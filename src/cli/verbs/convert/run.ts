@@ -1,0 +1,147 @@
+import {
+  type ByteSource,
+  type Conversion,
+  checkLoss,
+  closeModel,
+  type ConvertOptions as LibraryOptions,
+  type Merged,
+  type Model,
+  mergeModels,
+  type Part,
+  parseVocabularyText,
+  planConversion,
+  readNameMap,
+  TareError,
+} from '../../../node.js'
+import { escapeName, escapeText } from '../../console/escape.js'
+import { formatSize, plural } from '../../console/format-values.js'
+import { type Context, poolOf } from '../../context.js'
+import { quantizeSettings } from '../../flags/quantize.js'
+import { damageAllowed, damageJson } from '../../input/damage.js'
+import { forEachModel, type Opened, openModels } from '../../input/run-inputs.js'
+import { readSideFile } from '../../input/side-file.js'
+import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
+import { markOutputErrors } from '../../output/guarded-output.js'
+import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
+import { type Status, UsageError } from '../../status.js'
+import { checkOptions } from './check-options.js'
+import type { ConvertOptions } from './index.js'
+import { inNewDirectory, isDirectory, type Place, placeFor } from './place.js'
+
+export default async function convert(
+  context: Context,
+  inputs: readonly string[],
+  options: ConvertOptions,
+): Promise<Status> {
+  const intoDirectory = options.output !== undefined && (await isDirectory(options.output))
+  checkOptions(context, inputs, options, intoDirectory)
+  const parts = options.vocab === undefined ? undefined : [await readVocabulary(context, options.vocab)]
+  // Opened with the first input and kept for all, so that a failure is reported in the place of an input.
+  let state: Promise<Opened[]> | undefined
+  const stateFor = async (input: Opened): Promise<Opened | undefined> => {
+    if (typeof options.stats !== 'string') return options.stats ? input : undefined
+    state ??= openModels(context, [options.stats])
+    return (await state)[0]
+  }
+  const done = forEachModel(context, inputs, async (main, input, source) => {
+    const others = await openModels(context, options.merge ?? [])
+    try {
+      const { model, actions: before } = await joinModels(context, main, others, options)
+      const place = placeFor(input, model, options, intoDirectory && inputs.length === 1, intoDirectory)
+      const stateFrom = await stateFor({ source, model })
+      const conversion = await planConversion(model, place.format.id, {
+        ...(await planOptions(context, options, place)),
+        parts,
+        before,
+        stateFrom: stateFrom?.model,
+      })
+      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
+      const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
+      return await carryOut(context, input, sources, conversion, place, options)
+    } finally {
+      for (const other of others) await closeModel(other.model)
+    }
+  })
+  return done.finally(async () => {
+    for (const { model } of (await state?.catch(() => [])) ?? []) await closeModel(model)
+  })
+}
+
+async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
+  const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = options
+  const { keepBytes, keepOrientation, stow, dedup, files, without } = options
+  return {
+    ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
+    ...{ keepBytes, keepOrientation, stow, dedup, files, without },
+    ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
+    ...(options.quantize !== undefined && {
+      quantize: quantizeSettings(options.quantize, options, context.console.progress.update),
+    }),
+    dropState: options.stats === false,
+    folder: place.isFolder,
+    name: place.name,
+    extra: context.formatOptions,
+    signal: context.signal,
+    pool: poolOf(context),
+  }
+}
+
+async function joinModels(
+  { signal }: Context,
+  main: Model,
+  others: readonly Opened[],
+  options: ConvertOptions,
+): Promise<Merged> {
+  if (others.length === 0) return { model: main, actions: [] }
+  const { prefer, only, exclude, without, stow, set = [], unset = [] } = options
+  const settled = [...unset, ...set.map(([key]) => key)]
+  const models = [main, ...others.map((other) => other.model)] as const
+  return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
+}
+
+/** Whatever is wrong with the map, nothing can be converted without it. */
+async function nameMapOf(file: string): Promise<Map<string, string>> {
+  try {
+    return await readNameMap(file)
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    const { path, code, message } = error.finding
+    throw new UsageError(`--rename-map ${file}: ${path ? `${path}: ` : ''}${message} (${code})`)
+  }
+}
+
+async function readVocabulary({ console }: Context, file: string): Promise<Part> {
+  const { part, warnings } = parseVocabularyText(await readSideFile(file))
+  for (const warning of warnings) console.remark(`warning: ${escapeName(file)}: ${escapeText(warning)}`)
+  return part
+}
+
+async function carryOut(
+  context: Context,
+  input: string,
+  inputs: readonly ByteSource[],
+  conversion: Conversion,
+  { directory, isFolder, inDirectory, pathOf }: Place,
+  { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
+): Promise<Status> {
+  const { plan, source: model } = conversion
+  checkLoss(plan, maxLoss(allowLoss))
+  if (receipt !== undefined) await checkReceiptPlace(receipt, inputs, directory)
+  const started = performance.now()
+  const { damage, onDamage } = damageAllowed(context, allowDamage)
+  const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: poolOf(context) }
+  const write = () => writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
+  const files = await (inDirectory ? inNewDirectory(directory, write) : write())
+  const seconds = (performance.now() - started) / 1000
+  if (receipt !== undefined) {
+    const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
+    await markOutputErrors(model, () => writeReceipt(context, receipt, written))
+  }
+  const where = files.length === 1 ? '' : ` in ${plural(files.length, 'file')}`
+  const about = `${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`
+  await reportWritten(context, input, plan, files, about, {
+    ...(receipt !== undefined && { receipt }),
+    ...damageJson(damage),
+  })
+  return 0
+}

@@ -1,0 +1,51 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { parseCount, parseTolerance } from '../../flags/parse-values.js'
+import { input, threads } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const diff = defineVerb({
+  name: 'diff',
+  summary: 'compare two models, in whatever formats: tensors, values, metadata and parts',
+  description:
+    'Lists only what differs, the most serious first. Exit status 0 when the models are equal, 1 when they are not. Without --tolerance element types count too; with it, only values do.',
+  arguments: [
+    { name: '<a>', description: input.description },
+    { name: '<b>', description: 'what to compare it with' },
+  ],
+  flags: {
+    tolerance: {
+      value: '<number>',
+      description:
+        'accept elements that are this close: |a-b| <= abs + rel * max(|a|,|b|), given as 1e-5 for both or as abs=1e-6,rel=1e-3',
+      parse: parseTolerance,
+    },
+    metric: {
+      value: '<name>',
+      description:
+        'sort by this measure and let --tolerance be about it: max-abs, max-rel, rmse and differing must not be above, snr and cosine not below',
+      choices: ['max-abs', 'max-rel', 'rmse', 'snr', 'cosine', 'differing'],
+    },
+    namesOnly: { description: 'only the names of the tensors that differ; values are not measured' },
+    tensors: {
+      value: '<glob>',
+      description: 'only tensors whose name matches, and neither metadata nor parts',
+      repeat: true,
+    },
+    limit: {
+      value: '<n>',
+      description: 'show at most this many rows of each kind (on a terminal 100)',
+      parse: parseCount,
+    },
+    threads,
+  },
+  examples: [
+    ['tare diff base.safetensors tuned.safetensors', 'which tensors differ, where, and by how much'],
+    ['tare diff --tolerance 1e-3 model.safetensors model-f16.gguf', 'whether values survived a conversion'],
+    [
+      'tare diff --metric snr --tolerance 30 --tensors "*" model.safetensors model-q8.gguf',
+      'whether every quantized tensor keeps 30 dB, whatever became of the metadata',
+    ],
+  ],
+})
+
+export type DiffOptions = OptionsOf<typeof diff.flags>

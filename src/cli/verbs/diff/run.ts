@@ -1,0 +1,69 @@
+import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
+import { type Context, poolOf } from '../../context.js'
+import { damageJson, warnOfDamage } from '../../input/damage.js'
+import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
+import { matchingTensors } from '../../input/tensors.js'
+import { type Status, UsageError } from '../../status.js'
+import type { DiffOptions } from './index.js'
+import { describeDifference, listNames } from './text.js'
+
+export default async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
+  const [first, second, ...more] = inputs
+  if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
+  checkStdin(inputs)
+  return forEachModel(context, [first], async (a, _, sourceA) => {
+    let failure: unknown
+    const status = await forEachModel(context, [second], async (b, _, sourceB) => {
+      try {
+        const sides = [
+          { model: a, input: first, source: sourceA },
+          { model: b, input: second, source: sourceB },
+        ] as const
+        return await compare(context, ...sides, options)
+      } catch (error) {
+        if (!isAbout(a, error) || isAbout(b, error)) throw error
+        failure = error
+        return 1
+      }
+    })
+    if (failure !== undefined) throw failure
+    return status
+  })
+}
+
+/** Whether it was this model that could not be read, so that the report names the right input. */
+const isAbout = ({ files }: Model, error: unknown): boolean =>
+  error instanceof TareError && files.some((file) => file.name === error.finding.file)
+
+interface Side {
+  readonly model: Model
+  readonly input: string
+  readonly source: ByteSource
+}
+
+async function compare(context: Context, a: Side, b: Side, options: DiffOptions): Promise<Status> {
+  const { console, signal } = context
+  const { tolerance, metric, tensors, namesOnly, limit } = options
+  const damage = [
+    ...(await warnOfDamage(context, a.model, matchingTensors(a.model, tensors))),
+    ...(await warnOfDamage(context, b.model, matchingTensors(b.model, tensors))),
+  ]
+  const found = await diffModels(a.model, b.model, {
+    ...{ tolerance, metric, tensors, signal },
+    measure: !namesOnly,
+    pool: poolOf(context),
+    onProgress: console.progress.update,
+  })
+  await assertUnchanged([a.source, b.source])
+  // Nothing was compared, which is not the same as nothing being different.
+  if (tensors && Object.values(found.summary.tensors).every((count) => count === 0))
+    failWith(usageCodes.option, {
+      file: '--tensors',
+      message: `no tensor of either model matches ${tensors.join(' ')}`,
+    })
+  const difference = { ...found, file: a.input, other: { ...found.other, file: b.input }, ...damageJson(damage) }
+  if (context.json) await console.json(difference)
+  else if (namesOnly) await console.print(listNames(difference))
+  else await console.print(describeDifference(difference, [a.model, b.model], console, limit))
+  return difference.equal && damage.length === 0 ? 0 : 1
+}

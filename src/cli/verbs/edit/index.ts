@@ -1,0 +1,39 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { parseAssignment, parseSize } from '../../flags/parse-values.js'
+import { allowDamage, input, output, unset } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const edit = defineVerb({
+  name: 'edit',
+  summary: 'change metadata and tensor names, without rewriting the weights where the format leaves room',
+  description:
+    'Entries keep the type that they have. Says whether the file was changed in place or rewritten; either way the old file or the new one is there, whatever happens.',
+  arguments: [input],
+  flags: {
+    set: { value: '<key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
+    unset,
+    renameTensor: {
+      value: '<old=new>',
+      description: 'give a tensor another name; all at once, so that two can be swapped',
+      repeat: true,
+      parse: parseAssignment,
+    },
+    output: output('write the edited model here, and leave the input as it is'),
+    dryRun: { description: 'show what would be changed and how, and write nothing' },
+    rewrite: { description: 'rewrite the file, even where it could be changed in place' },
+    headerSlack: {
+      value: '<size>',
+      description: 'when the file is rewritten, leave this much room for later edits (safetensors, GGUF)',
+      parse: parseSize,
+    },
+    allowDamage,
+    overwrite: { negated: 'with -o: fail when the output is there already' },
+  },
+  examples: [
+    ['tare edit model.gguf --set general.name="My model"', 'a metadata entry; says whether in place or rewritten'],
+    ['tare edit model.safetensors --rename-tensor lm_head.weight=head.weight --dry-run', 'what it would take'],
+    ['tare edit model.safetensors --unset notes -o clean.safetensors', 'into another file'],
+  ],
+})
+
+export type EditOptions = OptionsOf<typeof edit.flags>

@@ -1,0 +1,136 @@
+import { basename, dirname, join, resolve } from 'node:path'
+import {
+  type ByteSource,
+  editCodes,
+  FileSource,
+  failWith,
+  isRemote,
+  type Model,
+  openInput,
+  openModel,
+  type PlannedEdit,
+  patchFile,
+  planEdit,
+  recoverEdit,
+  runConversion,
+  TareError,
+} from '../../../node.js'
+import { escapeName } from '../../console/escape.js'
+import { plural } from '../../console/format-values.js'
+import type { Context } from '../../context.js'
+import { damageAllowed } from '../../input/damage.js'
+import { forEachInput, openOptions } from '../../input/run-inputs.js'
+import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
+import { checkOutputName, checkStdout } from '../../output/names.js'
+import { type Status, UsageError } from '../../status.js'
+import type { EditOptions } from './index.js'
+import { describeEdit, type Outcome } from './text.js'
+
+export default async function edit(context: Context, inputs: readonly string[], options: EditOptions): Promise<Status> {
+  const [input] = inputs as readonly [string]
+  const { console, signal } = context
+  const { set, unset, renameTensor: rename, output, dryRun = false } = options
+  const hasRecovered = await recover(context, input)
+  if (!set && !unset && !rename) {
+    if (hasRecovered) return 0
+    throw new UsageError('say what to change with --set key=value, --unset key or --rename-tensor old=new')
+  }
+  if (output === undefined && (input === '-' || isRemote(input)))
+    throw new UsageError('this input cannot be changed where it is; say where to with -o FILE')
+  checkStdout(context, output)
+  return forEachInput(context, inputs, async (source) => {
+    // The files beside the model stay as they are: they are neither edited nor taken into it.
+    if (source instanceof FileSource) delete source.folder
+    const model = await openModel(source, openOptions(context))
+    if (output !== undefined) checkOutputName(output, model.format)
+    const planned = await planEdit(
+      model,
+      { set, unset, rename },
+      {
+        name: basename(output ?? source.name),
+        inPlace: output === undefined && !options.rewrite,
+        ...(options.headerSlack !== undefined && { extra: { 'header-slack': options.headerSlack } }),
+        signal,
+      },
+    )
+    if (!planned.isOfMainFile && output === undefined) checkSingle(model, planned)
+    if (planned.isOfMainFile && output !== undefined) checkBeside(model, source, output)
+    const outcome = dryRun
+      ? foresee(source, planned, output)
+      : await markOutputErrors(model, () => carryOut(context, source, planned, options))
+    if (context.json) {
+      const { changes } = planned
+      await console.json({ file: input, format: model.format, ...outcome, dryRun, changes })
+    } else {
+      const lines = describeEdit(model, planned, outcome, options)
+      if (dryRun) await console.print(lines)
+      else for (const line of lines) console.remark(line)
+    }
+    return 0
+  })
+}
+
+/** An edit that was interrupted is undone first, whether or not there is another one to make. */
+async function recover({ console }: Context, input: string): Promise<boolean> {
+  if (input === '-' || isRemote(input)) return false
+  try {
+    const source = await openInput(input)
+    await source.close()
+    return false
+  } catch (error) {
+    // Any other error is reported when the input is opened to be edited.
+    if (!(error instanceof TareError) || error.code !== editCodes.interrupted.code) return false
+    const file = error.finding.file ?? input
+    await recoverEdit(file).catch((reason: TareError) => {
+      throw new UsageError(`${escapeName(file)}: ${reason.message}`)
+    })
+    console.remark(`${escapeName(file)}: an edit was interrupted; the file is again what it was before`)
+    return true
+  }
+}
+
+function checkSingle(model: Model, { conversion }: PlannedEdit): void {
+  const count = Math.max(model.files.length, conversion.layout.files.length)
+  if (count === 1) return
+  const message = `it has ${count} files; write the edited model elsewhere with -o`
+  failWith(editCodes['several-files'], { file: model.files[0]!.name, message })
+}
+
+/** The main file names the others by where they lie beside it. */
+function checkBeside({ files }: Model, source: ByteSource, output: string): void {
+  const isBeside =
+    source instanceof FileSource && output !== '-' && resolve(dirname(output)) === resolve(dirname(source.path))
+  if (files.length === 1 || isBeside) return
+  const message = `its weights lie in ${plural(files.length - 1, 'other file')} beside it; write the edited model into the same directory`
+  failWith(editCodes['several-files'], { file: source.name, message })
+}
+
+function foresee(source: ByteSource, { patch, conversion }: PlannedEdit, output = source.name): Outcome {
+  const { size } = patch ?? conversion.plan
+  if (!patch) return { how: 'rewritten', output, size, written: size }
+  const written = patch.patches.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
+  const isSame = written === 0 && size === source.size
+  return { how: isSame ? 'unchanged' : 'in-place', output, size, written }
+}
+
+async function carryOut(
+  context: Context,
+  source: ByteSource,
+  planned: PlannedEdit,
+  { output, overwrite, allowDamage }: EditOptions,
+): Promise<Outcome> {
+  const { console, signal } = context
+  const foreseen = foresee(source, planned, output)
+  if (foreseen.how === 'unchanged') return foreseen
+  if (planned.patch && source instanceof FileSource) return { ...foreseen, how: await patchFile(source, planned.patch) }
+  const main = output ?? (source as FileSource).path
+  const pathOf = (name: string): string => (main === '-' ? main : join(dirname(main), name))
+  if (output !== undefined)
+    for (const { name } of planned.conversion.plan.files) await assertNotInput(pathOf(name), [source])
+  const written = await runConversion(
+    planned.conversion,
+    (name) => openGuarded(pathOf(name), [source], output === undefined ? {} : { overwrite }),
+    { signal, onProgress: console.progress.update, onDamage: damageAllowed(context, allowDamage).onDamage },
+  )
+  return { ...foreseen, output: pathOf(written[0]!.name) }
+}

@@ -1,0 +1,42 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { parsePositive } from '../../flags/parse-values.js'
+import { cased, file, textArguments, vocab } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const embed = defineVerb({
+  name: 'embed',
+  summary: 'sentence embeddings, computed with the encoder that a model carries',
+  description:
+    'Takes any container with the tensors of a BERT encoder, and the vocabulary from it or from vocab.txt beside it. Needs the package onnxruntime-node.',
+  arguments: textArguments,
+  flags: {
+    file,
+    similarity: { description: 'compare all texts with each other: the cosine of their vectors' },
+    profile: {
+      value: '<name>',
+      description:
+        'original: as the model is defined, the default; reference: what the EMBD library computes, padding included',
+      choices: ['original', 'reference'],
+    },
+    maxLength: {
+      value: '<n>',
+      description: 'maximum tokens of a text; the reference profile also pads to it (256)',
+      parse: parsePositive,
+    },
+    heads: {
+      value: '<n>',
+      description: 'attention heads, where neither metadata nor config.json say how many',
+      parse: parsePositive,
+    },
+    vocab,
+    cased,
+    normalize: { negated: 'leave the vectors as long as they are' },
+    threads: { value: '<n>', description: 'compute with this many threads', parse: parsePositive },
+  },
+  examples: [
+    ['tare embed model.weights "a text" "another text" --similarity', 'how like the texts are'],
+    ['tare embed --json --file texts.txt model.weights > vectors.ndjson', 'one vector for each line of a file'],
+  ],
+})
+
+export type EmbedOptions = OptionsOf<typeof embed.flags>

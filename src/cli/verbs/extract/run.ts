@@ -1,0 +1,143 @@
+import { basename, extname } from 'node:path'
+import {
+  extractPart,
+  extractTensor,
+  type FileLayout,
+  type Finding,
+  formatForOutput,
+  isRemote,
+  type Model,
+  npyLayout,
+  type ReadProof,
+  restoreStowed,
+  type Tensor,
+  withVerifiedReads,
+  writeLayout,
+} from '../../../node.js'
+import { escapeName, escapeText } from '../../console/escape.js'
+import { formatShape, formatSize, plural } from '../../console/format-values.js'
+import type { Context } from '../../context.js'
+import { checkDamage, damageJson } from '../../input/damage.js'
+import { forEachModel } from '../../input/run-inputs.js'
+import { assertNotInput, markOutputErrors, openGuarded } from '../../output/guarded-output.js'
+import { checkStdout, isWritable } from '../../output/names.js'
+import { type Status, UsageError } from '../../status.js'
+import type { ExtractOptions } from './index.js'
+
+export default async function extract(
+  context: Context,
+  words: readonly string[],
+  options: ExtractOptions,
+): Promise<Status> {
+  const { console, signal } = context
+  const [given = '', name] = words
+  const { output, as, slice, part, overwrite } = options
+  if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
+  checkStdout(context, output)
+  if ((name === undefined) === (part === undefined)) throw new UsageError('name one tensor, or a part with --part NAME')
+  return forEachModel(context, [given], async (opened, input, source) => {
+    await assertNotInput(output, [source])
+    const write = async (layout: FileLayout): Promise<number> => {
+      const open = () => openGuarded(output, [source], { overwrite })
+      const run = { signal, onProgress: console.progress.update }
+      const [written] = await markOutputErrors(opened, () => writeLayout({ files: [layout] }, open, run))
+      return written!.size
+    }
+    if (part !== undefined) return extractOnePart(context, opened, input, { ...options, part, output }, write)
+    refuseContainer(input, name!, output)
+    const { model, proof, damage } = await provenModel(context, opened, name!, options)
+    const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
+    const size = await write(layoutFor(tensor, output))
+    const { dtype, shape } = tensor
+    if (context.json) {
+      const extracted = { name, dtype: dtype.id, shape, order: tensor.order, bytes: tensor.data!.byteLength }
+      await console.json({
+        file: input,
+        format: model.format,
+        tensor: extracted,
+        proof: proof ?? null,
+        output: { name: output, size },
+        ...damageJson(damage),
+      })
+    } else if (output !== '-')
+      console.remark(
+        `${escapeName(output)}: ${dtype.id} ${formatShape(shape)}, ${formatSize(size)}${describeProof(proof)}`,
+      )
+    return 0
+  })
+}
+
+interface Proven {
+  readonly model: Model
+  readonly proof: ReadProof | undefined
+  readonly damage: readonly Finding[]
+}
+
+/**
+ * The model, with the bytes of one tensor compared with their checksums. Where the file has hashes for parts of a tensor, a slice is compared
+ * while it is read, and so is everything from a remote file: nothing is fetched twice. A slice of a remote file with one checksum for the
+ * whole is not compared, since all that the checksum covers would have to be fetched.
+ */
+async function provenModel(context: Context, opened: Model, name: string, options: ExtractOptions): Promise<Proven> {
+  const isSlice = options.slice !== undefined
+  const { model, proof } = options.allowDamage
+    ? { model: opened, proof: undefined }
+    : await withVerifiedReads(opened, { only: name })
+  const isFar = isRemote(opened.files[0]?.name ?? '')
+  const isComparedOnRead = proof ? isSlice || isFar : isSlice && isFar
+  const damage = isComparedOnRead ? [] : await checkDamage(context, opened, options, new Set([name]))
+  return { model, proof, damage }
+}
+
+/** What the bytes were compared with, where the format has hashes for parts of a file. */
+function describeProof(proof: ReadProof | undefined): string {
+  if (!proof) return ''
+  const { against, pages, pageBytes, unprovenBytes } = proof
+  if (against.length === 0) return unprovenBytes > 0 ? '; no hash to compare it with' : ''
+  const checked = pageBytes > 0 ? ` (${plural(pages, 'page')})` : ''
+  const rest = unprovenBytes > 0 ? `; ${formatSize(unprovenBytes)} have no hash` : ''
+  return `; checked against ${escapeText(against.join(', '))}${checked}${rest}`
+}
+
+async function extractOnePart(
+  context: Context,
+  model: Model,
+  input: string,
+  options: ExtractOptions & { readonly part: string; readonly output: string },
+  write: (layout: FileLayout) => Promise<number>,
+): Promise<Status> {
+  const { console } = context
+  const { output } = options
+  const damage = await checkDamage(context, model, options)
+  const { part, payload, warnings } = extractPart((await restoreStowed(model)).model, options.part)
+  const size = await write({ name: basename(output), slots: [{ kind: 'payload', path: part.kind, payload }] })
+  const name = part.name ?? part.kind
+  if (context.json) {
+    await console.json({
+      file: input,
+      format: model.format,
+      part: { name, kind: part.kind },
+      warnings,
+      output: { name: output, size },
+      ...damageJson(damage),
+    })
+  } else {
+    for (const warning of warnings) console.remark(`warning: ${escapeText(warning)}`)
+    if (output !== '-') console.remark(`${escapeName(output)}: ${escapeName(name)}, ${formatSize(size)}`)
+  }
+  return 0
+}
+
+/** Bare bytes under the name of a container would mislead the next reader. */
+function refuseContainer(input: string, name: string, output: string): void {
+  const format = formatForOutput(output)
+  if (!format || !isWritable(format) || extname(output).toLowerCase() === '.npy') return
+  const how = `tare convert ${input} --only ${name} -o ${output}`
+  throw new UsageError(`extract writes FILE.npy or bare bytes, no ${format.title}; that is: ${how}`)
+}
+
+function layoutFor(tensor: Tensor, output: string): FileLayout {
+  const name = basename(output)
+  if (extname(output).toLowerCase() === '.npy') return npyLayout(tensor, name)
+  return { name, slots: [{ kind: 'payload', path: tensor.name, payload: tensor.data! }] }
+}

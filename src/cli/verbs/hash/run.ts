@@ -1,0 +1,41 @@
+import { failWith, type HashResult, hashModel, usageCodes } from '../../../node.js'
+import { type Context, poolOf } from '../../context.js'
+import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
+import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
+import { readSideFile } from '../../input/side-file.js'
+import { type Status, UsageError } from '../../status.js'
+import type { HashOptions } from './index.js'
+import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
+
+export default async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
+  const { console, signal } = context
+  const pool = poolOf(context)
+  checkStdin([options.check, ...inputs])
+  const records = options.check === undefined ? undefined : await readRecords(options.check)
+  return forEachModel(context, inputs, async (model, input, source) => {
+    const record = records && recordFor(records, input, options)
+    if (records && !record)
+      failWith(usageCodes.option, { file: input, message: `${options.check} has no digests for it` })
+    const algorithm = record?.algorithm ?? options.algorithm ?? 'blake3'
+    const decoded = record?.decoded ?? options.decoded
+    const damage = await checkDamage(context, model, options, namesOf(model.tensors))
+    const hashed = await hashModel(model, { algorithm, decoded, pool, signal, onProgress: console.progress.update })
+    await assertUnchanged([source])
+    const result: HashResult & ReturnType<typeof damageJson> = { ...hashed, file: input, ...damageJson(damage) }
+    if (!record) {
+      await (context.json ? console.json(result) : console.print(describeHashes(result)))
+      return 0
+    }
+    const found = differences(record, result)
+    if (context.json)
+      await console.json({ ...result, check: { file: options.check, same: found.length === 0, differences: found } })
+    else await console.print(describeCheck(result, found, console))
+    return found.length === 0 ? 0 : 1
+  })
+}
+
+async function readRecords(file: string): Promise<HashRecord[]> {
+  const records = parseHashes((await readSideFile(file)).toString())
+  if (records.length === 0) throw new UsageError(`${file} does not look like the output of \`tare hash\``)
+  return records
+}

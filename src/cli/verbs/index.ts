@@ -1,0 +1,45 @@
+// The table of verbs, in the order that help shows. Each has a folder: `index.ts` declares what it takes, `run.ts` does it, `text.ts` is
+// what it prints. Every start of the command reads all declarations, so they import nothing heavy; a test holds them to it.
+import type { Flags, OptionsOf } from '../flags/flag.js'
+import { convert } from './convert/index.js'
+import { diff } from './diff/index.js'
+import { edit } from './edit/index.js'
+import { embed } from './embed/index.js'
+import { extract } from './extract/index.js'
+import { hash } from './hash/index.js'
+import { inspect } from './inspect/index.js'
+import { map } from './map/index.js'
+import { pack } from './pack/index.js'
+import { quantize } from './quantize/index.js'
+import { repair } from './repair/index.js'
+import { show } from './show/index.js'
+import { stats } from './stats/index.js'
+import { tokenize } from './tokenize/index.js'
+import type { Action, CallableVerb, Verb } from './verb.js'
+import { verify } from './verify/index.js'
+
+export const verbs: readonly CallableVerb[] = [
+  callable(inspect, () => import('./inspect/run.js')),
+  callable(verify, () => import('./verify/run.js')),
+  callable(hash, () => import('./hash/run.js')),
+  callable(map, () => import('./map/run.js')),
+  callable(stats, () => import('./stats/run.js')),
+  callable(show, () => import('./show/run.js')),
+  callable(extract, () => import('./extract/run.js')),
+  callable(convert, () => import('./convert/run.js')),
+  callable(diff, () => import('./diff/run.js')),
+  callable(pack, () => import('./pack/run.js')),
+  callable(quantize, () => import('./quantize/run.js')),
+  callable(edit, () => import('./edit/run.js')),
+  callable(repair, () => import('./repair/run.js')),
+  callable(tokenize, () => import('./tokenize/run.js')),
+  callable(embed, () => import('./embed/run.js')),
+]
+
+/** The action must take what the flags give; the parser knows the flags, not their types. */
+function callable<F extends Flags>(
+  verb: Verb<F>,
+  load: () => Promise<{ readonly default: Action<OptionsOf<F>> }>,
+): CallableVerb {
+  return { ...verb, load: load as CallableVerb['load'] }
+}

@@ -1,0 +1,42 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { quantizeFlags } from '../../flags/quantize.js'
+import { allowDamage, input, output, overwrite, selectParts, selectTensors, threads, to } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const quantize = defineVerb({
+  name: 'quantize',
+  summary: 'convert with a quantization method per tensor, and report what it costs',
+  description:
+    "Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods for MCF: q8, q4, k6, k4, k3, k2, int8, int4. For GGUF and AERO, ggml's types: q8_0, q6_k, q5_k, q5_1, q5_0, q4_k, q4_1, q4_0, q3_k, q2_k.",
+  arguments: [input],
+  flags: {
+    output: output('the output, such as model.mcf'),
+    to,
+    method: {
+      value: '<name>',
+      description: 'the method for everything that is quantized (when left out, k4 for MCF and q4_k for others)',
+    },
+    ...quantizeFlags,
+    ...selectTensors,
+    ...selectParts,
+    report: { description: 'read the result back and print its error per tensor' },
+    dryRun: { description: 'show methods and sizes, and write nothing' },
+    allowDamage,
+    overwrite,
+    threads,
+  },
+  formatOptions: 'write',
+  examples: [
+    [
+      'tare quantize model.safetensors -o model.mcf --method k4 --report',
+      'bits per weight, RMSE, SNR and cosine per tensor',
+    ],
+    [
+      "tare quantize model.safetensors -o model.mcf --tensor-method '*embed*=q8' --dry-run",
+      'the sizes, before anything is written',
+    ],
+    ['tare quantize model.safetensors -o model.gguf --method q4_k', 'one of the types of ggml, for llama.cpp'],
+  ],
+})
+
+export type QuantizeOptions = OptionsOf<typeof quantize.flags>

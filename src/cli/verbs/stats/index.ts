@@ -1,0 +1,19 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { parsePositive } from '../../flags/parse-values.js'
+import { inputs, tensors, threads } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const stats = defineVerb({
+  name: 'stats',
+  summary: 'minimum, maximum, mean, median, deviation, special values and histogram per tensor',
+  arguments: [inputs],
+  flags: {
+    tensors,
+    bins: { value: '<n>', description: 'how many bars the histogram has', parse: parsePositive },
+    exact: { description: 'the exact median, for which the values are read again' },
+    threads,
+  },
+  examples: [['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram']],
+})
+
+export type StatsOptions = OptionsOf<typeof stats.flags>

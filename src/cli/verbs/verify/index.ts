@@ -1,0 +1,38 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { inputs, threads } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const verify = defineVerb({
+  name: 'verify',
+  summary: 'run every check that the format has and report all findings',
+  description:
+    'Checks structure, ranges, names and every checksum that the format stores. Each finding has a code, a byte offset and the path of the field.',
+  arguments: [inputs],
+  flags: {
+    quick: { description: 'structure only: do not read the weights' },
+    strict: { description: 'treat warnings as errors' },
+    profile: {
+      value: '<name>',
+      description: 'the tensors and metadata of a known model must be there, such as all-MiniLM-L6-v2',
+    },
+    receipt: { value: '<file>', description: 'the model must be what this receipt of convert says it wrote' },
+    source: {
+      value: '<input>',
+      description:
+        'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name; of a merged model all of them, in this order, or turned round after --prefer last',
+      repeat: true,
+    },
+    threads,
+  },
+  formatOptions: 'check',
+  examples: [
+    ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
+    ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
+    [
+      'tare verify --receipt model.receipt.json --source model.safetensors model.gguf',
+      'whether both files are still those of the conversion, and the receipt tells the truth',
+    ],
+  ],
+})
+
+export type VerifyOptions = OptionsOf<typeof verify.flags>

@@ -1,0 +1,39 @@
+import { closeModel, type VerifyResult, verifySource } from '../../../node.js'
+import { type Context, poolOf } from '../../context.js'
+import { forEachInput, openOptions } from '../../input/run-inputs.js'
+import { meansCannotRun, type Status, UsageError } from '../../status.js'
+import type { VerifyOptions } from './index.js'
+import { describeResult } from './text.js'
+
+export default async function verify(
+  context: Context,
+  inputs: readonly string[],
+  options: VerifyOptions,
+): Promise<Status> {
+  const { console, formatOptions } = context
+  const { quick, strict, profile } = options
+  if (options.receipt !== undefined && quick) throw new UsageError('--receipt reads the weights; leave out --quick')
+  if (options.source !== undefined && options.receipt === undefined)
+    throw new UsageError('--source goes with --receipt')
+  const receipts = options.receipt === undefined ? undefined : await import('../../output/receipt.js')
+  const receipt = await receipts?.readReceipt(options.receipt!)
+  const pool = poolOf(context)
+  return forEachInput(context, inputs, async (source, input) => {
+    const receiptSource = options.source && (await receipts?.openReceiptSource(context, options.source))
+    const result = await verifySource(source, {
+      ...openOptions(context),
+      ...{ quick, strict, profile, receipt, receiptSource, pool },
+      extra: formatOptions,
+      onProgress: console.progress.update,
+    }).finally(() => receiptSource && closeModel(receiptSource))
+    if (context.json) await console.json({ ...result, file: input })
+    else await console.print(describeResult(result, input, context, options))
+    return statusOf(result)
+  })
+}
+
+/** A file that could not be read to its end was not judged. */
+function statusOf({ verdict, findings }: VerifyResult): Status {
+  if (findings.some(({ code, severity }) => severity === 'error' && meansCannotRun(code))) return 2
+  return verdict === 'errors' ? 1 : 0
+}
