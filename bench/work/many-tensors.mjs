@@ -1,8 +1,6 @@
 // Many small tensors: `write FORMAT COUNT FILE` plans and writes them, `open FILE COUNT` opens and lists a file, `json COUNT` parses the
 // header that a safetensors file of them would have. Once each: with a million tensors what an earlier round left behind costs as much
 // as the work.
-
-import { LazyList } from '../../dist/bytes/lazy-list.js'
 import {
   dtypeById,
   FileSource,
@@ -21,27 +19,19 @@ import { answer, peakMemory, seconds } from '../harness/measure.mjs'
 
 const each = 64
 
-/** A model whose tensors are made when they are asked for, so that it takes no memory itself. */
-class Made extends LazyList {
-  #source
-  #dtype = dtypeById('f32')
-
-  constructor(count) {
-    super()
-    this.length = count
-    this.#source = virtualFile('made', [{ at: 0, length: count * each }])
-  }
-
-  make(i) {
-    const data = rangePayload(this.#source, i * each, each)
-    return { name: tensorName(i), dtype: this.#dtype, shape: [each / 4], order: 'row', role: 'weight', data }
-  }
+function tensorsOf(count) {
+  const source = virtualFile('made', [{ at: 0, length: count * each }])
+  const dtype = dtypeById('f32')
+  return Array.from({ length: count }, (_, i) => {
+    const data = rangePayload(source, i * each, each)
+    return { name: tensorName(i), dtype, shape: [each / 4], order: 'row', role: 'weight', data }
+  })
 }
 
 const modelOf = (count) => ({
   format: 'bench',
   metadata: new Map(),
-  tensors: new Made(count),
+  tensors: tensorsOf(count),
   parts: [],
   files: [],
 })

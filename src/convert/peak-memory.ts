@@ -2,7 +2,7 @@
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
 // (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
-import { countSlots, type Layout, type Model, type Payload, type Tensor } from '../model/index.js'
+import { countSlots, type Layout, type Model, type Payload } from '../model/index.js'
 import { byteCosts } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
@@ -10,11 +10,11 @@ import { quantizeMemory } from '../transforms/quantize/blocks.js'
 import { reorderMemory } from '../transforms/reorder.js'
 import { indexSize } from '../writing/index-size.js'
 import type { ActionKind, PlanAction } from './plan-types.js'
+import type { Item } from './stages/state.js'
 
 export interface Planned {
   readonly source: Model
-  /** What the output will hold, under the names that the tensors have in the source. */
-  readonly tensors: readonly Pick<Tensor, 'name' | 'data'>[]
+  readonly items: readonly Pick<Item, 'original' | 'stored'>[]
   readonly actions: readonly PlanAction[]
   readonly layout: Layout
   readonly pool?: WorkerPool | undefined
@@ -22,8 +22,8 @@ export interface Planned {
 
 /** Windows of source and sink, and what the engine lets lie before it collects it. */
 const always = 24 * defaultWindow
-/** A tensor in both models, packed, and its actions. */
-const perTensor = 256
+/** A tensor in both models, and its actions. */
+const perTensor = 1 << 10
 /** What encoding its entry leaves behind, until the engine collects it. */
 const garbagePerTensor = 4 << 10
 const maxGarbage = 40 << 20
@@ -37,8 +37,8 @@ const perDigestSlot = 1 << 9
 const perThread = 48 * defaultWindow
 
 export function estimateMemory(planned: Planned): number {
-  const { source, tensors, layout } = planned
-  const count = Math.max(source.tensors.length, tensors.length)
+  const { source, items, layout } = planned
+  const count = Math.max(source.tensors.length, items.length)
   const garbage = Math.min(garbagePerTensor * count, maxGarbage)
   const indexes = garbage + perTensor * count + perIndexByte * indexSize(source, source.parts) + headerMemory(layout)
   const threads = threadMemory(planned)
@@ -57,14 +57,14 @@ function headerMemory({ files }: Layout): number {
 const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequantize', 'map', 'restore'])
 
 /** Threads are started when there is enough to compute. */
-function threadMemory({ source, tensors, actions, layout, pool }: Planned): number {
+function threadMemory({ source, items, actions, layout, pool }: Planned): number {
   if (!pool) return 0
   const isRecoded = new Set<string>()
   for (const { subject, action, name } of actions) if (subject === 'tensor' && recoding.has(action)) isRecoded.add(name)
   let recoded = 0
   let digested = 0
   if (isRecoded.size > 0) {
-    for (const { name, data } of tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
+    for (const { original, stored } of items) if (isRecoded.has(original.name)) recoded += stored?.data?.byteLength ?? 0
     for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
   }
   for (const { slots } of layout.files.filter((file) => countSlots(file).digestSlots > 0)) {
@@ -79,7 +79,7 @@ function threadMemory({ source, tensors, actions, layout, pool }: Planned): numb
 }
 
 /** Tensors are written one after the other, so the one that needs most decides. */
-function largestStream({ source, tensors, actions }: Planned): number {
+function largestStream({ source, items, actions }: Planned): number {
   const done = new Map<string, PlanAction[]>()
   for (const action of actions) {
     if (action.subject !== 'tensor' || action.action === 'copy') continue
@@ -90,7 +90,9 @@ function largestStream({ source, tensors, actions }: Planned): number {
   if (done.size === 0) return 0
   const originals = new Map(source.tensors.map((tensor) => [tensor.name, tensor.data]))
   let largest = 0
-  for (const { name, data } of tensors) {
+  for (const { original, stored } of items) {
+    const { name } = original
+    const data = stored?.data
     const input = originals.get(name) ?? data
     if (!input || !data) continue
     const needs = (done.get(name) ?? []).map((action) => streamMemory(action, input, data))

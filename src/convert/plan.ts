@@ -143,7 +143,6 @@ function summarize(
   model: Model,
   layout: Layout,
 ): Plan {
-  const tensors = items.flatMap(({ original, stored }) => (stored ? [{ name: original.name, data: stored.data }] : []))
   return {
     source: { file: fileOf(source), format: source.format },
     target: target.id,
@@ -152,7 +151,7 @@ function summarize(
     size: layoutSize(layout),
     files: layout.files.map((file) => ({ name: file.name, size: fileLength(file) })),
     notes: [...notes, ...(write.notes?.(model) ?? [])],
-    peakMemory: estimateMemory({ source, tensors, actions, layout, pool: options.pool }),
+    peakMemory: estimateMemory({ source, items, actions, layout, pool: options.pool }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { PlanAction } from '../plan-types.js'
 import type { State } from './state.js'
 
 export function checkTensors(state: State): State {
-  const { items, write, target, options } = state
+  const { items, write, target, options, actions } = state
   const kept = items.filter(({ tensor }) => tensor)
   const stored = items.filter((item) => item.stored)
   checkUniqueNames(
@@ -24,7 +24,7 @@ export function checkTensors(state: State): State {
     )
   }
   checkCount(stored.length, write, target.title, options.name)
-  if (options.quantize) for (const { actions } of items) checkQuantized(actions, write, target.title, options.name)
+  if (options.quantize) checkQuantized(actions, write, target.title, options.name)
   return state
 }
 
@@ -53,13 +53,16 @@ function checkCount(count: number, { maxTensors }: WriteCapabilities, title: str
 
 /** Codes that the target turns into values again would cost precision and save nothing. */
 function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities, title: string, file: string): void {
-  const quantized = actions.find(({ subject, action }) => subject === 'tensor' && action === 'quantize')
-  const decoded = actions.find(({ subject, action }) => subject === 'tensor' && action === 'dequantize')
-  if (!quantized || !decoded || actions.indexOf(decoded) < actions.indexOf(quantized)) return
-  const why = decoded.reason ?? `${title} has no type for it`
-  const instead = insteadFor(quantized.to!, write)
-  const message = `it cannot be quantized to ${quantized.to} here: ${why}; choose ${instead ?? 'another format'}`
-  failWith(writeCodes['dtype-unsupported'], { file, path: quantized.name, message })
+  const methods = new Map<string, string | undefined>()
+  for (const { subject, name, action, to, reason } of actions) {
+    if (subject === 'tensor' && action === 'quantize') methods.set(name, to)
+    else if (subject === 'tensor' && action === 'dequantize' && methods.has(name)) {
+      const why = reason ?? `${title} has no type for it`
+      const instead = insteadFor(methods.get(name)!, write)
+      const message = `it cannot be quantized to ${methods.get(name)} here: ${why}; choose ${instead ?? 'another format'}`
+      failWith(writeCodes['dtype-unsupported'], { file, path: name, message })
+    }
+  }
 }
 
 /** The method next to this one whose blocks the target takes as they are. */

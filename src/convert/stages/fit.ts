@@ -8,7 +8,7 @@ import { type ActionLog, type Note, noter } from '../actions.js'
 import { adaptTensor } from './adapt.js'
 import { applyFit } from './apply-fit.js'
 import { noteLostName, withNameFor } from './lost-names.js'
-import { type Item, type State, withActions } from './state.js'
+import { type Item, noActions, type State, withActions } from './state.js'
 import { findStrayCodes } from './stray-codes.js'
 
 /** Each tensor in a form that the target takes, or as mere bytes, or only remembered, or dropped. */
@@ -16,27 +16,25 @@ export async function fit(state: State): Promise<State> {
   const { write, stower, options } = state
   // Only their own bytes bring these back.
   const strays = stower ? await findStrayCodes(state.model.tensors, write, options.signal) : new Set<number>()
-  const items = state.items.map((item, index): Item => {
-    const { original, tensor } = item
-    if (!tensor) return item
-    const actions: ActionLog = [...item.actions]
+  const actions: ActionLog = []
+  const items = state.items.map(({ original, tensor, actions: done }, index): Item => {
+    const before = actions.length
+    for (const action of done) actions.push(action)
+    if (!tensor) return { original, tensor, actions: noActions }
     const note = noter(actions, 'tensor', original.name)
     const fitted = fitTensor(tensor, index, { write, note, actions, stower, isStray: strays.has(index) })
-    if (fitted === undefined) return { original, tensor: undefined, actions }
-    if (fitted === 'stowed') return { original, tensor, actions }
+    if (fitted === undefined) return { original, tensor: undefined, actions: noActions }
+    if (fitted === 'stowed') return { original, tensor, actions: noActions }
     const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
     const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
     if (!stower) noteLostName(tensor, stored, write, note)
-    if (actions.length === 0) {
+    if (actions.length === before) {
       if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
       else note('copy', 'none')
     }
-    return { original, tensor, stored, actions }
+    return { original, tensor, stored, actions: noActions }
   })
-  return withActions(
-    { ...state, items },
-    items.flatMap(({ actions }) => actions),
-  )
+  return withActions({ ...state, items }, actions)
 }
 
 interface FitContext {

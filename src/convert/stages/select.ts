@@ -2,14 +2,14 @@
 import { failWith, usageCodes } from '../../errors/index.js'
 import { parseRename, renameTensor, selector } from '../../transforms/select.js'
 import { type ActionLog, noter } from '../actions.js'
-import { fileOf, type Item, type State } from './state.js'
+import { fileOf, type Item, noActions, type State } from './state.js'
 
 /** Tensors that were not chosen stay behind. */
 export function select(state: State): State {
   const { only = [], exclude = [] } = state.options
   const isWanted = selector(only, exclude)
   const items = state.model.tensors.map((original): Item => {
-    if (isWanted(original.name)) return { original, tensor: original, actions: [] }
+    if (isWanted(original.name)) return { original, tensor: original, actions: noActions }
     const actions: ActionLog = []
     noter(actions, 'tensor', original.name)('drop', 'content', { requested: true, reason: 'not selected' })
     return { original, tensor: undefined, actions }

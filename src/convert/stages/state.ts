@@ -42,8 +42,12 @@ export interface Item {
   readonly tensor: Tensor | undefined
   /** As the target takes it; undefined as well when it only comes back from what is stowed. */
   readonly stored?: Tensor | undefined
+  /** What was done to it, until the stage that fits it to the target moves them to the plan. */
   readonly actions: readonly PlanAction[]
 }
+
+/** Most items have none, and there can be very many items. */
+export const noActions: readonly PlanAction[] = []
 
 export const fileOf = ({ files: [main] }: Model): string => main?.name ?? ''
 
