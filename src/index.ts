@@ -19,7 +19,6 @@ export {
 } from './bytes/index.js'
 export { type Vocabulary, vocabularyOf } from './content/vocabulary.js'
 export { exportVocabulary, parseVocabularyText, type VocabularyText } from './content/vocabulary-text.js'
-export { defaultMethod } from './convert/default-method.js'
 export * from './convert/extract/extract.js'
 export * from './convert/extract/extract-part.js'
 export { type Merged, type MergeOptions, mergeModels } from './convert/merge/merge.js'

@@ -1,4 +1,5 @@
 // The actions of a plan, noted while it is made.
+import type { Fit } from '../model/index.js'
 import { type ActionKind, isWorse, type Loss, type PlanAction } from './plan-types.js'
 
 export type ActionLog = PlanAction[]
@@ -16,4 +17,18 @@ export function worstOf(actions: Iterable<Pick<PlanAction, 'loss'>>): Loss {
   let worst: Loss = 'none'
   for (const { loss } of actions) if (isWorse(loss, worst)) worst = loss
   return worst
+}
+
+/**
+ * What the target makes of a thing, noted in the plan; undefined when it has no place. `isKept`: the other form comes back as the thing that
+ * it was. So it does where only the way of writing is another.
+ */
+export function applyFit<T>(fit: Fit<T>, value: T, note: Note, isKept = fit.as === value): T | undefined {
+  if (!fit.fits) {
+    note('drop', fit.loss ?? 'content', { reason: fit.reason ?? 'the target has no place for it' })
+    return undefined
+  }
+  if (fit.as === undefined) return value
+  note('map', fit.loss ?? (isKept ? 'none' : 'form'), { ...(fit.reason !== undefined && { reason: fit.reason }) })
+  return fit.as
 }

@@ -8,26 +8,20 @@ import type { RunThreads } from '../threads/index.js'
 import type { MethodChoice } from '../transforms/quantize/plan.js'
 import { selector } from '../transforms/select.js'
 import { worstOf } from './actions.js'
-import { canStayStored, isCopy } from './as-stored.js'
 import { assertSizes } from './check-output.js'
 import type { ConvertOptions } from './options.js'
 import { estimateMemory } from './peak-memory.js'
 import type { Plan } from './plan-types.js'
 import { checkTensors } from './stages/check-tensors.js'
+import { fitMetadata, fitParts, stow } from './stages/contents.js'
 import { addFiles } from './stages/files.js'
 import { fit } from './stages/fit.js'
-import { noteIdleOptions } from './stages/idle-options.js'
-import { fitMetadata } from './stages/metadata.js'
-import { orient } from './stages/orient.js'
-import { fitParts } from './stages/parts.js'
 import { recode } from './stages/recode.js'
 import { rename, select } from './stages/select.js'
-import { share } from './stages/share.js'
-import { sharedOut } from './stages/share-out.js'
-import { addParts, changeOptimizerState, restore } from './stages/source.js'
+import { share, sharedOut } from './stages/share.js'
+import { addParts, changeOptimizerState, orient, restore } from './stages/source.js'
 import { fileOf, type Stage, type State } from './stages/state.js'
-import { stow } from './stages/stow.js'
-import { askAgain, askTarget } from './stages/target.js'
+import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 
 export type { ConvertOptions, QuantizeSettings } from './options.js'
 export * from './plan-types.js'
@@ -166,3 +160,38 @@ async function findDamageIn(
   const damage = await findDamage(source, { ...how, only: names && new Set(names) })
   return stateFrom && stateFrom !== source ? [...damage, ...(await findDamage(stateFrom, how))] : damage
 }
+
+// A container that carries what it has no place for stays as it is when it only goes into another file of its format. Taken out and put in
+// again, the same content would make another file, where formats promise that what did not change travels as it is stored.
+/** Options that say where and how the same content is laid out. */
+const layoutKeys: ReadonlySet<keyof ConvertOptions> = new Set([
+  'name',
+  'shardSize',
+  'align',
+  'deterministic',
+  'rewrite',
+  'extra',
+  'signal',
+  'pool',
+  'keepOrientation',
+])
+/** Done unless they are false. */
+const defaultOn: ReadonlySet<keyof ConvertOptions> = new Set(['stow', 'files'])
+
+function asksForChange(key: keyof ConvertOptions, value: unknown): boolean {
+  if (defaultOn.has(key)) return value === false
+  if (Array.isArray(value)) return value.length > 0
+  return value !== undefined && value !== false && !layoutKeys.has(key)
+}
+
+/** Whether what a model carries can stay where it is, as far as the options tell. */
+const canStayStored = (source: Model, target: string, options: ConvertOptions): boolean =>
+  source.format === target &&
+  source.metadata.has(stowageKey) &&
+  !keysOf(options).some((key) => asksForChange(key, options[key]))
+
+const keysOf = (options: ConvertOptions): (keyof ConvertOptions)[] => Object.keys(options) as (keyof ConvertOptions)[]
+
+/** Whether a plan leaves everything as it was. */
+const isCopy = ({ actions }: Plan): boolean =>
+  actions.every(({ action }) => action === 'copy' || action === 'recompute')

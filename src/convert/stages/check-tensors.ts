@@ -1,8 +1,9 @@
 // What a set of tensors must hold to as a whole before it is laid out.
+
+import type { DType } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { WriteCapabilities } from '../../model/index.js'
+import { bytesPayload, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { nearestBlocks } from '../../transforms/quantize/method.js'
-import { takesBlocks } from '../default-method.js'
 import type { PlanAction } from '../plan-types.js'
 import type { State } from './state.js'
 
@@ -69,4 +70,12 @@ function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities
 function insteadFor(methodId: string, write: WriteCapabilities): string | undefined {
   const found = nearestBlocks(methodId)
   return found && takesBlocks(write, found.dtype) ? `the method ${found.name}` : undefined
+}
+
+/** Whether a matrix in blocks of this type can be stored as it is. */
+export function takesBlocks(write: WriteCapabilities, dtype: DType): boolean {
+  const shape = [1, dtype.group.elements]
+  const data = bytesPayload(new Uint8Array(dtype.byteLength(shape)!))
+  const matrix: Tensor = { name: 'w', dtype, shape, order: 'row', role: 'weight', data }
+  return write.tensor(matrix).fits
 }

@@ -1,13 +1,11 @@
 // What the target makes of each tensor: its name, its element type and the order of its elements.
 import { i8, u8 } from '../../dtypes/index.js'
 import type { Fit, Tensor, WriteCapabilities } from '../../model/index.js'
-import type { Stower } from '../../stow/index.js'
+import { isAmbiguous, type Stower } from '../../stow/index.js'
 import { changesForm, keepBytes } from '../../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../../transforms/reorder.js'
-import { type ActionLog, type Note, noter } from '../actions.js'
+import { type ActionLog, applyFit, type Note, noter } from '../actions.js'
 import { adaptTensor } from './adapt.js'
-import { applyFit } from './apply-fit.js'
-import { noteLostName, withNameFor } from './lost-names.js'
 import { type Item, noActions, type State, withActions } from './state.js'
 import { findStrayCodes } from './stray-codes.js'
 
@@ -129,4 +127,24 @@ function inOrder(tensor: Tensor, order: WriteCapabilities['order'], keep: boolea
     note('reorder', 'none', { ...change, reason: 'the target stores elements in the other order' })
   }
   return order === 'row' ? rowMajor(tensor) : columnMajor(tensor)
+}
+
+/** What the target is asked to hold: a name that it cannot keep byte by byte goes by the text that stands for it. */
+function withNameFor(tensor: Tensor, { paths, rawNames }: WriteCapabilities): Tensor {
+  const isKept = !tensor.rawName || paths || (rawNames && !tensor.path)
+  return isKept ? tensor : { ...tensor, rawName: undefined }
+}
+
+/** Says what a stored name does not tell any more, where nothing remembers it. */
+function noteLostName(tensor: Tensor, stored: Tensor, { paths }: WriteCapabilities, note: Note): void {
+  const { name, path, rawName, role } = tensor
+  if (paths) return
+  if (rawName && !stored.rawName) {
+    const reason = `its name is not UTF-8; the text ${JSON.stringify(name)} stands for the bytes`
+    note('map', 'content', { reason })
+  }
+  if (path && isAmbiguous(path, tensor)) {
+    note('map', 'form', { reason: `its path ${JSON.stringify(path)} does not follow from the name` })
+  }
+  if (role === 'state') note('map', 'form', { reason: 'only its name says that it is a statistic of a parameter' })
 }

@@ -3,6 +3,7 @@ import { countElements } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Format, Model, WriteCapabilities } from '../../model/index.js'
 import { Stower } from '../../stow/index.js'
+import { globMatcher } from '../../transforms/glob.js'
 import type { ConvertOptions } from '../options.js'
 import { withDispensable } from './dispensable.js'
 import { inFolder } from './files.js'
@@ -41,3 +42,27 @@ const withoutHugeShapes = (write: WriteCapabilities): WriteCapabilities => ({
       ? { fits: false, reason: 'its dimensions multiply to more than 2^53-1' }
       : write.tensor(tensor),
 })
+
+export function noteIdleOptions(state: State): State {
+  const { options, model, target, write } = state
+  const { dedup, only = [], exclude = [], unset = [], extra = {} } = options
+  const own = new Set(target.options?.write?.map(({ name }) => name))
+  const isIdle = (pattern: string): boolean => {
+    const matches = globMatcher(pattern)
+    return !model.tensors.some(({ name }) => matches(name))
+  }
+  const notes = [
+    ...(dedup && !write.sharesPayloads
+      ? [`--dedup changes nothing: ${target.title} stores the bytes of each tensor by themselves`]
+      : []),
+    ...only.filter(isIdle).map((pattern) => `--only ${pattern} takes nothing: no tensor has such a name`),
+    ...exclude.filter(isIdle).map((pattern) => `--exclude ${pattern} changes nothing: no tensor has such a name`),
+    ...unset
+      .filter((key) => !model.metadata.has(key))
+      .map((key) => `--unset ${key} changes nothing: there is no such entry`),
+    ...Object.keys(extra)
+      .filter((name) => !own.has(name))
+      .map((name) => `--${name} changes nothing: ${target.title} has no such option`),
+  ]
+  return { ...state, notes: [...state.notes, ...notes] }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BlobSource } from '../../../src/bytes/index.js'
-import { sharedOut } from '../../../src/convert/stages/share-out.js'
+import { sharedOut } from '../../../src/convert/stages/share.js'
 import { dtypeById } from '../../../src/dtypes/index.js'
 import { rangePayload, type Tensor } from '../../../src/model/index.js'
 import { castTensor } from '../../../src/transforms/cast.js'
