@@ -43,7 +43,7 @@ export class JsonScanner {
   readonly #openings: ('object' | 'array')[] = []
   /** Used again for every list: a list that grows has room for more than its items, a copy has not. */
   readonly #numbers: number[] = []
-  // The last index that was turned into an offset; the next one is usually close behind it.
+  // The last index that was turned into an offset; the next one is mostly close behind it.
   #knownIndex = 0
   #knownByte = 0
 
