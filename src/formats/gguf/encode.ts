@@ -3,8 +3,9 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { MetaList, MetaValue, Tensor } from '../../model/index.js'
+import type { Encoding } from './structs.js'
 import { type ValueType, valueTypeOf } from './value-types.js'
-import { itemBytes, itemsOf } from './values.js'
+import { StoredList } from './values.js'
 
 /** Bytes that grow as they are written. */
 export class ByteWriter {
@@ -109,13 +110,12 @@ function putScalar(view: DataView, offset: number, value: MetaValue): void {
 }
 
 function putList(writer: ByteWriter, list: MetaList, key: string): void {
-  const items = itemsOf(list)
   const type = requireType(list.item, key)
   writer.u32(type.number)
   writer.u64(list.length)
   // Most lists come from a file of the same form, and their bytes go over as they are.
-  if (items?.index.encoding.littleEndian && items.index.encoding.lengthSize === 8) {
-    writer.raw(itemBytes(items))
+  if (list instanceof StoredList && isCurrent(list.index.encoding)) {
+    writer.raw(list.bytes)
     return
   }
   for (const value of list.values()) {
@@ -126,6 +126,8 @@ function putList(writer: ByteWriter, list: MetaList, key: string): void {
     putValue(writer, type, value, key)
   }
 }
+
+const isCurrent = ({ littleEndian, lengthSize }: Encoding): boolean => littleEndian && lengthSize === 8
 
 export function requireGgmlType(tensor: Tensor): GgmlType {
   const type = ggmlTypeOf(tensor.dtype)

@@ -13,12 +13,19 @@ import {
   type WriteCapabilities,
 } from '../../model/index.js'
 import { slackKey } from './slack.js'
-import { alignmentKey, alignmentOf, architectureKey, maxAlignment, maxDims, maxNameBytes } from './structs.js'
+import {
+  alignmentKey,
+  alignmentOf,
+  architectureKey,
+  maxAlignment,
+  maxDims,
+  maxKeyBytes,
+  maxNameBytes,
+  quantizationVersionKey,
+} from './structs.js'
 import { valueTypeOf } from './value-types.js'
 
 const q8_0 = ggmlTypeByName('Q8_0')!.dtype
-export const quantizationVersionKey = 'general.quantization_version'
-const maxKeyBytes = 65_535
 
 const no = <T>(reason: string): Fit<T> => ({ fits: false, reason })
 
