@@ -2,7 +2,7 @@
 import { decodeLossy, decodeUtf8, sizeAt, type WindowReader } from '../../bytes/index.js'
 import type { MetaList, MetaValue } from '../../model/index.js'
 import type { Encoding } from './structs.js'
-import { arrayType, stringType, type ValueType, valueTypes } from './value-types.js'
+import { arrayType, readScalar, stringType, type ValueType, valueTypes } from './value-types.js'
 
 /** The bytes of an index that was parsed, so that every position in it can be trusted. */
 export interface IndexBytes {
@@ -67,7 +67,8 @@ export class StoredList implements MetaList {
 
 export function readValue(index: IndexBytes, type: ValueType, at: number): MetaValue {
   if (type === stringType) return textAt(index, at)
-  return type === arrayType ? new StoredList(index, at) : scalarAt(index, type, at)
+  if (type === arrayType) return new StoredList(index, at)
+  return readScalar(type, index.window.view, at, index.encoding.littleEndian)
 }
 
 function valueEnd(index: IndexBytes, type: ValueType, at: number): number {
@@ -89,38 +90,4 @@ function textAt(index: IndexBytes, at: number): MetaValue {
   const bytes = stringAt(index, at)
   const value = decodeUtf8(bytes)
   return value === undefined ? { type: 'str', value: decodeLossy(bytes), bytes } : { type: 'str', value }
-}
-
-function scalarAt({ window: { view }, encoding }: IndexBytes, { type }: ValueType, at: number): MetaValue {
-  const { littleEndian } = encoding
-  switch (type) {
-    case 'u8':
-      return { type, value: view.getUint8(at) }
-    case 'i8':
-      return { type, value: view.getInt8(at) }
-    case 'u16':
-      return { type, value: view.getUint16(at, littleEndian) }
-    case 'i16':
-      return { type, value: view.getInt16(at, littleEndian) }
-    case 'u32':
-      return { type, value: view.getUint32(at, littleEndian) }
-    case 'i32':
-      return { type, value: view.getInt32(at, littleEndian) }
-    case 'u64':
-      return { type, value: view.getBigUint64(at, littleEndian) }
-    case 'i64':
-      return { type, value: view.getBigInt64(at, littleEndian) }
-    case 'f64': {
-      const value = view.getFloat64(at, littleEndian)
-      return Number.isNaN(value) ? { type, value, bits: view.getBigUint64(at, littleEndian) } : { type, value }
-    }
-    case 'bool':
-      return { type, value: view.getUint8(at) !== 0 }
-    default: {
-      const value = view.getFloat32(at, littleEndian)
-      return Number.isNaN(value)
-        ? { type: 'f32', value, bits: BigInt(view.getUint32(at, littleEndian)) }
-        : { type: 'f32', value }
-    }
-  }
 }
