@@ -1,19 +1,18 @@
 // Bytes as text, and back.
-import { textOfUnits } from './unit-text.js'
+import { decodeLossy } from './text.js'
 
-/** Made in one go: a text that is put together from 64 pieces keeps all of them, and there may be a million digests. */
 export function toHex(bytes: Uint8Array): string {
   const digits = new Uint8Array(2 * bytes.byteLength)
   for (let i = 0; i < bytes.byteLength; i++) {
     digits[2 * i] = hexDigit(bytes[i]! >> 4)
     digits[2 * i + 1] = hexDigit(bytes[i]! & 15)
   }
-  return textOfUnits(digits, 0, digits.byteLength)
+  return decodeLossy(digits)
 }
 
 const hexDigit = (value: number): number => value + (value < 10 ? 0x30 : 0x57)
 
-/** What is no hexadecimal digit counts as zero: whoever must know compares with `toHex` of the result. */
+/** Anything but a hexadecimal digit counts as zero: a caller that must know compares with `toHex` of the result. */
 export function fromHex(text: string): Uint8Array {
   const bytes = new Uint8Array(Math.floor(text.length / 2))
   for (let i = 0; i < bytes.byteLength; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)

@@ -37,6 +37,21 @@ export function* overlaps<R extends Range>(ordered: Iterable<R>): Generator<[bef
   }
 }
 
+/** Each range with where those before it end, and the one that ends there; before the first that is `start`. The ranges are in order. */
+export function* withReached<R extends Range>(
+  ordered: Iterable<R>,
+  start: number,
+): Generator<{ readonly range: R; readonly reached: number; readonly before: R | undefined }, void, void> {
+  let reached = start
+  let before: R | undefined
+  for (const range of ordered) {
+    yield { range, reached, before }
+    if (before && range.end <= before.end) continue
+    before = range
+    reached = Math.max(start, range.end)
+  }
+}
+
 /** What no range covers between `start` and `end`. The ranges are in order. */
 export function* gaps(ordered: Iterable<Range>, start: number, end: number): Generator<Range, void, void> {
   let reached = start

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { areApart, coveredBytes, gaps, inOrder, joined, overlaps, type Range } from '../../src/bytes/ranges.js'
+import {
+  areApart,
+  coveredBytes,
+  gaps,
+  inOrder,
+  joined,
+  overlaps,
+  type Range,
+  withReached,
+} from '../../src/bytes/ranges.js'
 
 const size = 40
 const range = fc
@@ -47,6 +56,22 @@ describe('ranges', () => {
         const owners = counts(list)
         expect(counts(found)).toEqual(owners.map((count) => (count === 0 ? 1 : 0)))
         for (const gap of found) expect(gap.end).toBeGreaterThan(gap.start)
+      }),
+    )
+  })
+
+  it('come with the end of those before them, and with the one that ends there', () => {
+    fc.assert(
+      fc.property(ranges, fc.nat(size), (list, start) => {
+        const ordered = inOrder(list)
+        const steps = [...withReached(ordered, start)]
+        expect(steps.map((step) => step.range)).toEqual(ordered)
+        for (const [i, { reached, before }] of steps.entries()) {
+          const ends = ordered.slice(0, i).map(({ end }) => end)
+          expect(reached).toBe(Math.max(start, ...ends))
+          expect(before === undefined).toBe(i === 0)
+          if (before) expect(before.end).toBe(Math.max(...ends))
+        }
       }),
     )
   })

@@ -1,46 +1,47 @@
 // What is not needed to open a file: the texts and booleans inside arrays, and padding, which should be zero.
 import { decodeUtf8 } from '../../bytes/index.js'
-import type { CheckContext, MetaList, ReadContext } from '../../model/index.js'
+import type { CheckContext, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
-import type { GgufFile } from './read.js'
+import type { GgufFile } from './structs.js'
 import { arrayType, boolType, stringType } from './value-types.js'
-import { forEachItem, type Items, itemsOf, readValue, stringAt } from './values.js'
+import { readValue, StoredList, stringAt } from './values.js'
 
 export async function check(files: readonly GgufFile[], context: CheckContext): Promise<void> {
   for (const file of files) {
     const own = { ...context, report: context.report.forFile(file.source.name) }
     for (const [key, value] of file.metadata) {
-      if (value.type === 'array') checkItems(itemsOf(value)!, `metadata[${JSON.stringify(key)}]`, own)
+      if (value instanceof StoredList) checkItems(value, `metadata[${JSON.stringify(key)}]`, own)
     }
     await checkPadding(file, own)
   }
 }
 
 async function checkPadding({ source, padding }: GgufFile, context: CheckContext): Promise<void> {
-  for (const { offset, length } of padding) {
-    const bytes = await source.read(offset, length, { signal: context.signal })
+  for (const { start, end } of padding) {
+    const bytes = await source.read(start, end - start, { signal: context.signal })
     const at = bytes.findIndex((byte) => byte !== 0)
     if (at < 0) continue
-    const message = `padding at ${offset + at} is ${bytes[at]}, not zero`
-    context.report.report(codes.padding, { offset: offset + at, length: length - at, path: 'padding', message })
+    const message = `padding at ${start + at} is ${bytes[at]}, not zero`
+    context.report.report(codes.padding, { offset: start + at, length: end - start - at, path: 'padding', message })
   }
 }
 
-function checkItems(items: Items, path: string, context: ReadContext): void {
-  if (items.type === stringType) {
-    findBad(items, codes['value-utf8'], path, context, (at) => isUtf8(stringAt(items.index, at)))
-  } else if (items.type === boolType) {
-    findBad(items, codes['bool-value'], path, context, (at) => items.index.bytes[at]! <= 1)
-  } else if (items.type === arrayType) {
-    forEachItem(items, (at, i) => {
-      checkItems(itemsOf(readValue(items.index, arrayType, at) as MetaList)!, `${path}[${i}]`, context)
+function checkItems(list: StoredList, path: string, context: ReadContext): void {
+  const { index, itemType } = list
+  if (itemType === stringType) {
+    findBad(list, codes['value-utf8'], path, context, (at) => decodeUtf8(stringAt(index, at)) !== undefined)
+  } else if (itemType === boolType) {
+    findBad(list, codes['bool-value'], path, context, (at) => index.window.bytes[at]! <= 1)
+  } else if (itemType === arrayType) {
+    list.forEachItem((at, i) => {
+      checkItems(readValue(index, arrayType, at) as StoredList, `${path}[${i}]`, context)
     })
   }
 }
 
 /** Reports the first bad item and how many there are. */
 function findBad(
-  items: Items,
+  list: StoredList,
   code: (typeof codes)[keyof typeof codes],
   path: string,
   { report }: ReadContext,
@@ -48,15 +49,11 @@ function findBad(
 ): void {
   let count = 0
   let first = { at: 0, i: 0 }
-  forEachItem(items, (at, i) => {
+  list.forEachItem((at, i) => {
     if (isGood(at)) return
     if (count++ === 0) first = { at, i }
   })
   if (count === 0) return
-  const message = `${count} of ${items.count} items are not what they should be, the first is number ${first.i}`
+  const message = `${count} of ${list.length} items are not what they should be, the first is number ${first.i}`
   report.report(code, { offset: first.at, path: `${path}[${first.i}]`, message })
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte < 0x80) || decodeUtf8(bytes) !== undefined
 }

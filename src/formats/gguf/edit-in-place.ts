@@ -1,5 +1,5 @@
-// An index that ends in the same stretch of alignment leaves the data where it is. A shorter one is filled up by the entry that holds
-// nothing; a longer one takes from it.
+// The data stays where it is when the new index ends before it, less than one alignment away. A shorter index is filled up with the entry
+// that holds nothing (slack.ts); a longer one takes from that entry.
 import { alignUp } from '../../bytes/index.js'
 import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
 import { chooseAlignment, completeMetadata, encodeHeader, headerSlots } from './layout.js'

@@ -3,8 +3,9 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { MetaList, MetaValue, Tensor } from '../../model/index.js'
-import { type ValueType, valueTypeOf } from './value-types.js'
-import { itemBytes, itemsOf } from './values.js'
+import type { Encoding } from './structs.js'
+import { type ValueType, valueTypeOf, writeScalar } from './value-types.js'
+import { StoredList } from './values.js'
 
 /** Bytes that grow as they are written. */
 export class ByteWriter {
@@ -72,50 +73,16 @@ function requireType(type: string, key: string): ValueType {
 function putValue(writer: ByteWriter, type: ValueType, value: MetaValue, key: string): void {
   if (value.type === 'array') putList(writer, value, key)
   else if (value.type === 'str') writer.string(value.bytes ?? encodeUtf8(value.value))
-  else writer.put(type.size, (view, offset) => putScalar(view, offset, value))
-}
-
-/** Two's complement: the unsigned setters take negative numbers as well. */
-function putScalar(view: DataView, offset: number, value: MetaValue): void {
-  if (!('value' in value)) return
-  const number = Number(value.value)
-  switch (value.type) {
-    case 'bool':
-    case 'u8':
-    case 'i8':
-      view.setUint8(offset, number)
-      break
-    case 'u16':
-    case 'i16':
-      view.setUint16(offset, number, true)
-      break
-    case 'u32':
-    case 'i32':
-      view.setUint32(offset, number, true)
-      break
-    case 'u64':
-    case 'i64':
-      view.setBigUint64(offset, BigInt.asUintN(64, BigInt(value.value)), true)
-      break
-    case 'f32':
-      if (value.bits === undefined) view.setFloat32(offset, number, true)
-      else view.setUint32(offset, Number(value.bits), true)
-      break
-    case 'f64':
-      if (value.bits === undefined) view.setFloat64(offset, number, true)
-      else view.setBigUint64(offset, value.bits, true)
-      break
-  }
+  else writer.put(type.size, (view, offset) => writeScalar(type, view, offset, value))
 }
 
 function putList(writer: ByteWriter, list: MetaList, key: string): void {
-  const items = itemsOf(list)
   const type = requireType(list.item, key)
   writer.u32(type.number)
   writer.u64(list.length)
   // Most lists come from a file of the same form, and their bytes go over as they are.
-  if (items?.index.encoding.littleEndian && items.index.encoding.lengthSize === 8) {
-    writer.raw(itemBytes(items))
+  if (list instanceof StoredList && isCurrent(list.index.encoding)) {
+    writer.raw(list.bytes)
     return
   }
   for (const value of list.values()) {
@@ -126,6 +93,8 @@ function putList(writer: ByteWriter, list: MetaList, key: string): void {
     putValue(writer, type, value, key)
   }
 }
+
+const isCurrent = ({ littleEndian, lengthSize }: Encoding): boolean => littleEndian && lengthSize === 8
 
 export function requireGgmlType(tensor: Tensor): GgmlType {
   const type = ggmlTypeOf(tensor.dtype)

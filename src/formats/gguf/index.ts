@@ -1,6 +1,6 @@
 import type { Format } from '../../model/index.js'
+import { writeCapabilities, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
-import { writeCapabilities, writeFor } from './fit.js'
 import { parseShardName } from './shard-name.js'
 import { slackOption } from './slack.js'
 import { magic } from './structs.js'

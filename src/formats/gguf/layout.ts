@@ -14,11 +14,19 @@ import {
   type WriteOptions,
 } from '../../model/index.js'
 import { ByteWriter, putEntry, putTensor } from './encode.js'
-import { quantizationVersionKey } from './fit.js'
 import { nameOfShard, parseShardName } from './shard-name.js'
 import { filler, slackKey, slackOf, slackOption } from './slack.js'
 import { placeOf, splitKeys, withoutSplitKeys } from './split.js'
-import { alignmentKey, alignmentOf, counts, defaultAlignment, magic, maxAlignment, preamble } from './structs.js'
+import {
+  alignmentKey,
+  alignmentOf,
+  counts,
+  defaultAlignment,
+  magic,
+  maxAlignment,
+  preamble,
+  quantizationVersionKey,
+} from './structs.js'
 
 /** How ggml's blocks are laid out since May 2023. */
 const quantizationVersion = 2
@@ -91,12 +99,12 @@ function splitShards(tensors: readonly Tensor[], limit: number, alignment: numbe
 }
 
 function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[], alignment: number): FileLayout {
-  let offset = 0
-  const offsets = new Float64Array(tensors.length)
-  for (const [i, { data }] of tensors.entries()) {
-    offsets[i] = offset
-    offset += alignUp(data!.byteLength, alignment)
-  }
+  let end = 0
+  const offsets = tensors.map(({ data }) => {
+    const offset = end
+    end += alignUp(data!.byteLength, alignment)
+    return offset
+  })
   const header = encodeHeader(metadata, tensors, offsets)
   const head = headerSlots(header, alignUp(header.byteLength, alignment))
   const slots = slotsMadeBy(function* () {
@@ -112,7 +120,7 @@ function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[]
 }
 
 /** The index, up to where it ends. Offsets count from the start of the data. */
-export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: ArrayLike<number>): Uint8Array {
+export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
   const writer = new ByteWriter()
   writer.raw(preamble.write({ magic, version: 3 }))
   writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))

@@ -1,58 +1,78 @@
 // A GGUF file is an index and the data of the tensors. The index is: the letters GGUF, a version, the number of tensors, the number of
-// metadata entries; the entries (key, type, value); the tensors' entries (see tensors.ts). Integers are little-endian, or, in version 3,
-// all big-endian: then the version's upper half has the digits. The letters are never swapped.
-import { type ByteSource, Cursor, decodeLossy, decodeUtf8 } from '../../bytes/index.js'
-import type { Metadata, MetaValue, ReadContext, Tensor } from '../../model/index.js'
+// metadata entries; the entries (key, type, value); the entries of the tensors. Integers are little-endian, or, in version 3, all
+// big-endian: then the version's upper half has the digits. The letters are never swapped. A model is one file, or a set of them.
+import { alignUp, type ByteSource, Cursor, decodeLossy, WindowReader } from '../../bytes/index.js'
+import { type Model, type Opened, type ReadContext, stowageKey } from '../../model/index.js'
+import { check } from './check.js'
 import { codes } from './codes.js'
-import { IndexBytes } from './index-bytes.js'
-import { type Encoding, type Entry, Skimmer } from './skim.js'
+import { readMetadata } from './metadata.js'
+import { IndexParser } from './parse-index.js'
+import { isPlaceRight, modelOf, placeOf, readSet } from './split.js'
 import {
   alignmentKey,
-  alignmentOf,
+  architectureKey,
   counts,
-  defaultAlignment,
+  type Encoding,
+  type GgufFile,
   magic,
-  maxAlignment,
   preamble,
+  quantizationVersionKey,
   shortCounts,
 } from './structs.js'
-import { TensorReader, type TensorSection } from './tensors.js'
-import { boolType, valueTypes } from './value-types.js'
-import { type IndexView, readValue } from './values.js'
+import { readTensors } from './tensors.js'
 
-/** One file, which may be a part of a set. */
-export interface GgufFile extends TensorSection {
-  readonly source: ByteSource
-  readonly encoding: Encoding
-  readonly metadata: Metadata
-  readonly tensors: readonly Tensor[]
+/** The first window, and the largest: an index can have a hundred megabytes, and the data behind it are not wanted. */
+const minWindow = 65_536
+const maxWindow = 32 << 20
+
+/** Reads one file, and the rest of the set where it is the first of one. */
+export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
+  const first = await readFile(source, context)
+  const place = placeOf(first.metadata)
+  const isInSet = place !== undefined && isPlaceRight(first, place, context)
+  if (place && place.no > 0) {
+    const message = `this is file ${place.no + 1} of ${place.count}`
+    context.report.report(codes['later-shard'], { offset: 0, path: 'split.no', message })
+  } else checkArchitecture(first, context)
+  const isFirst = isInSet && place.no === 0
+  const files = isFirst ? await readSet(first, place, readFile, context) : [first]
+  const model = modelOf(files, files.length > 1 || (isFirst && context.onLost !== undefined))
+  if (!place || place.no === 0) checkQuantized(model, context)
+  return { model, check: (checking) => check(files, checking) }
 }
 
-export async function readFile(source: ByteSource, context: ReadContext): Promise<GgufFile> {
-  const { report } = context
-  const index = new IndexBytes(source, context)
-  await index.reach(Math.min(source.size, preamble.size))
-  const encoding = readEncoding(index, context)
-  const header = encoding.lengthSize === 8 ? counts : shortCounts
+async function readFile(source: ByteSource, context: ReadContext): Promise<GgufFile> {
+  const { report, extents, limits, signal } = context
+  const end = Math.min(source.size, Math.max(minWindow, limits.indexBytes))
+  const window = new WindowReader(source, { signal, end, min: minWindow, max: maxWindow, keep: true })
+
+  // The letters and the version, which shows the byte order.
+  await window.reach(0, Math.min(source.size, preamble.size))
+  const encoding = readEncoding(window, context)
+  const { littleEndian, lengthSize } = encoding
+
+  // How many tensors and metadata entries there are.
+  const header = lengthSize === 8 ? counts : shortCounts
   const start = preamble.size + header.size
   if (source.size < start) {
     const message = `a header of ${start} bytes was expected, the file has ${source.size}`
     report.fail(codes.truncated, { offset: source.size, path: 'tensor_count', message })
   }
-  await index.reach(start)
-  const { littleEndian } = encoding
-  const cursor = new Cursor(index.bytes.subarray(0, start), report, { littleEndian, extents: context.extents })
+  await window.reach(0, start)
+  const cursor = new Cursor(window.slice(0, start), report, { littleEndian, extents })
   cursor.seek(preamble.size)
   const { tensorCount, metadataKvCount } = header.read(cursor)
-  const skimmed = await new Skimmer(index, encoding, context).run(start, BigInt(metadataKvCount), BigInt(tensorCount))
-  const view: IndexView = { bytes: index.bytes, view: index.view, encoding }
-  const { metadata, alignment } = readMetadata(view, skimmed.entries, context)
-  const reader = new TensorReader(index, encoding, alignment, skimmed, context)
-  return { source, encoding, metadata, ...reader.read(skimmed.tensorsStart, Number(tensorCount)) }
+
+  // Where the entries are, what they say, and with their end the beginning of the data.
+  const parser = new IndexParser(window, encoding, context)
+  const index = await parser.parse(start, BigInt(metadataKvCount), BigInt(tensorCount))
+  const { metadata, alignment } = readMetadata({ window, encoding }, index.entries, context)
+  const dataStart = alignUp(index.end, alignment)
+  const file = { window, encoding, context, alignment, indexEnd: index.end, dataStart }
+  return { source, encoding, metadata, ...readTensors(index.tensors, file) }
 }
 
-function readEncoding(index: IndexBytes, { report, extents }: ReadContext): Encoding {
-  const { bytes, view, source } = index
+function readEncoding({ source, view, bytes }: WindowReader, { report, extents }: ReadContext): Encoding {
   if (source.size < preamble.size || !magic.every((byte, i) => bytes[i] === byte))
     refuseMagic(bytes, source.size, report)
   const isSwapped = view.getUint32(4, true) > 0 && view.getUint16(4, true) === 0
@@ -82,87 +102,30 @@ function refuseMagic(bytes: Uint8Array, size: number, report: ReadContext['repor
   return report.fail(code, { ...place, message: `the file begins with ${JSON.stringify(start)}, not with "GGUF"` })
 }
 
-function readMetadata(
-  index: IndexView,
-  entries: readonly Entry[],
-  context: ReadContext,
-): { metadata: Metadata; alignment: number } {
-  const metadata = new Map<string, MetaValue>()
-  const firsts = new Map<string, number>()
-  let alignment = defaultAlignment
-  for (const [i, entry] of entries.entries()) {
-    const key = readKey(index, entry, i, context)
-    const value = readEntryValue(index, entry, i, context)
-    if (key === undefined) continue
-    const first = firsts.get(key)
-    if (first !== undefined) {
-      const message = `metadata[${first}] has the key ${JSON.stringify(key)} too, at 0x${entries[first]!.start.toString(16)}`
-      context.report.report(codes['duplicate-key'], { offset: entry.start, path: `metadata[${i}].key`, message })
-      continue
-    }
-    firsts.set(key, i)
-    const stated = key === alignmentKey ? readAlignment(value, entry, i, context) : undefined
-    alignment = stated ?? alignment
-    if (key !== alignmentKey || stated !== undefined) metadata.set(key, value)
-  }
-  return { metadata, alignment }
+/** Keys that say something about a model; those that follow from how the tensors are stored do not. */
+const modelKey = /^(general|tokenizer)\./
+const storageKeys = new Set<string>([alignmentKey, quantizationVersionKey])
+
+function checkArchitecture(file: GgufFile, { report }: ReadContext): void {
+  const architecture = file.metadata.get(architectureKey)
+  if (architecture?.type === 'str') return
+  const message = architecture
+    ? `${architectureKey} is ${architecture.type}, not a string`
+    : `${architectureKey} is missing`
+  const code = codes['missing-architecture']
+  const severity = isContainer(file) ? 'note' : code.severity
+  report.report({ ...code, severity }, { offset: 0, path: 'metadata', message })
 }
 
-function readKey(index: IndexView, entry: Entry, i: number, { report, extents }: ReadContext): string | undefined {
-  const { lengthSize } = index.encoding
-  const start = entry.start + lengthSize
-  const bytes = index.bytes.subarray(start, start + entry.keyLength)
-  const key = decodeUtf8(bytes)
-  const say = (code: keyof typeof codes, message: string): void =>
-    report.report(codes[code], { offset: start, length: entry.keyLength, path: `metadata[${i}].key`, message })
-  const note = (offset: number, length: number, field: string, value: string | number | undefined): void =>
-    extents?.add({ file: report.file, offset, length, path: `metadata[${i}].${field}`, kind: 'field', value })
-  note(entry.start, lengthSize, 'key_length', entry.keyLength)
-  note(start, entry.keyLength, 'key', decodeLossy(bytes))
-  note(start + entry.keyLength, 4, 'value_type', entry.type)
-  if (entry.keyLength > 65_535) say('key-length', `the key has ${entry.keyLength} bytes`)
-  if (key === undefined) say('key-utf8', 'the key is not UTF-8')
-  else if (/^[a-z0-9_]+(?:\.[a-z0-9_]+)*$/.test(key)) return key
-  else if (/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(key)) say('key-hyphen', `the key ${JSON.stringify(key)} has hyphens`)
-  else if (key === '') say('key-syntax', 'the key is empty')
-  else say('key-syntax', `the key ${JSON.stringify(key)} is not made of lower-case words with dots between`)
-  return key
+/** Whether the file just holds tensors: those of a model of another format, or of nothing that any program would run. */
+function isContainer({ metadata, tensors }: GgufFile): boolean {
+  if (tensors.length === 0 || metadata.has(architectureKey)) return false
+  return metadata.has(stowageKey) || ![...metadata.keys()].some((key) => modelKey.test(key) && !storageKeys.has(key))
 }
 
-function readEntryValue(index: IndexView, entry: Entry, i: number, { report, extents }: ReadContext): MetaValue {
-  const type = valueTypes[entry.type]!
-  const value = readValue(index, type, entry.value)
-  const place = { offset: entry.value, length: entry.end - entry.value, path: `metadata[${i}].value` }
-  extents?.add({ file: report.file, ...place, kind: 'field', value: summary(value) })
-  if (type === boolType && index.bytes[entry.value]! > 1) {
-    report.report(codes['bool-value'], { ...place, message: `${index.bytes[entry.value]} is neither 0 nor 1` })
-  }
-  if (value.type === 'str' && value.bytes) {
-    report.report(codes['value-utf8'], { ...place, message: 'the string is not UTF-8' })
-  }
-  return value
-}
-
-function summary(value: MetaValue): string | number | bigint | boolean | undefined {
-  if (value.type === 'array') return `${value.length} of ${value.item}`
-  if (value.type === 'str') return value.value.length > 200 ? `${value.value.slice(0, 200)}…` : value.value
-  return 'value' in value ? (value.value as number | bigint | boolean) : undefined
-}
-
-/** Undefined when it is refused; nobody may take such a value over. */
-function readAlignment(value: MetaValue, entry: Entry, i: number, context: ReadContext): number | undefined {
-  const { report, onLost } = context
-  const place = { offset: entry.value, length: entry.end - entry.value, path: `metadata[${i}].value` }
-  const alignment = alignmentOf(value)
-  if (alignment === undefined) {
-    const found = value.type === 'u32' ? `${value.value}` : `a value of type ${value.type}`
-    const message = `a power of two up to ${maxAlignment} as uint32 was expected, ${found} found`
-    report.report(codes.alignment, { ...place, message })
-    onLost?.({ subject: 'metadata', name: alignmentKey, reason: message })
-    return undefined
-  }
-  if (alignment % 8 !== 0) {
-    report.report(codes['alignment-small'], { ...place, message: `${alignment} is no multiple of 8` })
-  }
-  return alignment
+function checkQuantized({ tensors, metadata }: Model, { report }: ReadContext): void {
+  const quantized = tensors.find((tensor) => tensor.dtype.kind === 'block')
+  if (!quantized || metadata.has(quantizationVersionKey)) return
+  const message = `${JSON.stringify(quantized.name)} is ${quantized.dtype.id}, but ${quantizationVersionKey} is missing`
+  report.report(codes['missing-quantization-version'], { offset: 0, path: 'metadata', message })
 }

@@ -5,14 +5,14 @@ import type { ByteSource } from '../../bytes/index.js'
 import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
-import { type GgufFile, readFile } from './read.js'
 import { fiveDigits, nameOfShard, parseShardName } from './shard-name.js'
 import { splitSlack } from './slack.js'
+import type { GgufFile } from './structs.js'
 
 export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count: 'split.count' } as const
 const allSplitKeys = new Set<string>(Object.values(splitKeys))
 
-/** After so many absent files nobody needs to hear of more. */
+/** After this many absent files no more are looked for. */
 const maxMissing = 16
 
 interface Place {
@@ -51,8 +51,15 @@ export function isPlaceRight({ source }: GgufFile, { no, count }: Place, { repor
   return false
 }
 
+type ReadFile = (source: ByteSource, context: ReadContext) => Promise<GgufFile>
+
 /** Reads the rest of the set whose first file is given. */
-export async function readSet(first: GgufFile, place: Place, context: ReadContext): Promise<GgufFile[]> {
+export async function readSet(
+  first: GgufFile,
+  place: Place,
+  readFile: ReadFile,
+  context: ReadContext,
+): Promise<GgufFile[]> {
   const { report } = context
   const named = parseShardName(first.source.name)
   if (!named) {
@@ -64,7 +71,8 @@ export async function readSet(first: GgufFile, place: Place, context: ReadContex
   try {
     let missing = 0
     for (let no = 1; no < place.count && missing < maxMissing; no++) {
-      const file = await openShard(first.source, nameOfShard(named.stem, no, named.count, named.suffix), context)
+      const name = nameOfShard(named.stem, no, named.count, named.suffix)
+      const file = await openShard(first.source, name, readFile, context)
       if (file) files.push(file)
       else missing++
       if (file) checkPlace(file, no, place, context)
@@ -90,7 +98,12 @@ function sayLost(missing: number, files: readonly GgufFile[], { tensors }: Place
 const throwing = (report: Report): Report =>
   strictReport(report.file, ({ code, severity, ...details }) => report.report({ code, severity, text: '' }, details))
 
-async function openShard(first: ByteSource, name: string, context: ReadContext): Promise<GgufFile | undefined> {
+async function openShard(
+  first: ByteSource,
+  name: string,
+  readFile: ReadFile,
+  context: ReadContext,
+): Promise<GgufFile | undefined> {
   const { report, lenient } = context
   const code = lenient ? codes['shard-missing-taken'] : codes['shard-missing']
   let source: ByteSource | undefined

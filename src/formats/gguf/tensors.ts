@@ -1,302 +1,173 @@
 // The tensors of one file. An entry gives name, dimensions (innermost first: the reverse of a row-major shape), type and an offset that
-// counts from the start of the data. The data starts at the first multiple of the alignment after the index, and each tensor is filled up to
-// the alignment.
-import { alignUp, Cursor, countElements, decodeUtf8, toSafe } from '../../bytes/index.js'
-import { NameSet } from '../../bytes/name-set.js'
-import { NumberList } from '../../bytes/number-list.js'
-import { asciiText } from '../../bytes/unit-text.js'
+// counts from the start of the data. The data starts at the first multiple of the alignment after the index, and each tensor is filled up
+// to the alignment, also the last.
+import { countElements, decodeUtf8, maxSafe, type Range, sizeAt } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
-import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
-import { PackedTensors } from '../../model/packed-tensors.js'
+import { rangePayload, type Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
-import type { IndexBytes } from './index-bytes.js'
-import type { Encoding, Skimmed } from './skim.js'
-import { Stretches } from './stretches.js'
-import { maxDims, maxNameBytes } from './structs.js'
+import { numberAt } from './parse-index.js'
+import { checkPlaces, checkRest, type Place, say, type TensorFile } from './places.js'
+import { type GgufFile, maxDims, maxNameBytes } from './structs.js'
 import { isOrderAgreed, toLittleEndian } from './swap.js'
 
-export interface TensorSection {
-  readonly tensors: readonly Tensor[]
-  /** Bytes that should be zero. */
-  readonly padding: Stretches
-}
-
-/** What an entry says, before it is believed. */
-interface Info {
-  readonly name: Uint8Array
-  readonly dims: readonly bigint[]
+/** What an entry says. Numbers beyond 2^53-1 are bigints. */
+interface TensorInfo {
+  readonly start: number
+  /** Undefined when it is not UTF-8. */
+  readonly name: string | undefined
+  readonly nameLength: number
+  /** Outermost first, the reverse of what the file has. */
+  readonly shape: readonly (number | bigint)[]
   readonly type: number
-  readonly offset: bigint
-  /** Where the fields begin in the file, for findings. */
-  readonly at: number
+  readonly offset: number | bigint
 }
 
-export class TensorReader {
-  readonly #index: IndexBytes
-  readonly #encoding: Encoding
-  readonly #context: ReadContext
-  readonly #alignment: number
-  readonly #dataStart: number
-  readonly #dataSize: number
-  readonly #end: number
-  /** Where each entry begins in the file. */
-  readonly #starts = new NumberList(Float64Array)
-  readonly #tensors = new PackedTensors()
-  /** Of the tensor at the same position: its entry, and its place in the data. */
-  readonly #entries = new NumberList(Uint32Array)
-  readonly #offsets = new NumberList(Float64Array)
-  readonly #sizes = new NumberList(Float64Array)
-  readonly #names = new NameSet((entry) => this.#nameOf(entry))
-  readonly #padding = new Stretches()
-  #refused = 0
-
-  constructor(index: IndexBytes, encoding: Encoding, alignment: number, skimmed: Skimmed, context: ReadContext) {
-    this.#index = index
-    this.#encoding = encoding
-    this.#context = context
-    this.#alignment = alignment
-    this.#end = skimmed.end
-    this.#dataStart = alignUp(skimmed.end, alignment)
-    this.#dataSize = Math.max(0, index.source.size - this.#dataStart)
+/** `starts`: where the entries begin. */
+export function readTensors(starts: readonly number[], file: TensorFile): Pick<GgufFile, 'tensors' | 'padding'> {
+  const { source } = file.window
+  const tensors: Tensor[] = []
+  const places: Place[] = []
+  const entries = new Map<string, number>()
+  for (const [i, start] of starts.entries()) {
+    const info = readInfo(start, file)
+    recordInfo(info, i, file)
+    const name = checkName(info, i, entries, file)
+    const type = checkType(info, i, file)
+    const shape = checkShape(info, i, type, file)
+    const range = name !== undefined && type && shape && checkRange(info, i, type, shape, file)
+    if (!range) continue
+    const stored = rangePayload(source, Math.min(range.start, source.size), range.end - range.start)
+    const data = file.encoding.littleEndian ? stored : toLittleEndian(stored, type)
+    tensors.push({ name, dtype: type.dtype, shape, order: 'row', role: 'weight', data })
+    places.push({ start: range.start, end: range.end, name, entry: i })
   }
+  return { tensors, padding: starts.length > 0 ? checkPlaces(places, starts, file) : checkRest(file) }
+}
 
-  read(start: number, count: number): TensorSection {
-    const { report, extents } = this.#context
-    const { littleEndian } = this.#encoding
-    const bytes = this.#index.bytes.subarray(0, this.#end)
-    const cursor = new Cursor(bytes, report, { littleEndian, extents })
-    cursor.seek(start)
-    for (let i = 0; i < count; i++) {
-      this.#starts.push(cursor.offset)
-      cursor.enter('tensors', i)
-      this.#take(this.#readInfo(cursor), i)
-      cursor.leave(2)
-    }
-    if (count > 0) this.#checkPlaces()
-    else this.#checkRest()
-    return { tensors: this.#tensors, padding: this.#padding }
-  }
-
-  /** A name that is UTF-8, read again from its entry. */
-  #nameOf(entry: number): string {
-    const { bytes, view } = this.#index
-    const { lengthSize, littleEndian } = this.#encoding
-    const at = this.#starts.at(entry)
-    const length = lengthSize === 8 ? Number(view.getBigUint64(at, littleEndian)) : view.getUint32(at, littleEndian)
-    return textIn(bytes.subarray(at + lengthSize, at + lengthSize + length))!
-  }
-
-  #readInfo(cursor: Cursor): Info {
-    const at = cursor.offset
-    const isWide = this.#encoding.lengthSize === 8
-    const length = isWide ? cursor.size('name_length') : cursor.u32('name_length')
-    const name = cursor.raw(length, 'name', textIn)
-    const rank = cursor.u32('n_dimensions')
-    const dims: bigint[] = []
-    cursor.enter('dimensions')
-    for (let k = 0; k < rank; k++) {
-      cursor.enter(k)
-      dims.push(isWide ? cursor.u64('') : BigInt(cursor.u32('')))
-      cursor.leave()
-    }
-    cursor.leave()
-    return { name, dims, type: cursor.u32('type'), offset: cursor.u64('offset'), at }
-  }
-
-  #take(info: Info, i: number): void {
-    const before = this.#refused
-    const name = this.#checkName(info, i)
-    const type = this.#checkType(info, i)
-    const shape = this.#checkShape(info, i, type)
-    if (name === undefined || !type || !shape || this.#refused > before) return
-    const size = type.dtype.byteLength(shape)
-    if (size === undefined) {
-      const message = `rows of ${shape.at(-1) ?? 1} elements are no whole number of blocks of ${type.dtype.group.elements} (${type.name})`
-      this.#refuse(codes['block-rows'], i, 'dimensions', info.at, message)
-      return
-    }
-    const offset = this.#checkOffset(info, i, size)
-    if (offset === undefined) return
-    const range = rangePayload(this.#index.source, Math.min(this.#dataStart + offset, this.#index.source.size), size)
-    if (!this.#encoding.littleEndian && !isOrderAgreed(type)) {
-      const message = `${JSON.stringify(name)} is ${type.name}, whose blocks no other program writes in this byte order`
-      this.#say(codes['byte-order-type'], i, 'type', info.at, message)
-    }
-    const data = this.#encoding.littleEndian ? range : toLittleEndian(range, type)
-    this.#tensors.push({ name, dtype: type.dtype, shape, order: 'row', role: 'weight', data })
-    this.#entries.push(i)
-    this.#offsets.push(offset)
-    this.#sizes.push(size)
-  }
-
-  #checkName(info: Info, i: number): string | undefined {
-    const name = textIn(info.name)
-    if (name === undefined) {
-      this.#refuse(codes['name-utf8'], i, 'name', info.at, 'the name is not UTF-8')
-      return undefined
-    }
-    const first = this.#names.add(name, i)
-    if (first !== undefined) {
-      this.#refuse(
-        codes['duplicate-name'],
-        i,
-        'name',
-        info.at,
-        `tensors[${first}] is called ${JSON.stringify(name)} too`,
-      )
-    }
-    if (name === '') this.#say(codes['name-empty'], i, 'name', info.at, 'the name is empty')
-    if (info.name.byteLength > maxNameBytes) {
-      const code = this.#context.lenient ? codes['name-length-taken'] : codes['name-length']
-      const message = `the name has ${info.name.byteLength} bytes, ${maxNameBytes} are the most`
-      this.#say(code, i, 'name', info.at, message)
-    }
-    return name
-  }
-
-  #checkType(info: Info, i: number): GgmlType | undefined {
-    const type = ggmlTypeByNumber(info.type)
-    if (type) return type
-    const removed = removedGgmlTypes.get(info.type)
-    const message = removed
-      ? `type ${info.type} was ${removed}, which ggml has removed`
-      : `there is no tensor type ${info.type}`
-    this.#refuse(codes['tensor-type'], i, 'type', info.at, message)
+function checkName(info: TensorInfo, i: number, entries: Map<string, number>, file: TensorFile): string | undefined {
+  const { name, nameLength, start } = info
+  if (name === undefined) {
+    say(codes['name-utf8'], i, 'name', start, 'the name is not UTF-8', file)
     return undefined
   }
-
-  #checkShape(info: Info, i: number, type: GgmlType | undefined): number[] | undefined {
-    if (info.dims.length > maxDims) {
-      this.#refuse(
-        codes['dims-count'],
-        i,
-        'n_dimensions',
-        info.at,
-        `${info.dims.length} dimensions, ${maxDims} are the most`,
-      )
-      return undefined
-    }
-    const shape = info.dims.map((dim) => toSafe(dim) ?? Number.POSITIVE_INFINITY).reverse()
-    const count = shape.includes(Number.POSITIVE_INFINITY) ? undefined : countElements(shape)
-    const bits = type ? (type.dtype.group.bytes * 8) / type.dtype.group.elements : 8
-    if (count === undefined || (count * bits) / 8 > Number.MAX_SAFE_INTEGER) {
-      const message = `[${info.dims.toReversed().join(', ')}] is more than any file can hold`
-      this.#refuse(codes['dims-overflow'], i, 'dimensions', info.at, message)
-      return undefined
-    }
-    return shape
+  const first = entries.get(name)
+  if (first === undefined) entries.set(name, i)
+  else say(codes['duplicate-name'], i, 'name', start, `tensors[${first}] is called ${JSON.stringify(name)} too`, file)
+  if (name === '') say(codes['name-empty'], i, 'name', start, 'the name is empty', file)
+  if (nameLength > maxNameBytes) {
+    const code = file.context.lenient ? codes['name-length-taken'] : codes['name-length']
+    say(code, i, 'name', start, `the name has ${nameLength} bytes, at most ${maxNameBytes} are possible`, file)
   }
+  return first === undefined ? name : undefined
+}
 
-  #checkOffset(info: Info, i: number, size: number): number | undefined {
-    const offset = toSafe(info.offset)
-    if (offset === undefined || offset + size > this.#dataSize) {
-      const message = `it takes ${size} bytes from ${info.offset} on, but the data has ${this.#dataSize}`
-      this.#refuse(codes['past-end'], i, 'offset', info.at, message)
-      this.#context.onLost?.({ subject: 'tensor', name: decodeUtf8(info.name), length: size, reason: message })
-      return undefined
-    }
-    if (offset % this.#alignment === 0) return offset
-    this.#refuse(codes['offset-alignment'], i, 'offset', info.at, `${offset} is no multiple of ${this.#alignment}`)
+function checkType(info: TensorInfo, i: number, file: TensorFile): GgmlType | undefined {
+  const type = ggmlTypeByNumber(info.type)
+  if (type) return type
+  const removed = removedGgmlTypes.get(info.type)
+  const message = removed
+    ? `type ${info.type} was ${removed}, which ggml has removed`
+    : `there is no tensor type ${info.type}`
+  say(codes['tensor-type'], i, 'type', info.start, message, file)
+  return undefined
+}
+
+function checkShape(
+  { shape, start }: TensorInfo,
+  i: number,
+  type: GgmlType | undefined,
+  file: TensorFile,
+): readonly number[] | undefined {
+  if (shape.length > maxDims) {
+    const message = `${shape.length} dimensions, at most ${maxDims} are possible`
+    say(codes['dims-count'], i, 'n_dimensions', start, message, file)
     return undefined
   }
+  const count = isSafe(shape) ? countElements(shape) : undefined
+  const bits = type ? (type.dtype.group.bytes * 8) / type.dtype.group.elements : 8
+  if (isSafe(shape) && count !== undefined && (count * bits) / 8 <= maxSafe) return shape
+  say(codes['dims-overflow'], i, 'dimensions', start, `[${shape.join(', ')}] is more than any file can hold`, file)
+  return undefined
+}
 
-  /** In order of offset, each tensor must begin where the one before it is filled up to the alignment. */
-  #checkPlaces(): void {
-    this.#notePadding(this.#end, this.#dataStart, 'header_padding')
-    let reached = 0
-    let previous = -1
-    for (const position of this.#inOrder()) {
-      const offset = this.#offsets.at(position)
-      const size = this.#sizes.at(position)
-      if (size === 0) continue
-      const next = alignUp(reached, this.#alignment)
-      if (offset < reached) {
-        const message = `${this.#quoted(position)} and ${this.#quoted(previous)} share bytes`
-        this.#say(codes.overlap, this.#entries.at(position), 'offset', this.#dataStart + offset, message)
-      } else {
-        this.#notePadding(this.#dataStart + reached, this.#dataStart + next, 'padding')
-        if (offset > next && this.#refused === 0) {
-          const message = `${offset - next} bytes before ${this.#quoted(position)} belong to nobody`
-          this.#say(codes.gap, this.#entries.at(position), 'offset', this.#dataStart + next, message)
-        }
-      }
-      this.#noteData(position)
-      if (offset + size > reached) {
-        reached = offset + size
-        previous = position
-      }
-    }
-    if (this.#refused === 0) this.#checkTail(reached)
+const isSafe = (shape: readonly (number | bigint)[]): shape is readonly number[] =>
+  shape.every((dim) => typeof dim === 'number')
+
+/** Where the data of a tensor lies: on a multiple of the alignment, and inside the file. */
+function checkRange(
+  info: TensorInfo,
+  i: number,
+  type: GgmlType,
+  shape: readonly number[],
+  file: TensorFile,
+): Range | undefined {
+  const { window, dataStart, alignment, encoding, context } = file
+  const { offset } = info
+  const size = type.dtype.byteLength(shape)
+  if (size === undefined) {
+    const message = `rows of ${shape.at(-1) ?? 1} elements are no whole number of blocks of ${type.dtype.group.elements} (${type.name})`
+    say(codes['block-rows'], i, 'dimensions', info.start, message, file)
+    return undefined
   }
-
-  /** The positions of the tensors by where their data lie. */
-  #inOrder(): Iterable<number> {
-    const [offsets, sizes] = [this.#offsets, this.#sizes]
-    for (let i = 1; i < offsets.length; i++) {
-      if (offsets.at(i) >= offsets.at(i - 1)) continue
-      const message = `the data of ${this.#quoted(i)} lies before that of the tensor listed before it`
-      const entry = this.#entries.at(i)
-      this.#say(codes.order, entry, 'offset', this.#starts.at(entry), message)
-      const positions = Uint32Array.from({ length: offsets.length }, (_, k) => k)
-      return positions.sort((a, b) => offsets.at(a) - offsets.at(b) || sizes.at(a) - sizes.at(b) || a - b)
-    }
-    return this.#tensors.keys()
+  const dataSize = Math.max(0, window.source.size - dataStart)
+  if (typeof offset === 'bigint' || offset + size > dataSize) {
+    const message = `it takes ${size} bytes from ${offset} on, but the data has ${dataSize}`
+    say(codes['past-end'], i, 'offset', info.start, message, file)
+    context.onLost?.({ subject: 'tensor', name: info.name, length: size, reason: message })
+    return undefined
   }
-
-  #quoted(position: number): string {
-    return JSON.stringify(this.#tensors.nameAt(position))
+  if (offset % alignment !== 0) {
+    say(codes['offset-alignment'], i, 'offset', info.start, `${offset} is no multiple of ${alignment}`, file)
+    return undefined
   }
-
-  #checkTail(reached: number): void {
-    const { report, lenient } = this.#context
-    const end = alignUp(reached, this.#alignment)
-    this.#notePadding(this.#dataStart + reached, Math.min(this.#dataStart + end, this.#index.source.size), 'padding')
-    if (this.#dataSize < end || this.#index.source.size < this.#dataStart) {
-      const code = lenient ? codes['tail-padding-taken'] : codes['tail-padding']
-      const message = `the file should go on to ${this.#dataStart + end}, it ends at ${this.#index.source.size}`
-      report.report(code, { offset: this.#index.source.size, path: 'padding', message })
-    } else this.#sayTrailing(this.#dataStart + end)
+  if (!encoding.littleEndian && !isOrderAgreed(type)) {
+    const message = `${JSON.stringify(info.name)} is ${type.name}, whose blocks no other program writes in this byte order`
+    say(codes['byte-order-type'], i, 'type', info.start, message, file)
   }
+  return { start: dataStart + offset, end: dataStart + offset + size }
+}
 
-  /** Without tensors there is nothing to align; writers fill up the index all the same, or leave it. */
-  #checkRest(): void {
-    this.#sayTrailing(this.#dataStart)
-    const length = Math.min(this.#dataStart, this.#index.source.size) - this.#end
-    if (length > 0) this.#padding.push(this.#end, length)
+/** An entry that the parser has stepped over. */
+function readInfo(start: number, { window, encoding }: TensorFile): TensorInfo {
+  const { view } = window
+  const { littleEndian, lengthSize } = encoding
+  const nameLength = Number(numberAt(view, start, encoding))
+  const rankAt = start + lengthSize + nameLength
+  const rank = view.getUint32(rankAt, littleEndian)
+  const shape = new Array<number | bigint>(rank)
+  for (let k = 0; k < rank; k++) shape[rank - 1 - k] = numberAt(view, rankAt + 4 + k * lengthSize, encoding)
+  const typeAt = rankAt + 4 + rank * lengthSize
+  return {
+    start,
+    name: decodeUtf8(window.slice(start + lengthSize, nameLength)),
+    nameLength,
+    shape,
+    type: view.getUint32(typeAt, littleEndian),
+    offset: sizeAt(view, typeAt + 4, littleEndian) ?? view.getBigUint64(typeAt + 4, littleEndian),
   }
+}
 
-  #sayTrailing(end: number): void {
-    const { size } = this.#index.source
-    if (size <= end) return
-    const message = `${size - end} bytes after the last tensor belong to nobody`
-    this.#context.report.report(codes['trailing-bytes'], { offset: end, length: size - end, path: 'data', message })
-  }
-
-  #noteData(position: number): void {
-    this.#context.extents?.add({
-      file: this.#index.source.name,
-      offset: this.#dataStart + this.#offsets.at(position),
-      length: this.#sizes.at(position),
-      path: `data[${this.#quoted(position)}]`,
-      kind: 'data',
+/** The byte map of an entry. */
+function recordInfo({ start, name, nameLength, shape, type, offset }: TensorInfo, i: number, file: TensorFile): void {
+  const { extents } = file.context
+  if (!extents) return
+  const { lengthSize } = file.encoding
+  let at = start
+  const add = (length: number, field: string, value: string | number | bigint | undefined): void => {
+    extents.add({
+      file: file.window.source.name,
+      offset: at,
+      length,
+      path: `tensors[${i}].${field}`,
+      kind: 'field',
+      value,
     })
+    at += length
   }
-
-  #notePadding(start: number, end: number, path: string): void {
-    if (end <= start || end > this.#index.source.size) return
-    this.#padding.push(start, end - start)
-    const file = this.#index.source.name
-    this.#context.extents?.add({ file, offset: start, length: end - start, path, kind: 'padding' })
-  }
-
-  #refuse(code: (typeof codes)[keyof typeof codes], i: number, field: string, offset: number, message: string): void {
-    this.#refused++
-    this.#say(code, i, field, offset, message)
-  }
-
-  #say(code: (typeof codes)[keyof typeof codes], i: number, field: string, offset: number, message: string): void {
-    this.#context.report.report(code, { offset, path: `tensors[${i}].${field}`, message })
-  }
+  add(lengthSize, 'name_length', nameLength)
+  add(nameLength, 'name', name)
+  add(4, 'n_dimensions', shape.length)
+  for (const [k, dim] of shape.toReversed().entries()) add(lengthSize, `dimensions[${k}]`, dim)
+  add(4, 'type', type)
+  add(8, 'offset', offset)
 }
-
-const textIn = (bytes: Uint8Array): string | undefined => asciiText(bytes, 0, bytes.byteLength) ?? decodeUtf8(bytes)

@@ -3,10 +3,11 @@ import type { ByteSource } from '../../bytes/index.js'
 import { type Code, type Details, type Finding, findingOf, type Report, TareError } from '../../errors/index.js'
 import type { Part, ReadContext, Tensor } from '../../model/index.js'
 import { memberPayload, reportZipFailure } from '../../payloads/zip-payload.js'
+import { npyHeaderCodes } from '../../wire/npy/codes.js'
 import { startsLikeNpy } from '../../wire/npy/header.js'
 import { npyHeadSize, parseNpyHeader } from '../../wire/npy/parse.js'
 import { readMemberHead, type ZipMember } from '../../wire/zip/zip.js'
-import { recordArray, tensorsOf } from './array.js'
+import { arrayTensor, checkLength, dataLength, describeRecords, fieldTensors, recordArray } from './array.js'
 import { ownNpzCodes as codes, npyCodes } from './codes.js'
 import { extension, memberKind, stowageFile, unreadKind } from './names.js'
 
@@ -94,31 +95,23 @@ export class Contents {
   #addArray(member: ZipMember, head: Uint8Array, report: Report): void {
     const { extents } = this.#context
     const header = parseNpyHeader(head, report)
-    const payload = (offset: number, length: number) => memberPayload(this.#source, member, offset, length)
-    const whole = arrayName(member)
-    const nameOf = (field = ''): string => (field === '' ? whole : `${whole}.${field}`)
-    const onFlaw = (code: Code, details: Details): void => {
-      this.flaws.push(findingOf(code, placeIn(member, details), this.#source.name))
-    }
-    const tensors = tensorsOf(header, { size: member.size, report, payload, nameOf, onFlaw })
+    const length = dataLength(header)
+    checkLength(header, member.size, report)
+    const elements = memberPayload(this.#source, member, header.dataOffset, length)
+    const name = arrayName(member)
+    const tensors = header.fields
+      ? fieldTensors(header, elements, (field) => (field === '' ? name : `${name}.${field}`), report)
+      : [{ name, ...arrayTensor(header, elements, report) }]
     if (member.isDeflated) this.#record(member)
-    else
-      recordArray(
-        extents,
-        this.#source.name,
-        member.dataOffset,
-        member.size,
-        header,
-        tensors !== undefined,
-        member.path,
-      )
-    if (!tensors) return
-    for (const { name } of tensors) this.#checkName(name, member)
+    else recordArray(extents, this.#source.name, member.dataOffset, header, length, member.path)
+    if (header.fields) {
+      const details = placeIn(member, describeRecords(header))
+      this.flaws.push(findingOf(npyHeaderCodes.structured, details, this.#source.name))
+    }
+    const names = tensors.map((tensor) => tensor.name)
+    for (const each of names) this.#checkName(each, member)
     this.tensors.push(...tensors)
-    this.tensorsIn.set(
-      member,
-      tensors.map(({ name }) => name),
-    )
+    this.tensorsIn.set(member, names)
   }
 
   #checkName(name: string, { entryOffset: offset, path }: ZipMember): void {

@@ -1,5 +1,5 @@
 // An NPZ file is a zip archive with one NPY file per array; the member's name without `.npy` is the array's. Stored members are read
-// where they lie. Of a deflated one only as much is inflated as its header takes; the elements are streamed when somebody asks.
+// where they lie. Of a deflated one only as much is inflated as its header takes; the elements are streamed when they are read.
 import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import {
   type Metadata,

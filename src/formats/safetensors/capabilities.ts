@@ -1,9 +1,17 @@
 // What a safetensors file can hold.
 import type { Fit, MetaValue, Tensor, WriteCapabilities } from '../../model/index.js'
+import { byName } from '../../model/tensor-order.js'
 import { tagByDType } from './dtypes.js'
-import { inFileOrder } from './file-order.js'
 import { indexMetadataKey } from './index-metadata.js'
-import { metadataKey } from './limits.js'
+import { metadataKey } from './structs.js'
+
+/** The order that the reference library writes tensors in: by falling rank of the type, then by name. */
+export const inFileOrder = (tensors: readonly Tensor[]): readonly Tensor[] =>
+  byName(
+    tensors,
+    ({ name }) => name,
+    ({ dtype }) => -(tagByDType.get(dtype.id)?.rank ?? -1),
+  )
 
 export const writeCapabilities: WriteCapabilities = {
   order: 'row',

@@ -1,14 +1,8 @@
 // The header's length counts the spaces behind its JSON, so a header that is no longer than the old one leaves the data where it is.
-import {
-  type FileLayout,
-  type Model,
-  rangePayload,
-  slotsMadeBy,
-  type Tensor,
-  type WriteOptions,
-} from '../../model/index.js'
-import { encodeHeader, headerSlots, prefixSize } from './encode-header.js'
+import { type FileLayout, type Model, rangePayload, type Tensor, type WriteOptions } from '../../model/index.js'
+import { encodeHeader, headerLength, headerSlots } from './encode-header.js'
 import { storedMetadata } from './index-metadata.js'
+import { prefix } from './structs.js'
 
 export async function editInPlace(
   { files, tensors: old }: Model,
@@ -18,17 +12,13 @@ export async function editInPlace(
   const [source] = files
   if (!source || files.length > 1 || edited.tensors.length !== old.length) return undefined
   if (edited.tensors.some(({ data }) => data?.origin?.source !== source)) return undefined
-  const start = await source.read(0, prefixSize, { signal })
+  const start = await source.read(0, prefix.size, { signal })
   const length = Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true))
-  const dataStart = prefixSize + length
+  const dataStart = prefix.size + length
   const placeOf = ({ data }: Tensor): number => data!.origin!.offset - dataStart
   const inFileOrder = edited.tensors.toSorted((a, b) => placeOf(a) - placeOf(b))
   const json = encodeHeader(inFileOrder, storedMetadata(edited), placeOf)
-  if (json.length > length) return undefined
+  if (headerLength(json) > length) return undefined
   const data = rangePayload(source, dataStart, source.size - dataStart)
-  const slots = slotsMadeBy(function* () {
-    yield* headerSlots(json, length)
-    yield { kind: 'payload', path: 'data', payload: data }
-  })
-  return { name, slots }
+  return { name, slots: [...headerSlots(json, length), { kind: 'payload', path: 'data', payload: data }] }
 }

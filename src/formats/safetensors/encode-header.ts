@@ -1,58 +1,59 @@
 // The header: compact JSON, metadata first and sorted, then the tensors in the order of the file.
-import { compareUtf8, encodeUtf8, struct, u64 } from '../../bytes/index.js'
+import { compareUtf8, encodeUtf8 } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Metadata, Slot, Tensor } from '../../model/index.js'
-import { MadeBytes } from '../../writing/made-bytes.js'
 import { tagByDType } from './dtypes.js'
 import { entryPath } from './header.js'
-import { metadataKey } from './limits.js'
+import { metadataKey, prefix } from './structs.js'
 
-const prefix = struct({ headerLength: u64 })
-export const prefixSize = prefix.size
+/** The text becomes bytes piece by piece: a header can have 100 MB, and its text takes a multiple of that. */
+const pieceLength = 1 << 16
 
-/** So many members become bytes together: as texts, those of a whole header would take several times its size. */
-const membersTogether = 4096
-
-/** One tensor lies behind the other, unless `offsetOf` says where in the data section each one begins. */
+/** The JSON in pieces. The tensors lie one after the other, unless `offsetOf` says where in the data each one begins. */
 export function encodeHeader(
   tensors: readonly Tensor[],
   metadata: Metadata,
   offsetOf?: (tensor: Tensor) => number,
-): MadeBytes {
-  const pieces = Math.max(1, Math.ceil(tensors.length / membersTogether))
-  /** Where the first tensor of each piece begins, as far as pieces were made. */
-  const starts = new Float64Array(pieces + 1)
-  return new MadeBytes(pieces, (piece) => {
-    const members = piece === 0 ? metadataMembers(metadata) : []
-    const last = Math.min((piece + 1) * membersTogether, tensors.length)
-    let offset = starts[piece]!
-    for (let i = piece * membersTogether; i < last; i++) {
-      const tensor = tensors.at(i)!
-      members.push(encodeMember(tensor, offsetOf ? offsetOf(tensor) : offset))
-      offset += tensor.data!.byteLength
-    }
-    starts[piece + 1] = offset
-    return encodeUtf8(`${piece === 0 ? '{' : ''}${members.join(',')}${piece === pieces - 1 ? '}' : ','}`)
-  })
+): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  let text = `{${metadata.size > 0 ? encodeMetadata(metadata) : ''}`
+  let separator = metadata.size > 0 ? ',' : ''
+  let end = 0
+  for (const tensor of tensors) {
+    const offset = offsetOf ? offsetOf(tensor) : end
+    text += separator + encodeMember(tensor, offset)
+    separator = ','
+    end = offset + tensor.data!.byteLength
+    if (text.length < pieceLength) continue
+    pieces.push(encodeUtf8(text))
+    text = ''
+  }
+  pieces.push(encodeUtf8(`${text}}`))
+  return pieces
 }
+
+export const headerLength = (json: readonly Uint8Array[]): number =>
+  json.reduce((length, piece) => length + piece.byteLength, 0)
 
 /** The length, and the header filled up to it with spaces. */
-export function* headerSlots(json: MadeBytes, length: number): Generator<Slot, void, void> {
-  yield { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) }
-  yield* json.slots('header')
-  const padding = new Uint8Array(length - json.length).fill(0x20)
-  if (padding.byteLength > 0) yield { kind: 'bytes', path: 'header_padding', bytes: padding }
+export function headerSlots(json: readonly Uint8Array[], length: number): Slot[] {
+  const slots: Slot[] = [
+    { kind: 'bytes', path: 'header_length', bytes: prefix.write({ headerLength: BigInt(length) }) },
+    ...json.map((bytes) => ({ kind: 'bytes' as const, path: 'header', bytes })),
+  ]
+  const padding = new Uint8Array(length - headerLength(json)).fill(0x20)
+  if (padding.byteLength > 0) slots.push({ kind: 'bytes', path: 'header_padding', bytes: padding })
+  return slots
 }
 
-function metadataMembers(metadata: Metadata): string[] {
-  if (metadata.size === 0) return []
+function encodeMetadata(metadata: Metadata): string {
   const sorted = [...metadata].toSorted(([a], [b]) => compareUtf8(a, b))
   const pairs = sorted.map(([key, value]) => {
     if (value.type !== 'str')
       failWith(writeCodes['name-unsupported'], { file: '', path: key, message: 'metadata must be strings' })
     return `${JSON.stringify(key)}:${JSON.stringify(value.value)}`
   })
-  return [`${JSON.stringify(metadataKey)}:{${pairs.join(',')}}`]
+  return `${JSON.stringify(metadataKey)}:{${pairs.join(',')}}`
 }
 
 function encodeMember({ name, dtype, shape, data }: Tensor, offset: number): string {

@@ -1,241 +1,124 @@
-// A safetensors file is: a u64 length, that many bytes of JSON, and the tensors' bytes.
-//
-// The JSON maps each tensor's name to {"dtype", "shape", "data_offsets": [begin, end]}, offsets counted from the end of the header.
-// The name `__metadata__` is reserved for a map of strings to strings. The ranges must tile the data section: no holes, no overlap,
-// nothing after the last one. The header may end in spaces, which is how writers align the data.
-import { maxSafe } from '../../bytes/index.js'
-import { hashOfBytes, NameSet } from '../../bytes/name-set.js'
-import type { ReadContext } from '../../model/index.js'
+// The values of the header's members: those of a tensor, and the metadata.
+import type { Report } from '../../errors/index.js'
+import { type MetaValue, text } from '../../model/index.js'
 import type { JsonScanner } from '../../wire/index.js'
 import { codes } from './codes.js'
 import { type Tag, tagByName } from './dtypes.js'
-import { metadataKey } from './limits.js'
+import { metadataKey } from './structs.js'
 
-/** The name of a tensor and where it stands. The object is used again for the next one. */
-export interface EntryName {
-  readonly name: string
-  /** The place of the entry in the header text. */
-  readonly at: number
-  /** What has the characters of the name as bytes, and where they begin; undefined where they are written in another way. */
-  readonly bytes: Uint8Array | undefined
-  readonly start: number
-}
-
-/** Takes the tensors as they are met; offsets are relative to the data section. */
-export type EntryVisitor = (key: EntryName, tag: Tag, shape: readonly number[], begin: number, end: number) => void
-
-export interface Header {
-  readonly metadata: Map<string, string>
-  /** Text index where the JSON value ends and padding begins. */
+/** What the header says about one tensor. Offsets count from the start of the data; nothing is compared with the file yet. */
+export interface Entry {
+  readonly tag: Tag
+  readonly shape: readonly number[]
+  readonly begin: number
   readonly end: number
-  /** Text index where each member of the top object ends, with its name; only kept for the byte map. */
-  readonly members: { readonly name: string; readonly end: number }[]
-  readonly scanner: JsonScanner
 }
 
-/** Going back in a text that is not ASCII takes as long as the text is; a file of nothing but repeated names must not make that quadratic. */
-const maxRepeats = 100
-/** What an entry takes in the header, about. */
-const usualEntry = 96
+type Problem = readonly [code: keyof typeof codes, message: string]
 
 export const entryPath = (name: string): string => `header[${JSON.stringify(name)}]`
 
-export function parseHeader(scanner: JsonScanner, context: ReadContext, visit: EntryVisitor): Header {
-  const { report } = context
-  const metadata = new Map<string, string>()
-  const members: Header['members'] = []
-  let repeats = 0
-  const seen = new NameSet((keyIndex) => scanner.keyAt(keyIndex), Math.floor(scanner.length / usualEntry))
-  const key = { name: '', at: 0, bytes: undefined as Uint8Array | undefined, start: 0 }
-  const withMembers = context.extents !== undefined
-  if (scanner.peek('header') !== 'object') scanner.syntax('an object', 'header')
-  if (scanner.index > 0) {
-    report.report(codes['header-start'], {
-      offset: scanner.offsetAt(0),
-      path: 'header',
-      message: 'white space comes before the "{"',
-    })
+/** Undefined when something is wrong with the entry, which is reported. `offset` is where the member begins. */
+export function readEntry(header: JsonScanner, name: string, offset: number, report: Report): Entry | undefined {
+  const kind = header.peek('header')
+  if (kind !== 'object') {
+    const message = `an object was expected, ${kind} found`
+    report.report(codes['entry-type'], { offset: header.offsetAt(), path: entryPath(name), message })
+    header.skip(entryPath(name))
+    return undefined
   }
-  scanner.beginObject('header')
-  for (;;) {
-    const at = scanner.index
-    const name = scanner.nextKey('header')
-    if (name === undefined) break
-    key.name = name
-    key.at = at
-    key.bytes = scanner.keyBytes
-    key.start = scanner.keyIndex + 1
-    const hash = key.bytes && hashOfBytes(key.bytes, key.start, key.start + name.length)
-    const first = seen.add(name, scanner.keyIndex, hash)
-    if (name === metadataKey) readMetadata(scanner, metadata, first !== undefined, at, context)
-    else {
-      if (first !== undefined && repeats++ < maxRepeats) {
-        const message = `${JSON.stringify(name)} was there before, at 0x${scanner.offsetAt(first).toString(16)}`
-        complain(scanner, context, 'duplicate-name', entryPath(name), message, at)
-      }
-      if (name === '') complain(scanner, context, 'name-empty', entryPath(name), 'the name is empty', at)
-      readEntry(scanner, key, context, visit)
+  // Null: the field is there, and its value is wrong.
+  let tag: Tag | null | undefined
+  let shape: readonly number[] | null | undefined
+  let range: readonly number[] | null | undefined
+  let isTwice = false
+  header.beginObject('header')
+  for (let field = header.nextKey('header'); field !== undefined; field = header.nextKey('header')) {
+    const at = header.index
+    const before = field === 'dtype' ? tag : field === 'shape' ? shape : field === 'data_offsets' ? range : undefined
+    let problem: Problem | undefined
+    if (field === 'dtype') {
+      tag = readTag(header)
+      if (!tag) problem = ['dtype', `${header.slice(at, header.index).trim()} is not a safetensors dtype`]
+    } else if (field === 'shape') {
+      shape = header.unsignedList('header') ?? null
+      if (!shape) problem = ['shape', 'a list of whole unsigned numbers was expected']
+    } else if (field === 'data_offsets') {
+      range = readPair(header)
+      if (!range) problem = ['range', 'two whole unsigned offsets were expected']
+    } else {
+      problem = ['field-unknown', 'no such field is known']
+      header.skip('header')
     }
-    if (withMembers) members.push({ name, end: scanner.index })
+    if (before !== undefined) {
+      problem = ['field-twice', `${field} appears twice`]
+      isTwice = true
+    }
+    if (problem) {
+      const [code, message] = problem
+      report.report(codes[code], { offset: header.offsetAt(at), path: `${entryPath(name)}.${field}`, message })
+    }
   }
-  const end = scanner.end('header')
-  checkPadding(scanner, end, context)
-  return { metadata, members, end, scanner }
+  if (tag === undefined || shape === undefined || range === undefined) {
+    const given = { dtype: tag, shape, data_offsets: range }
+    const missing = Object.entries(given).flatMap(([field, value]) => (value === undefined ? field : []))
+    const message = `${missing.join(' and ')} missing`
+    report.report(codes['field-missing'], { offset, path: entryPath(name), message })
+    return undefined
+  }
+  return tag && shape && range && !isTwice ? { tag, shape, begin: range[0]!, end: range[1]! } : undefined
 }
 
-function checkPadding(scanner: JsonScanner, end: number, { report }: ReadContext): void {
-  for (let i = end; i < scanner.length; i++) {
-    if (scanner.unitAt(i) === 0x20) continue
-    const message = 'the header is padded with white space that is not a space'
-    report.report(codes['header-padding'], { offset: scanner.offsetAt(i), path: 'header', message })
-    return
-  }
+function readTag(header: JsonScanner): Tag | null {
+  if (header.peek('header') === 'string') return tagByName.get(header.string('header')) ?? null
+  header.skip('header')
+  return null
 }
 
-function readMetadata(
-  scanner: JsonScanner,
-  metadata: Map<string, string>,
-  again: boolean,
-  at: number,
-  { report }: ReadContext,
-): void {
+function readPair(header: JsonScanner): readonly number[] | null {
+  const numbers = header.unsignedList('header')
+  return numbers?.length === 2 ? numbers : null
+}
+
+export function readMetadata(header: JsonScanner, metadata: Map<string, MetaValue>, report: Report): void {
   const path = entryPath(metadataKey)
-  if (again)
-    report.fail(codes['metadata-twice'], { offset: scanner.offsetAt(at), path, message: '__metadata__ stands twice' })
-  const kind = scanner.peek(path)
-  const offset = scanner.offsetAt()
+  const kind = header.peek(path)
+  const offset = header.offsetAt()
   if (kind === 'null') {
-    scanner.literal('null', path)
+    header.literal('null', path)
     report.report(codes['metadata-null'], { offset, path, message: 'null where an object of strings belongs' })
     return
   }
   if (kind !== 'object') {
     report.report(codes['metadata-type'], { offset, path, message: `an object of strings was expected, ${kind} found` })
-    scanner.skip(path)
+    header.skip(path)
     return
   }
-  scanner.beginObject(path)
+  header.beginObject(path)
   for (;;) {
-    const keyAt = scanner.index
-    const key = scanner.nextKey(path)
+    const keyOffset = header.offsetAt()
+    const key = header.nextKey(path)
     if (key === undefined) return
     const inside = `${path}[${JSON.stringify(key)}]`
-    const valueKind = scanner.peek(inside)
+    const valueKind = header.peek(inside)
     if (metadata.has(key)) {
-      const message = `the key ${JSON.stringify(key)} stands twice`
-      report.report(codes['duplicate-metadata'], { offset: scanner.offsetAt(keyAt), path: inside, message })
+      const message = `the key ${JSON.stringify(key)} appears twice`
+      report.report(codes['duplicate-metadata'], { offset: keyOffset, path: inside, message })
     }
-    if (valueKind === 'string') metadata.set(key, scanner.string(inside))
+    if (valueKind === 'string') metadata.set(key, text(header.string(inside)))
     else {
       const message = `a string was expected, ${valueKind} found`
-      report.report(codes['metadata-type'], { offset: scanner.offsetAt(), path: inside, message })
-      scanner.skip(inside)
+      report.report(codes['metadata-type'], { offset: header.offsetAt(), path: inside, message })
+      header.skip(inside)
     }
   }
 }
 
-// This runs once per tensor, a million times in a large file: nothing is allocated here that does not stay.
-function readEntry(scanner: JsonScanner, key: EntryName, context: ReadContext, visit: EntryVisitor): void {
-  const { name } = key
-  if (scanner.peek('header') !== 'object') {
-    complain(scanner, context, 'entry-type', entryPath(name), `an object was expected, ${scanner.peek('header')} found`)
-    scanner.skip(entryPath(name))
-    return
-  }
-  let tag: Tag | undefined
-  let shape: readonly number[] | undefined
-  let begin = -1
-  let end = -1
-  let given = 0
-  let isGood = true
-  scanner.beginObject('header')
-  for (;;) {
-    const fieldName = usualKey(scanner, given) ?? scanner.nextKey('header')
-    if (fieldName === undefined) break
-    const start = scanner.index
-    const field = fieldBits.get(fieldName) ?? 0
-    if (field !== 0 && Math.floor(given / field) % 2 === 1) {
-      complain(scanner, context, 'field-twice', `${entryPath(name)}.${fieldName}`, `${fieldName} stands twice`, start)
-      isGood = false
-    } else given += field
-    if (field === 1) {
-      if (scanner.peek('header') === 'string') tag = tagByName.get(scanner.string('header'))
-      else scanner.skip('header')
-      if (!tag) {
-        const message = `${scanner.slice(start, scanner.index).trim()} is not a safetensors dtype`
-        complain(scanner, context, 'dtype', `${entryPath(name)}.dtype`, message, start)
-      }
-    } else if (field === 2) {
-      const rank = scanner.unsignedList(scratch, 'header')
-      if (rank >= 0) shape = shapeOf(rank)
-      else
-        complain(
-          scanner,
-          context,
-          'shape',
-          `${entryPath(name)}.shape`,
-          'a list of whole unsigned numbers was expected',
-          start,
-        )
-    } else if (field === 4) {
-      if (scanner.unsignedList(scratch, 'header') === 2) {
-        begin = scratch[0]!
-        end = scratch[1]!
-      } else
-        complain(
-          scanner,
-          context,
-          'range',
-          `${entryPath(name)}.data_offsets`,
-          'two whole unsigned offsets were expected',
-          start,
-        )
-    } else {
-      complain(scanner, context, 'field-unknown', `${entryPath(name)}.${fieldName}`, 'no such field is known', start)
-      scanner.skip('header')
-    }
-  }
-  if (given !== 7) {
-    const missing = [...fieldBits].filter(([, bit]) => Math.floor(given / bit) % 2 === 0).map(([key]) => key)
-    complain(scanner, context, 'field-missing', entryPath(name), `${missing.join(' and ')} missing`, key.at)
-  } else if (isGood && tag && shape && begin >= 0) visit(key, tag, shape, begin, end)
+/** Nothing but spaces may follow the JSON. Other white space is read, and said. */
+export function checkPadding(header: JsonScanner, report: Report): void {
+  const end = header.end('header')
+  const at = header.slice(end, header.length).search(/[^ ]/)
+  if (at < 0) return
+  const message = 'the header is padded with white space that is not a space'
+  report.report(codes['header-padding'], { offset: header.offsetAt(end + at), path: 'header', message })
 }
-
-const fieldBits: ReadonlyMap<string, number> = new Map([
-  ['dtype', 1],
-  ['shape', 2],
-  ['data_offsets', 4],
-])
-
-function complain(
-  scanner: JsonScanner,
-  { report }: ReadContext,
-  code: keyof typeof codes,
-  path: string,
-  message: string,
-  index = scanner.index,
-): void {
-  report.report(codes[code], { offset: scanner.offsetAt(index), path, message })
-}
-
-/** Writers list the fields in this order; then no string is made for the key. */
-function usualKey(scanner: JsonScanner, given: number): string | undefined {
-  const next = given === 0 ? 'dtype' : given === 1 ? 'shape' : given === 3 ? 'data_offsets' : undefined
-  return next !== undefined && scanner.takeKey(next) ? next : undefined
-}
-
-// Reused for every list, so that each shape is copied at its exact length.
-const scratch: number[] = []
-
-let lastShape: readonly number[] = []
-
-/** Neighbours often have the same shape, and then the same list. */
-function shapeOf(rank: number): readonly number[] {
-  let isSame = rank === lastShape.length
-  for (let i = 0; isSame && i < rank; i++) isSame = scratch[i] === lastShape[i]
-  if (!isSame) lastShape = scratch.slice(0, rank)
-  return lastShape
-}
-
-/** Sizes that the text can state but no file can have. */
-export const isTooLarge = (value: number): boolean => value > maxSafe

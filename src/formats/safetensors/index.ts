@@ -2,7 +2,7 @@ import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { looksLikeIndex } from './detect.js'
-import { maxHeaderLength, slackOption } from './limits.js'
+import { maxHeaderLength, prefix, slackOption } from './structs.js'
 
 const indexSuffix = '.safetensors.index.json'
 const published = ['model.safetensors', `model${indexSuffix}`] as const
@@ -21,7 +21,7 @@ export const safetensors: Format = {
     const named = lower.endsWith('.safetensors') || lower.endsWith(indexSuffix)
     if (head.byteLength >= 9) {
       const length = new DataView(head.buffer, head.byteOffset).getBigUint64(0, true)
-      const plausible = length >= 2n && length <= BigInt(Math.min(maxHeaderLength, size - 8))
+      const plausible = length >= 2n && length <= BigInt(Math.min(maxHeaderLength, size - prefix.size))
       if (plausible && head[8] === 0x7b)
         return head.byteLength > 9 && [0x22, 0x7d, 0x20, 0x0a].includes(head[9]!) ? 'yes' : 'maybe'
     }
@@ -30,9 +30,9 @@ export const safetensors: Format = {
 
   published,
   mainFile(names) {
-    // Beside the usual names there can be others for the same weights, such as model.fp16.safetensors.
-    const usual = [published[1], published[0]].find((name) => names.includes(name))
-    if (usual !== undefined) return usual
+    // Beside the default names there can be others for the same weights, such as model.fp16.safetensors.
+    const standard = [published[1], published[0]].find((name) => names.includes(name))
+    if (standard !== undefined) return standard
     const indexes = names.filter((name) => name.endsWith(indexSuffix))
     if (indexes.length === 1) return indexes[0]
     const files = names.filter((name) => name.endsWith('.safetensors'))

@@ -11,10 +11,10 @@ import {
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { encodeHeader, headerSlots, prefixSize } from './encode-header.js'
-import { inFileOrder } from './file-order.js'
+import { inFileOrder } from './capabilities.js'
+import { encodeHeader, headerLength, headerSlots } from './encode-header.js'
 import { indexMetadataOf, storedMetadata } from './index-metadata.js'
-import { maxHeaderLength, slackOption } from './limits.js'
+import { maxHeaderLength, prefix, slackOption } from './structs.js'
 
 /** Files that belong to the model arrive here only when the output is a directory of its own. */
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
@@ -69,7 +69,7 @@ function splitShards(tensors: readonly Tensor[], limit: number): Tensor[][] {
 function layoutFile(name: string, tensors: readonly Tensor[], model: Model, options: WriteOptions): FileLayout {
   const json = encodeHeader(tensors, model.metadata)
   const slack = Number(options.extra?.[slackOption] ?? 0)
-  const length = alignUp(prefixSize + json.length + slack, options.align ?? 8) - prefixSize
+  const length = alignUp(prefix.size + headerLength(json) + slack, options.align ?? 8) - prefix.size
   if (length > maxHeaderLength) {
     const message = `the header would take ${length} bytes, readers refuse more than ${maxHeaderLength}; write shards`
     failWith(writeCodes['name-unsupported'], { file: name, path: 'header', message })

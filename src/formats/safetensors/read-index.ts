@@ -5,9 +5,10 @@ import type { MetaValue, Model, Opened, Part, ReadContext } from '../../model/in
 import type { JsonObject } from '../../wire/index.js'
 import { codes } from './codes.js'
 import { indexMetadataPart, toPlain } from './index-metadata.js'
-import { readFile } from './read.js'
 
-export async function readIndex(source: ByteSource, context: ReadContext): Promise<Model> {
+type ReadFile = (source: ByteSource, context: ReadContext) => Promise<Model>
+
+export async function readIndex(source: ByteSource, context: ReadContext, readFile: ReadFile): Promise<Model> {
   const { root, shards, tensors } = await readShardSet(source, context, codes, async (...args) => ({
     model: await readFile(...args),
   }))
@@ -36,7 +37,7 @@ function mergeMetadata(shards: ReadonlyMap<string, Opened>, { report }: ReadCont
   return merged
 }
 
-/** What the index says beside the map, so that writing a set keeps it. The total size is computed anew. */
+/** What the index says beside the map, so that writing a set keeps it. The total size is computed again. */
 function indexPart(root: JsonObject): Part[] {
   const metadata = root.get('metadata')
   if (!(metadata instanceof Map)) return []

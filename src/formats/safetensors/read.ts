@@ -1,180 +1,225 @@
-// Reads one file: fetches the header, parses it, and checks that the tensors tile the data section.
-import { type ByteSource, Cursor, countElements, struct, u64 } from '../../bytes/index.js'
-import { NumberList } from '../../bytes/number-list.js'
-import { sortedPositions } from '../../bytes/sort-positions.js'
-import { type Metadata, type Model, type ReadContext, rangePayload, type Tensor, text } from '../../model/index.js'
-import { PackedTensors } from '../../model/packed-tensors.js'
+// A safetensors file is a u64 length, that many bytes of JSON (the header), and the elements of the tensors (the data):
+//
+//   {"__metadata__": {"format": "pt"}, "a.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
+//
+// Offsets count from the end of the header. The tensors tile the data: in order of offset the first one begins at 0, each one begins
+// where the one before it ends, and the last one ends with the file. The header may end in spaces; writers align the data with them.
+import {
+  type ByteSource,
+  Cursor,
+  countElements,
+  type ExtentRecorder,
+  inOrder,
+  maxSafe,
+  type Range,
+  withReached,
+} from '../../bytes/index.js'
+import { withCompanions } from '../../content/companions.js'
+import { type Report, strictReport } from '../../errors/index.js'
+import {
+  type MetaValue,
+  type Model,
+  type Opened,
+  type ReadContext,
+  rangePayload,
+  type Tensor,
+} from '../../model/index.js'
 import { JsonScanner } from '../../wire/index.js'
+import { check } from './check.js'
 import { codes } from './codes.js'
-import type { Tag } from './dtypes.js'
-import { type EntryName, entryPath, type Header, isTooLarge, parseHeader } from './header.js'
-import { maxHeaderLength } from './limits.js'
+import { headSize, looksLikeIndex } from './detect.js'
+import { checkPadding, type Entry, entryPath, readEntry, readMetadata } from './header.js'
+import { withIndexMetadata } from './index-metadata.js'
+import { readIndex } from './read-index.js'
+import { maxHeaderLength, metadataKey, prefix } from './structs.js'
 
-const prefix = struct({ headerLength: u64 })
+/** A model is one file or a set of files with an index, and the companions that lie beside it in its directory. */
+export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
+  const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
+  const weights = looksLikeIndex(head)
+    ? await readIndex(source, context, readFile)
+    : withIndexMetadata(await readFile(source, context))
+  const model = await withCompanions(weights, source, context)
+  return { model, check: (checking) => check(model, checking) }
+}
 
-export async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
-  const { report, signal } = context
+/** One file, from its first byte to its last. */
+async function readFile(source: ByteSource, context: ReadContext): Promise<Model> {
+  const { report, extents, limits, signal } = context
+
+  // How long the header is. The rest of the file is data.
   if (source.size < prefix.size) {
     const message = `a header length of ${prefix.size} bytes was expected, the file has ${source.size}`
     report.fail(codes.truncated, { offset: 0, path: 'header_length', message })
   }
-  const start = new Cursor(await source.read(0, prefix.size, { signal }), report, { extents: context.extents })
+  const start = new Cursor(await source.read(0, prefix.size, { signal }), report, { extents })
   const length = Number(prefix.read(start).headerLength)
-  if (length > maxHeaderLength || prefix.size + length > source.size) {
-    const limit = Math.min(maxHeaderLength, source.size - prefix.size)
-    const message = `the header would take ${length} bytes, at most ${limit} are possible here`
+  const maxLength = Math.min(maxHeaderLength, source.size - prefix.size)
+  if (length > maxLength) {
+    const message = `the header would take ${length} bytes, at most ${maxLength} are possible here`
     report.fail(codes['header-length'], { offset: 0, length: prefix.size, path: 'header_length', message })
   }
-  const bytes = await source.read(prefix.size, length, { signal })
-  const scanner = new JsonScanner(bytes, report, prefix.size, context.limits.depth)
-  const data = new DataSection(source, prefix.size + length, scanner, context)
-  const header = parseHeader(scanner, context, (key, tag, shape, begin, end) => data.add(key, tag, shape, begin, end))
-  recordHeader(header, data.offset, source, context)
-  data.checkTiling()
-  return {
-    format: 'safetensors',
-    metadata: toMetadata(header.metadata),
-    tensors: data.tensors,
-    parts: [],
-    files: [source],
+  const data: Range = { start: prefix.size + length, end: source.size }
+
+  // The header is one JSON object. It must begin at once, and end in nothing but spaces.
+  const json = await source.read(prefix.size, length, { signal })
+  const header = new JsonScanner(json, report, prefix.size, limits.depth)
+  if (header.peek('header') !== 'object') header.syntax('an object', 'header')
+  if (header.index > 0) {
+    const message = 'white space comes before the "{"'
+    report.report(codes['header-start'], { offset: prefix.size, path: 'header', message })
   }
+
+  // Its members are the metadata and the tensors, in any order. Each tensor is compared with the data on its own first.
+  const metadata = new Map<string, MetaValue>()
+  const tensors: Tensor[] = []
+  const offsets = new Map<string, number>()
+  let refused = 0
+  header.beginObject('header')
+  for (;;) {
+    const offset = header.offsetAt()
+    const name = header.nextKey('header')
+    if (name === undefined) break
+    checkName(name, offset, offsets, report)
+    if (name === metadataKey) {
+      readMetadata(header, metadata, report)
+      continue
+    }
+    const entry = readEntry(header, name, offset, report)
+    const problem = entry && findProblem(entry, data.end - data.start)
+    if (problem) {
+      refused++
+      refuse(name, offset, problem, context)
+    } else if (entry) {
+      const place = { offset: data.start + entry.begin, length: entry.end - entry.begin }
+      extents?.add({ file: source.name, ...place, path: `data[${JSON.stringify(name)}]`, kind: 'data' })
+      const shape = sharedShape(entry.shape, tensors.at(-1))
+      const payload = rangePayload(source, place.offset, place.length)
+      tensors.push({ name, dtype: entry.tag.dtype, shape, order: 'row', role: 'weight', data: payload })
+    }
+  }
+  checkPadding(header, report)
+
+  // Together they tile the data.
+  checkTiling(tensors, data, refused, report)
+  if (extents) recordHeader(extents, source.name, json)
+  return { format: 'safetensors', metadata, tensors, parts: [], files: [source] }
 }
 
-const toMetadata = (strings: ReadonlyMap<string, string>): Metadata =>
-  new Map([...strings].map(([key, value]) => [key, text(value)]))
-
-/** The bytes after the header, and who owns which of them. Ranges are kept in plain arrays: a file can have a million. */
-class DataSection {
-  readonly offset: number
-  readonly tensors = new PackedTensors()
-  readonly #size: number
-  readonly #source: ByteSource
-  readonly #scanner: JsonScanner
-  readonly #context: ReadContext
-  readonly #begins = new NumberList(Float64Array)
-  readonly #ends = new NumberList(Float64Array)
-  #refused = 0
-
-  constructor(source: ByteSource, offset: number, scanner: JsonScanner, context: ReadContext) {
-    this.offset = offset
-    this.#size = source.size - offset
-    this.#source = source
-    this.#scanner = scanner
-    this.#context = context
+/** Readers disagree on a name that is there twice: the reference library takes the last tensor, and refuses the metadata. */
+function checkName(name: string, offset: number, offsets: Map<string, number>, report: Report): void {
+  if (name === '') report.report(codes['name-empty'], { offset, path: entryPath(name), message: 'the name is empty' })
+  const first = offsets.get(name)
+  if (first === undefined) {
+    offsets.set(name, offset)
+    return
   }
+  const message = `${JSON.stringify(name)} was there before, at 0x${first.toString(16)}`
+  if (name === metadataKey) report.fail(codes['metadata-twice'], { offset, path: entryPath(name), message })
+  report.report(codes['duplicate-name'], { offset, path: entryPath(name), message })
+}
 
-  /** Takes a tensor whose range exists and has the right length; reports what is wrong with any other. */
-  add(key: EntryName, tag: Tag, shape: readonly number[], begin: number, end: number): void {
-    const { name, bytes, start } = key
-    const count = countElements(shape)
-    const bits = count === undefined ? Number.POSITIVE_INFINITY : count * tag.bits
-    if (begin > end || end > this.#size || bits !== (end - begin) * 8) {
-      this.#refuse(key, tag, shape, begin, end, bits)
-      return
-    }
-    const payload = rangePayload(this.#source, this.offset + begin, end - begin)
-    const tensor: Tensor = { name, dtype: tag.dtype, shape, order: 'row', role: 'weight', data: payload }
-    this.tensors.push(tensor, bytes, start, start + name.length)
-    this.#begins.push(begin)
-    this.#ends.push(end)
-    const { extents } = this.#context
-    extents?.add({
-      file: this.#source.name,
-      offset: this.offset + begin,
-      length: end - begin,
-      path: `data[${JSON.stringify(name)}]`,
-      kind: 'data',
+interface Problem {
+  readonly code: keyof typeof codes
+  readonly field: 'shape' | 'data_offsets'
+  readonly message: string
+  /** The bytes that the tensor would take. */
+  readonly length: number | undefined
+}
+
+/** What is wrong with the place or the size of a tensor. */
+function findProblem({ tag, shape, begin, end }: Entry, dataSize: number): Problem | undefined {
+  const bits = (countElements(shape) ?? Number.POSITIVE_INFINITY) * tag.bits
+  if (begin <= end && end <= dataSize && bits === (end - begin) * 8) return undefined
+  const length = bits <= maxSafe ? Math.ceil(bits / 8) : undefined
+  const problem = (code: Problem['code'], field: Problem['field'], message: string) => ({
+    code,
+    field,
+    message,
+    length,
+  })
+  const type = `[${shape.join(', ')}] of ${tag.tag}`
+  if (begin > end) return problem('range', 'data_offsets', `the range ends at ${end}, before it begins at ${begin}`)
+  if (length === undefined) return problem('shape-overflow', 'shape', `${type} is more than any file can hold`)
+  if (bits % 8 !== 0) return problem('size', 'shape', `${type} does not fill whole bytes`)
+  if (end > dataSize)
+    return problem('past-end', 'data_offsets', `it ends at ${end}, the data section has ${dataSize} bytes`)
+  return problem('size', 'data_offsets', `${end - begin} bytes, but ${type} takes ${length}`)
+}
+
+function refuse(name: string, offset: number, problem: Problem, { report, onLost }: ReadContext): void {
+  const { code, field, message, length } = problem
+  report.report(codes[code], { offset, path: `${entryPath(name)}.${field}`, message })
+  onLost?.({ subject: 'tensor', name, length, reason: message })
+}
+
+/** Neighbours often have the same shape, and then the same list: that saves a tenth of the time. */
+function sharedShape(shape: readonly number[], before: Tensor | undefined): readonly number[] {
+  const isSame = before?.shape.length === shape.length && shape.every((dim, i) => dim === before.shape[i])
+  return isSame ? before.shape : shape
+}
+
+/** In order of offset, each tensor must begin where those before it end. */
+function checkTiling(tensors: readonly Tensor[], data: Range, refused: number, report: Report): void {
+  if (isTiled(tensors, data)) return
+  const places = tensors.map(({ name, data: payload }) => {
+    const { offset, length } = payload!.origin!
+    return { name, start: offset, end: offset + length }
+  })
+  let end = data.start
+  for (const { range, reached, before } of withReached(inOrder(places, 'shortest'), data.start)) {
+    end = Math.max(reached, range.end)
+    // The same name with the same range was reported as a duplicate; it is no overlap on top.
+    const isRepeat = range.name === before?.name && range.end === reached
+    if (range.start === reached || isRepeat) continue
+    const isHole = range.start > reached
+    const neighbour = before ? JSON.stringify(before.name) : 'the header'
+    const message = isHole
+      ? `${range.start - reached} bytes after ${neighbour} belong to no tensor`
+      : `it shares bytes with ${neighbour}`
+    report.report(isHole ? codes.hole : codes.overlap, {
+      offset: Math.min(range.start, reached),
+      length: Math.abs(range.start - reached),
+      path: `${entryPath(range.name)}.data_offsets`,
+      message,
     })
   }
-
-  #refuse({ name, at }: EntryName, tag: Tag, shape: readonly number[], begin: number, end: number, bits: number): void {
-    this.#refused++
-    const fail = (code: keyof typeof codes, field: string, message: string): void => {
-      this.#context.report.report(codes[code], {
-        offset: this.#scanner.offsetAt(at),
-        path: entryPath(name) + field,
-        message,
-      })
-      this.#context.onLost?.({
-        subject: 'tensor',
-        name,
-        length: isTooLarge(bits) ? undefined : Math.ceil(bits / 8),
-        reason: message,
-      })
-    }
-    const type = `[${shape.join(', ')}] of ${tag.tag}`
-    if (begin > end) fail('range', '.data_offsets', `the range ends at ${end}, before it begins at ${begin}`)
-    else if (isTooLarge(bits)) fail('shape-overflow', '.shape', `${type} is more than any file can hold`)
-    else if (bits % 8 !== 0) fail('size', '.shape', `${type} does not fill whole bytes`)
-    else if (end > this.#size)
-      fail('past-end', '.data_offsets', `it ends at ${end}, the data section has ${this.#size} bytes`)
-    else fail('size', '.data_offsets', `${end - begin} bytes, but ${type} takes ${bits / 8}`)
-  }
-
-  /** In order of offset, each tensor must begin where the one before it ends. */
-  checkTiling(): void {
-    const { report } = this.#context
-    let previous: number | undefined
-    let reached = 0
-    for (const i of this.#inOffsetOrder()) {
-      const begin = this.#begins.at(i)
-      if (begin !== reached && !this.#isRepeat(i, previous, reached)) {
-        const before = previous === undefined ? 'the header' : JSON.stringify(this.tensors.nameAt(previous))
-        const isHole = begin > reached
-        const message = isHole
-          ? `${begin - reached} bytes after ${before} belong to nobody`
-          : `it shares bytes with ${before}`
-        const place = { offset: this.offset + Math.min(begin, reached), length: Math.abs(begin - reached) }
-        report.report(isHole ? codes.hole : codes.overlap, {
-          ...place,
-          path: `${entryPath(this.tensors.nameAt(i))}.data_offsets`,
-          message,
-        })
-      }
-      reached = Math.max(reached, this.#ends.at(i))
-      previous = i
-    }
-    // Entries that were refused may own the rest; saying that it belongs to nobody would be a guess.
-    if (reached < this.#size && this.#refused === 0) {
-      const message = `${this.#size - reached} bytes after the last tensor belong to nobody`
-      report.report(codes['trailing-bytes'], {
-        offset: this.offset + reached,
-        length: this.#size - reached,
-        path: 'data',
-        message,
-      })
-    }
-  }
-
-  /** The same name with the same range again was reported as a duplicate; it is no overlap on top. */
-  #isRepeat(i: number, previous: number | undefined, reached: number): boolean {
-    if (previous === undefined || this.#ends.at(i) !== reached) return false
-    return this.tensors.nameAt(previous) === this.tensors.nameAt(i)
-  }
-
-  #inOffsetOrder(): Iterable<number> {
-    const begins = this.#begins
-    const ends = this.#ends
-    const compare = (a: number, b: number): number => begins.at(a) - begins.at(b) || ends.at(a) - ends.at(b)
-    return sortedPositions(begins.length, compare)
+  // The rest may belong to a tensor that was refused.
+  if (end < data.end && refused === 0) {
+    const message = `${data.end - end} bytes after the last tensor belong to no tensor`
+    report.report(codes['trailing-bytes'], { offset: end, length: data.end - end, path: 'data', message })
   }
 }
 
-/** The byte map of the header: one row per member, with the punctuation that leads to it, then the padding. */
-function recordHeader(header: Header, dataOffset: number, source: ByteSource, { extents }: ReadContext): void {
-  if (!extents) return
-  const { scanner } = header
-  const add = (from: number, to: number, path: string, kind: 'field' | 'padding', value?: string): void => {
-    const offset = scanner.offsetAt(from)
-    const length = (to === scanner.length ? dataOffset : scanner.offsetAt(to)) - offset
-    if (length > 0) extents.add({ file: source.name, offset, length, path, kind, value })
+/** Whether the tensors lie side by side as they are listed, as in nearly every file. Then there is nothing to sort. */
+function isTiled(tensors: readonly Tensor[], data: Range): boolean {
+  let reached = data.start
+  for (const tensor of tensors) {
+    const { offset, length } = tensor.data!.origin!
+    if (offset !== reached) return false
+    reached += length
   }
-  let at = 0
-  for (const [i, member] of header.members.entries()) {
-    const to = i === header.members.length - 1 ? header.end : member.end
-    add(at, to, entryPath(member.name), 'field', scanner.slice(at, Math.min(to, at + 200)))
-    at = to
+  return reached === data.end
+}
+
+/** The byte map of the header: a row for each member, with the punctuation before it, then the padding. */
+function recordHeader(extents: ExtentRecorder, file: string, json: Uint8Array): void {
+  const header = new JsonScanner(json, strictReport(file), prefix.size, Number.POSITIVE_INFINITY)
+  const members: { path: string; end: number }[] = []
+  header.beginObject('')
+  for (let name = header.nextKey(''); name !== undefined; name = header.nextKey('')) {
+    header.skip('')
+    members.push({ path: entryPath(name), end: header.index })
   }
-  if (header.members.length === 0) add(0, header.end, 'header', 'field', '{}')
-  add(header.end, scanner.length, 'header_padding', 'padding')
+  if (members.length === 0) members.push({ path: 'header', end: 0 })
+  members.at(-1)!.end = header.end('')
+  let start = 0
+  const add = (end: number, path: string, kind: 'field' | 'padding', value?: string): void => {
+    const offset = header.offsetAt(start)
+    const length = header.offsetAt(end) - offset
+    if (length > 0) extents.add({ file, offset, length, path, kind, value })
+    start = end
+  }
+  for (const { path, end } of members) add(end, path, 'field', header.slice(start, Math.min(end, start + 200)))
+  add(header.length, 'header_padding', 'padding')
 }

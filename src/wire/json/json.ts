@@ -1,5 +1,5 @@
 // Strict JSON as a tree, for the small documents beside and inside models. Objects become Maps, so no key can reach a prototype, and a
-// key that stands twice is an error. Integers that a double cannot hold exactly come as bigints.
+// key that appears twice is an error. Integers that a double cannot hold exactly come as bigints.
 import { jsonCodes, type Report } from '../../errors/index.js'
 import { JsonScanner } from './scanner.js'
 
@@ -43,7 +43,7 @@ function readObject(scanner: JsonScanner, path: string): JsonObject {
     if (key === undefined) return object
     const inside = memberPath(path, key)
     if (object.has(key))
-      scanner.fail(jsonCodes['duplicate-key'], at, inside, `${JSON.stringify(key)} stands twice in one object`)
+      scanner.fail(jsonCodes['duplicate-key'], at, inside, `${JSON.stringify(key)} appears twice in one object`)
     object.set(key, readValue(scanner, inside))
   }
 }

@@ -1,11 +1,13 @@
-// A strict JSON reader that walks the text once and hands out what it meets. Unlike JSON.parse it sees duplicate keys, knows the byte
-// position of everything, keeps integers apart from floats, and never builds objects, so `__proto__` is a key like any other.
+// A strict JSON reader that walks the text once and hands out what it finds. Unlike JSON.parse it sees duplicate keys, knows the byte
+// offset of everything, keeps integers apart from floats, and never builds objects, so `__proto__` is a key like any other.
+import { decodeUtf8, findInvalidUtf8 } from '../../bytes/index.js'
 import { type Code, jsonCodes, type Report } from '../../errors/index.js'
-import { JsonText } from './text.js'
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null'
 
 const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
 const backslash = 0x5c
 const openBrace = 0x7b
 const closeBrace = 0x7d
@@ -14,38 +16,53 @@ const closeBracket = 0x5d
 const zero = 0x30
 const nine = 0x39
 
+const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const simpleEscapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
 export class JsonScanner {
+  /** All of it, decoded. Positions are indexes of this text. */
+  readonly #text: string
   readonly #report: Report
-  readonly #text: JsonText
-  readonly #units: Uint8Array | Uint16Array
+  readonly #base: number
+  readonly #isAscii: boolean
   readonly #maxDepth: number
   #index = 0
-  #keyIndex = 0
-  #isKeyPlain = false
   #depth = 0
   /** Whether the next key or item is the first of its object or array. */
   #first = true
+  /** What `skip` has opened, innermost last. */
+  readonly #openings: ('object' | 'array')[] = []
+  /** Used again for every list: a list that grows has room for more than its items, a copy has not. */
+  readonly #numbers: number[] = []
+  // The last index that was turned into an offset; the next one is mostly close behind it.
+  #knownIndex = 0
+  #knownByte = 0
 
   /** `base` is the offset of the first byte in the file. */
   constructor(bytes: Uint8Array, report: Report, base = 0, maxDepth = 128) {
     this.#report = report
-    this.#text = new JsonText(bytes, report, base)
-    this.#units = this.#text.units
+    this.#base = base
     this.#maxDepth = maxDepth
+    this.#text = decodeUtf8(bytes) ?? refuseBytes(bytes, report, base)
+    this.#isAscii = this.#text.length === bytes.byteLength
   }
 
-  /** How many code units the text has. */
   get length(): number {
-    return this.#units.length
+    return this.#text.length
   }
 
-  /** A stretch of the text as it stands there. */
+  /** The text between two positions. */
   slice(start: number, end: number): string {
     return this.#text.slice(start, end)
-  }
-
-  unitAt(index: number): number {
-    return this.#units[index]!
   }
 
   /** Position in the text, not in the file. */
@@ -55,32 +72,21 @@ export class JsonScanner {
 
   /** The file offset of a text position. */
   offsetAt(index: number = this.#index): number {
-    return this.#text.offsetAt(index)
+    if (this.#isAscii) return this.#base + index
+    if (index < this.#knownIndex) this.#knownIndex = this.#knownByte = 0
+    for (let i = this.#knownIndex; i < index; i++) {
+      const unit = this.#text.charCodeAt(i)
+      // Each half of a surrogate pair counts two of the four bytes.
+      this.#knownByte += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
+    }
+    this.#knownIndex = index
+    return this.#base + this.#knownByte
   }
 
-  /** Where the last key begins that `nextKey` gave, with its quote. */
-  get keyIndex(): number {
-    return this.#keyIndex
-  }
-
-  /** What has the characters of that key as bytes, one behind `keyIndex`; undefined where they are written in another way. */
-  get keyBytes(): Uint8Array | undefined {
-    return this.#isKeyPlain && this.#units instanceof Uint8Array ? this.#units : undefined
-  }
-
-  /** A key that was there before, by where it began. */
-  keyAt(keyIndex: number): string {
-    const index = this.#index
-    this.#index = keyIndex
-    const key = this.string('')
-    this.#index = index
-    return key
-  }
-
-  /** What stands here, without taking it. */
+  /** What comes next, without taking it. */
   peek(path: string): JsonKind {
     this.#skipBlanks()
-    const unit = this.#units[this.#index]!
+    const unit = this.#unit()
     if (unit === quote) return 'string'
     if (unit === openBrace) return 'object'
     if (unit === openBracket) return 'array'
@@ -104,29 +110,11 @@ export class JsonScanner {
   /** The next key of the object, or undefined at its end. */
   nextKey(path: string): string | undefined {
     if (!this.#more(closeBrace, path)) return undefined
-    this.#keyIndex = this.#index
     const key = this.string(path)
-    this.#isKeyPlain = this.#index - this.#keyIndex === key.length + 2 // every escape is longer than what it stands for
     this.#skipBlanks()
-    if (this.#units[this.#index]! !== 0x3a) this.syntax('a colon', path)
+    if (this.#unit() !== colon) this.syntax('a colon', path)
     this.#index++
     return key
-  }
-
-  /**
-   * Takes the next key when it is the one expected and written plainly, so that records of a known form need no strings for their keys.
-   * Otherwise stays where it is.
-   */
-  takeKey(expected: string): boolean {
-    const start = this.#index + (this.#first ? 0 : 1)
-    const end = start + expected.length + 2
-    const units = this.#units
-    if (!this.#first && units[this.#index] !== 0x2c) return false
-    if (units[start] !== quote || units[end - 1] !== quote || units[end] !== 0x3a) return false
-    for (let i = 0; i < expected.length; i++) if (units[start + 1 + i] !== expected.charCodeAt(i)) return false
-    this.#index = end + 1
-    this.#first = false
-    return true
   }
 
   /** Whether the array has another item. */
@@ -136,70 +124,66 @@ export class JsonScanner {
 
   string(path: string): string {
     this.#skipBlanks()
-    const units = this.#units
-    let i = this.#index
-    if (units[i] !== quote) this.syntax('a string', path)
-    const start = ++i
-    for (; ; i++) {
-      const unit = units[i]!
-      if (unit === quote) break
+    if (this.#unit() !== quote) this.syntax('a string', path)
+    const text = this.#text
+    const start = this.#index + 1
+    for (let i = start; ; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit === quote) {
+        this.#index = i + 1
+        return text.slice(start, i)
+      }
       if (unit === backslash) return this.#escapedString(start, i, path)
       if (!(unit >= 0x20)) this.#badCharacter(i, path)
     }
-    this.#index = i + 1
-    return this.slice(start, i)
   }
 
   /**
-   * A number written with digits alone, as sizes must be: no sign, fraction, exponent or leading zero. Returns undefined, and stays
-   * where it is, when something else stands here. Values beyond 2^53-1 come back rounded: compare with a limit before use.
+   * A number written with digits alone, as sizes must be: no sign, fraction, exponent or leading zero. Returns undefined, and takes
+   * nothing, when something else comes next. Values beyond 2^53-1 are rounded: compare with a limit before use.
    */
   unsigned(): number | undefined {
     this.#skipBlanks()
-    const units = this.#units
+    const text = this.#text
     const start = this.#index
     let i = start
     let value = 0
-    let unit = units[i]!
+    let unit = text.charCodeAt(i)
     while (unit >= zero && unit <= nine) {
       value = value * 10 + (unit - zero)
-      unit = units[++i]!
+      unit = text.charCodeAt(++i)
     }
     if (i === start || unit === 0x2e || unit === 0x65 || unit === 0x45) return undefined
-    if (i > start + 1 && units[start] === zero) return undefined
+    if (i > start + 1 && text.charCodeAt(start) === zero) return undefined
     this.#index = i
     return value
   }
 
-  /**
-   * A whole array of such numbers, written over the beginning of `target`. Returns how many there were, or -1, with the value skipped,
-   * when it is anything else.
-   */
-  unsignedList(target: number[], path: string): number {
+  /** An array of such numbers; any other value is skipped and gives undefined. */
+  unsignedList(path: string): number[] | undefined {
     if (this.peek(path) !== 'array') {
       this.skip(path)
-      return -1
+      return undefined
     }
     let count = 0
     let isPlain = true
     this.beginArray(path)
     while (this.nextItem(path)) {
       const value = this.unsigned()
-      if (value !== undefined) target[count++] = value
+      if (value !== undefined) this.#numbers[count++] = value
       else {
         isPlain = false
         this.skip(path)
       }
     }
-    return isPlain ? count : -1
+    return isPlain ? this.#numbers.slice(0, count) : undefined
   }
 
   /** The characters of any number, checked against JSON's grammar. */
   number(path: string): string {
     this.#skipBlanks()
-    let end = this.#index
-    while (end < this.length && isOfNumber(this.#units[end]!)) end++
-    const token = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/.exec(this.slice(this.#index, end))?.[0]
+    numberPattern.lastIndex = this.#index
+    const token = numberPattern.exec(this.#text)?.[0]
     if (token === undefined) return this.syntax('a number', path)
     this.#index += token.length
     return token
@@ -207,11 +191,11 @@ export class JsonScanner {
 
   literal(word: 'true' | 'false' | 'null', path: string): void {
     this.#skipBlanks()
-    if (this.slice(this.#index, this.#index + word.length) !== word) this.syntax(`"${word}"`, path)
+    if (!this.#text.startsWith(word, this.#index)) this.syntax(`"${word}"`, path)
     this.#index += word.length
   }
 
-  /** Steps over a value of any kind; nesting is limited and needs no stack. */
+  /** Steps over a value of any kind. Nesting is limited, and no recursion is needed. */
   skip(path: string): void {
     const floor = this.#depth
     do {
@@ -226,9 +210,6 @@ export class JsonScanner {
     } while (this.#depth > floor)
   }
 
-  /** What was opened while skipping, innermost last. */
-  readonly #openings: ('object' | 'array')[] = []
-
   #closeFinished(floor: number, path: string): void {
     while (this.#depth > floor) {
       const more = this.#openings.at(-1) === 'object' ? this.nextKey(path) !== undefined : this.nextItem(path)
@@ -241,7 +222,7 @@ export class JsonScanner {
   end(path: string): number {
     const end = this.#index
     this.#skipBlanks()
-    if (this.#index < this.length) this.syntax('the end', path)
+    if (this.#index < this.#text.length) this.syntax('the end', path)
     return end
   }
 
@@ -250,13 +231,18 @@ export class JsonScanner {
   }
 
   syntax(wanted: string, path: string): never {
-    const next = this.slice(this.#index, this.#index + 1)
+    const next = this.#text.charAt(this.#index)
     const found = next === '' ? 'the end of the text' : JSON.stringify(next)
     return this.fail(jsonCodes.syntax, this.#index, path, `${wanted} was expected, ${found} found`)
   }
 
+  /** The next code unit; NaN at the end of the text. */
+  #unit(): number {
+    return this.#text.charCodeAt(this.#index)
+  }
+
   #enter(opening: number, wanted: string, path: string): void {
-    if (this.#units[this.#index]! !== opening) this.syntax(wanted, path)
+    if (this.#unit() !== opening) this.syntax(wanted, path)
     if (++this.#depth > this.#maxDepth) {
       this.fail(jsonCodes.depth, this.#index, path, `nested deeper than ${this.#maxDepth} levels`)
     }
@@ -266,7 +252,7 @@ export class JsonScanner {
 
   #more(closing: number, path: string): boolean {
     this.#skipBlanks()
-    const unit = this.#units[this.#index]!
+    const unit = this.#unit()
     if (unit === closing) {
       this.#index++
       this.#depth--
@@ -274,7 +260,7 @@ export class JsonScanner {
       return false
     }
     if (!this.#first) {
-      if (unit !== 0x2c) this.syntax(`a comma or "${String.fromCharCode(closing)}"`, path)
+      if (unit !== comma) this.syntax(`a comma or "${String.fromCharCode(closing)}"`, path)
       this.#index++
       this.#skipBlanks()
     }
@@ -283,23 +269,24 @@ export class JsonScanner {
   }
 
   #skipBlanks(): void {
-    const units = this.#units
-    let unit = units[this.#index]!
-    while (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) unit = units[++this.#index]!
+    const text = this.#text
+    let unit = text.charCodeAt(this.#index)
+    while (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) unit = text.charCodeAt(++this.#index)
   }
 
   #badCharacter(index: number, path: string): never {
     this.#index = index
-    if (index >= this.length) return this.syntax('a closing quote', path)
-    const code = this.#units[index]!.toString(16).padStart(4, '0')
+    if (index >= this.#text.length) return this.syntax('a closing quote', path)
+    const code = this.#text.charCodeAt(index).toString(16).padStart(4, '0')
     return this.fail(jsonCodes.syntax, index, path, `a raw control character U+${code} in a string`)
   }
 
+  /** A string that begins at `start` and has its first backslash at `at`. */
   #escapedString(start: number, at: number, path: string): string {
-    const units = this.#units
-    let value = this.slice(start, at)
+    const text = this.#text
+    let value = text.slice(start, at)
     for (let i = at; ; i++) {
-      const unit = units[i]!
+      const unit = text.charCodeAt(i)
       if (unit === quote) {
         this.#index = i + 1
         if (!value.isWellFormed())
@@ -308,14 +295,14 @@ export class JsonScanner {
       }
       if (unit !== backslash) {
         if (!(unit >= 0x20)) this.#badCharacter(i, path)
-        value += String.fromCharCode(unit)
+        value += text.charAt(i)
         continue
       }
-      const letter = this.slice(++i, i + 1)
+      const letter = text.charAt(++i)
       const plain = simpleEscapes.get(letter)
       if (plain !== undefined) value += plain
       else {
-        const digits = this.slice(i + 1, i + 5)
+        const digits = text.slice(i + 1, i + 5)
         if (letter !== 'u' || !/^[0-9a-fA-F]{4}$/.test(digits)) {
           this.fail(jsonCodes.syntax, i - 1, path, 'an escape that JSON does not have')
         }
@@ -326,17 +313,7 @@ export class JsonScanner {
   }
 }
 
-/** Digits, signs, points and both sorts of e. */
-const isOfNumber = (unit: number): boolean =>
-  (unit >= zero && unit <= nine) || unit === 0x2b || unit === 0x2d || unit === 0x2e || unit === 0x45 || unit === 0x65
-
-const simpleEscapes: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-])
+function refuseBytes(bytes: Uint8Array, report: Report, base: number): never {
+  const offset = base + findInvalidUtf8(bytes)
+  return report.fail(jsonCodes.utf8, { offset, path: 'json', message: 'the text is not UTF-8 here' })
+}

@@ -1,4 +1,4 @@
-// Reading the header of an NPY file; `npy-header.ts` writes it.
+// Reading the header of an NPY file; `header.ts` writes it.
 //
 //   0x93 "NUMPY" | major u8, minor u8 | length u16 (version 1) or u32 | a Python dictionary as text, blanks, a line feed | elements
 //

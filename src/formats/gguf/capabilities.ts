@@ -13,12 +13,19 @@ import {
   type WriteCapabilities,
 } from '../../model/index.js'
 import { slackKey } from './slack.js'
-import { alignmentKey, alignmentOf, architectureKey, maxAlignment, maxDims, maxNameBytes } from './structs.js'
+import {
+  alignmentKey,
+  alignmentOf,
+  architectureKey,
+  maxAlignment,
+  maxDims,
+  maxKeyBytes,
+  maxNameBytes,
+  quantizationVersionKey,
+} from './structs.js'
 import { valueTypeOf } from './value-types.js'
 
 const q8_0 = ggmlTypeByName('Q8_0')!.dtype
-export const quantizationVersionKey = 'general.quantization_version'
-const maxKeyBytes = 65_535
 
 const no = <T>(reason: string): Fit<T> => ({ fits: false, reason })
 
@@ -64,31 +71,23 @@ export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
   return fitValue(value)
 }
 
+/** What takes the place of numbers that GGUF has no type for. */
+const widerTypes: ReadonlyMap<string, 'f32' | 'u8' | 'i8'> = new Map([
+  ...['f16', 'bf16', 'f8_e5m2'].map((type) => [type, 'f32'] as const),
+  ...['u4', 'u2', 'u1'].map((type) => [type, 'u8'] as const),
+  ...['i4', 'i2', 'i1', 't2', 't1'].map((type) => [type, 'i8'] as const),
+])
+
 function fitValue(value: MetaValue): Fit<MetaValue> {
-  switch (value.type) {
-    case 'array':
-      return fitList(value)
-    case 'f16':
-    case 'bf16':
-    case 'f8_e5m2':
-      return { fits: true, as: { type: 'f32', value: value.value }, reason: `${value.type} becomes f32` }
-    case 'u4':
-    case 'u2':
-    case 'u1':
-      return { fits: true, as: { type: 'u8', value: value.value }, reason: `${value.type} becomes u8` }
-    case 'i4':
-    case 'i2':
-    case 'i1':
-    case 't2':
-    case 't1':
-      return { fits: true, as: { type: 'i8', value: value.value }, reason: `${value.type} becomes i8` }
-    case 'bytes':
-      return { fits: true, as: byteList(value.value), reason: 'bytes become a list of u8' }
-    case 'json':
-      return { fits: true, as: { type: 'str', value: JSON.stringify(value.value) }, reason: 'JSON becomes its text' }
-    default:
-      return valueTypeOf(value.type) ? { fits: true } : no(`GGUF metadata has no type for ${value.type}`)
-  }
+  const { type } = value
+  if (type === 'array') return fitList(value)
+  if (type === 'bytes') return { fits: true, as: byteList(value.value), reason: 'bytes become a list of u8' }
+  if (type === 'json')
+    return { fits: true, as: { type: 'str', value: JSON.stringify(value.value) }, reason: 'JSON becomes its text' }
+  const wider = widerTypes.get(type)
+  if (wider && 'value' in value)
+    return { fits: true, as: { type: wider, value: value.value } as MetaValue, reason: `${type} becomes ${wider}` }
+  return valueTypeOf(type) ? { fits: true } : no(`GGUF metadata has no type for ${type}`)
 }
 
 const byteList = (bytes: Uint8Array): MetaList => ({
@@ -146,7 +145,7 @@ export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
   return { ...writeCapabilities, addedKeys, ...(isReversed && { tensor: fitReversed }) }
 }
 
-/** Nobody but the caller knows the architecture; what is written is a container of tensors until then. */
+/** Only the caller knows the architecture; what is written is a container of tensors until then. */
 function notesOn({ metadata }: Model): string[] {
   if (metadata.get(architectureKey)?.type === 'str') return []
   return [`no architecture is stated, so programs will not run the file; --set ${architectureKey}=NAME adds it`]
