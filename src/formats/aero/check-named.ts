@@ -1,10 +1,10 @@
 // Verifying some tensors alone: each against the narrowest checksum that covers its bytes. That is the tensor's own hash; without one, the
 // pages that it lies in; without those, the whole chunk. Nothing else of the weights is read.
 import type { CheckContext } from '../../model/index.js'
-import { CheckJobs } from './check-jobs.js'
-import { type Chunk, isCompressed, readChunks } from './chunk.js'
+import { type Chunk, isCompressed, readChunks } from './control/chunk.js'
 import type { AeroFile } from './file.js'
-import type { TensorTable } from './tensor-table.js'
+import { CheckJobs } from './hash/check-jobs.js'
+import type { TensorTable } from './index/tensor-table.js'
 
 export async function checkNamed(file: AeroFile, names: ReadonlySet<string>, context: CheckContext): Promise<void> {
   const { table, source } = file

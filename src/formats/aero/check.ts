@@ -1,14 +1,14 @@
 // Full verification: every chunk against its hash, every page against its page table, every tensor against its own hash, the control
 // region against the control hash, and zeros between the chunks. The weights are read once for all of it.
 import type { CheckContext, Model } from '../../model/index.js'
-import { CheckJobs } from './check-jobs.js'
 import { checkNamed } from './check-named.js'
-import { describeChunk, isCompressed, readChunks } from './chunk.js'
 import { codes } from './codes.js'
+import { describeChunk, isCompressed, readChunks } from './control/chunk.js'
+import { gapsOf, regionsOf } from './control/regions.js'
 import { type AeroFile, controlHashOf, fileOf, pageTablesOf } from './file.js'
-import type { HashJob } from './hash-jobs.js'
-import { checkControlHash } from './ihsh.js'
-import { gapsOf, regionsOf } from './regions.js'
+import { CheckJobs } from './hash/check-jobs.js'
+import type { HashJob } from './hash/hash-jobs.js'
+import { checkControlHash } from './hash/ihsh.js'
 
 export async function check(model: Model, context: CheckContext): Promise<void> {
   const file = fileOf(model)

@@ -1,16 +1,16 @@
 import type { Implementation, ReadContext } from '../../model/index.js'
 import { advising } from './advice.js'
 import { check } from './check.js'
-import { checkSet } from './check-set.js'
-import { editInPlace } from './edit-in-place.js'
+import { editInPlace } from './edit/edit-in-place.js'
+import { verifiedPayload } from './hash/verified-read.js'
 import { layout } from './layout.js'
-import { layoutSet } from './layout-set.js'
 import { readFile } from './read.js'
-import { readSet } from './read-set.js'
-import { repair } from './repair.js'
+import { repair } from './repair/repair.js'
+import { readCut } from './repair/salvage.js'
 import { restorePart } from './restore-part.js'
-import { readCut } from './salvage.js'
-import { verifiedPayload } from './verified-read.js'
+import { checkSet } from './set/check-set.js'
+import { layoutSet } from './set/layout-set.js'
+import { readSet } from './set/read-set.js'
 
 /** The same context; findings that point to a known defect come with advice. */
 const withAdvice = <T extends ReadContext>(context: T): T => ({ ...context, report: advising(context.report) })

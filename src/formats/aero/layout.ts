@@ -15,14 +15,16 @@ import {
   type WriteOptions,
 } from '../../model/index.js'
 import { areSameTensors } from '../../model/tensor-order.js'
-import { buildFile } from './build-file.js'
-import type { Chunk } from './chunk.js'
-import { readChunks } from './chunk.js'
+import type { Chunk } from './control/chunk.js'
+import { readChunks } from './control/chunk.js'
 import { type AeroFile, chunkKind, controlHashOf, fileOf, indexKind, manifestKind, pageTablesOf } from './file.js'
-import { encodeManifest, isObject, type JsonObject, type ManifestChunk, type ManifestShard } from './manifest.js'
-import { encodeMetaJson } from './meta-json.js'
-import { namesToWrite, withNames } from './names-to-write.js'
-import { asksForLayout, type Choices, chooseOptions } from './options.js'
+import { parsePageTable } from './hash/phsh.js'
+import { encodeManifest, isObject, type JsonObject, type ManifestChunk, type ManifestShard } from './index/manifest.js'
+import { encodeMetaJson } from './index/meta-json.js'
+import { flags } from './structs.js'
+import { buildFile } from './write/build-file.js'
+import { namesToWrite, withNames } from './write/names.js'
+import { asksForLayout, type Choices, chooseOptions } from './write/options.js'
 import {
   compressedChunk,
   type OutChunk,
@@ -31,11 +33,9 @@ import {
   plainChunk,
   shardChunk,
   storedChunk,
-} from './out-chunk.js'
-import { parsePageTable } from './phsh.js'
-import { planShards, type ShardContent, shardContents, type WeightPlan } from './shards.js'
-import { flags } from './structs.js'
-import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable } from './write-tidx.js'
+} from './write/out-chunk.js'
+import { planShards, type ShardContent, shardContents, type WeightPlan } from './write/shards.js'
+import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable } from './write/write-tidx.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const file = fileOf(model)

@@ -3,7 +3,7 @@
 // the params; where they do not, the list is all there is.
 import { type GgmlType, ggmlTypeByNumber } from '../../dtypes/ggml/types.js'
 import type { JsonValue } from '../../model/index.js'
-import { isObject } from './manifest.js'
+import { isObject } from './index/manifest.js'
 
 /** ggml types by `quant_id`. */
 export type Descriptors = ReadonlyMap<number, GgmlType>

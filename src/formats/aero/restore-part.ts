@@ -1,12 +1,12 @@
 // What an AERO file holds beyond tensors and metadata, after another container has carried it.
 import type { Part } from '../../model/index.js'
-import type { Chunk } from './chunk.js'
+import type { Chunk } from './control/chunk.js'
 import { chunkKind, indexKind, manifestKind } from './file.js'
-import { isObject } from './manifest.js'
-import { setExtraKind } from './read-set.js'
-import { knownKeys } from './set-json.js'
+import { isObject } from './index/manifest.js'
+import { isTagged } from './index/tagged.js'
+import { setExtraKind } from './set/read-set.js'
+import { knownKeys } from './set/set-json.js'
 import { digestSize } from './structs.js'
-import { isTagged } from './tagged.js'
 
 /** Keys that are written from the model. What a stranger's file carries must not take their place. */
 const writtenKeys: ReadonlyMap<string, ReadonlySet<string>> = new Map([

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { collectingReport, type Finding } from '../../../src/errors/index.js'
 import { check as checkFile } from '../../../src/formats/aero/check.js'
-import { checkSet } from '../../../src/formats/aero/check-set.js'
+import { checkSet } from '../../../src/formats/aero/set/check-set.js'
 import {
   type ByteSource,
   countingSource,

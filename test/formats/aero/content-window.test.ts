@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MemorySource, releaseWindow, takeWindow } from '../../../src/bytes/index.js'
-import type { Chunk } from '../../../src/formats/aero/chunk.js'
-import { ContentWindow, defaultWindow } from '../../../src/formats/aero/content-window.js'
+import type { Chunk } from '../../../src/formats/aero/control/chunk.js'
+import { ContentWindow, defaultWindow } from '../../../src/formats/aero/index/content-window.js'
 
 describe('a window over the content of a chunk', () => {
   it('grows with what does not fit, and leaves no more room behind than it usually takes', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { digestOf } from '../../../src/digest/index.js'
-import { type HashJob, runHashJobs } from '../../../src/formats/aero/hash-jobs.js'
+import { type HashJob, runHashJobs } from '../../../src/formats/aero/hash/hash-jobs.js'
 import { MemorySource } from '../../../src/index.js'
 
 const size = 4096

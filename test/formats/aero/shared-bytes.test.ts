@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planShards, shardOf } from '../../../src/formats/aero/shards.js'
-import { findSharedBytes } from '../../../src/formats/aero/shared-bytes.js'
+import { planShards, shardOf } from '../../../src/formats/aero/write/shards.js'
+import { findSharedBytes } from '../../../src/formats/aero/write/shared-bytes.js'
 import { dtypeById, MemorySource, type Payload, rangePayload, type Tensor } from '../../../src/index.js'
 import { bytesPayload } from '../../../src/model/index.js'
 
