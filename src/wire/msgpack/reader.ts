@@ -70,7 +70,7 @@ export class MsgpackReader {
 
   /** Reads a type byte and what belongs to it, and says what it is. */
   next(): MsgpackKind {
-    const form = this.peek()
+    const form = this.#bytes[this.position] ?? this.peek()
     this.form = form
     if (form < 0x80) return this.#fixed('int', form)
     if (form < 0x90) return this.#counted('map', 0, form - 0x80)
@@ -181,9 +181,8 @@ export class MsgpackReader {
   }
 
   #counted(kind: 'str' | 'bin' | 'array' | 'map', width: number, fixed = 0): MsgpackKind {
-    this.#need(1 + width)
-    const at = this.position + 1
-    this.length = width === 0 ? fixed : this.#unsigned(at, width)
+    if (width > 0) this.#need(1 + width)
+    this.length = width === 0 ? fixed : this.#unsigned(this.position + 1, width)
     this.#checkLength(1 + width, kind === 'map' ? 2 * this.length : this.length, kind)
     this.position += 1 + width
     return kind

@@ -1,7 +1,7 @@
-// One chunk: where it is, and its content once it was fetched, unfolded and compared with its hash.
+// One chunk: its entry in the table of contents, and its content once that was read, decompressed and compared with its hash.
 import type { ByteSource } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
-import type { Code } from '../../../errors/index.js'
+import type { Code, Details, Report } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { digestRanges } from '../../../threads/index.js'
 import { zstdCodes } from '../../../wire/zstd/codes.js'
@@ -18,7 +18,7 @@ export interface Chunk {
   readonly offset: number
   /** Stored bytes. */
   readonly length: number
-  /** Bytes after unfolding. */
+  /** Bytes after decompression. */
   readonly ulen: number
   readonly hash: Uint8Array
 }
@@ -28,28 +28,51 @@ export interface ChunkContent {
   readonly bytes: Uint8Array
 }
 
+/** A chunk that was compared with its hash. Without bytes it is a long one, which is better read in windows. */
+export interface CheckedChunk {
+  readonly chunk: Chunk
+  readonly bytes: Uint8Array | undefined
+}
+
+export const endOf = ({ offset, length }: Pick<Chunk, 'offset' | 'length'>): number => offset + length
 export const isCompressed = (chunk: Pick<Chunk, 'flags'>): boolean => hasFlag(chunk.flags, flags.zstd)
 export const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0)
 export const entryPath = (index: number): string => `toc.entries[${index}]`
 
-/** How messages call a chunk. Names come from the file, so they are quoted. */
+/** How messages name a chunk. Names come from the file, so they are quoted. */
 export const describeChunk = (chunk: Pick<Chunk, 'fourcc' | 'name'>): string =>
   `${/^[\x21-\x7e]{4}$/.test(chunk.fourcc) ? chunk.fourcc : JSON.stringify(chunk.fourcc)} ${JSON.stringify(chunk.name)}`
 
-/** A plain loop: this is asked for a million digests. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.byteLength !== b.byteLength) return false
   for (let i = 0; i < a.byteLength; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** A chunk that was compared with its hash; without bytes it is one that is better read a piece at a time. */
-export interface CheckedChunk {
-  readonly chunk: Chunk
-  readonly bytes: Uint8Array | undefined
+/**
+ * A report for a parser whose offsets count from the start of a chunk's content. These are places in the file only when the chunk is stored
+ * uncompressed; otherwise findings point at the chunk, and the message says where in the content. `msgpack` is the code for everything that
+ * is wrong with the MessagePack itself.
+ */
+export function placedReport(report: Report, chunk: Chunk, msgpack?: Code): Report {
+  const rename = (code: Code): Code => (msgpack && code.code.startsWith('msgpack/') ? msgpack : code)
+  const place = (details: Details): Details => {
+    const at = details.offset ?? 0
+    const message = `${describeChunk(chunk)}: ${details.message}`
+    if (!isCompressed(chunk)) return { ...details, message, offset: chunk.offset + at }
+    const { length: _length, ...rest } = details
+    return { ...rest, message: `${message} (byte ${at} of the unfolded chunk)`, offset: chunk.offset }
+  }
+  return {
+    file: report.file,
+    strict: report.strict,
+    report: (code, details) => report.report(rename(code), place(details)),
+    fail: (code, details): never => report.fail(rename(code), place(details)),
+    forFile: (file) => report.forFile(file),
+  }
 }
 
-/** The content of metadata chunks, in their order; what cannot be had is reported and left out. */
+/** The content of metadata chunks, in their order. Those that cannot be read are reported and left out. */
 export async function readChunks(
   source: ByteSource,
   chunks: readonly Chunk[],
@@ -58,7 +81,7 @@ export async function readChunks(
   return (await checkChunks(source, chunks, context, () => false)) as ChunkContent[]
 }
 
-/** The same; but of those that are `long`, which must be stored plainly, the bytes are read for their hash alone. */
+/** The same, but chunks that are `long`, which must be uncompressed, are only hashed: their bytes are not kept. */
 export async function checkChunks(
   source: ByteSource,
   chunks: readonly Chunk[],
@@ -71,23 +94,25 @@ export async function checkChunks(
   const contents: CheckedChunk[] = []
   for (const chunk of affordable) {
     const own = stored.get(chunk)
-    const bytes = own && (await unfold(chunk, own, context))
+    const bytes = own && (await decompress(chunk, own, context))
     if (own && !bytes) continue
-    const digest = bytes ? await digestOf('blake3', bytes) : await digestStored(chunk, source, context)
-    reportHash(chunk, digest, context)
+    const digest = bytes
+      ? await digestOf('blake3', bytes)
+      : (await digestRanges(source, [{ start: chunk.offset, end: endOf(chunk) }], context))(0)
+    if (!sameBytes(digest, chunk.hash)) complainHash(chunk, context)
     contents.push({ chunk, bytes })
   }
   return contents
 }
 
-/** Up to here anything goes; beyond, a chunk that unfolds to more than this many times its size is a trap. */
-const freeSize = 64 * 2 ** 20
+/** Beyond this size, a chunk that decompresses to more than `maxRatio` times its stored size is taken for a bomb. */
+const alwaysAllowed = 64 * 2 ** 20
 const maxRatio = 1000
 
 function isAffordable(chunk: Chunk, { report, limits }: ReadContext): boolean {
   const limit = Math.min(maxMetadata, limits.indexBytes)
   const size = Math.max(chunk.length, isCompressed(chunk) ? chunk.ulen : 0)
-  const isBomb = size > freeSize && size > maxRatio * chunk.length
+  const isBomb = size > alwaysAllowed && size > maxRatio * chunk.length
   if (size <= limit && !isBomb) return true
   const field = chunk.length > limit ? 'chunk_length' : 'chunk_ulen'
   const why = isBomb ? `which no metadata unfolds to from ${chunk.length}` : `the limit is ${limit}`
@@ -96,7 +121,7 @@ function isAffordable(chunk: Chunk, { report, limits }: ReadContext): boolean {
   return false
 }
 
-/** Chunks that lie close together come in one read: over a network that is what counts. */
+/** Chunks that lie this close together are fetched in one read: over a network, the number of requests is what costs. */
 const fetchGap = 65_536
 
 async function fetchStored(
@@ -105,27 +130,23 @@ async function fetchStored(
   { signal }: ReadContext,
 ): Promise<Map<Chunk, Uint8Array>> {
   const stored = new Map<Chunk, Uint8Array>()
-  const inOrder = chunks.toSorted((a, b) => a.offset - b.offset)
-  for (let i = 0; i < inOrder.length; ) {
-    const start = inOrder[i]!.offset
-    const group: Chunk[] = []
-    let end = start
-    for (; i < inOrder.length; i++) {
-      const chunk = inOrder[i]!
-      if (group.length > 0 && chunk.offset > end + fetchGap) break
-      group.push(chunk)
-      end = Math.max(end, chunk.offset + chunk.length)
-    }
-    const bytes = await source.read(start, end - start, { signal })
-    for (const chunk of group) {
-      const at = chunk.offset - start
-      stored.set(chunk, bytes.subarray(at, at + chunk.length))
-    }
+  const groups: { start: number; end: number; chunks: Chunk[] }[] = []
+  for (const chunk of chunks.toSorted((a, b) => a.offset - b.offset)) {
+    const group = groups.at(-1)
+    if (group && chunk.offset <= group.end + fetchGap) {
+      group.chunks.push(chunk)
+      group.end = Math.max(group.end, endOf(chunk))
+    } else groups.push({ start: chunk.offset, end: endOf(chunk), chunks: [chunk] })
+  }
+  for (const group of groups) {
+    const bytes = await source.read(group.start, group.end - group.start, { signal })
+    for (const chunk of group.chunks)
+      stored.set(chunk, bytes.subarray(chunk.offset - group.start, endOf(chunk) - group.start))
   }
   return stored
 }
 
-async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext): Promise<Uint8Array | undefined> {
+async function decompress(chunk: Chunk, stored: Uint8Array, { report }: ReadContext): Promise<Uint8Array | undefined> {
   if (!isCompressed(chunk)) return stored
   const content = await decodeZstd(stored, chunk.ulen)
   if (!isZstdFault(content)) return content
@@ -135,7 +156,7 @@ async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext)
     trailing: codes['chunk-zstd-trailing'],
     unavailable: zstdCodes.unavailable,
   }[content.fault]
-  // Where something is missing that is behind the last byte; the finding is about the chunk, so it stays inside.
+  // Where bytes are missing, `at` is behind the last byte; the finding is about the chunk, so its offset stays inside.
   const offset = chunk.offset + Math.max(0, Math.min(content.at, chunk.length - 1))
   report.report(code, {
     offset,
@@ -145,26 +166,10 @@ async function unfold(chunk: Chunk, stored: Uint8Array, { report }: ReadContext)
   return undefined
 }
 
-/** The hash of the bytes as they are stored, which are not kept. */
-async function digestStored(
-  { offset, length }: Chunk,
-  source: ByteSource,
-  { signal }: ReadContext,
-): Promise<Uint8Array> {
-  return (await digestRanges(source, [{ start: offset, end: offset + length }], { signal }))(0)
-}
-
-/** Compares a chunk's digest with the table of contents. */
-export function reportHash(chunk: Chunk, digest: Uint8Array, { report }: Pick<ReadContext, 'report'>): boolean {
-  if (sameBytes(digest, chunk.hash)) return true
-  complainHash(chunk, { report })
-  return false
-}
-
 export function complainHash(chunk: Chunk, { report }: Pick<ReadContext, 'report'>): void {
   const place = { offset: chunk.offset, length: chunk.length, path: `chunks[${chunk.index}]` }
   if (isBlank(chunk.hash)) {
-    // Nothing says that the content is damaged, so opening goes on with a warning.
+    // Nothing says that the content is damaged, so a strict reader goes on with a warning.
     const code = report.strict
       ? { ...codes['defect-zero-hash'], severity: 'warning' as const }
       : codes['defect-zero-hash']

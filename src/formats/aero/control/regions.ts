@@ -1,102 +1,51 @@
-// Who owns which bytes of the file. Chunks may lie anywhere, but not over the control region; what lies between them is padding and
-// should be zero; what lies behind the last one belongs to nobody.
-import type { ByteSource } from '../../../bytes/index.js'
+// Which bytes of the file belong to what. Chunks may lie anywhere, but not over the control region; the bytes between them are padding
+// and should be zero; bytes behind the last one belong to nothing.
+import { type ByteSource, gaps, inOrder, overlaps, type Range } from '../../../bytes/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import type { AeroFile } from '../file.js'
+import type { TensorEntry } from '../file.js'
 import { chunkAlignment, header, tocSize } from '../structs.js'
-import { type Chunk, describeChunk, entryPath } from './chunk.js'
+import { type Chunk, describeChunk, endOf, entryPath } from './chunk.js'
 import type { Control } from './control.js'
 
-export interface Region {
-  readonly start: number
-  readonly end: number
+export interface Region extends Range {
   readonly what: string
   readonly chunk?: Chunk
 }
 
-/** Header, table, names and all chunks that have bytes, by where they start. `tocLength` is what the table takes, or what it states. */
-export function regionsOf(control: Control, tocLength = control.tocLength): Region[] {
+/** Header, table, names and all chunks that have bytes, in the order of the file. `tocLength`: what the table states, or what it takes. */
+export function regionsOf(control: Control, tocLength = control.tocLength): readonly Region[] {
   const { tocOffset, stringsOffset, stringsLength } = control
   const regions: Region[] = [
     { start: 0, end: header.size, what: 'the header' },
     { start: tocOffset, end: tocOffset + tocLength, what: 'the table of contents' },
     { start: stringsOffset, end: stringsOffset + stringsLength, what: 'the string table' },
-    ...control.chunks.map((chunk) => ({
-      start: chunk.offset,
-      end: chunk.offset + chunk.length,
-      what: describeChunk(chunk),
-      chunk,
-    })),
   ]
-  return regions.filter(({ start, end }) => end > start).sort((a, b) => a.start - b.start || a.end - b.end)
+  for (const chunk of control.chunks)
+    regions.push({ start: chunk.offset, end: endOf(chunk), what: describeChunk(chunk), chunk })
+  const filled = regions.filter(({ start, end }) => end > start)
+  return inOrder(filled, 'shortest')
 }
 
-/** Stretches between regions, and behind the last one. */
-export function gapsOf(control: Control, size: number): { start: number; end: number }[] {
-  const gaps: { start: number; end: number }[] = []
-  let reached = 0
-  for (const { start, end } of regionsOf(control)) {
-    if (start > reached) gaps.push({ start: reached, end: start })
-    reached = Math.max(reached, end)
-  }
-  if (reached < size) gaps.push({ start: reached, end: size })
-  return gaps
+/** The ranges between the regions. What follows the last one is no gap but trailing bytes. */
+export function gapsOf(control: Control): Iterable<Range> {
+  const regions = regionsOf(control)
+  return gaps(regions, 0, lastOf(regions).end)
 }
+
+const lastOf = (regions: readonly Region[]): Region =>
+  regions.reduce((last, region) => (region.end > last.end ? region : last))
 
 export function checkRegions(control: Control, source: ByteSource, context: ReadContext): void {
-  const { report } = context
-  checkNames(control, context)
+  reportDuplicates(control, context)
   noteUnknown(control, context)
-  let last: Region | undefined
   const regions = regionsOf(control, tocSize(control.entryCount))
-  for (const region of regions) {
-    if (last && region.start < last.end) complainOverlap(last, region, context)
-    if (!last || region.end > last.end) last = region
-  }
+  for (const [before, region] of overlaps(regions)) complainOverlap(before, region, context)
   checkSlack(control, regions, context)
-  const end = Math.max(last!.end, control.tocOffset + control.tocLength, ...lastEmpty(control))
-  if (end < source.size) {
-    const message = `${source.size - end} bytes after ${last!.what} belong to nobody`
-    report.report(codes['trailing-bytes'], { offset: end, length: source.size - end, path: 'file', message })
-  }
+  reportTrailing(control, lastOf(regions), source, context)
 }
 
-/** Nobody reads what the table states beyond its entries, so whatever lies there does no harm; but no writer means it so. */
-function checkSlack(
-  { tocOffset, tocLength, entryCount }: Control,
-  regions: readonly Region[],
-  { report }: ReadContext,
-): void {
-  const start = tocOffset + tocSize(entryCount)
-  const end = tocOffset + tocLength
-  const over = regions.find((region) => region.start < end && region.end > start)
-  if (start === end || !over) return
-  const message = `the table of contents states ${tocLength} bytes, but behind its ${entryCount} entries lies ${over.what}`
-  const place = { offset: header.offsetOf('tocLength'), length: 8, path: 'header.toc_length' }
-  report.report(codes['control-overlap'], { ...place, message })
-}
-
-/** An empty chunk at the end may lie behind padding that only exists for it. */
-const lastEmpty = (control: Control): number[] => {
-  const empty = control.chunks.filter((chunk) => chunk.length === 0)
-  return empty.length === 0 ? [] : [empty.reduce((most, chunk) => Math.max(most, chunk.offset), 0)]
-}
-
-function complainOverlap(before: Region, region: Region, { report }: ReadContext): void {
-  const length = Math.min(before.end, region.end) - region.start
-  const chunk = region.chunk ?? before.chunk
-  const path = chunk ? `${entryPath(chunk.index)}.chunk_offset` : 'header'
-  const place = { offset: region.start, length, path }
-  const message = `${before.what} and ${region.what} share ${length} bytes`
-  if (before.chunk?.fourcc === 'TIDX' && region.chunk?.fourcc === 'WTSH') {
-    const lost = `${message}: the index was written over the weights (defect D2)`
-    report.report(codes['defect-overwritten-weights'], { ...place, message: lost })
-  } else if (before.chunk && region.chunk) report.report(codes['chunk-overlap'], { ...place, message })
-  else report.report(codes[chunk ? 'chunk-overlaps-control' : 'control-overlap'], { ...place, message })
-}
-
-function checkNames(control: Control, { report }: ReadContext): void {
+function reportDuplicates(control: Control, { report }: ReadContext): void {
   const seen = new Map<string, Chunk>()
   for (const chunk of control.chunks) {
     const key = `${chunk.fourcc}${chunk.name}`
@@ -112,7 +61,6 @@ function checkNames(control: Control, { report }: ReadContext): void {
 const knownTypes: ReadonlySet<string> = new Set(['MJSN', 'MMSG', 'TIDX', 'WTSH', 'IHSH', 'PHSH'])
 const maxNoted = 20
 
-/** After so many of them nobody reads the names. */
 function noteUnknown({ chunks }: Control, { report }: ReadContext): void {
   const unknown = chunks.filter(({ fourcc }) => !knownTypes.has(fourcc))
   for (const chunk of unknown.slice(0, maxNoted)) {
@@ -123,28 +71,67 @@ function noteUnknown({ chunks }: Control, { report }: ReadContext): void {
   }
 }
 
+function complainOverlap(before: Region, region: Region, { report }: ReadContext): void {
+  const length = Math.min(before.end, region.end) - region.start
+  const chunk = region.chunk ?? before.chunk
+  const path = chunk ? `${entryPath(chunk.index)}.chunk_offset` : 'header'
+  const place = { offset: region.start, length, path }
+  const message = `${before.what} and ${region.what} share ${length} bytes`
+  if (before.chunk?.fourcc === 'TIDX' && region.chunk?.fourcc === 'WTSH') {
+    const lost = `${message}: the index was written over the weights (defect D2)`
+    report.report(codes['defect-overwritten-weights'], { ...place, message: lost })
+  } else if (before.chunk && region.chunk) report.report(codes['chunk-overlap'], { ...place, message })
+  else report.report(codes[chunk ? 'chunk-overlaps-control' : 'control-overlap'], { ...place, message })
+}
+
+/** No reader looks at what the table states beyond its entries, so it does no harm if something else lies there; but no writer does that. */
+function checkSlack(
+  { tocOffset, tocLength, entryCount }: Control,
+  regions: readonly Region[],
+  { report }: ReadContext,
+): void {
+  const start = tocOffset + tocSize(entryCount)
+  const end = tocOffset + tocLength
+  const over = regions.find((region) => region.start < end && region.end > start)
+  if (start === end || !over) return
+  const message = `the table of contents states ${tocLength} bytes, but behind its ${entryCount} entries lies ${over.what}`
+  const place = { offset: header.offsetOf('tocLength'), length: 8, path: 'header.toc_length' }
+  report.report(codes['control-overlap'], { ...place, message })
+}
+
+function reportTrailing(control: Control, last: Region, { size }: ByteSource, { report }: ReadContext): void {
+  // An empty chunk at the end may lie behind padding that is there for it alone.
+  const empty = control.chunks.reduce((max, { offset, length }) => (length === 0 ? Math.max(max, offset) : max), 0)
+  const end = Math.max(last.end, control.tocOffset + control.tocLength, empty)
+  if (end >= size) return
+  const message = `${size - end} bytes after ${last.what} belong to nothing`
+  report.report(codes['trailing-bytes'], { offset: end, length: size - end, path: 'file', message })
+}
+
 /** The byte map of the chunks: tensors inside shards, filler between them, padding up to the next chunk. */
-export function recordRegions({ control, table }: AeroFile, { extents, report }: ReadContext): void {
+export function recordRegions(
+  control: Control,
+  entries: readonly TensorEntry[],
+  { extents, report }: ReadContext,
+): void {
   if (!extents) return
   const add = (start: number, end: number, path: string, kind: 'field' | 'data' | 'padding'): void => {
     if (end > start) extents.add({ file: report.file, offset: start, length: end - start, path, kind })
   }
   const reached = new Map<Chunk, number>()
-  for (const i of table.inFileOrder()) {
-    const shard = table.shardOf(i)
+  for (const { tensor, shard, start, end } of inOrder(entries, 'shortest')) {
     if (!shard) continue
-    const at = reached.get(shard) ?? shard.offset
-    add(at, table.startOf(i), `${shard.name}.filler`, 'padding')
-    const tensor = table.tensors.at(i)!
-    const dataEnd = table.startOf(i) + (tensor.data?.byteLength ?? 0)
-    add(table.startOf(i), dataEnd, `data[${JSON.stringify(tensor.name)}]`, 'data')
-    add(dataEnd, table.endOf(i), `${shard.name}.filler`, 'padding')
-    reached.set(shard, Math.max(at, table.endOf(i)))
+    const before = reached.get(shard) ?? shard.offset
+    const dataEnd = start + (tensor.data?.byteLength ?? 0)
+    add(before, start, `${shard.name}.filler`, 'padding')
+    add(start, dataEnd, `data[${JSON.stringify(tensor.name)}]`, 'data')
+    add(dataEnd, end, `${shard.name}.filler`, 'padding')
+    reached.set(shard, Math.max(before, end))
   }
   for (const chunk of control.chunks) {
     const start = reached.get(chunk)
-    if (start !== undefined) add(start, chunk.offset + chunk.length, `${chunk.name}.filler`, 'padding')
-    else add(chunk.offset, chunk.offset + chunk.length, `chunks[${chunk.index}]`, 'field')
+    if (start !== undefined) add(start, endOf(chunk), `${chunk.name}.filler`, 'padding')
+    else add(chunk.offset, endOf(chunk), `chunks[${chunk.index}]`, 'field')
   }
   let end = 0
   for (const region of regionsOf(control)) {

@@ -1,15 +1,15 @@
-// The chunks that an edit makes anew: the JSON metadata, the manifest where it repeats something of them, and the index when tensors are
-// called otherwise.
+// The chunks that an edit rewrites: the JSON metadata, the manifest where it repeats something of it, and the index when tensors get other
+// names.
 import { digestOf } from '../../../digest/index.js'
 import { collectingReport } from '../../../errors/index.js'
 import { defaultLimits, type Model, readPayload, type Tensor } from '../../../model/index.js'
 import { encodeZstd } from '../../../wire/zstd/zstd.js'
 import { type Chunk, isCompressed, readChunks } from '../control/chunk.js'
-import { type AeroFile, chunkKind, controlHashOf } from '../file.js'
-import { encodeMetaJson } from '../index/meta-json.js'
-import { areSameEntries, quantsOf, remakeManifest } from '../layout.js'
+import type { AeroFile } from '../file.js'
+import { areSameEntries, hasSameKept, rewriteManifest } from '../layout.js'
 import { flags } from '../structs.js'
-import { modelNames, namesToWrite, withNames } from '../write/names.js'
+import { metaBytes, quantsOf } from '../write/content.js'
+import { modelNames, namesToWrite } from '../write/names.js'
 import { renameEntries } from './rename-entries.js'
 
 /** A chunk as it will be stored. */
@@ -20,19 +20,19 @@ export interface NewChunk {
   readonly hash: Uint8Array
 }
 
-/** By the chunk that each takes the place of; undefined when the table would need another entry, or more than metadata changes. */
+/** By the chunk that each replaces; undefined when the table would need another entry, or when more than metadata changes. */
 export async function makeNewChunks(
   file: AeroFile,
   edited: Model,
   signal: AbortSignal | undefined,
 ): Promise<Map<Chunk, NewChunk> | undefined> {
   const made = new Map<Chunk, NewChunk>()
-  const kept = edited.parts.filter((part) => part.kind === chunkKind)
-  if (kept.length !== file.kept.length || kept.some((part, i) => part.content !== file.kept[i])) return undefined
+  if (!hasSameKept(edited, file)) return undefined
   if (!areSameEntries(edited.metadata, file.metadata)) {
     if (!file.metaJson) return undefined
-    made.set(file.metaJson, await likeBefore(file.metaJson, await metaJsonOf(edited)))
-    if (file.manifest && repeatsOther(file, edited)) {
+    const metaJson = metaBytes(edited, await namesToWrite(edited, {}), quantsOf(edited))
+    made.set(file.metaJson, await likeBefore(file.metaJson, metaJson))
+    if (file.manifest && mustChange(file, edited)) {
       const manifest = await manifestOf(file, edited, signal)
       if (!manifest) return undefined
       made.set(file.manifest, manifest)
@@ -45,22 +45,10 @@ export async function makeNewChunks(
     const context = { report: collectingReport(file.source.name, []), limits: defaultLimits, lenient: true, signal }
     const [content] = await readChunks(file.source, [file.index], context)
     if (!content) return undefined
-    made.set(
-      file.index,
-      await likeBefore(
-        file.index,
-        renameEntries(content.bytes, (entry) => names.get(entry)),
-      ),
-    )
+    const renamed = renameEntries(content.bytes, (entry) => names.get(entry))
+    made.set(file.index, await likeBefore(file.index, renamed))
   }
   return made
-}
-
-async function metaJsonOf(edited: Model): Promise<Uint8Array> {
-  const metadata = withNames(edited.metadata, await namesToWrite(edited, {}))
-  const { descriptors } = quantsOf(edited)
-  if (descriptors.length > 0) metadata.set('quant_descriptors', { type: 'json', value: descriptors })
-  return encodeMetaJson(metadata)
 }
 
 async function likeBefore(old: Chunk, content: Uint8Array): Promise<NewChunk> {
@@ -68,7 +56,8 @@ async function likeBefore(old: Chunk, content: Uint8Array): Promise<NewChunk> {
   return { flags: old.flags, bytes, ulen: content.byteLength, hash: await digestOf('blake3', content) }
 }
 
-const repeatsOther = ({ metadata }: AeroFile, edited: Model): boolean => {
+/** Whether the manifest repeats something that the edit changes. */
+const mustChange = ({ metadata }: AeroFile, edited: Model): boolean => {
   const [before, after] = [modelNames(metadata), modelNames(edited.metadata)]
   const hadTypes = metadata.has('quant_descriptors')
   return (
@@ -83,29 +72,28 @@ async function manifestOf(
   edited: Model,
   signal: AbortSignal | undefined,
 ): Promise<NewChunk | undefined> {
-  const ihsh = controlHashOf(file)
+  const { controlHash, control } = file
   // The manifest counts the entries of the table, where the control hash is expected to be the first.
-  if (ihsh && ihsh.index !== 0) return undefined
-  const { chunks } = file.control
+  if (controlHash && controlHash.index !== 0) return undefined
   const isPlain = !isCompressed(file.manifest!)
-  const choices = { controlHash: ihsh !== undefined, tensorHashes: isPlain, zstdLevel: undefined }
-  const others = chunks.filter((chunk) => chunk !== ihsh)
-  const { flags: made, slots, ulen, hash } = await remakeManifest(edited, file, others, choices, {})
+  const choices = { controlHash: controlHash !== undefined, tensorHashes: isPlain, zstdLevel: undefined }
+  const others = control.chunks.filter((chunk) => chunk !== controlHash)
+  const { flags: newFlags, slots, ulen, hash } = await rewriteManifest(edited, file, others, choices, {})
   const [slot] = slots
   const bytes =
     slot?.kind === 'bytes' ? slot.bytes : slot?.kind === 'payload' && (await readPayload(slot.payload, signal))
   if (!bytes || !hash) return undefined
-  return { flags: file.manifest!.flags - (isPlain ? 0 : flags.zstd) + (made % 2), bytes, ulen, hash }
+  return { flags: file.manifest!.flags - (isPlain ? 0 : flags.zstd) + (newFlags % 2), bytes, ulen, hash }
 }
 
 /** The new names by their position in the index; undefined when the tensors are others. */
-function newNames({ table }: AeroFile, tensors: readonly Tensor[]): Map<number, string> | undefined {
+function newNames({ entries }: AeroFile, tensors: readonly Tensor[]): Map<number, string> | undefined {
   const names = new Map<number, string>()
-  if (tensors.length !== table.count) return undefined
+  if (tensors.length !== entries.length) return undefined
   for (const [i, { name, data }] of tensors.entries()) {
-    const old = table.tensors.at(i)!
+    const { tensor: old, index } = entries[i]!
     if (data !== old.data) return undefined
-    if (name !== old.name) names.set(table.entryOf(i), name)
+    if (name !== old.name) names.set(index, name)
   }
   return names
 }

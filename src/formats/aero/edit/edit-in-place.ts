@@ -1,21 +1,22 @@
-// Chunks lie wherever the table of contents says. The metadata chunks that an edit makes anew go where there is room, with the table, its
-// hashes and the control hash to match; the weight shards keep their places and their hashes.
+// Chunks lie wherever the table of contents says. The metadata chunks that an edit rewrites go where there is room; table, hashes and the
+// control hash are made to match; the weight shards keep their places and their hashes.
 import { areApart, type ByteSource, Cursor, type Range } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import { strictReport } from '../../../errors/index.js'
-import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../../model/index.js'
+import type { FileLayout, Model, WriteOptions } from '../../../model/index.js'
 import { type EditPiece, EditSpace } from '../../../writing/edit-space.js'
-import type { Chunk } from '../control/chunk.js'
+import { type Chunk, endOf } from '../control/chunk.js'
 import { regionsOf } from '../control/regions.js'
-import { type AeroFile, controlHashOf, fileOf } from '../file.js'
+import { type AeroFile, fileOf } from '../file.js'
 import { controlHashSize, digestControl, encodeControlHash } from '../hash/ihsh.js'
+import { copyOf } from '../layout.js'
 import { chunkAlignment, digestSize, hashOffset, header, tocEntry, tocHeader } from '../structs.js'
+import { uuidAfter } from '../write/uuid.js'
 import { makeNewChunks, type NewChunk } from './edit-chunks.js'
-import { uuidAfter } from './edit-uuid.js'
 
 /** Behind the weights, chunks up to this size move together, so that no gaps stay between them. */
 const smallChunk = 1 << 20
-/** The control hash covers all bytes before the first chunk; files with more of them are not usual ones. */
+/** The control hash covers all bytes before the first chunk; a file with more of them is rewritten as a whole. */
 const maxControl = 1 << 26
 
 export async function editInPlace(
@@ -25,40 +26,39 @@ export async function editInPlace(
 ): Promise<FileLayout | undefined> {
   const file = fileOf(model)
   if (!file || model.files.length > 1 || file.control.chunks.length !== file.control.entryCount) return undefined
-  const { control, source } = file
+  const { control } = file
   if (!areApart(regionsOf(control))) return undefined
   const made = await makeNewChunks(file, edited, signal)
   if (!made) return undefined
-  if (made.size === 0)
-    return { name, slots: [{ kind: 'payload', path: 'file', payload: rangePayload(source, 0, source.size) }] }
-  const ihsh = controlHashOf(file)
-  // Its content follows from the places of the others.
+  if (made.size === 0) return copyOf(file, name)
+  const { controlHash: ihsh } = file
+  // Its content depends on the places of the others.
   if (ihsh) made.set(ihsh, { ...ihsh, bytes: new Uint8Array(controlHashSize), ulen: controlHashSize })
-  await loosenTail(file, made, signal)
-  const slots = await place(file, made, ihsh, signal)
+  await freeTail(file, made, signal)
+  const slots = await place(file, made, signal)
   return slots && { name, slots }
 }
 
-async function loosenTail(
+/** Small chunks behind the weights may move as well. */
+async function freeTail(
   { control, source }: AeroFile,
   made: Map<Chunk, NewChunk>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const old = control.chunks.filter((chunk) => !made.has(chunk))
   const isAnchor = ({ fourcc, length }: Chunk): boolean => fourcc === 'WTSH' || length === 0 || length > smallChunk
-  const end = old.filter(isAnchor).reduce((most, { offset, length }) => Math.max(most, offset + length), 0)
+  const end = old.filter(isAnchor).reduce((max, chunk) => Math.max(max, endOf(chunk)), 0)
   for (const chunk of old) {
     if (isAnchor(chunk) || chunk.offset < end) continue
     made.set(chunk, { ...chunk, bytes: (await source.read(chunk.offset, chunk.length, { signal })).slice() })
   }
 }
 
-const rangeOf = ({ offset, length }: Chunk): Range => ({ start: offset, end: offset + length })
+const rangeOf = (chunk: Chunk): Range => ({ start: chunk.offset, end: endOf(chunk) })
 
 async function place(
-  { control, source }: AeroFile,
+  { control, source, controlHash: ihsh }: AeroFile,
   made: ReadonlyMap<Chunk, NewChunk>,
-  ihsh: Chunk | undefined,
   signal: AbortSignal | undefined,
 ): Promise<FileLayout['slots'] | undefined> {
   const { tocOffset, tocLength, stringsOffset, stringsLength } = control
@@ -89,8 +89,7 @@ async function place(
   ]
   const pieces = [...made].map(([chunk, { bytes }]) => ({ path: chunk.name, offset: offsets.get(chunk)!, bytes }))
   if (ihsh) {
-    const starts = now.map(({ offset, length }) => (length > 0 ? offset : Number.POSITIVE_INFINITY))
-    const end = starts.reduce((least, start) => Math.min(least, start), Number.POSITIVE_INFINITY)
+    const end = now.reduce((min, { offset, length }) => (length > 0 ? Math.min(min, offset) : min), Infinity)
     if (tocOffset + tocLength > end || stringsOffset + stringsLength > end || end > maxControl) return undefined
     const bytes = encodeControlHash(end, await digestBlank(source, end, fixed, freed, tocOffset, now.length, signal))
     pieces.find(({ offset }) => offset === offsets.get(ihsh))!.bytes = bytes
@@ -99,7 +98,7 @@ async function place(
   return space.slots([...fixed, ...pieces])
 }
 
-/** The table as it is, with the places and hashes of the chunks as they are now. */
+/** The table as it was, with the new places and hashes of the chunks. */
 async function encodeToc(
   source: ByteSource,
   tocOffset: number,

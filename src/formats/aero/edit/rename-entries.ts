@@ -1,9 +1,10 @@
-// Gives tensors other names in the index as it is stored: everything else about them, their hashes too, stays byte for byte what it was.
+// Gives tensors other names in the index as it is stored; everything else about them, their hashes too, stays the same byte for byte.
 import { joinBytes } from '../../../bytes/index.js'
 import { strictReport } from '../../../errors/index.js'
 import { MsgpackReader, MsgpackWriter } from '../../../wire/msgpack/index.js'
+import { skipValue } from '../index/tagged.js'
 
-/** `nameOf` says what the entry at this position is called from now on; undefined leaves its name as it is. */
+/** `nameOf` gives the new name of the entry at a position; undefined leaves its name as it is. */
 export function renameEntries(index: Uint8Array, nameOf: (entry: number) => string | undefined): Uint8Array {
   const reader = new MsgpackReader(index, strictReport('TIDX'))
   const pieces: Uint8Array[] = []
@@ -34,7 +35,7 @@ export function renameEntries(index: Uint8Array, nameOf: (entry: number) => stri
   return joinBytes(pieces)
 }
 
-/** The number of items of a list, or of pairs of a map. The index was read before, so they are what they should be. */
+/** The number of items of a list, or of pairs of a map. The index was parsed before, so it is known to be right. */
 function enter(reader: MsgpackReader): number {
   reader.next()
   return reader.length
@@ -45,13 +46,4 @@ const decoder = new TextDecoder()
 function readKey(reader: MsgpackReader): string {
   reader.next()
   return decoder.decode(reader.take(reader.length))
-}
-
-export function skipValue(reader: MsgpackReader): void {
-  for (let left = 1; left > 0; left--) {
-    const kind = reader.next()
-    if (kind === 'str' || kind === 'bin' || kind === 'ext') reader.take(reader.length)
-    else if (kind === 'array') left += reader.length
-    else if (kind === 'map') left += 2 * reader.length
-  }
 }

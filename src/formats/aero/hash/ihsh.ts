@@ -1,24 +1,21 @@
 // The control hash (IHSH): a BLAKE3 digest of header, table of contents and string table, with the hash field of every entry counted
 // as zeros. So it can be computed before the chunks are hashed, and it does not protect those hashes. The chunk is a MessagePack map
-// {algo, covered_ranges: [[0, E]], digest} with zeros behind it up to 256 bytes, E being where the first chunk begins.
-import type { ByteSource } from '../../../bytes/index.js'
+// {algo, covered_ranges: [[0, E]], digest}, padded with zeros to 256 bytes; E is the offset of the first chunk.
+import { type ByteSource, gaps, inOrder, type Range } from '../../../bytes/index.js'
 import { createHasher, digestOf } from '../../../digest/index.js'
 import { type Report, TareError } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { decodeMsgpack, type MsgpackNode, MsgpackWriter } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
-import { type ChunkContent, sameBytes } from '../control/chunk.js'
+import { type ChunkContent, placedReport, sameBytes } from '../control/chunk.js'
 import type { Control } from '../control/control.js'
-import { placedReport } from '../control/placed-report.js'
 import { digestSize, hashOffset, header, tocSize } from '../structs.js'
 
 export const controlHashSize = 256
 const algorithm = 'blake3-256'
 const maxRanges = 1000
-/** The map and its ranges fit into this many times over. */
+/** More than a map with as many ranges takes. */
 const maxBytes = 65_536
-
-type Range = readonly [start: number, end: number]
 
 export function encodeControlHash(end: number, digest: Uint8Array): Uint8Array {
   const writer = new MsgpackWriter()
@@ -51,7 +48,7 @@ export async function checkControlHash(
   if (!stated) return
   const { ranges, digest } = stated
   const matches = async (some: readonly Range[]): Promise<boolean> =>
-    sameBytes(await digestRanges(source, some, control, context), digest)
+    sameBytes(await digestCovered(source, some, control, context), digest)
   const isRight = await matches(ranges)
   const isRightForFirst = !isRight && ranges.length > 1 && (await matches(ranges.slice(0, 1)))
   const place = { offset: content.chunk.offset, path: `chunks[${content.chunk.index}]` }
@@ -60,7 +57,7 @@ export async function checkControlHash(
     const message = `${ranges.length} ranges are covered; the digest is that of ${isRight ? 'all of them' : 'the first alone'}`
     report.report(codes['ihsh-ambiguous'], { ...place, path: `${place.path}.covered_ranges`, message })
   } else if (!isRight) {
-    const message = `bytes 0 to ${ranges[0]![1]} do not have the digest that the control hash states`
+    const message = `bytes 0 to ${ranges[0]!.end} do not have the digest that the control hash states`
     report.report(codes['ihsh-digest'], { ...place, path: `${place.path}.digest`, message })
   }
 }
@@ -72,24 +69,17 @@ function reportCoverage(
   place: { readonly offset: number; readonly path: string },
   report: Report,
 ): void {
-  const regions: readonly (readonly [what: string, start: number, end: number])[] = [
-    ['the header', 0, header.size],
-    ['the table of contents', tocOffset, tocOffset + tocSize(entryCount)],
-    ['the string table', stringsOffset, stringsOffset + stringsLength],
+  const regions: readonly (Range & { readonly what: string })[] = [
+    { what: 'the header', start: 0, end: header.size },
+    { what: 'the table of contents', start: tocOffset, end: tocOffset + tocSize(entryCount) },
+    { what: 'the string table', start: stringsOffset, end: stringsOffset + stringsLength },
   ]
-  const left = regions.filter(([, start, end]) => reachedFrom(start, ranges) < end).map(([what]) => what)
+  const ordered = inOrder(ranges)
+  const isCovered = ({ start, end }: Range): boolean => start === end || gaps(ordered, start, end).next().done === true
+  const left = regions.filter((region) => !isCovered(region)).map(({ what }) => what)
   if (left.length === 0) return
   const message = `the control hash does not cover all of ${left.join(' and ')}`
   report.report(codes['ihsh-coverage'], { ...place, path: `${place.path}.covered_ranges`, message })
-}
-
-/** How far the ranges cover without a hole. */
-function reachedFrom(start: number, ranges: readonly Range[]): number {
-  let reached = start
-  for (const [first, end] of ranges.toSorted((a, b) => a[0] - b[0])) {
-    if (first <= reached) reached = Math.max(reached, end)
-  }
-  return reached
 }
 
 interface StatedHash {
@@ -99,9 +89,7 @@ interface StatedHash {
 
 function parseControlHash(content: ChunkContent, source: ByteSource, report: Report): StatedHash | undefined {
   const path = `chunks[${content.chunk.index}]`
-  const placed = placedReport(report, content.chunk, (code) =>
-    code.code.startsWith('msgpack/') ? codes['ihsh-msgpack'] : code,
-  )
+  const placed = placedReport(report, content.chunk, codes['ihsh-msgpack'])
   const complain = (code: keyof typeof codes, field: string, message: string): undefined => {
     placed.report(codes[code], { offset: 0, path: `${path}.${field}`, message })
   }
@@ -139,22 +127,22 @@ function rangesOf(node: MsgpackNode | undefined, size: number): Range[] | undefi
       return undefined
     if (start < 0 || start > end || end > size) return undefined
     total += end - start
-    ranges.push([start, end])
+    ranges.push({ start, end })
   }
-  // More than the file twice over is no honest statement, and takes time to hash.
-  return ranges[0]![0] === 0 && ranges[0]![1] > 0 && total <= 2 * size ? ranges : undefined
+  // No honest file covers itself more than twice, and hashing takes time.
+  return ranges[0]!.start === 0 && ranges[0]!.end > 0 && total <= 2 * size ? ranges : undefined
 }
 
 const window = 1 << 20
 
-async function digestRanges(
+async function digestCovered(
   source: ByteSource,
   ranges: readonly Range[],
   control: Control,
   { signal }: ReadContext,
 ): Promise<Uint8Array> {
   const hasher = await createHasher('blake3')
-  for (const [start, end] of ranges) {
+  for (const { start, end } of ranges) {
     for (let at = start; at < end; at += window) {
       const length = Math.min(window, end - at)
       const bytes = (await source.read(at, length, { signal })).slice()

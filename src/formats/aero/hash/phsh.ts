@@ -1,41 +1,35 @@
-// Page hashes (PHSH): for one weight shard, the BLAKE3 digest of each page, so that a part of the shard can be proven without reading the
-// rest. The chunk is the MessagePack map {shard_name, page_size, digests} and is found by its name: the shard's, with `.phsh` behind.
+// Page hashes (PHSH): the BLAKE3 digest of each page of a weight shard, so that a part of the shard can be proven without reading the
+// rest. The chunk is the MessagePack map {shard_name, page_size, digests}; its name is that of the shard, followed by `.phsh`.
 import type { ByteSource } from '../../../bytes/index.js'
 import { type Report, strictReport, TareError } from '../../../errors/index.js'
 import { defaultLimits, type JsonValue } from '../../../model/index.js'
 import { MsgpackReader, MsgpackWriter } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
-import { type Chunk, type ChunkContent, readChunks } from '../control/chunk.js'
-import { placedReport } from '../control/placed-report.js'
+import { type Chunk, type ChunkContent, placedReport, readChunks } from '../control/chunk.js'
+import type { AeroFile, PageTable } from '../file.js'
 import { readKey, readTagged, type TaggedContext } from '../index/tagged.js'
 import { digestSize } from '../structs.js'
 
 export const defaultPageSize = 4 * 2 ** 20
 
-export interface PageTable {
-  readonly pageSize: number
-  readonly digests: readonly Uint8Array[]
-}
-
 export const pageCount = (shardLength: number, pageSize: number): number => Math.ceil(shardLength / pageSize)
 
-const loaded = new WeakMap<Chunk, Promise<PageTable | undefined>>()
-
-/** The table of a shard for reading, compared with its own hash; fetched once. An empty shard needs none. */
+/** The table of a shard for verified reads, compared with its own hash; fetched once. */
 export function loadPageTable(
-  { source }: { readonly source: ByteSource },
+  { source, loadedPages }: AeroFile,
   shard: Chunk,
   chunk: Chunk,
   signal: AbortSignal | undefined,
 ): Promise<PageTable | undefined> {
-  const known = loaded.get(chunk)
+  const known = loadedPages.get(chunk)
   if (known) return known
   const loading = readPageTable(source, shard, chunk, signal)
-  loaded.set(chunk, loading)
-  loading.catch(() => loaded.delete(chunk))
+  loadedPages.set(chunk, loading)
+  loading.catch(() => loadedPages.delete(chunk))
   return loading
 }
 
+/** An empty shard needs no table. */
 async function readPageTable(
   source: ByteSource,
   shard: Chunk,
@@ -48,12 +42,12 @@ async function readPageTable(
   return content && parsePageTable(content, shard, report)
 }
 
+const own = codes['phsh-msgpack']
+
 /** The table of a shard, or undefined when it is malformed, which is reported. */
 export function parsePageTable(content: ChunkContent, shard: Chunk, report: Report): PageTable | undefined {
   const path = `chunks[${content.chunk.index}]`
-  const placed = placedReport(report, content.chunk, (code) =>
-    code.code.startsWith('msgpack/') ? codes['phsh-msgpack'] : code,
-  )
+  const placed = placedReport(report, content.chunk, own)
   const complain = (code: keyof typeof codes, field: string, message: string): undefined => {
     placed.report(codes[code], { offset: 0, path: `${path}.${field}`, message })
   }
@@ -93,8 +87,6 @@ interface PageFields {
   readonly digests: readonly Uint8Array[] | undefined
 }
 
-const own = codes['phsh-msgpack']
-
 function readFields(reader: MsgpackReader): PageFields {
   const context = { keyType: own, utf8: own, msgpack: own, values: 1000 }
   const fail = (offset: number, message: string): never =>
@@ -112,7 +104,7 @@ function readFields(reader: MsgpackReader): PageFields {
   return { shardName: values.get('shard_name') ?? null, pageSize: values.get('page_size') ?? null, digests }
 }
 
-/** A digest takes 34 bytes, so a list can be judged by its length before anything is kept. */
+/** A digest takes 34 bytes, so the length of the list is judged before anything is kept. */
 function readDigests(reader: MsgpackReader, context: TaggedContext): Uint8Array[] | undefined {
   const start = reader.position
   if (reader.next() !== 'array' || reader.length * (digestSize + 2) > reader.remaining) {
@@ -147,7 +139,7 @@ export function encodePageTable(shardName: string, pageSize: number, digests: re
   return writer.finish()
 }
 
-/** Bytes of a table, which follow from the number of pages alone. */
+/** The size of a table, which depends on the number of pages alone. */
 export function pageTableSize(shardName: string, pageSize: number, pages: number): number {
   const list = encodePageTable(shardName, pageSize, []).byteLength - 1
   return list + (pages < 16 ? 1 : pages < 65_536 ? 3 : 5) + pages * (digestSize + 2)

@@ -1,15 +1,13 @@
-// The manifest (MMSG): a MessagePack map with the model's name and architecture, and a second account of chunks and shards that no reader
-// relies on. Only the model is taken from it; what contradicts the table of contents is worth a warning; keys that the document does not
-// know are carried along.
-import { type Code, type Report, TareError } from '../../../errors/index.js'
+// The manifest (MMSG): a MessagePack map with the model's name and architecture, and a second list of chunks and shards that no reader
+// relies on. Only the model is taken from it; a list that contradicts the table of contents is worth a warning; keys that the document
+// does not define are carried along.
+import { type Report, TareError } from '../../../errors/index.js'
 import type { JsonValue, ModelNames } from '../../../model/index.js'
-import { MsgpackReader, msgpackCodes } from '../../../wire/msgpack/index.js'
+import { MsgpackReader } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
-import type { Chunk, ChunkContent } from '../control/chunk.js'
-import { placedReport } from '../control/placed-report.js'
+import { type Chunk, type ChunkContent, placedReport } from '../control/chunk.js'
+import { isObject, type JsonObject } from '../file.js'
 import { encodeTagged, maxValues, readTagged } from './tagged.js'
-
-export type JsonObject = Readonly<Record<string, JsonValue>>
 
 export interface Manifest {
   readonly name: string | undefined
@@ -18,12 +16,10 @@ export interface Manifest {
   readonly extra: JsonObject | undefined
 }
 
-const msgpackRows = new Set<Code>(Object.values(msgpackCodes))
-const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['mmsg-msgpack'] : code)
 const own = codes['mmsg-msgpack']
 
 export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], report: Report): Manifest | undefined {
-  const placed = placedReport(report, content.chunk, ownCode)
+  const placed = placedReport(report, content.chunk, own)
   const reader = new MsgpackReader(content.bytes, placed, { where: () => 'manifest' })
   let root: JsonValue
   try {
@@ -53,7 +49,7 @@ export function parseManifest(content: ChunkContent, chunks: readonly Chunk[], r
   }
 }
 
-/** What a map says, also one that had to be taken apart into pairs; undefined for anything else. */
+/** The members of a map, also of one that is stored as a list of pairs; undefined for anything else. */
 function membersOf(value: JsonValue | undefined, path: string, report: Report): JsonObject | undefined {
   if (!isObject(value)) return undefined
   const [tag = '', ...others] = Object.keys(value)
@@ -68,9 +64,6 @@ function membersOf(value: JsonValue | undefined, path: string, report: Report): 
   }
   return members
 }
-
-export const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function checkTables(root: JsonObject, chunks: readonly Chunk[], report: Report): void {
   const byIndex = new Map(chunks.map((chunk) => [chunk.index, chunk]))

@@ -1,5 +1,5 @@
-// The JSON metadata chunk (MJSN): one object, free-form. Its members are the model's metadata. Each value remembers the text it was
-// read from, so that numbers and nested values that are written again look exactly as they did.
+// The JSON metadata chunk (MJSN): one free-form object, whose members are the model's metadata. Each value keeps the text that it was read
+// from, so that numbers and nested values look exactly the same when they are written again.
 
 import { encodeUtf8 } from '../../../bytes/index.js'
 import { toPlainJson } from '../../../content/plain-json.js'
@@ -7,13 +7,13 @@ import { failWith, jsonCodes, type Report, strictReport, TareError, writeCodes }
 import type { Fit, JsonValue, Metadata, MetaValue } from '../../../model/index.js'
 import { type JsonNode, JsonScanner, parseJson } from '../../../wire/index.js'
 import { codes } from '../codes.js'
-import type { ChunkContent } from '../control/chunk.js'
-import { placedReport } from '../control/placed-report.js'
+import { type ChunkContent, placedReport } from '../control/chunk.js'
 
-/** Lists and objects take many times their text in memory. */
+/** In characters: lists and objects take many times as much in memory. */
 const maxNested = 8 * 2 ** 20
 
-const rawTexts = new WeakMap<MetaValue, string>()
+/** Where a value keeps its text. Not enumerable, so it counts for nothing when values are compared or shown. */
+const rawText = Symbol('the text that the value was read from')
 
 /** The metadata, or undefined (with a warning) when the chunk is not a JSON object. */
 export function parseMetaJson(content: ChunkContent, report: Report): Map<string, MetaValue> | undefined {
@@ -48,7 +48,7 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
     if (nested > maxNested)
       scanner.fail(jsonCodes.depth, start, key, `more than ${maxNested} characters of nested values`)
     const value = toMeta(parseJson(encodeUtf8(raw), report, { path: key }), raw)
-    rawTexts.set(value, raw)
+    Object.defineProperty(value, rawText, { value: raw })
     metadata.set(key, value)
   }
   scanner.end('')
@@ -122,7 +122,10 @@ const exactNumber = (value: bigint): number | string =>
 export function encodeMetaJson(metadata: Metadata): Uint8Array {
   const members = [...metadata]
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([key, value]) => `${JSON.stringify(key)}:${rawTexts.get(value) ?? textOf(key, value)}`)
+    .map(
+      ([key, value]) =>
+        `${JSON.stringify(key)}:${(value as { readonly [rawText]?: string })[rawText] ?? textOf(key, value)}`,
+    )
   return encodeUtf8(escapeBeyondAscii(`{${members.join(',')}}`))
 }
 

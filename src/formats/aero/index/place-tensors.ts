@@ -1,27 +1,22 @@
 // From entries of the index to tensors: which bytes of the file each one is, whether they are there, and whether they are as many as
-// type and shape want.
-import { type ByteSource, checkedAdd } from '../../../bytes/index.js'
-import { NameSet } from '../../../bytes/name-set.js'
-import { type DType, packed } from '../../../dtypes/index.js'
+// type and shape need.
+import { type ByteSource, checkedAdd, inOrder, isSameRange, overlaps } from '../../../bytes/index.js'
+import { packed } from '../../../dtypes/index.js'
 import type { Code, Report } from '../../../errors/index.js'
+import { setExtraOwner } from '../../../model/extra-owner.js'
 import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { type Chunk, describeChunk, sameBytes } from '../control/chunk.js'
+import { type Chunk, describeChunk } from '../control/chunk.js'
 import type { Control } from '../control/control.js'
-import { dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from '../dtypes.js'
-import { shardsOf } from '../file.js'
-import type { Descriptors } from '../quant-descriptors.js'
+import { type Descriptors, dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from '../dtypes.js'
+import { isObject, type JsonObject, shardsOf, type TensorEntry } from '../file.js'
 import { shardName } from '../structs.js'
-import type { ContentWindow } from './content-window.js'
-import type { IndexEntry } from './index-entry.js'
-import { isObject, type JsonObject } from './manifest.js'
-import { markOwnFields } from './own-fields.js'
-import { TensorTable } from './tensor-table.js'
-import { type IndexVisitor, parseIndex } from './tidx.js'
+import { type IndexContent, type IndexEntry, parseIndex } from './tidx.js'
 
 export interface PlacedTensors {
-  readonly table: TensorTable
-  readonly extra: JsonObject | undefined
+  readonly entries: readonly TensorEntry[]
+  /** Keys of the index beside `tensors`. */
+  readonly extra?: JsonObject | undefined
 }
 
 /** What the metadata chunks say about the tensors. */
@@ -31,152 +26,116 @@ export interface Described {
 }
 
 export async function placeTensors(
-  window: ContentWindow | undefined,
+  content: IndexContent,
   control: Control,
-  { metadata, descriptors }: Described,
+  described: Described,
   source: ByteSource,
   context: ReadContext,
 ): Promise<PlacedTensors> {
-  if (!window) return { table: new TensorTable(0), extra: undefined }
-  const placer = new Placer(control, metadata, descriptors, source, context)
-  try {
-    const { extra } = await parseIndex(window, context.report, placer, context.signal)
-    return { table: placer.table, extra }
-  } finally {
-    window.close()
-  }
+  const placer = new Placer(control, described, source, context)
+  const visit = (entry: IndexEntry, report: Report): void => placer.place(entry, report)
+  const extra = await parseIndex(content, context.report, visit, context.signal)
+  return { entries: placer.entries, extra }
 }
 
-class Placer implements IndexVisitor {
-  table = new TensorTable(0)
+class Placer {
+  readonly entries: TensorEntry[] = []
+  readonly #names = new Set<string>()
   readonly #source: ByteSource
-  readonly #shards: Map<string, Chunk>
-  readonly #byId = new Map<number, Chunk | undefined>()
-  #lastId: number | undefined
-  #lastShard: Chunk | undefined
-  #names = this.#namesFor(0)
-  readonly #isFromGguf: boolean
+  readonly #context: ReadContext
+  readonly #shards: ReadonlyMap<string, Chunk>
+  readonly #shardsById = new Map<number, Chunk | undefined>()
   readonly #descriptors: Descriptors
-  readonly #outer: Report
-  readonly #onLost: ReadContext['onLost']
-  #saidDims = false
-  #last: { type?: DType; shape?: readonly number[]; needed?: number | undefined } = {}
-  /** Takes places in the content of the index. */
-  #report: Report
+  readonly #isFromGguf: boolean
+  #hasNotedDims = false
 
-  constructor(
-    control: Control,
-    metadata: Metadata,
-    descriptors: Descriptors,
-    source: ByteSource,
-    { report, onLost }: ReadContext,
-  ) {
-    this.#onLost = onLost
-    this.#descriptors = descriptors
+  constructor(control: Control, { metadata, descriptors }: Described, source: ByteSource, context: ReadContext) {
     this.#source = source
+    this.#context = context
     this.#shards = shardsOf(control)
-    this.#outer = report
-    this.#report = report
+    this.#descriptors = descriptors
     const origin = metadata.get('source_format')
     this.#isFromGguf = origin?.type === 'str' && origin.value === 'gguf'
   }
 
-  begin(most: number): void {
-    this.table = new TensorTable(most)
-    this.#names = this.#namesFor(most)
-  }
-
-  #namesFor(most: number): NameSet {
-    return new NameSet((position) => this.table.tensors.nameAt(position), most)
-  }
-
-  visit(entry: IndexEntry, report: Report): void {
-    this.#report = report
-    const { name } = entry
-    if (this.#names.add(name, this.table.count, entry.nameHash) !== undefined) {
-      this.#complain(entry, codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
+  /** `report` takes offsets in the content of the index. */
+  place(entry: IndexEntry, report: Report): void {
+    const { name, shardId, dataOff, dataLen } = entry
+    const count = this.#names.size
+    if (this.#names.add(name).size === count) {
+      complain(report, entry, codes['tidx-duplicate'], 'name', `there is a tensor ${JSON.stringify(name)} already`)
       return
     }
+    const shard = this.#shardOf(shardId)
     // The global index of a set has no weights of its own: its tensors are declared without data.
-    if (this.#shards.size === 0) {
-      this.#add(entry, undefined)
+    if (!shard && this.#shards.size > 0) {
+      const message = `${JSON.stringify(name)} is in ${shardName(shardId)}, which the file does not have`
+      complain(report, entry, codes['tidx-shard-missing'], 'shard_id', message)
+      this.#tellLost(entry, message)
       return
     }
-    const shard = this.#shardOf(entry.shardId)
-    if (!shard) {
-      const message = `${JSON.stringify(name)} is in ${shardName(entry.shardId)}, which the file does not have`
-      this.#complain(entry, codes['tidx-shard-missing'], 'shard_id', message)
-      this.#sayLost(entry, message)
-      return
-    }
-    const { dataOff, dataLen } = entry
     const end = typeof dataOff === 'number' && typeof dataLen === 'number' ? checkedAdd(dataOff, dataLen) : undefined
-    if (end === undefined || end > shard.length) {
+    if (shard && (end === undefined || end > shard.length)) {
       const message = `${JSON.stringify(name)} has ${dataLen} bytes from ${dataOff} on, ${describeChunk(shard)} has ${shard.length}`
-      this.#complain(entry, codes['tidx-bounds'], 'data_off', message)
-      this.#sayLost(entry, message)
+      complain(report, entry, codes['tidx-bounds'], 'data_off', message)
+      this.#tellLost(entry, message)
       return
     }
-    this.#add(entry, shard)
+    this.entries.push(this.#placedEntry(entry, shard, report))
   }
 
-  #sayLost({ name, dataLen }: IndexEntry, reason: string): void {
-    this.#names.keepLast(name)
-    this.#onLost?.({ subject: 'tensor', name, length: typeof dataLen === 'number' ? dataLen : undefined, reason })
+  #tellLost({ name, dataLen }: IndexEntry, reason: string): void {
+    const length = typeof dataLen === 'number' ? dataLen : undefined
+    this.#context.onLost?.({ subject: 'tensor', name, length, reason })
   }
 
-  #complain(entry: IndexEntry, code: Code, field: string, message: string): void {
-    this.#report.report(code, { offset: entry.at, path: `tensors[${entry.index}].${field}`, message })
-  }
-
-  /** Neighbours mostly lie in the same shard. */
   #shardOf(id: number): Chunk | undefined {
-    if (id === this.#lastId) return this.#lastShard
-    if (!this.#byId.has(id)) this.#byId.set(id, this.#shards.get(shardName(id)))
-    this.#lastId = id
-    this.#lastShard = this.#byId.get(id)
-    return this.#lastShard
+    if (!this.#shardsById.has(id)) this.#shardsById.set(id, this.#shards.get(shardName(id)))
+    return this.#shardsById.get(id)
   }
 
-  #add(entry: IndexEntry, shard: Chunk | undefined): void {
-    const { name, shape } = entry
+  #placedEntry(entry: IndexEntry, shard: Chunk | undefined, report: Report): TensorEntry {
+    const { name, shape, index, shardId, hash } = entry
+    const { dtype, encoding, extra, byteLength } = this.#describe(entry, report)
+    const start = Number(entry.dataOff) + (shard?.offset ?? 0)
+    const end = start + Number(entry.dataLen)
+    const data = shard ? rangePayload(this.#source, start, byteLength) : null
+    const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
+    const tensor = encoding || extra ? { ...plain, ...(encoding && { encoding }), ...(extra && { extra }) } : plain
+    return { start, end, tensor, index, shardId, shard, hash }
+  }
+
+  /** What the bytes of a tensor are, and how many of the stored ones. */
+  #describe(entry: IndexEntry, report: Report) {
+    const { shape } = entry
     const known = dtypeOfNumber(entry.dtype)
-    let dtype = known ?? packed
-    let { extra } = entry
-    if (!known) {
-      this.#complain(entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
-    }
     const isPacked = entry.dtype === packedNumber
-    if (isPacked) extra = this.#withParams(extra)
+    if (!known) {
+      complain(report, entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
+    }
+    let extra = isPacked ? this.#withParams(entry.extra) : entry.extra
     const type = isPacked ? ggmlTypeIn(extra)?.dtype : known
     if (isPacked && type && this.#isFromGguf) this.#noteDims(entry)
-    const length = Number(entry.dataLen)
-    const needed = type && this.#neededBytes(type, shape)
-    let dataLength = length
-    let isWhole = needed === length
-    if (needed !== undefined && length > needed && (dtype === packed || this.#isFromGguf)) {
-      const message = `${length} bytes are stored, [${shape.join(', ')}] of ${type!.id} takes ${needed}; the rest is padding`
-      this.#complain(entry, codes['tensor-data-len-padded'], 'data_len', message)
-      dataLength = needed
-      isWhole = true
+
+    let dtype = known ?? packed
+    const stored = Number(entry.dataLen)
+    const needed = type && neededBytes(type, shape)
+    const isPadded = needed !== undefined && stored > needed && (dtype === packed || this.#isFromGguf)
+    const isWhole = needed === stored || isPadded
+    if (isPadded) {
+      const message = `${stored} bytes are stored, [${shape.join(', ')}] of ${type!.id} takes ${needed}; the rest is padding`
+      complain(report, entry, codes['tensor-data-len-padded'], 'data_len', message)
     } else if (type && !isWhole) {
       const wanted = needed === undefined ? 'which does not go with that type' : `which takes ${needed}`
-      this.#complain(
-        entry,
-        codes['tensor-shape-vs-len'],
-        'data_len',
-        `${length} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}; they are kept as bytes of unknown meaning`,
-      )
+      const message = `${stored} bytes, but the shape is [${shape.join(', ')}] of ${type.id}, ${wanted}; they are kept as bytes of unknown meaning`
+      complain(report, entry, codes['tensor-shape-vs-len'], 'data_len', message)
       dtype = packed
     }
-    // Bytes that cannot be elements of the type keep its number beside them.
+    // Bytes that cannot be elements of their type keep its number beside them.
     if (dtype === packed && !isPacked) extra = Object.assign(extra ?? Object.create(null), { dtype: entry.dtype })
-    if (extra) markOwnFields(extra)
-    const data = shard ? rangePayload(this.#source, shard.offset + Number(entry.dataOff), dataLength) : null
-    const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
+    if (extra) setExtraOwner(extra, 'aero')
     const encoding = dtype === packed && isWhole ? type : undefined
-    const tensor = encoding || extra ? { ...plain, ...(encoding && { encoding }), ...(extra && { extra }) } : plain
-    this.table.add(tensor, entry, dataLength, shard)
+    return { dtype, encoding, extra, byteLength: isPadded ? needed : stored }
   }
 
   /** A tensor that only points at its descriptor gets the type from there. */
@@ -189,57 +148,39 @@ class Placer implements IndexVisitor {
     })
   }
 
-  /** Neighbours are often alike, and then share their shape. */
-  #neededBytes(type: DType, shape: readonly number[]): number | undefined {
-    if (type !== this.#last.type || shape !== this.#last.shape) {
-      this.#last = { type, shape, needed: neededBytes(type, shape) }
-    }
-    return this.#last.needed
-  }
-
+  /** Once for a file is enough. */
   #noteDims(entry: IndexEntry): void {
-    if (this.#saidDims || entry.shape.length < 2) return
-    this.#saidDims = true
+    if (this.#hasNotedDims || entry.shape.length < 2) return
+    this.#hasNotedDims = true
     const message = 'dimensions are in the order of GGUF, fastest first; they are shown as the file has them'
-    this.#outer.report(codes['tensor-gguf-dims'], { offset: 0, path: `tensors[${entry.index}].shape`, message })
+    const place = { offset: 0, path: `tensors[${entry.index}].shape` }
+    this.#context.report.report(codes['tensor-gguf-dims'], { ...place, message })
   }
+}
+
+function complain(report: Report, { at, index }: IndexEntry, code: Code, field: string, message: string): void {
+  report.report(code, { offset: at, path: `tensors[${index}].${field}`, message })
 }
 
 /**
- * Tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. Where each of them has the hash of
- * these bytes in the index, the writer meant it so. Of tensors that are the same bytes, two are named; there can be thousands.
+ * Reports tensors that share bytes. That is allowed, and how tied weights are stored, but it should be known. Where both have the hash of
+ * these bytes in the index, the writer meant it so. Of many tensors that are the same bytes, two are named.
  */
-export function checkTensors(table: TensorTable, { report }: ReadContext): void {
-  let reached = -1
-  let owner = -1
+export function reportShared(entries: readonly TensorEntry[], { report }: ReadContext): void {
+  let last: TensorEntry | undefined
   let told: Code | undefined
-  for (const i of table.inFileOrder()) {
-    const start = table.startOf(i)
-    const end = table.endOf(i)
-    if (start === end) continue
-    if (start < reached) {
-      const isTied = start === table.startOf(owner) && end === reached
-      const code = codes[isTied && haveSameHash(table, i, owner) ? 'tensor-tied' : 'tensor-overlap']
-      if (!isTied || code !== told) {
-        const names = `${JSON.stringify(table.tensors.nameAt(i))} and ${JSON.stringify(table.tensors.nameAt(owner))}`
-        report.report(code, {
-          offset: start,
-          length: Math.min(reached, end) - start,
-          path: `tensors[${table.entryOf(i)}].data_off`,
-          message: `${names} share bytes`,
-        })
-      }
-      if (isTied) told = code
-    }
-    if (end > reached) {
-      reached = end
-      owner = i
-      told = undefined
-    }
+  for (const [before, entry] of overlaps(inOrder(entries, 'shortest'))) {
+    if (before !== last) told = undefined
+    last = before
+    const isTied = isSameRange(before, entry)
+    const code = codes[isTied && entry.hash && entry.hash === before.hash ? 'tensor-tied' : 'tensor-overlap']
+    if (isTied && code === told) continue
+    if (isTied) told = code
+    report.report(code, {
+      offset: entry.start,
+      length: Math.min(before.end, entry.end) - entry.start,
+      path: `tensors[${entry.index}].data_off`,
+      message: `${JSON.stringify(entry.tensor.name)} and ${JSON.stringify(before.tensor.name)} share bytes`,
+    })
   }
-}
-
-function haveSameHash(table: TensorTable, a: number, b: number): boolean {
-  const [first, second] = [table.hashOf(a), table.hashOf(b)]
-  return first !== undefined && second !== undefined && sameBytes(first, second)
 }

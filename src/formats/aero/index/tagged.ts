@@ -1,21 +1,21 @@
-// MessagePack values as JSON, and back, without loss. What JSON cannot say is put into an object with one key that starts with "$":
-// byte strings, whole numbers beyond 2^53-1, floats that look like whole numbers, extension values. A map that has such a key of its own
+// MessagePack values as JSON, and back, without loss. A value that JSON has no form for becomes an object with one key that starts with "$":
+// byte strings, whole numbers beyond 2^53-1, floats that look like whole numbers, extension values. A map with a "$" key of its own
 // becomes a list of pairs. So what a file says about a tensor can be shown, carried along, and written again.
-import { decodeUtf8, findInvalidUtf8, toHex } from '../../../bytes/index.js'
+import { findInvalidUtf8, fromHex, toHex } from '../../../bytes/index.js'
 import type { Code } from '../../../errors/index.js'
 import type { JsonValue } from '../../../model/index.js'
 import { type MsgpackReader, MsgpackWriter, nameOf } from '../../../wire/msgpack/index.js'
 
-/** The codes that a caller uses for what only it can name, and how many values it is ready to keep. */
+/** The caller's codes for what can be wrong, and how many values it is ready to keep. */
 export interface TaggedContext {
   readonly keyType: Code
   readonly utf8: Code
   readonly msgpack: Code
-  /** One byte can stand for an object of fifty; a small file must not fill the memory with them. */
+  /** A value of one byte can take fifty in memory; a small file must not fill the memory with them. */
   values: number
 }
 
-/** More values than any honest file has for its size. */
+/** No honest file has more values for its size. */
 export const maxValues = (storedLength: number): number => Math.max(1_000_000, Math.floor(storedLength / 4))
 
 const maxDepth = 64
@@ -72,26 +72,35 @@ function readMap(reader: MsgpackReader, context: TaggedContext, depth: number, c
   return object
 }
 
-export function readKey(reader: MsgpackReader, context: TaggedContext): string {
+/** `guess`: a key that is likely, and then need not be decoded. */
+export function readKey(reader: MsgpackReader, context: TaggedContext, guess?: string): string {
   const at = reader.offset
   const kind = reader.next()
-  if (kind === 'str') return readText(reader, context)
+  if (kind === 'str') return readText(reader, context, guess)
   const message = `a map key is ${nameOf(kind)}, and must be a string`
   return reader.report.fail(context.keyType, { offset: at, path: reader.where(), message })
 }
 
 /** The characters of a str whose token was just read. */
-export function readText(reader: MsgpackReader, context: TaggedContext): string {
-  const start = reader.offset
-  const bytes = reader.take(reader.length)
-  const text = decodeUtf8(bytes)
+export function readText(reader: MsgpackReader, context: TaggedContext, guess?: string): string {
+  const text = reader.takeText(reader.length, guess)
   if (text !== undefined) return text
-  const at = start + findInvalidUtf8(bytes)
+  const start = reader.offset
+  const at = start + findInvalidUtf8(reader.take(reader.length))
   return reader.report.fail(context.utf8, {
     offset: at,
     path: reader.where(),
     message: 'a string is not valid UTF-8 here',
   })
+}
+
+export function skipValue(reader: MsgpackReader): void {
+  for (let left = 1; left > 0; left--) {
+    const kind = reader.next()
+    if (kind === 'str' || kind === 'bin' || kind === 'ext') reader.take(reader.length)
+    else if (kind === 'array') left += reader.length
+    else if (kind === 'map') left += 2 * reader.length
+  }
 }
 
 function tagFloat(value: number, isSingle: boolean): JsonValue {
@@ -111,9 +120,7 @@ export function writeTagged(writer: MsgpackWriter, value: JsonValue): void {
   } else if (Array.isArray(value)) {
     writer.arrayHeader(value.length)
     for (const item of value as readonly JsonValue[]) writeTagged(writer, item)
-  } else if (!writeSpecial(writer, value as Readonly<Record<string, JsonValue>>)) {
-    writePairs(writer, Object.entries(value))
-  }
+  } else writeObject(writer, value as Readonly<Record<string, JsonValue>>)
 }
 
 export function encodeTagged(value: JsonValue): Uint8Array {
@@ -122,60 +129,69 @@ export function encodeTagged(value: JsonValue): Uint8Array {
   return writer.finish()
 }
 
-function writePairs(writer: MsgpackWriter, pairs: readonly (readonly [string, JsonValue])[]): void {
-  writer.mapHeader(pairs.length)
-  for (const [key, value] of pairs) {
-    writer.str(key)
-    writeTagged(writer, value)
+function writeObject(writer: MsgpackWriter, value: Readonly<Record<string, JsonValue>>): void {
+  const tag = tagOf(value)
+  const content = tag && value[tag]
+  if (tag === '$int') writer.int(BigInt(content as string))
+  else if (tag === '$float') writer.f64(Number(content))
+  else if (tag === '$f32') writer.f32(Number(content))
+  else if (tag === '$bin') writer.bin(fromHex(content as string))
+  else if (tag === '$ext') {
+    const [type, bytes] = content as unknown as [number, string]
+    writer.ext(type, fromHex(bytes))
+  } else {
+    const pairs = tag === '$map' ? (content as unknown as [string, JsonValue][]) : Object.entries(value)
+    writer.mapHeader(pairs.length)
+    for (const [key, item] of pairs) {
+      writer.str(key)
+      writeTagged(writer, item)
+    }
   }
 }
 
-/** Of the objects with one key that starts with "$", those that stand for something; all others are maps like any other. */
-function writeSpecial(writer: MsgpackWriter, value: Readonly<Record<string, JsonValue>>): boolean {
-  const keys = Object.keys(value)
-  const tag = keys.length === 1 && keys[0]!.startsWith('$') ? keys[0] : undefined
-  const content = tag === undefined ? undefined : value[tag]
-  if (tag === '$int' && isWhole(content)) writer.int(BigInt(content))
-  else if (tag === '$float' && typeof content === 'string') writer.f64(Number(content))
-  else if (tag === '$f32' && typeof content === 'string') writer.f32(Number(content))
-  else if (tag === '$bin' && isHex(content)) writer.bin(fromHex(content))
-  else if (tag === '$ext' && isExt(content)) writer.ext(content[0], fromHex(content[1]))
-  else if (tag === '$map' && isPairs(content)) writePairs(writer, content)
-  else return false
-  return true
+const contents: ReadonlyMap<string, (content: JsonValue) => boolean> = new Map([
+  ['$int', isWhole],
+  ['$float', (content) => typeof content === 'string'],
+  ['$f32', (content) => typeof content === 'string'],
+  ['$bin', isHex],
+  ['$ext', isExt],
+  ['$map', isPairs],
+])
+
+/** The one key of an object that stands for something else than a map; undefined for all others. */
+function tagOf(value: Readonly<Record<string, JsonValue>>): string | undefined {
+  const [tag = '', ...others] = Object.keys(value)
+  return others.length === 0 && contents.get(tag)?.(value[tag]!) ? tag : undefined
 }
 
 /** A whole number that MessagePack has room for. */
-function isWhole(content: JsonValue | undefined): content is string {
+function isWhole(content: JsonValue): boolean {
   if (typeof content !== 'string' || !/^-?\d{1,20}$/.test(content)) return false
   const value = BigInt(content)
   return value >= -(2n ** 63n) && value < 2n ** 64n
 }
 
-const isHex = (content: JsonValue | undefined): content is string =>
-  typeof content === 'string' && /^([0-9a-f]{2})*$/i.test(content)
+function isHex(content: JsonValue): boolean {
+  return typeof content === 'string' && /^([0-9a-f]{2})*$/i.test(content)
+}
 
-function isExt(content: JsonValue | undefined): content is [number, string] {
+function isExt(content: JsonValue): boolean {
   if (!Array.isArray(content) || content.length !== 2) return false
-  const [type, bytes] = content as readonly JsonValue[]
+  const [type, bytes] = content as readonly JsonValue[] as [JsonValue, JsonValue]
   return Number.isInteger(type) && (type as number) >= -128 && (type as number) <= 127 && isHex(bytes)
 }
 
-const isPairs = (content: JsonValue | undefined): content is [string, JsonValue][] =>
-  Array.isArray(content) &&
-  content.every((pair) => Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string')
+function isPairs(content: JsonValue): boolean {
+  const isPair = (pair: unknown): boolean => Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string'
+  return Array.isArray(content) && content.every(isPair)
+}
 
-/** Whether this can be written and read again, also where it did not come from a file: nested no deeper than readers take. */
+/** Whether a value that may come from elsewhere can be written and read again: it is nested no deeper than readers take. */
 export function isTagged(value: JsonValue, depth = 0): boolean {
   if (depth > maxDepth) return false
   if (typeof value !== 'object' || value === null) return typeof value !== 'number' || Number.isFinite(value)
-  const pairs = '$map' in value ? value.$map : undefined
-  const items = isPairs(pairs) ? pairs.map(([, item]) => item) : Object.values(value)
+  const tag = Array.isArray(value) ? undefined : tagOf(value as Readonly<Record<string, JsonValue>>)
+  if (tag !== undefined && tag !== '$map') return true
+  const items = tag ? (Object.values(value)[0] as [string, JsonValue][]).map(([, item]) => item) : Object.values(value)
   return items.every((item) => isTagged(item as JsonValue, depth + 1))
-}
-
-export function fromHex(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length / 2)
-  for (let i = 0; i < bytes.byteLength; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
-  return bytes
 }

@@ -1,81 +1,80 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
-// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read token by token: a
-// file can have a million tensors, and only what stays in the model is allocated. Of the bytes a window is in memory at a time; what does
-// not end inside it is looked at only when there is one that has all of it, so that nothing is said twice.
-
-import { Shortage } from '../../../bytes/index.js'
-import { hashOfName } from '../../../bytes/name-set.js'
-import type { Code, Report } from '../../../errors/index.js'
+// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, and a
+// long index in windows, so that of a large index no more is in memory than what the model keeps of it.
+import { type ByteSource, Shortage, WindowReader } from '../../../bytes/index.js'
+import { type Report, strictReport, TareError } from '../../../errors/index.js'
 import type { JsonValue } from '../../../model/index.js'
-import { type MsgpackReader, msgpackCodes, nameOf } from '../../../wire/msgpack/index.js'
+import { type MsgpackKind, MsgpackReader, nameOf } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
-import { placedReport } from '../control/placed-report.js'
+import { type Chunk, placedReport } from '../control/chunk.js'
 import { digestSize } from '../structs.js'
-import type { ContentWindow } from './content-window.js'
-import { blankEntry, type IndexEntry } from './index-entry.js'
-import { maxValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
-import { fields, hexValues, UsualEntries } from './usual-entry.js'
-import { WindowReader } from './window-reader.js'
+import { maxValues, readKey, readTagged, readText, skipValue, type TaggedContext } from './tagged.js'
 
-export interface IndexVisitor {
-  /** Told how many entries there can be, before the first. */
-  begin?(most: number): void
-  /** Told about each entry; the report takes places in the content of the chunk. */
-  visit(entry: IndexEntry, report: Report): void
+/** One entry, as far as it can be judged without the rest of the file. */
+export interface IndexEntry {
+  /** Position in the list. */
+  readonly index: number
+  /** Position of the entry's first byte in the content of the chunk. */
+  readonly at: number
+  name: string
+  dtype: number
+  shape: readonly number[]
+  shardId: number
+  /** A bigint when it is beyond 2^53-1. */
+  dataOff: number | bigint
+  dataLen: number | bigint
+  /** In lower case; empty when it is not 64 hexadecimal digits. */
+  hash: string | undefined
+  /** Keys that the document does not define, and `flags` when it is not 0. */
+  extra: Record<string, JsonValue> | undefined
 }
 
-export interface IndexRoot {
-  readonly count: number
-  /** Keys beside `tensors`. */
-  readonly extra: Record<string, JsonValue> | undefined
+/** The chunk and its decompressed content. */
+export interface IndexContent {
+  readonly chunk: Chunk
+  readonly source: ByteSource
+  /** How much of it is read at once; default: all of it. */
+  readonly window?: number
 }
 
-const taggedContext = (values: number): TaggedContext => ({
-  keyType: codes['tidx-key-type'],
-  utf8: codes['tidx-utf8'],
-  msgpack: codes['tidx-msgpack'],
-  values,
-})
+/** Told about each entry that is sound; the report takes offsets in the content of the chunk. */
+export type VisitEntry = (entry: IndexEntry, report: Report) => void
 
-const msgpackRows = new Set<Code>(Object.values(msgpackCodes))
-const ownCode = (code: Code): Code => (msgpackRows.has(code) ? codes['tidx-msgpack'] : code)
-
-const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
-/** One bit for each. */
-const allRequired = (1 << required.length) - 1
-type Field = (typeof fields)[number]
-/** An entry with all required fields takes at least so many bytes, so a list cannot claim more entries than it has. */
-const minEntry = 1 + required.reduce((sum, field) => sum + 2 + field.length, 0)
-
+/** Gives the keys beside `tensors`, if there are any. */
 export async function parseIndex(
-  window: ContentWindow,
+  { chunk, source, window = source.size }: IndexContent,
   report: Report,
-  visitor: IndexVisitor,
+  visit: VisitEntry,
   signal?: AbortSignal,
-): Promise<IndexRoot> {
-  const placed = placedReport(report, window.chunk, ownCode)
-  const reader = new WindowReader(window, placed, signal)
-  const tagged = taggedContext(maxValues(window.chunk.length))
+): Promise<Record<string, JsonValue> | undefined> {
+  const placed = placedReport(report, chunk, codes['tidx-msgpack'])
+  const reader = new IndexReader(new WindowReader(source, { signal, min: window, max: window }), placed)
+  const tagged: TaggedContext = {
+    keyType: codes['tidx-key-type'],
+    utf8: codes['tidx-utf8'],
+    msgpack: codes['tidx-msgpack'],
+    values: maxValues(chunk.length),
+  }
   reader.where = () => 'index'
-  let count = 0
   let extra: Record<string, JsonValue> | undefined
   let hasTensors = false
-  if ((await reader.whole(() => reader.next())) !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
+  await reader.bringToken()
+  if (reader.next() !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
   for (let pairs = reader.length; pairs > 0; pairs--) {
     const at = reader.offset
-    const key = await reader.whole(() => readKey(reader, tagged))
+    await reader.bringValue()
+    const key = readKey(reader, tagged)
     if (key === 'tensors') {
       if (hasTensors)
         placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
       hasTensors = true
       const start = reader.offset
-      const kind = await reader.whole(() => reader.next())
+      await reader.bringToken()
+      const kind = reader.next()
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
-      count = reader.length
-      visitor.begin?.(Math.min(count, Math.floor(reader.remaining / minEntry)))
-      await new EntryParser(reader, tagged, placed).readAll(count, visitor)
+      await readEntries(reader, tagged, visit)
     } else {
-      await reader.whole(() => reader.expect(1))
+      await reader.bringValue()
       extra ??= Object.create(null) as Record<string, JsonValue>
       if (key in extra) placed.report(codes['key-twice'], { offset: at, path: 'index', message: twice(key) })
       extra[key] = readTagged(reader, tagged)
@@ -85,7 +84,7 @@ export async function parseIndex(
     const message = `${reader.remaining} bytes follow the map`
     placed.fail(codes['tidx-msgpack'], { offset: reader.offset, length: reader.remaining, path: 'index', message })
   }
-  return { count, extra }
+  return extra
 }
 
 const twice = (key: string): string => `${JSON.stringify(key)} stands twice`
@@ -94,76 +93,109 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
   return reader.report.fail(codes['tidx-type'], { offset, path, message })
 }
 
-class EntryParser {
-  readonly #reader: WindowReader
-  readonly #usual: UsualEntries
-  readonly #tagged: TaggedContext
-  readonly #report: Report
-  readonly #entry = blankEntry()
-  #index = 0
-  /** Where the entry begins. */
-  #start = 0
-  #field = ''
-  #isGood = true
+/** No type byte with its number or length is longer than this. */
+const maxToken = 9
 
-  constructor(reader: WindowReader, tagged: TaggedContext, report: Report) {
-    this.#reader = reader
-    this.#usual = new UsualEntries(reader.window.bytes)
-    this.#tagged = tagged
-    this.#report = report
+/** MessagePack of which a window is in memory. Tokens and values are only read when all of their bytes are in it. */
+class IndexReader extends MsgpackReader {
+  readonly #window: WindowReader
+  /** Looks ahead, and reports nothing. */
+  readonly #scout: MsgpackReader
+
+  constructor(window: WindowReader, report: Report) {
+    super(new Uint8Array(0), report, { end: window.end })
+    this.#window = window
+    this.#scout = new MsgpackReader(new Uint8Array(0), strictReport(''), { end: window.end })
   }
 
-  async readAll(count: number, visitor: IndexVisitor): Promise<void> {
-    const reader = this.#reader
-    const where = reader.where
-    reader.where = () => this.#path()
-    while (!this.#readWindow(count, visitor)) {
-      await reader.goOn(this.#start)
-      this.#usual.moveTo(reader.window.bytes)
+  bringToken(): Promise<void> {
+    return this.#reach(Math.min(maxToken, this.remaining))
+  }
+
+  async bringValue(): Promise<void> {
+    while (!this.hasValue()) {
+      const held = this.#window.bytes.byteLength - this.position
+      await this.#reach(Math.min(2 * held + 1, this.remaining))
     }
-    reader.where = where
   }
 
-  /** The entries that end in this window; true when none are left. */
-  #readWindow(count: number, visitor: IndexVisitor): boolean {
+  /** Whether the window has all of the next value, or the place where it is malformed. */
+  hasValue(): boolean {
+    if (this.remaining === this.#window.bytes.byteLength - this.position) return true
+    this.#scout.position = this.position
     try {
-      for (; this.#index < count; this.#index++) {
-        this.#field = ''
-        if (this.#read()) visitor.visit(this.#entry, this.#report)
-      }
+      skipValue(this.#scout)
     } catch (error) {
       if (error instanceof Shortage) return false
-      throw error
+      if (!(error instanceof TareError)) throw error
     }
     return true
   }
 
-  #path(): string {
-    return `tensors[${this.#index}]${this.#field === '' ? '' : `.${this.#field}`}`
+  async #reach(length: number): Promise<void> {
+    const { offset } = this
+    await this.#window.reach(offset, length)
+    for (const reader of [this, this.#scout]) reader.moveTo(this.#window.bytes, this.#window.offset)
+    this.position = offset - this.#window.offset
+  }
+}
+
+async function readEntries(reader: IndexReader, tagged: TaggedContext, visit: VisitEntry): Promise<void> {
+  const count = reader.length
+  const outer = reader.where
+  const parser = new EntryParser(reader, tagged)
+  for (let index = 0; index < count; index++) {
+    if (!reader.hasValue()) await reader.bringValue()
+    const entry = parser.read(index)
+    if (entry) visit(entry, reader.report)
+  }
+  reader.where = outer
+}
+
+const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
+const fields: readonly string[] = [...required, 'flags', 'hash_b3']
+/** A bit for each of the fields, by its position in the list. */
+const allRequired = 2 ** required.length - 1
+
+/** As many shapes are remembered. */
+const maxShapes = 64
+
+class EntryParser {
+  readonly #reader: MsgpackReader
+  readonly #tagged: TaggedContext
+  #entry: IndexEntry = blankEntry(0, 0)
+  #field = ''
+  #isSound = true
+  readonly #shapes: (readonly number[])[] = []
+
+  constructor(reader: MsgpackReader, tagged: TaggedContext) {
+    this.#reader = reader
+    this.#tagged = tagged
+    reader.where = () => this.#path()
   }
 
-  #read(): boolean {
+  #path(): string {
+    return `tensors[${this.#entry.index}]${this.#field === '' ? '' : `.${this.#field}`}`
+  }
+
+  /** The next entry; undefined when something is wrong with it, which was reported. */
+  read(index: number): IndexEntry | undefined {
     const reader = this.#reader
-    const entry = this.#entry
     const at = reader.offset
-    this.#start = at
+    this.#entry = blankEntry(index, at)
+    this.#field = ''
+    this.#isSound = true
     const kind = reader.next()
     if (kind !== 'map') wrongType(reader, at, this.#path(), `a map was expected, ${nameOf(kind)} found`)
-    entry.index = this.#index
-    entry.at = at
-    entry.hashForm = 'none'
-    entry.extra = undefined
-    this.#isGood = true
-    const pairs = reader.length
-    const taken = this.#usual.take(reader.position, pairs, entry)
-    reader.position = this.#usual.position
-    if (taken < pairs) reader.expect(2 * (pairs - taken))
-    let given = (1 << taken) - 1
-    for (let left = pairs - taken; left > 0; left--) {
+    let given = 0
+    // Writers keep to one order of the fields, so the next key is mostly known.
+    let next = 0
+    for (let left = reader.length; left > 0; left--) {
       const keyAt = reader.offset
       this.#field = ''
-      this.#field = readKey(reader, this.#tagged)
-      const number = fields.indexOf(this.#field as Field)
+      this.#field = readKey(reader, this.#tagged, fields[next])
+      const number = fields.indexOf(this.#field)
+      next = number + 1
       if (number < 0) {
         this.#noteTwice(keyAt)
         this.#keepExtra(this.#field)
@@ -171,7 +203,7 @@ class EntryParser {
         const bit = 1 << number
         if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${this.#field} stands twice`)
         given |= bit
-        this.#readField(this.#field as Field)
+        this.#readField(this.#field)
       }
     }
     this.#field = ''
@@ -179,87 +211,71 @@ class EntryParser {
       const missing = required.filter((_, i) => (given & (1 << i)) === 0)
       this.#complain('tidx-field-missing', at, `${missing.join(' and ')} missing`)
     }
-    return this.#isGood
+    return this.#isSound ? this.#entry : undefined
   }
 
-  #readField(field: Field): void {
+  #readField(field: string): void {
     const reader = this.#reader
     const entry = this.#entry
     const at = reader.offset
-    if (field === 'shape') {
-      this.#readShape(at)
-      return
-    }
     const kind = reader.next()
-    if (field === 'name' || field === 'hash_b3') {
+    if (field === 'shape') this.#readShape(at, kind)
+    else if (field === 'name') {
+      if (kind === 'str') entry.name = readText(reader, this.#tagged)
+      else this.#refuse(at, kind, 'a string')
+    } else if (field === 'hash_b3') {
       // Nil stands for no hash, as a missing one does.
-      if (field === 'hash_b3' && kind === 'nil') return
-      if (kind !== 'str') this.#refuse(at, kind, 'a string')
-      else if (field === 'name') this.#readName()
-      else this.#readHash()
-      return
-    }
-    const { value } = reader
-    if (kind !== 'int' || value < 0) {
-      if (field === 'flags') this.#keepFlags(at)
-      else this.#refuse(at, kind, 'an unsigned whole number')
-    } else if (field === 'data_off') entry.dataOff = value
-    else if (field === 'data_len') entry.dataLen = value
-    else if (field === 'flags') {
-      if (value !== 0) this.#keepFlags(at)
-    } else if (typeof value === 'bigint') this.#refuse(at, kind, 'a smaller number')
-    else if (field === 'dtype') entry.dtype = value
-    else entry.shardId = value
-  }
-
-  #readName(): void {
-    this.#entry.name = readText(this.#reader, this.#tagged)
-    this.#entry.nameHash = hashOfName(this.#entry.name)
-    this.#entry.nameBytes = undefined
-  }
-
-  /** 64 hexadecimal digits in either case; an empty string stands for no hash. */
-  #readHash(): void {
-    const { length } = this.#reader
-    const digits = this.#reader.take(length)
-    const { hash } = this.#entry
-    this.#entry.hashForm = length === 0 ? 'none' : length === 2 * digestSize ? 'proper' : 'malformed'
-    if (length !== 2 * digestSize) return
-    for (let i = 0; i < digestSize; i++) {
-      const high = hexValues[digits[2 * i]!]!
-      const low = hexValues[digits[2 * i + 1]!]!
-      if (high > 15 || low > 15) this.#entry.hashForm = 'malformed'
-      hash[i] = high * 16 + low
+      if (kind === 'str') entry.hash = readHash(reader)
+      else if (kind !== 'nil') this.#refuse(at, kind, 'a string')
+    } else {
+      const { value } = reader
+      const isUnsigned = kind === 'int' && value >= 0
+      if (field === 'flags') {
+        if (!isUnsigned || value !== 0) this.#keepFlags(at)
+      } else if (!isUnsigned) this.#refuse(at, kind, 'an unsigned whole number')
+      else if (field === 'data_off') entry.dataOff = value
+      else if (field === 'data_len') entry.dataLen = value
+      else if (typeof value === 'bigint') this.#refuse(at, kind, 'a smaller number')
+      else if (field === 'dtype') entry.dtype = value
+      else entry.shardId = value
     }
   }
 
-  #readShape(at: number): void {
+  #readShape(at: number, kind: MsgpackKind): void {
     const reader = this.#reader
-    const kind = reader.next()
     if (kind !== 'array') {
       this.#refuse(at, kind, 'a list')
       return
     }
     const shape: number[] = []
-    for (let left = reader.length; left > 0; left--) {
+    const rank = reader.length
+    for (let i = 0; i < rank; i++) {
       const dimAt = reader.offset
       const dimKind = reader.next()
       const { value } = reader
       if (dimKind !== 'int' || typeof value === 'bigint' || value < 0) {
-        const message = `dimension ${shape.length} is ${dimKind === 'int' ? value : nameOf(dimKind)}, which cannot be`
+        const message = `dimension ${i} is ${dimKind === 'int' ? value : nameOf(dimKind)}, which cannot be`
         this.#complain('tidx-field-type', dimAt, message)
-        reader.position -= reader.offset - dimAt
-        readTagged(reader, this.#tagged)
+        this.#readAgain(dimAt)
       } else shape.push(value)
     }
-    this.#entry.shape = shape
+    this.#entry.shape = this.#shared(shape)
+  }
+
+  /** A model has few shapes, however many tensors it has; those of equal shape share one list. */
+  #shared(shape: readonly number[]): readonly number[] {
+    const known = this.#shapes.find((each) => isSame(each, shape))
+    if (known) return known
+    const own = shape.slice()
+    if (this.#shapes.length < maxShapes) this.#shapes.push(own)
+    return own
   }
 
   /** The last one of equal keys counts, as in Python. */
   #noteTwice(offset: number): void {
     const { extra } = this.#entry
     if (!extra || !(this.#field in extra)) return
-    this.#report.report(codes['key-twice'], { offset, path: this.#path(), message: twice(this.#field) })
+    this.#reader.report.report(codes['key-twice'], { offset, path: this.#path(), message: twice(this.#field) })
   }
 
   #keepExtra(key: string): void {
@@ -274,14 +290,58 @@ class EntryParser {
     this.#keepExtra('flags')
   }
 
-  #refuse(at: number, kind: Parameters<typeof nameOf>[0], wanted: string): void {
+  #refuse(at: number, kind: MsgpackKind, wanted: string): void {
     this.#complain('tidx-field-type', at, `${wanted} was expected, ${nameOf(kind)} found`)
+    this.#readAgain(at)
+  }
+
+  /** Takes the value that begins at `at` for whatever it is, to go on behind it. */
+  #readAgain(at: number): void {
     this.#reader.position -= this.#reader.offset - at
     readTagged(this.#reader, this.#tagged)
   }
 
   #complain(code: keyof typeof codes, offset: number, message: string): void {
-    this.#isGood = false
-    this.#report.report(codes[code], { offset, path: this.#path(), message })
+    this.#isSound = false
+    this.#reader.report.report(codes[code], { offset, path: this.#path(), message })
   }
+}
+
+const noShape: readonly number[] = []
+
+const blankEntry = (index: number, at: number): IndexEntry => ({
+  index,
+  at,
+  name: '',
+  dtype: 0,
+  shape: noShape,
+  shardId: 0,
+  dataOff: 0,
+  dataLen: 0,
+  hash: undefined,
+  extra: undefined,
+})
+
+const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((dim, i) => dim === b[i])
+
+/** An empty string stands for no hash. */
+function readHash(reader: MsgpackReader): string | undefined {
+  const { length } = reader
+  const text = length === 2 * digestSize ? reader.takeText(length) : undefined
+  if (text !== undefined) return lowerHex(text)
+  reader.take(length)
+  return length === 0 ? undefined : ''
+}
+
+/** Empty when there is anything but hexadecimal digits. A loop, since regular expressions take several times as long. */
+function lowerHex(text: string): string {
+  let hasUpper = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isUpper = code >= 0x41 && code <= 0x46
+    if (!isUpper && !(code >= 0x30 && code <= 0x39) && !(code >= 0x61 && code <= 0x66)) return ''
+    hasUpper ||= isUpper
+  }
+  return hasUpper ? text.toLowerCase() : text
 }

@@ -1,18 +1,16 @@
 // Finds the chunks of a file whose table of contents was overwritten with zeros (defect D4). They still lie one after another on
 // multiples of 16, and tell what they are: JSON starts with a brace, compressed metadata is a zstd frame that knows its length, and
 // the tensor index says how long the weight shards are.
-import { alignUp, type ByteSource, Cursor } from '../../../bytes/index.js'
+import { alignUp, type ByteSource, Cursor, MemorySource } from '../../../bytes/index.js'
 import { strictReport, TareError } from '../../../errors/index.js'
 import type { JsonValue, ReadContext } from '../../../model/index.js'
 import { MsgpackReader } from '../../../wire/msgpack/index.js'
 import { decodeZstd, isZstdFault, parseZstdFrame } from '../../../wire/zstd/zstd.js'
 import { codes } from '../codes.js'
 import type { Chunk } from '../control/chunk.js'
-import { ContentWindow } from '../index/content-window.js'
-import type { IndexEntry } from '../index/index-entry.js'
-import { isObject } from '../index/manifest.js'
+import { isObject } from '../file.js'
 import { readTagged } from '../index/tagged.js'
-import { parseIndex } from '../index/tidx.js'
+import { type IndexEntry, parseIndex } from '../index/tidx.js'
 import { chunkAlignment, flags, fourccText, header, shardName, tocEntry, tocHeader } from '../structs.js'
 
 export interface Recovered {
@@ -23,7 +21,7 @@ export interface Recovered {
   readonly chunks: readonly Chunk[]
 }
 
-/** The most bytes that one metadata chunk may take here. */
+/** The maximum size of one metadata chunk here. */
 const maxMetadata = 64 * 2 ** 20
 const report = strictReport('')
 const wrong = codes['tidx-type']
@@ -56,14 +54,14 @@ async function scan(
   while (chunks.length < count && at < source.size) {
     const bytes = await source.read(at, Math.min(source.size - at, maxMetadata), { signal })
     const found = await identify(bytes)
-    // A second one of a kind would have the name of the first, which the writer refuses; weights can look like anything.
+    // The writer refuses a second chunk of a kind, since it would have the same name. Weights can look like anything.
     if (!found || chunks.some(({ fourcc }) => fourcc === found.fourcc)) break
     const chunk = makeChunk(chunks.length, found, at)
     chunks.push(chunk)
     if (found.fourcc === 'TIDX') shards ??= await shardSizes(chunk, found.content)
     at = alignUp(at + found.length, chunkAlignment)
   }
-  // The rest must be exactly the shards that the index speaks of.
+  // The rest must be exactly the shards that the index names.
   if (!shards || chunks.length + shards.size !== count) return undefined
   for (const [id, length] of [...shards].sort(([a], [b]) => a - b)) {
     if (at + length > source.size) return undefined
@@ -111,7 +109,7 @@ function identifyMap(content: Uint8Array, zstd: number): (Kind & { content: Uint
     if (error instanceof TareError) return undefined
     throw error
   }
-  // A frame that unfolds to more than the map is not what a writer has made.
+  // No writer makes a frame that holds more than the map.
   if (!isObject(root) || (zstd > 0 && reader.remaining > 0)) return undefined
   const length = reader.position
   const own = content.subarray(0, length)
@@ -122,7 +120,7 @@ function identifyMap(content: Uint8Array, zstd: number): (Kind & { content: Uint
   return { fourcc: 'MMSG', name: 'manifest', flags: zstd, length, ulen: length, content: own }
 }
 
-/** Where the object that begins here ends, by its braces. */
+/** The length of the object at the beginning, by its braces. */
 function jsonLength(bytes: Uint8Array): number | undefined {
   let depth = 0
   let inString = false
@@ -148,7 +146,7 @@ async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, 
       count++
       sizes.set(shardId, Math.max(sizes.get(shardId) ?? 0, Number(dataOff) + Number(dataLen)))
     }
-    await parseIndex(ContentWindow.over({ chunk, bytes }), report, { visit })
+    await parseIndex({ chunk, source: new MemorySource(bytes) }, report, visit)
   } catch (error) {
     if (error instanceof TareError) return undefined
     throw error

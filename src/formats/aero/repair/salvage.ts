@@ -1,19 +1,19 @@
 // Reading a file that was cut. Weights behind the cut are gone, and the reader says which. But where the index lies behind the weights,
-// the cut may go through the index: then the entries before the cut are as good as ever, and the file is read as if they were all.
+// the cut may go through the index: then the entries before the cut are still good, and the file is read as if there were no others.
 import { alignUp, type ByteSource, Cursor, joinBytes, Shortage } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import { collectingReport, strictReport, TareError } from '../../../errors/index.js'
-import type { Model, ReadContext } from '../../../model/index.js'
+import type { ReadContext } from '../../../model/index.js'
 import { MsgpackReader, MsgpackWriter } from '../../../wire/msgpack/index.js'
 import { patchedSource } from '../../../writing/patched-source.js'
 import { type Chunk, isCompressed, sameBytes } from '../control/chunk.js'
 import { type Control, readControl } from '../control/control.js'
-import { skipValue } from '../edit/rename-entries.js'
-import { chunkKind } from '../file.js'
+import { chunkKind, type OpenFile } from '../file.js'
+import { skipValue } from '../index/tagged.js'
 import { readFile } from '../read.js'
 import { chunkAlignment, fourccText, type TocEntry, tocEntry, tocHeader } from '../structs.js'
 
-export async function readCut(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function readCut(source: ByteSource, context: ReadContext): Promise<OpenFile> {
   const listed = await findIndex(source, context)
   if (!listed) return withoutRemains(await readFile(source, context), context)
   const entry = listed.entries[listed.position]!
@@ -37,10 +37,10 @@ export async function readCut(source: ByteSource, context: ReadContext): Promise
 }
 
 /**
- * What is left of a shard that no whole tensor lies in is of no use, and does not have its hash. Nor is an empty chunk that should hold
- * something: no byte of it is there that could be found damaged.
+ * What is left of a shard without a whole tensor is of no use, and does not have its hash. Nor is an empty chunk that should not be empty:
+ * it has no byte that could be found damaged.
  */
-async function withoutRemains(model: Model, { onLost }: ReadContext): Promise<Model> {
+async function withoutRemains({ model, file }: OpenFile, { onLost }: ReadContext): Promise<OpenFile> {
   const ofNothing = await digestOf('blake3', new Uint8Array(0))
   const parts = model.parts.filter(({ kind, name, content }) => {
     if (kind !== chunkKind) return true
@@ -50,7 +50,7 @@ async function withoutRemains(model: Model, { onLost }: ReadContext): Promise<Mo
     onLost?.({ subject: 'part', name, length, reason: 'it is empty, and by its hash it was not' })
     return false
   })
-  return { ...model, parts }
+  return { model: { ...model, parts }, file }
 }
 
 interface Listed {
@@ -93,9 +93,9 @@ function wholeEntries(
   let [start, end] = [0, 0]
   try {
     const isMap = reader.next() === 'map'
-    const isUsual =
+    const isFirst =
       isMap && reader.next() === 'str' && new TextDecoder().decode(reader.take(reader.length)) === 'tensors'
-    if (!isUsual || reader.next() !== 'array') return undefined
+    if (!isFirst || reader.next() !== 'array') return undefined
     stated = reader.length
     start = reader.position
     for (; count < stated; count++) {
@@ -115,7 +115,7 @@ function wholeEntries(
   return { index: writer.finish(), count, stated }
 }
 
-/** Where no file ends. What lies behind the cut must not be taken for what is made up there. */
+/** Beyond the end of any file. Chunks behind the cut must not seem to lie where the new index is put. */
 const nowhere = 2n ** 62n
 
 async function withIndex(source: ByteSource, listed: Listed, index: Uint8Array): Promise<ByteSource> {

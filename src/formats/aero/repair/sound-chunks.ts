@@ -1,5 +1,4 @@
 // Which chunks of a damaged file can go into a new one: those without an error, and those that only lack their hash.
-
 import type { ByteSource } from '../../../bytes/index.js'
 import { lowerBound } from '../../../bytes/lower-bound.js'
 import { digestOf } from '../../../digest/index.js'
@@ -7,7 +6,7 @@ import type { Finding } from '../../../errors/index.js'
 import { type Model, type Part, type ReadContext, rangePayload } from '../../../model/index.js'
 import { WorkBudget } from '../../../writing/work-budget.js'
 import { codes } from '../codes.js'
-import { type Chunk, describeChunk, entryPath, isBlank, isCompressed, readChunks } from '../control/chunk.js'
+import { type Chunk, describeChunk, endOf, entryPath, isBlank, isCompressed, readChunks } from '../control/chunk.js'
 import { type AeroFile, chunkKind } from '../file.js'
 import { type OutChunk, payloadChunk, storedChunk } from '../write/out-chunk.js'
 
@@ -15,10 +14,10 @@ const repairable: ReadonlySet<string> = new Set(
   (['defect-zero-hash', 'defect-empty-pages', 'defect-empty-last-shard'] as const).map((key) => codes[key].code),
 )
 
-/** Errors that have nothing to do with the defects stay what they are. */
+/** Errors that are not among the defects that can be repaired. */
 export const isLasting = ({ code, severity }: Finding): boolean => severity === 'error' && !repairable.has(code)
 
-/** The chunk with a hash of its content; undefined when that cannot be had, which is reported. */
+/** The chunk with a hash of its content; undefined when the content cannot be read, which is reported. */
 export async function rehashed(
   chunk: Chunk,
   source: ByteSource,
@@ -38,7 +37,7 @@ export async function rehashed(
   return { ...storedChunk(chunk, source), hash, computeHash: async () => hash }
 }
 
-/** The parts without chunks that are broken; these would be wrong in a new file as well. Those without a hash get one. */
+/** The parts without chunks that are broken, which would be wrong in a new file as well. Chunks without a hash get one. */
 export async function soundParts(
   model: Model,
   { source }: AeroFile,
@@ -54,7 +53,7 @@ export async function soundParts(
     const why = chunk && broken(chunk)
     const hash = chunk && !why && isBlank(chunk.hash) ? await hashOf(chunk, source, quiet, budget) : chunk?.hash
     if (why) lost.push(why.message)
-    else if (chunk && !hash) lost.push(`${describeChunk(chunk)} has no hash, and what it holds cannot be had`)
+    else if (chunk && !hash) lost.push(`${describeChunk(chunk)} has no hash, and its content cannot be read`)
     else parts.push(chunk ? { ...part, content: { ...chunk, hash } } : part)
   }
   return { parts, lost }
@@ -73,5 +72,3 @@ export function findBroken(findings: readonly Finding[]): (chunk: Chunk) => Find
     return next && next.offset! < Math.max(endOf(chunk), chunk.offset + 1) ? next : undefined
   }
 }
-
-export const endOf = ({ offset, length }: Chunk): number => offset + length

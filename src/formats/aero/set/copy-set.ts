@@ -1,4 +1,4 @@
-// A set that did not change travels as it is: its files are copied, whatever they hold.
+// A set that did not change is written as it is: its files are copied, whatever they hold.
 import { type ByteSource, encodeUtf8, isPlainFileName, toHex } from '../../../bytes/index.js'
 import { createHasher } from '../../../digest/index.js'
 import { failWith } from '../../../errors/index.js'
@@ -13,8 +13,6 @@ import {
 import { areSameTensors } from '../../../model/tensor-order.js'
 import { type JsonNode, printJson } from '../../../wire/index.js'
 import { setCodes } from '../codes.js'
-import { fileOf } from '../file.js'
-import { positionOf } from '../index/position-of.js'
 import { areSameEntries } from '../layout.js'
 import { asksForLayout } from '../write/options.js'
 import type { AeroSet } from './read-set.js'
@@ -43,8 +41,8 @@ export function isUntouched(model: Model, set: AeroSet, options: WriteOptions): 
 }
 
 /**
- * The files as they are. Under another name the set gets files of other names too, since a set with the old ones may be there already; then
- * the index says so.
+ * The files as they are. When the set gets another name, so do its files, since a set with the old names may be there already; then the index
+ * is rewritten to match.
  */
 export async function copyOf(set: AeroSet, { name }: WriteOptions): Promise<Layout> {
   const { index } = set
@@ -52,9 +50,9 @@ export async function copyOf(set: AeroSet, { name }: WriteOptions): Promise<Layo
   const opened: OpenPart[] = []
   for (const i of index.parts.keys()) opened.push(await set.parts.open(i))
   assertPlaced(set, opened)
-  const sources = new Map([[index.global.path, fileOf(set.global)!.source]])
+  const sources = new Map([[index.global.path, set.global.file.source]])
   for (const [i, { path }] of index.parts.entries()) {
-    if (!sources.has(path)) sources.set(path, fileOf(opened[i]!.model)!.source)
+    if (!sources.has(path)) sources.set(path, opened[i]!.file.source)
   }
   const isRenamed = [...sources.keys()].some((path) => rename(path) !== path)
   const bytes = isRenamed ? encodeUtf8(renamedIndex(index, rename)) : set.bytes
@@ -66,21 +64,18 @@ export async function copyOf(set: AeroSet, { name }: WriteOptions): Promise<Layo
   return { files: [{ name, slots: [{ kind: 'bytes', path: 'index', bytes }] }, ...files] }
 }
 
-/** A set that names parts which do not hold its tensors must not be handed on. */
+/** A set whose parts do not hold its tensors must not be handed on. */
 function assertPlaced({ index, global, source }: AeroSet, opened: readonly OpenPart[]): void {
-  const partOf = new Map<number, number>()
-  for (const [i, { shards }] of index.parts.entries()) for (const shard of shards) partOf.set(shard, i)
-  const { table } = fileOf(global)!
-  for (let i = 0; i < table.count; i++) {
-    const name = table.tensors.nameAt(i)
-    const number = partOf.get(table.shardIdOf(i))
-    if (number !== undefined && positionOf(opened[number]!.model.tensors, name) !== undefined) continue
+  for (const { tensor, shardId } of global.file.entries) {
+    const { name } = tensor
+    const number = index.partOf.get(shardId)
+    if (number !== undefined && opened[number]!.file.byName.get(name)) continue
     const message = `no part of the set holds ${JSON.stringify(name)} where the indexes place it`
     failWith(setCodes['tensor-not-in-part'], { file: source.name, offset: 0, path: name, message })
   }
 }
 
-/** A file that is copied is compared with the SHA-256 that the set index states, and keeps. */
+/** A file that is copied is compared with the SHA-256 that the set index states. */
 function provenPayload(source: ByteSource, stated: readonly SetFile[], setName: string): Payload {
   const whole = rangePayload(source, 0, source.size)
   const proofs = stated.filter(({ sha256 }) => sha256 !== undefined)

@@ -1,5 +1,5 @@
 // Writing a set: the index as JSON, the global tensor index, and parts with a few weight shards each. Shards are numbered over the whole
-// set, inside the parts too, so that a shard has one name wherever somebody looks for it.
+// set, inside the parts too, so that a shard has the same name everywhere.
 import { encodeUtf8, toHex } from '../../../bytes/index.js'
 import {
   bytesPayload,
@@ -14,14 +14,13 @@ import {
   type WriteOptions,
 } from '../../../model/index.js'
 import type { Track, WorkerPool } from '../../../threads/index.js'
-import { isObject } from '../index/manifest.js'
-import { keptChunks, layoutContent, quantsOf } from '../layout.js'
+import { isObject } from '../file.js'
+import { type ContentPlan, keptChunks, layoutContent, quantsOf } from '../write/content.js'
 import { HashedSequence } from '../write/hashed-sequence.js'
 import { namesToWrite } from '../write/names.js'
 import { type Choices, chooseOptions } from '../write/options.js'
-import { planShards, type ShardContent, type ShardPlan, shardContents, type WeightPlan } from '../write/shards.js'
+import { planShards, type ShardContent, shardContents } from '../write/shards.js'
 import { randomUuid } from '../write/uuid.js'
-import type { QuantTable } from '../write/write-tidx.js'
 import { copyOf, isUntouched, prefixOf } from './copy-set.js'
 import { setExtraKind, setOf } from './read-set.js'
 import { knownKeys } from './set-json.js'
@@ -31,69 +30,47 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   if (set && isUntouched(model, set, options)) return copyOf(set, options)
   const choices = chooseOptions(options)
   const weights = planShards(model.tensors, choices.shardSize, choices.alignment)
-  const wishes = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
-  const shards = shardContents(weights, wishes, options)
-  const quants = quantsOf(model)
+  const wanted = { tensors: choices.tensorHashes, pageSize: choices.pageSize }
+  const shards = shardContents(weights.shards, wanted, options)
   const names = await namesToWrite(model, options, 'aeroset')
   const prefix = prefixOf(options.name)
   // A uuid that was asked for is that of the whole set; otherwise every file has its own.
   const isShared = options.extra?.uuid !== undefined || options.deterministic === true
   const choose = (): Choices => (isShared ? choices : { ...choices, uuid: randomUuid() })
-  const parts: { readonly file: HashedFile; readonly shards: readonly ShardContent[] }[] = []
+  const common = { names, quants: quantsOf(model), hashFirst: true }
+
+  // A part knows its own tensors only; what goes along with the model is in the global index.
+  const bare: Model = { ...model, parts: [] }
+  const parts: WrittenPart[] = []
   for (let first = 0; first < shards.length; first += choices.partShards) {
     const own = shards.slice(first, first + choices.partShards)
-    const name = `${prefix}part-${String(parts.length).padStart(3, '0')}.aero`
-    parts.push({
-      file: new HashedFile(await layoutPart(model, name, names, quants, own, weights, choose()), options.pool),
+    const ownPlans = new Set(own.map((shard) => shard.plan))
+    const plan: ContentPlan = {
+      ...common,
+      name: `${prefix}part-${String(parts.length).padStart(3, '0')}.aero`,
+      tensors: weights.tensors.filter(({ stored }) => ownPlans.has(stored.shard)),
       shards: own,
-    })
+      stored: own,
+      kept: [],
+    }
+    parts.push({ file: new HashedFile(await layoutContent(bare, plan, choose()), options.pool), shards: own })
   }
-  const global = new HashedFile(
-    await layoutContent(
-      model,
-      {
-        name: `${prefix}index.aero`,
-        names,
-        quants,
-        weights,
-        members: undefined,
-        shards,
-        stored: [],
-        kept: keptChunks(model.parts),
-        hashFirst: true,
-      },
-      choose(),
-    ),
-    options.pool,
-  )
+  const plan: ContentPlan = {
+    ...common,
+    name: `${prefix}index.aero`,
+    tensors: weights.tensors,
+    shards,
+    stored: [],
+    kept: keptChunks(model.parts),
+  }
+  const global = new HashedFile(await layoutContent(model, plan, choose()), options.pool)
   const index = indexFile(options.name, model, names, parts, global)
   return { files: [index, ...parts.map(({ file }) => file.layout), global.layout] }
 }
 
-/** A part knows its own tensors only; what goes along with the model is in the global index. */
-function layoutPart(
-  model: Model,
-  name: string,
-  names: ModelNames,
-  quants: QuantTable,
-  shards: readonly ShardContent[],
-  weights: WeightPlan,
-  choices: Choices,
-): Promise<FileLayout> {
-  const members = membersOf(weights, shards[0]!.plan, shards.at(-1)!.plan)
-  const plan = { name, names, quants, weights, members, shards, stored: shards, kept: [], hashFirst: true }
-  return layoutContent({ ...model, parts: [] }, plan, choices)
-}
-
-/** The tensors that lie in shards from the first to the last, by their positions. */
-function membersOf({ stored }: WeightPlan, first: ShardPlan, last: ShardPlan): Uint32Array {
-  const members = new Uint32Array(stored.length)
-  const end = last.before + last.starts.length
-  let count = 0
-  for (let i = 0; i < stored.length; i++) {
-    if (stored[i]! >= first.before && stored[i]! < end) members[count++] = i
-  }
-  return members.slice(0, count)
+interface WrittenPart {
+  readonly file: HashedFile
+  readonly shards: readonly ShardContent[]
 }
 
 /** A file whose SHA-256 is known when it has been written. */
@@ -107,16 +84,11 @@ class HashedFile {
     this.name = file.name
     this.size = fileLength(file)
     const whole: Track = { algorithm: 'sha256', starts: Float64Array.of(0), ends: Float64Array.of(this.size) }
-    let count = 0
-    for (const _ of file.slots) count++
-    const items = { [Symbol.iterator]: () => payloadsOf(file.slots) }
-    const sequence = new HashedSequence({ items, count, length: this.size }, [whole], pool)
+    const sequence = new HashedSequence(Array.from(file.slots, payloadOf), [whole], pool)
     this.#sequence = sequence
     const slots = slotsMadeBy(function* () {
       let i = 0
-      for (const slot of file.slots) {
-        yield { kind: 'payload', path: slot.path, payload: sequence.payload(i++, payloadOf(slot)) }
-      }
+      for (const { path } of file.slots) yield { kind: 'payload', path, payload: sequence.payload(i++) }
     })
     this.layout = { name: file.name, slots }
   }
@@ -126,20 +98,11 @@ class HashedFile {
   }
 }
 
-function* payloadsOf(slots: Iterable<Slot>): Generator<Payload, void, void> {
-  for (const slot of slots) yield payloadOf(slot)
-}
-
 function payloadOf(slot: Slot): Payload {
   if (slot.kind === 'payload') return slot.payload
   if (slot.kind === 'bytes') return bytesPayload(slot.bytes)
   if (slot.kind === 'zeros') return bytesPayload(new Uint8Array(slot.length))
   throw new Error('a part of a set must be known in order')
-}
-
-interface WrittenPart {
-  readonly file: HashedFile
-  readonly shards: readonly ShardContent[]
 }
 
 const blankDigest = '0'.repeat(64)
@@ -172,7 +135,7 @@ function encodeSet(
   digestOf: (file: HashedFile) => string,
 ): string {
   const kept = model.parts.find((part) => part.kind === setExtraKind)?.value
-  // They may have come from anywhere, and must not take the place of what the set says about its own files.
+  // Another container may have carried them; they must not replace what the set says about its own files.
   const extra = Object.fromEntries(Object.entries(isObject(kept) ? kept : {}).filter(([key]) => !knownKeys.has(key)))
   const describe = (file: HashedFile) => ({ path: file.name, sha256: digestOf(file), size_bytes: file.size })
   const root = {

@@ -1,109 +1,98 @@
-// Puts together what the indexes of a set say: the global one, which lists every tensor and its shard, and those of the parts, which know
-// where the bytes are. When all parts were opened the two are compared; otherwise each tensor finds its place when it is first read.
-import type { Model, ReadContext, Tensor } from '../../../model/index.js'
+// Puts together what the indexes of a set say: the global one lists every tensor and its shard, those of the parts know where the bytes
+// are. When all parts were opened the two are compared; otherwise each tensor finds its place when it is first read.
+import { type ByteRange, checkRange } from '../../../bytes/index.js'
+import type { Payload, ReadContext, Tensor } from '../../../model/index.js'
 import { setCodes } from '../codes.js'
-import { fileOf } from '../file.js'
-import { positionOf } from '../index/position-of.js'
-import type { TensorTable } from '../index/tensor-table.js'
-import { differencesOf } from './compare-entries.js'
-import type { OpenPart, SetParts } from './set-files.js'
+import { dataLengthOf } from '../dtypes.js'
+import type { OpenFile, TensorEntry } from '../file.js'
+import { differencesOf, type OpenPart, type SetParts } from './set-files.js'
 import type { SetFile, SetIndex } from './set-json.js'
-import { unopened } from './set-tensors.js'
 
 export function placeSetTensors(
   index: SetIndex,
-  global: Model,
+  global: OpenFile,
   parts: SetParts,
   opened: readonly (OpenPart | undefined)[] | undefined,
   context: ReadContext,
 ): readonly Tensor[] {
   const { report } = context
-  const partOf = mapShards(index, context)
-  const { table } = fileOf(global)!
-  const home = { table, partOf, parts, context }
+  reportShardsTwice(index, context)
   const tensors: Tensor[] = []
-  /** Which tensors of a part the global index has named. */
-  const seen = new Map<OpenPart, Uint8Array>()
-  for (const part of opened ?? []) if (part) seen.set(part, new Uint8Array(part.model.tensors.length))
-  const used = new Set<number>()
-  for (let i = 0; i < table.count; i++) {
-    const at = { file: global.files[0]!.name, offset: 0, path: `tensors[${table.entryOf(i)}]` }
-    const name = table.tensors.nameAt(i)
-    const number = partOf.get(table.shardIdOf(i))
+  /** What the global index has named. */
+  const named = new Set<TensorEntry>()
+  const usedParts = new Set<number>()
+  for (const entry of global.file.entries) {
+    const { name } = entry.tensor
+    const at = { file: global.file.source.name, offset: 0, path: `tensors[${entry.index}]` }
+    const number = index.partOf.get(entry.shardId)
     if (number === undefined) {
-      const message = `${JSON.stringify(name)} is in shard ${table.shardIdOf(i)}, which no part of the set has`
+      const message = `${JSON.stringify(name)} is in shard ${entry.shardId}, which no part of the set has`
       report.report(setCodes['shard-unmapped'], { ...at, message })
       context.onLost?.({ subject: 'tensor', name, reason: message })
       continue
     }
     if (!opened) {
-      tensors.push(unopened(home, i))
+      tensors.push({ ...entry.tensor, data: new PartPayload(entry, number, parts, context) })
       continue
     }
     const part = opened[number]
-    const place = part && positionOf(part.model.tensors, name)
-    used.add(number)
-    if (part && place !== undefined) {
-      seen.get(part)![place] = 1
-      compareEntries(table, i, fileOf(part.model)!.table, place, context, at)
-    } else if (part) complainNotInPart(name, index.parts[number]!, context, at)
-    if (place === undefined && context.onLost) {
-      const reason = `${JSON.stringify(index.parts[number]!.path)} is missing, cannot be read or does not hold it`
-      context.onLost({ subject: 'tensor', name, length: table.lengths[i]!, reason })
+    const { path } = index.parts[number]!
+    const own = part?.file.byName.get(name)
+    usedParts.add(number)
+    if (own) {
+      named.add(own)
+      compareEntries(entry, own, context, at)
+    } else if (part) {
+      const message = `${JSON.stringify(name)} should be in ${JSON.stringify(path)}, which does not list it`
+      report.report(setCodes['tensor-not-in-part'], { ...at, message })
+    }
+    if (!own && context.onLost) {
+      const reason = `${JSON.stringify(path)} is missing, cannot be read or does not hold it`
+      context.onLost({ subject: 'tensor', name, length: entry.end - entry.start, reason })
       continue
     }
-    tensors.push(place === undefined ? table.tensors[i]! : part!.model.tensors[place]!)
+    tensors.push(own?.tensor ?? entry.tensor)
   }
-  reportExtra(seen, context)
-  reportRepeated(index, opened ?? [], used, context)
+  reportExtra(new Set(opened ?? []), named, context)
+  reportRepeated(index, opened ?? [], usedParts, context)
   return tensors
 }
 
-function mapShards(index: SetIndex, { report }: ReadContext): Map<number, number> {
-  const partOf = new Map<number, number>()
-  for (const [i, part] of index.parts.entries()) {
+function reportShardsTwice({ parts, partOf }: SetIndex, { report }: ReadContext): void {
+  const seen = new Set<number>()
+  for (const [i, part] of parts.entries()) {
     for (const shard of part.shards) {
-      if (partOf.has(shard)) {
+      if (seen.has(shard)) {
         const message = `shard ${shard} is claimed by parts ${partOf.get(shard)} and ${i}`
         report.report(setCodes['shard-twice'], { offset: 0, path: `${part.where}.shards`, message })
-      } else partOf.set(shard, i)
+      } else seen.add(shard)
     }
   }
-  return partOf
-}
-
-interface At {
-  readonly file: string
-  readonly offset: number
-  readonly path: string
-}
-
-function complainNotInPart(name: string, part: SetFile, { report }: ReadContext, at: At): void {
-  const message = `${JSON.stringify(name)} should be in ${JSON.stringify(part.path)}, which does not list it`
-  report.report(setCodes['tensor-not-in-part'], { ...at, message })
 }
 
 /** What the global index says about a tensor must be what its part says. */
 function compareEntries(
-  global: TensorTable,
-  i: number,
-  part: TensorTable,
-  k: number,
+  global: TensorEntry,
+  part: TensorEntry,
   { report }: ReadContext,
-  at: At,
+  at: { readonly file: string; readonly offset: number; readonly path: string },
 ): void {
-  const differences = differencesOf(global, i, part, k)
+  const differences = differencesOf(global, part)
   if (differences.length === 0) return
-  const message = `${JSON.stringify(global.tensors.at(i)!.name)} is described differently: ${differences.join(', ')}`
+  const message = `${JSON.stringify(global.tensor.name)} is described differently: ${differences.join(', ')}`
   report.report(setCodes['index-disagrees'], { ...at, message })
 }
 
-function reportExtra(seen: ReadonlyMap<OpenPart, Uint8Array>, { report }: ReadContext): void {
-  for (const [part, named] of seen) {
-    for (let k = named.indexOf(0); k >= 0; k = named.indexOf(0, k + 1)) {
-      const { name } = part.model.tensors.at(k)!
-      const { path, where } = part.stated[0]!
-      const message = `${JSON.stringify(path)} holds ${JSON.stringify(name)}, which the global index does not place there`
+function reportExtra(
+  parts: ReadonlySet<OpenPart | undefined>,
+  named: ReadonlySet<TensorEntry>,
+  { report }: ReadContext,
+): void {
+  for (const part of parts) {
+    for (const entry of part?.file.entries ?? []) {
+      if (named.has(entry)) continue
+      const { path, where } = part!.stated[0]!
+      const message = `${JSON.stringify(path)} holds ${JSON.stringify(entry.tensor.name)}, which the global index does not place there`
       report.report(setCodes['tensor-extra'], { offset: 0, path: where, message })
     }
   }
@@ -116,10 +105,57 @@ function reportRepeated(
   used: ReadonlySet<number>,
   { report }: ReadContext,
 ): void {
-  for (const [i, { path, where }] of index.parts.entries()) {
-    const first = opened[i]?.stated[0]
-    if (!first || first === index.parts[i] || used.has(i)) continue
-    const message = `${JSON.stringify(path)} is listed in ${first.where} already, and the global index places nothing here`
-    report.report(setCodes['tensor-extra'], { offset: 0, path: where, message })
+  for (const [i, part] of index.parts.entries()) {
+    const first: SetFile | undefined = opened[i]?.stated[0]
+    if (!first || first === part || used.has(i)) continue
+    const message = `${JSON.stringify(part.path)} is listed in ${first.where} already, and the global index places nothing here`
+    report.report(setCodes['tensor-extra'], { offset: 0, path: part.where, message })
+  }
+}
+
+/** The bytes of a tensor in a part that is opened on the first read. */
+class PartPayload implements Payload {
+  readonly byteLength: number
+  readonly #name: string
+  /** The position of the part in the set. */
+  readonly #part: number
+  readonly #parts: SetParts
+  readonly #context: ReadContext
+  #found: Payload | undefined
+
+  constructor(entry: TensorEntry, part: number, parts: SetParts, context: ReadContext) {
+    this.byteLength = dataLengthOf(entry)
+    this.#name = entry.tensor.name
+    this.#part = part
+    this.#parts = parts
+    this.#context = context
+  }
+
+  get origin(): ByteRange | undefined {
+    return this.#found?.origin
+  }
+
+  async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+    checkRange({ name: this.#name, size: this.byteLength }, offset, length)
+    if (length === 0) return new Uint8Array(0)
+    return (await this.#find()).read!(offset, length, signal)
+  }
+
+  async *chunks(window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+    if (this.byteLength > 0) yield* (await this.#find()).chunks(window, signal)
+  }
+
+  async #find(): Promise<Payload> {
+    if (this.#found) return this.#found
+    const { file } = await this.#parts.open(this.#part)
+    const data = file.byName.get(this.#name)?.tensor.data
+    if (!data || data.byteLength !== this.byteLength) {
+      const { report } = this.#context
+      const message = `part ${this.#part} of the set does not hold ${JSON.stringify(this.#name)} with ${this.byteLength} bytes`
+      const at = { file: report.file, offset: 0, path: this.#name }
+      return report.fail(setCodes['tensor-not-in-part'], { ...at, message })
+    }
+    this.#found = data
+    return data
   }
 }

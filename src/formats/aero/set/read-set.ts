@@ -2,16 +2,15 @@
 // own index, asked by name, says where the bytes are. (The offsets in the global index are those of the shard, and parts of the
 // reference writer number their shards from 0 again, so names are the only thing that always works.)
 //
-// Opening reads the set index and the global index. Parts are opened when somebody reads from them, or all at once for verifying.
+// Opening reads the set index and the global index. A part is opened when it is first read from; verifying opens all of them.
 import { type ByteSource, sliceSource, toHex } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import { TareError } from '../../../errors/index.js'
 import type { MetaValue, Model, Part, ReadContext, Tensor } from '../../../model/index.js'
 import { digestRanges } from '../../../threads/index.js'
 import { setCodes } from '../codes.js'
-import { type AeroFile, containerKind, fileOf, setKind } from '../file.js'
+import { type AeroFile, containerKind, type OpenFile, type Proven, setKind, type TensorEntry } from '../file.js'
 import { toPlain } from '../index/meta-json.js'
-import { positionOf } from '../index/position-of.js'
 import { readFile } from '../read.js'
 import { placeSetTensors } from './place-set.js'
 import { checkSize, messageOf, type OpenPart, openSetFile, SetParts } from './set-files.js'
@@ -24,7 +23,7 @@ export interface AeroSet {
   readonly source: ByteSource
   readonly bytes: Uint8Array
   readonly index: SetIndex
-  readonly global: Model
+  readonly global: OpenFile
   readonly parts: SetParts
   /** The model as it was read. */
   readonly tensors: readonly Tensor[]
@@ -32,14 +31,15 @@ export interface AeroSet {
   readonly kept: readonly Part[]
   /** Parts that could be read, when all were tried. */
   readonly opened: readonly (OpenPart | undefined)[] | undefined
-  /** The part file that holds a tensor of the list, and the tensor's position in it; opens the part. */
-  locate(position: number): Promise<{ file: AeroFile; position: number }>
+  lastProven?: Proven | undefined
+  /** The part file that holds a tensor of the set, and its entry there; opens the part. Undefined for bytes that are not those of the set. */
+  locate(tensor: Tensor): Promise<{ file: AeroFile; entry: TensorEntry } | undefined>
 }
 
 export const setOf = (model: Model): AeroSet | undefined =>
   model.parts.find((part) => part.kind === setKind)?.content as AeroSet | undefined
 
-export async function readSet(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function readSet(source: ByteSource, context: ReadContext): Promise<{ model: Model; set: AeroSet }> {
   const { report, limits, signal } = context
   if (source.size > limits.indexBytes) {
     const message = `an index of ${source.size} bytes is over the limit of ${limits.indexBytes}`
@@ -49,22 +49,23 @@ export async function readSet(source: ByteSource, context: ReadContext): Promise
   const index = parseSetIndex(bytes, report)
   context.extents?.add({ file: source.name, offset: 0, length: source.size, path: 'index', kind: 'field' })
   const global = await readGlobal(index, source, context)
-  const parts = new SetParts(index, fileOf(global)!.table, source, context)
+  const parts = new SetParts(index, global.file, source, context)
   const opened = report.strict && !context.extents ? undefined : await openAll(index, parts, context)
   const tensors = placeSetTensors(index, global, parts, opened, context)
-  const metadata = mergeMetadata(index, global)
-  const locate = locatorOf(index, global, parts, tensors, context)
-  const kept = keptParts(index, global)
+  const metadata = mergeMetadata(index, global.model)
+  const locate = locatorOf(index, global.file, parts, tensors, context)
+  const kept = keptParts(index, global.model)
   const set: AeroSet = { source, bytes: bytes.slice(), index, global, parts, tensors, metadata, kept, opened, locate }
   const partFiles = [...new Set(opened)].flatMap((part) => part?.model.files ?? [])
-  return {
+  const model: Model = {
     format: 'aeroset',
     version: index.version,
     metadata,
     tensors,
     parts: [containerPart(set), ...kept],
-    files: [closingAll(source, parts), ...global.files, ...partFiles],
+    files: [closingAll(source, parts), ...global.model.files, ...partFiles],
   }
+  return { model, set }
 }
 
 /** Parts that are opened later are closed together with the set index. */
@@ -78,7 +79,7 @@ function closingAll(source: ByteSource, parts: SetParts): ByteSource {
   }
 }
 
-async function readGlobal(index: SetIndex, source: ByteSource, context: ReadContext): Promise<Model> {
+async function readGlobal(index: SetIndex, source: ByteSource, context: ReadContext): Promise<OpenFile> {
   const { report, signal } = context
   const { global } = index
   let file: ByteSource
@@ -96,7 +97,7 @@ async function readGlobal(index: SetIndex, source: ByteSource, context: ReadCont
   return readFile(file, { ...context, report: report.forFile(file.name) })
 }
 
-/** What is near is not kept for it; what comes from afar is, where it is short, and need not be fetched again to be read. */
+/** A local file is hashed in passing. What comes over a network is read as a whole, and then need not be fetched again. */
 async function sha256Of(file: ByteSource, signal: AbortSignal | undefined): Promise<Uint8Array> {
   if (!file.handle) return digestOf('sha256', await file.read(0, file.size, { signal }))
   return (await digestRanges(file, [{ start: 0, end: file.size, algorithm: 'sha256' }], { signal }))(0)
@@ -126,20 +127,20 @@ async function openAll(index: SetIndex, parts: SetParts, context: ReadContext): 
 
 function locatorOf(
   index: SetIndex,
-  global: Model,
+  global: AeroFile,
   parts: SetParts,
   tensors: readonly Tensor[],
   { report }: ReadContext,
 ): AeroSet['locate'] {
-  const { table } = fileOf(global)!
-  return async (position) => {
-    const { name } = tensors.at(position)!
-    const listed = positionOf(table.tensors, name)
-    const shard = listed === undefined ? undefined : table.shardIdOf(listed)
-    const number = index.parts.findIndex((each) => shard !== undefined && each.shards.includes(shard))
-    const part = number < 0 ? undefined : await parts.open(number)
-    const place = part && positionOf(part.model.tensors, name)
-    if (part && place !== undefined) return { file: fileOf(part.model)!, position: place }
+  let byName: ReadonlyMap<string, Tensor> | undefined
+  return async ({ name, data }) => {
+    byName ??= new Map(tensors.map((tensor) => [tensor.name, tensor]))
+    const known = byName.get(name)
+    if (!known || known.data !== data) return undefined
+    const number = index.partOf.get(global.byName.get(name)?.shardId ?? -1)
+    const part = number === undefined ? undefined : await parts.open(number)
+    const entry = part?.file.byName.get(name)
+    if (part && entry) return { file: part.file, entry }
     const message = `no part of the set holds ${JSON.stringify(name)}`
     return report.fail(setCodes['tensor-not-in-part'], { offset: 0, path: name, message })
   }
@@ -166,10 +167,10 @@ function containerPart(set: AeroSet): Part {
   }
 }
 
-/** Keys that tare does not write by itself, and what the global index carries beside its tensors. */
+/** Keys that a writer does not put there, and what the global index carries beside its tensors. */
 function keptParts(index: SetIndex, global: Model): Part[] {
   const extra = new Map([...index.root].filter(([key]) => !knownKeys.has(key)))
-  // They belong to the files of the set, and stay what they are in a file that is no set.
+  // They belong to AERO, and keep that owner in a file that is no set.
   const parts = global.parts
     .filter((part) => part.kind !== containerKind)
     .map((part): Part => (part.sharing === 'private' ? { ...part, owner: global.format } : part))

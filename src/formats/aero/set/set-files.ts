@@ -1,14 +1,12 @@
 // Opens the files of a set. Plain names, also in folders below, are files beside the index. Everything else leads elsewhere and is opened
-// only by whoever called, if at all: an index from a stranger must not make tare read other files or other machines.
+// only through the caller, if at all: an index from a stranger must not make tare read other files or other machines.
 import { type ByteSource, isPathBelow, isPlainFileName, type OpenHint, withHead } from '../../../bytes/index.js'
 import { ioCodes, isSystemFailure, TareError } from '../../../errors/index.js'
-import { closeModel, type Model, type ReadContext } from '../../../model/index.js'
+import { closeModel, type ReadContext, type Tensor } from '../../../model/index.js'
 import { setCodes } from '../codes.js'
-import { fileOf } from '../file.js'
-import { positionOf } from '../index/position-of.js'
-import type { TensorTable } from '../index/tensor-table.js'
+import type { AeroFile, OpenFile, TensorEntry } from '../file.js'
 import { readFile } from '../read.js'
-import { differencesOf } from './compare-entries.js'
+import { adoptTensors } from './adopt-tensors.js'
 import type { SetFile, SetIndex, SetPart } from './set-json.js'
 
 const headSize = 65_536
@@ -22,7 +20,7 @@ function locate(file: SetFile, { baseUrl }: SetIndex, source: ByteSource): { bes
   if (isUrl(path)) return { elsewhere: path }
   const based = baseUrl === undefined ? undefined : `${baseUrl.replace(/\/+$/, '')}/${path}`
   const beside = pathBelow(path)
-  // A copy beside a local index is nearer than the address; an index from the network means what it says.
+  // A local index prefers a copy beside it to the address; an index from the network is taken at its word.
   if (based !== undefined && isUrl(source.name)) return { elsewhere: based }
   if (beside !== undefined) return { beside, ...(based !== undefined && { elsewhere: based }) }
   return { elsewhere: based ?? path }
@@ -47,7 +45,7 @@ export async function openSetFile(
   context: ReadContext,
 ): Promise<ByteSource> {
   const { beside, elsewhere } = locate(file, index, source)
-  // All of the global index will be wanted, and of a part what it begins with.
+  // The global index will be read as a whole, a part only in its first bytes.
   const hint: OpenHint = { first: file === index.global ? file.size : partHead }
   let opened: ByteSource | undefined
   let failure: unknown
@@ -58,7 +56,7 @@ export async function openSetFile(
       failure = error
     }
   }
-  // A link out of the directory is a path out of it.
+  // A link that leads out of the directory is treated like a path that does.
   const isLinkOut = failure instanceof TareError && failure.code === ioCodes['unsafe-path'].code
   const away = elsewhere ?? (isLinkOut ? beside : undefined)
   if (!opened && away !== undefined) opened = await openElsewhere(away, file, source, context, hint)
@@ -99,11 +97,10 @@ export function checkSize(stated: SetFile, file: ByteSource, { report }: ReadCon
   report.report(setCodes.size, { offset: 0, path: `${stated.where}.size_bytes`, message })
 }
 
-/** One part, read. Entries of the set index that name the same file have the same one. */
-export interface OpenPart {
+/** One part, read. Entries of the set index that name the same file share it. */
+export interface OpenPart extends OpenFile {
   /** What the set index says about it. */
   readonly stated: readonly SetPart[]
-  readonly model: Model
 }
 
 /** The parts of a set, each opened when it is first needed. */
@@ -111,12 +108,12 @@ export class SetParts {
   readonly #index: SetIndex
   readonly #source: ByteSource
   readonly #context: ReadContext
-  readonly #global: TensorTable
+  readonly #global: AeroFile
   /** What the set index says about each file. */
   readonly #byPlace = new Map<string, SetPart[]>()
   readonly #open = new Map<string, Promise<OpenPart>>()
 
-  constructor(index: SetIndex, global: TensorTable, source: ByteSource, context: ReadContext) {
+  constructor(index: SetIndex, global: AeroFile, source: ByteSource, context: ReadContext) {
     this.#index = index
     this.#global = global
     this.#source = source
@@ -159,32 +156,30 @@ export class SetParts {
     try {
       for (const each of stated) checkSize(each, source, this.#context)
       const shards = stated.flatMap((each) => each.shards)
-      const adoption = { global: this.#global, shards }
-      const model = await readFile(source, { ...this.#context, report: report.forFile(source.name) }, adoption)
-      // Whoever collects findings compares the indexes of all parts; whoever just reads must not be told something else than the part says.
-      if (report.strict) this.#assertAgreement({ ...part, shards }, fileOf(model)!.table)
-      return { stated, model }
+      const context = { ...this.#context, report: report.forFile(source.name) }
+      const opened = await readFile(source, context, adoptTensors(this.#global, shards))
+      // Verifying compares the indexes of all parts later; a reader must not be told something else than the part says.
+      if (report.strict) this.#assertAgreement(part, shards, opened.file)
+      return { stated, ...opened }
     } catch (error) {
       await source.close()
       throw error
     }
   }
 
-  #assertAgreement(part: SetPart, own: TensorTable): void {
-    const global = this.#global
-    const shards = new Set(part.shards)
-    for (let k = 0; k < own.count; k++) {
-      const name = own.tensors.nameAt(k)
-      const i = positionOf(global.tensors, name)
-      const differences = i === undefined || !shards.has(global.shardIdOf(i)) ? [] : differencesOf(global, i, own, k)
+  #assertAgreement({ path }: SetPart, shards: readonly number[], { entries }: AeroFile): void {
+    const ownShards = new Set(shards)
+    for (const own of entries) {
+      const { name } = own.tensor
+      const global = this.#global.byName.get(name)
+      const differences = global && ownShards.has(global.shardId) ? differencesOf(global, own) : []
       if (differences.length === 0) continue
-      const message = `${JSON.stringify(name)} is described differently by the global index and by ${JSON.stringify(part.path)}: ${differences.join(', ')}`
-      const place = { offset: 0, path: `tensors[${global.entryOf(i!)}]` }
+      const message = `${JSON.stringify(name)} is described differently by the global index and by ${JSON.stringify(path)}: ${differences.join(', ')}`
+      const place = { offset: 0, path: `tensors[${global!.index}]` }
       this.#context.report.report(setCodes['index-disagrees'], { ...place, message })
     }
   }
 
-  /** Closes what was opened; the file of the index closes those beside it by itself. */
   async close(): Promise<void> {
     for (const opening of this.#open.values()) {
       const part = await opening.catch(() => undefined)
@@ -192,6 +187,24 @@ export class SetParts {
     }
   }
 }
+
+/** In words, how the global index and the index of a part describe a tensor differently; where the bytes lie may differ. */
+export function differencesOf(global: TensorEntry, part: TensorEntry): string[] {
+  const [tensor, own] = [global.tensor, part.tensor]
+  const [type, ownType] = [typeOf(tensor), typeOf(own)]
+  const [length, ownLength] = [global.end - global.start, part.end - part.start]
+  return [
+    tensor.dtype.id !== own.dtype.id && `dtype ${tensor.dtype.id} and ${own.dtype.id}`,
+    type !== undefined && ownType !== undefined && type !== ownType && `type ${type} and ${ownType}`,
+    String(tensor.shape) !== String(own.shape) && `shape [${tensor.shape}] and [${own.shape}]`,
+    length !== ownLength && `data_len ${length} and ${ownLength}`,
+    Boolean(global.hash && part.hash) && global.hash !== part.hash && 'different hash_b3',
+  ].filter((difference) => typeof difference === 'string')
+}
+
+/** What is known of bytes that are no elements: the type of their blocks, or the number that AERO does not define. */
+const typeOf = ({ encoding, extra }: Tensor): string | number | undefined =>
+  encoding?.id ?? (typeof extra?.dtype === 'number' ? extra.dtype : undefined)
 
 export const messageOf = (error: unknown): string =>
   error instanceof TareError ? error.finding.message : (error as Error).message

@@ -12,7 +12,7 @@ export interface SetFile {
   /** Lower-case hexadecimal digits. */
   readonly sha256: string | undefined
   readonly size: number | undefined
-  /** Where the set index says so, for messages. */
+  /** The path of this entry in the set index, for messages. */
   readonly where: string
 }
 
@@ -25,13 +25,15 @@ export interface SetIndex {
   readonly version: string
   readonly parts: readonly SetPart[]
   readonly global: SetFile
+  /** The position of the part that has a shard, by the shard's number; the first claim counts. */
+  readonly partOf: ReadonlyMap<number, number>
   readonly baseUrl: string | undefined
   /** What `model` says. */
   readonly model: Metadata
   readonly root: ReadonlyMap<string, JsonNode>
 }
 
-/** Keys that say what the model is and where its files are; all others are carried along. */
+/** Keys that describe the model and its files; all others are carried along. */
 export const knownKeys: ReadonlySet<string> = new Set(['format', 'model', 'parts', 'global_tidx', 'base_url'])
 
 export function parseSetIndex(bytes: Uint8Array, outer: Report): SetIndex {
@@ -55,9 +57,11 @@ export function parseSetIndex(bytes: Uint8Array, outer: Report): SetIndex {
   if (!(global instanceof Map)) return fail('global_tidx', 'an object was expected')
   const baseUrl = root.get('base_url') ?? undefined
   if (baseUrl !== undefined && typeof baseUrl !== 'string') return fail('base_url', 'a string was expected')
+  const parsed = parts.map((part, i) => parsePart(part, `parts[${i}]`, outer, fail))
   return {
     version,
-    parts: parts.map((part, i) => parsePart(part, `parts[${i}]`, outer, fail)),
+    parts: parsed,
+    partOf: partsByShard(parsed),
     global: parseFile(global, 'global_tidx', outer, fail),
     baseUrl: baseUrl === '' ? undefined : baseUrl,
     model: root.get('model') instanceof Map ? parseModel(bytes, fail) : new Map(),
@@ -65,7 +69,13 @@ export function parseSetIndex(bytes: Uint8Array, outer: Report): SetIndex {
   }
 }
 
-/** Values remember the text that they were read from, so they are read once more, by themselves. */
+function partsByShard(parts: readonly SetPart[]): Map<number, number> {
+  const partOf = new Map<number, number>()
+  for (const [i, { shards }] of parts.entries()) for (const id of shards) if (!partOf.has(id)) partOf.set(id, i)
+  return partOf
+}
+
+/** Metadata values keep the text that they were read from, so `model` is parsed again from its own text. */
 function parseModel(bytes: Uint8Array, fail: Fail): Metadata {
   try {
     return parseMembers(encodeUtf8(textOfMember(bytes, 'model')))
@@ -108,7 +118,7 @@ function parseFile(node: JsonNode, where: string, report: Report, fail: Fail): S
   const path = node.get('path')
   if (typeof path !== 'string' || path === '') return fail(`${where}.path`, 'a file name was expected')
   const given = node.get('size_bytes') ?? undefined
-  // No file is as large as numbers that need more than 53 bits, so that rounding them changes nothing.
+  // No file is so large that its size needs more than 53 bits, so rounding changes nothing.
   const size = typeof given === 'bigint' ? Number(given) : given
   if (size !== undefined && (typeof size !== 'number' || !Number.isInteger(size) || size < 0)) {
     return fail(`${where}.size_bytes`, 'a number of bytes was expected')

@@ -1,8 +1,8 @@
 // Puts chunks into a file: header, table of contents, string table, then the chunks on multiples of 16 with zeros between them.
 //
-// The table in front holds the hashes of what comes after it. Usually those are patched in when everything has been written. Where all
-// bytes must be known in order (a set states the SHA-256 of its files; a uuid made from the content is in the header), the weights are
-// read once before, for their hashes alone.
+// The table of contents holds the hashes of the chunks that come after it. By default those are patched in when everything has been written.
+// Where all bytes must be known in order (a set states the SHA-256 of its files; a uuid made from the content is in the header), the
+// weights are read once before they are written, for their hashes alone.
 import { alignUp, encodeUtf8 } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import { failWith, writeCodes } from '../../../errors/index.js'
@@ -51,7 +51,7 @@ interface FilePlan {
 const zeroDigest = new Uint8Array(digestSize)
 
 export async function buildFile(content: readonly OutChunk[], options: BuildOptions): Promise<FileLayout> {
-  // Its bytes follow from the rest; until then only its size counts.
+  // Its bytes depend on the rest; until then only its size counts.
   const controlHash = controlHashChunk()
   const plan = planFile(options.controlHash ? [controlHash, ...content] : content, options.name)
   const isLazy = options.hashFirst || options.uuid === undefined
@@ -103,7 +103,7 @@ function planFile(chunks: readonly OutChunk[], file: string): FilePlan {
 
 const stageOf = ({ stage = 'front' }: OutChunk): number => ['front', 'weights', 'end'].indexOf(stage)
 
-/** Each name with a NUL behind it, in the order of the table; the zeros up to the next multiple of eight count too. */
+/** The names in the order of the table, each followed by a NUL; padded with zeros to a multiple of eight. */
 function encodeNames(chunks: readonly OutChunk[]): Uint8Array {
   const bytes = encodeUtf8(chunks.map(({ name }) => `${name}\0`).join(''))
   const padded = new Uint8Array(alignUp(bytes.byteLength, stringTableAlignment))

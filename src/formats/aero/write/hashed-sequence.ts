@@ -1,45 +1,35 @@
-// Payloads that are hashed while they go by. An index that lists hashes of data which lies before it can then be written in the same
-// pass. Whoever asks for the result before all payloads went by, or after they were read out of order, gets it too: they are read
-// through once more.
+// Payloads that are hashed while they are written, so that an index behind them can list their hashes in the same pass. When the result is
+// wanted before all payloads were written, or after they were read out of order, they are read through once more.
 import type { Payload } from '../../../model/index.js'
 import { digestStream, type StreamDigests, type Track, type WorkerPool } from '../../../threads/index.js'
 
-export interface Sequence {
-  /** Whoever goes through them again gets the same bytes. */
-  readonly items: Iterable<Payload>
-  /** How many there are, and how many bytes they have together. */
-  readonly count: number
-  readonly length: number
-}
-
 export class HashedSequence {
-  readonly #sequence: Sequence
+  readonly #payloads: readonly Payload[]
   readonly #tracks: readonly Track[]
   readonly #pool: WorkerPool | undefined
+  readonly #length: number
   #running: StreamDigests | undefined
   #next = 0
   #result: Promise<readonly Uint8Array[]> | undefined
-  /** Those who ask at the same time share one reading. */
+  /** Callers that ask at the same time share one reading. */
   #reading: Promise<void> | undefined
 
-  /** Tracks count from the beginning of the first item. */
-  constructor(sequence: Sequence, tracks: readonly Track[], pool?: WorkerPool) {
-    this.#sequence = sequence
+  /** Tracks count from the beginning of the first payload. */
+  constructor(payloads: readonly Payload[], tracks: readonly Track[], pool?: WorkerPool) {
+    this.#payloads = payloads
     this.#tracks = tracks
     this.#pool = pool
+    this.#length = payloads.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
 
-  /** Item i, observed. */
-  payload(i: number, item: Payload): Payload {
-    return { byteLength: item.byteLength, chunks: (window, signal) => this.#chunks(i, item, window, signal) }
+  /** The payload at a position; writing it counts for the hashes. */
+  payload(i: number): Payload {
+    const { byteLength } = this.#payloads[i]!
+    return { byteLength, chunks: (window, signal) => this.#chunks(i, window, signal) }
   }
 
-  async *#chunks(
-    i: number,
-    item: Payload,
-    window: number,
-    signal?: AbortSignal,
-  ): AsyncGenerator<Uint8Array, void, void> {
+  async *#chunks(i: number, window: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+    const payload = this.#payloads[i]!
     if (i === 0 && !this.#result) {
       this.#running?.abort()
       this.#running = this.#start()
@@ -47,35 +37,35 @@ export class HashedSequence {
     }
     const digests = this.#next === i ? this.#running : undefined
     if (!digests) {
-      yield* item.chunks(window, signal)
+      yield* payload.chunks(window, signal)
       return
     }
-    this.#running = undefined // until this item is complete
+    this.#running = undefined // until this payload is complete
     let isComplete = false
     try {
-      yield* observed(item, digests, window, signal)
+      yield* observed(payload, digests, window, signal)
       isComplete = true
     } finally {
       if (!isComplete) digests.abort()
     }
     this.#running = digests
     this.#next = i + 1
-    if (this.#next === this.#sequence.count) this.#finish(digests)
+    if (this.#next === this.#payloads.length) this.#finish(digests)
   }
 
   #start(): StreamDigests {
-    return digestStream(this.#tracks, { pool: this.#pool, length: this.#sequence.length, file: 'weights' })
+    return digestStream(this.#tracks, { pool: this.#pool, length: this.#length, file: 'weights' })
   }
 
   #finish(digests: StreamDigests): void {
     this.#running = undefined
     this.#result = digests.finish()
-    this.#result.catch(() => {}) // whoever asks for it gets the error
+    this.#result.catch(() => {}) // `result` hands out the error
   }
 
   /** The digests of each track. */
   async result(signal?: AbortSignal): Promise<readonly Uint8Array[]> {
-    if (this.#sequence.count === 0 && !this.#result) this.#finish(this.#start())
+    if (this.#payloads.length === 0 && !this.#result) this.#finish(this.#start())
     if (!this.#result) {
       this.#reading ??= this.#readThrough(signal).finally(() => {
         this.#reading = undefined
@@ -86,27 +76,28 @@ export class HashedSequence {
   }
 
   async #readThrough(signal?: AbortSignal): Promise<void> {
-    let i = 0
-    for (const item of this.#sequence.items) for await (const _ of this.#chunks(i++, item, 1 << 20, signal));
+    for (const i of this.#payloads.keys()) for await (const _ of this.#chunks(i, 1 << 20, signal));
   }
 }
 
 function observed(
-  item: Payload,
+  payload: Payload,
   digests: StreamDigests,
   window: number,
   signal: AbortSignal | undefined,
 ): AsyncIterable<Uint8Array> {
-  return (item.origin && digests.stream?.(item.origin, window, signal)) ?? updated(item, digests, window, signal)
+  return (
+    (payload.origin && digests.stream?.(payload.origin, window, signal)) ?? updated(payload, digests, window, signal)
+  )
 }
 
 async function* updated(
-  item: Payload,
+  payload: Payload,
   digests: StreamDigests,
   window: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
-  for await (const chunk of item.chunks(window, signal)) {
+  for await (const chunk of payload.chunks(window, signal)) {
     const working = digests.update(chunk)
     if (working) await working
     yield chunk

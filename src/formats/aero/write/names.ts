@@ -1,6 +1,5 @@
-// The name and the architecture that a manifest and a set index state. They are those of the metadata; for a model of another format, which
-// says it elsewhere, they are looked for. A file of the format itself that leaves them empty stays as it is.
-
+// The name and the architecture that a manifest and a set index state. They are those of the metadata; a model of another format, which may
+// state them elsewhere, is searched for them. A file of the format itself that leaves them empty stays as it is.
 import { findableNames } from '../../../content/model-names.js'
 import {
   type Metadata,
@@ -12,7 +11,7 @@ import {
 } from '../../../model/index.js'
 import { containerKind, setKind } from '../file.js'
 
-/** What the file says that the model was read from; some of it may be there for readers of AERO only. */
+/** The metadata of the file that the model was read from; some of it may be there for readers of AERO only. */
 function ownMetadata({ parts }: Model): Metadata | undefined {
   const container = parts.find(({ kind }) => kind === containerKind || kind === setKind)
   return (container?.content as { readonly metadata: Metadata } | undefined)?.metadata

@@ -1,9 +1,8 @@
-// What was chosen for writing, from the values of the flags in `option-rows.ts`.
-import { isPowerOfTwo } from '../../../bytes/index.js'
+// The choices for writing, from the values of the flags that `index.ts` declares.
+import { fromHex, isPowerOfTwo } from '../../../bytes/index.js'
 import { failWith, usageCodes } from '../../../errors/index.js'
 import type { WriteOptions } from '../../../model/index.js'
 import { defaultPageSize } from '../hash/phsh.js'
-import { fromHex } from '../index/tagged.js'
 import { defaultShardSize } from './shards.js'
 import { randomUuid } from './uuid.js'
 
@@ -25,7 +24,7 @@ export function asksForLayout({ shardSize, align, extra }: WriteOptions): boolea
   return shardSize !== undefined || align !== undefined || given
 }
 
-/** What a file had is kept, unless the caller says otherwise. */
+/** A file keeps the hashes that it had, unless the caller says otherwise. */
 export function chooseOptions(
   options: WriteOptions,
   had: { pageSize?: number | undefined; controlHash?: boolean } = {},
@@ -64,9 +63,9 @@ function uuidOf(value: Value, wrong: Wrong): Uint8Array | undefined {
   return /^[0-9a-fA-F]{32}$/.test(digits) ? fromHex(digits) : wrong('uuid', '32 hexadecimal digits were expected')
 }
 
-function inRange(value: Value, least: number, most: number, option: string, wrong: Wrong): number | undefined {
+function inRange(value: Value, min: number, max: number, option: string, wrong: Wrong): number | undefined {
   if (value === undefined) return undefined
   const number = Number(value)
-  if (Number.isInteger(number) && number >= least && number <= most) return number
-  return wrong(option, `a whole number from ${least} to ${most} was expected`)
+  if (Number.isInteger(number) && number >= min && number <= max) return number
+  return wrong(option, `a whole number from ${min} to ${max} was expected`)
 }

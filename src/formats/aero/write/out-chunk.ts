@@ -1,5 +1,4 @@
 // Chunks on their way into a file: each knows its sizes, and has its hash or can compute it.
-
 import type { ByteSource } from '../../../bytes/index.js'
 import { createHasher, digestOf } from '../../../digest/index.js'
 import { bytesPayload, type Payload, rangePayload, type Slot, slotsMadeBy } from '../../../model/index.js'
@@ -13,19 +12,19 @@ export interface OutChunk {
   readonly fourcc: string
   readonly name: string
   readonly flags: number
-  /** Stored and unfolded sizes. */
+  /** Stored and decompressed sizes. */
   readonly length: number
   readonly ulen: number
   readonly slots: Iterable<Slot>
-  /** Undefined: it is stored plainly, and the hash is that of its bytes. */
+  /** Undefined: the chunk is not compressed, and the hash is that of its bytes. */
   readonly hash: Uint8Array | undefined
-  /** The hash comes out while the chunk is written. */
+  /** The hash is computed while the chunk is written. */
   readonly isHashedInPassing?: true
-  /** The hash, whatever it takes. */
+  /** The hash, even if everything must be read for it. */
   computeHash(signal?: AbortSignal): Promise<Uint8Array>
-  /** Where it starts is a multiple of this. */
+  /** Its offset is a multiple of this. */
   readonly alignment?: number
-  /** Where it lies, whatever its place in the table: weights behind what tells where they are, and behind them what is known last. */
+  /** Where in the file it lies, whatever its place in the table: weights behind what describes them, and last what is known last. */
   readonly stage?: 'front' | 'weights' | 'end'
 }
 
@@ -54,7 +53,7 @@ export function storedChunk(chunk: Chunk, source: ByteSource): OutChunk {
   return { fourcc, name, flags: chunkFlags, length, ulen, hash, slots: [slot], computeHash: async () => hash }
 }
 
-/** A chunk whose content comes from elsewhere and whose hash is not known yet. */
+/** A chunk whose hash is not known yet. */
 export function payloadChunk(kind: Kind, payload: Payload, stage: OutChunk['stage'] = 'front'): OutChunk {
   const { byteLength } = payload
   return {
@@ -91,7 +90,7 @@ export function shardChunk(shard: ShardContent, alignment: number): OutChunk {
   }
 }
 
-/** The page table of a shard; its size follows from the number of pages. */
+/** The page table of a shard; its size is known before its digests. */
 export function pagesChunk(shard: ShardContent, pageSize: number, stage: OutChunk['stage']): OutChunk {
   const size = pageTableSize(shard.name, pageSize, pageCount(shard.plan.size, pageSize))
   const payload: Payload = {

@@ -1,16 +1,17 @@
 // Writes the tensor index. With a hash in every entry it cannot be compressed, because its size must be known before the weights are;
-// but the size of an entry does not depend on what its hash is. So it is stored plainly, behind the weights, and filled in when they
-// have gone by.
+// but the size of an entry does not depend on its hash. So the index is stored uncompressed, behind the weights, and filled in when those
+// have been written.
+import { joinBytes } from '../../../bytes/index.js'
 import { packed } from '../../../dtypes/index.js'
 import { failWith, writeCodes } from '../../../errors/index.js'
+import { extraOwner } from '../../../model/extra-owner.js'
 import { type JsonValue, lazyPayload, type Payload, type Tensor } from '../../../model/index.js'
 import { MsgpackWriter } from '../../../wire/msgpack/index.js'
 import { ggmlTypeIn, numberOfDType, packedAs, packedNumber } from '../dtypes.js'
-import { isObject, type JsonObject } from '../index/manifest.js'
-import { ownFieldsOf } from '../index/own-fields.js'
-import { encodeTagged, writeTagged } from '../index/tagged.js'
+import { isObject, type JsonObject } from '../file.js'
+import { encodeTagged, isTagged, writeTagged } from '../index/tagged.js'
 import { digestSize } from '../structs.js'
-import { digestAt, type ShardContent, type ShardPlan, shardOf, type WeightPlan } from './shards.js'
+import { digestAt, type PlannedTensor, type ShardContent, type ShardPlan, type Stored } from './shards.js'
 
 /** The quantization types in use, by their number in the list. */
 export interface QuantTable {
@@ -34,9 +35,8 @@ export function planQuants(tensors: readonly Tensor[], hasOwn: boolean): QuantTa
 }
 
 export interface IndexPlan {
-  readonly weights: WeightPlan
-  /** The tensors to be listed, by their positions; undefined: all. */
-  readonly members: Uint32Array | undefined
+  /** The tensors to be listed. */
+  readonly tensors: readonly PlannedTensor[]
   /** The shards that they are in. */
   readonly shards: readonly ShardContent[]
   readonly quants: QuantTable
@@ -45,7 +45,7 @@ export interface IndexPlan {
   readonly extra: JsonObject | undefined
 }
 
-/** The keys of every entry, encoded once: a file can have a million of them. */
+/** The keys of every entry, encoded once. */
 const keys = encodeKeys(['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len', 'flags', 'hash_b3'])
 
 function encodeKeys<K extends string>(names: readonly K[]): Readonly<Record<K, Uint8Array>> {
@@ -55,50 +55,33 @@ function encodeKeys<K extends string>(names: readonly K[]): Readonly<Record<K, U
 const blankHash = new Uint8Array(digestSize)
 const flushSize = 1 << 20
 
-/** The whole index; for those without hashes, which are compressed. */
-export function encodeIndex(plan: IndexPlan): Uint8Array {
-  const index = new Uint8Array(sizeOf(plan))
-  let at = 0
-  for (const piece of indexPieces(plan, () => blankHash)) {
-    index.set(piece, at)
-    at += piece.byteLength
-  }
-  return index
-}
-
-function sizeOf(plan: IndexPlan): number {
-  let size = 0
-  for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
-  return size
-}
+/** The whole index, for one without hashes, which is compressed. */
+export const encodeIndex = (plan: IndexPlan): Uint8Array => joinBytes([...indexPieces(plan, () => blankHash)])
 
 /** The index as a payload of known length that asks for the hashes when it is read. */
 export function indexPayload(plan: IndexPlan): Payload {
-  return lazyPayload(sizeOf(plan), async function* (signal) {
-    const hashes = new Map<number, Uint8Array>()
-    for (const shard of plan.shards) hashes.set(shard.plan.id, (await shard.hashes(signal)).tensors)
-    yield* indexPieces(plan, ({ id }, i) => digestAt(hashes.get(id)!, i))
+  let size = 0
+  for (const piece of indexPieces(plan, () => blankHash)) size += piece.byteLength
+  return lazyPayload(size, async function* (signal) {
+    const hashes = new Map<ShardPlan, Uint8Array>()
+    for (const shard of plan.shards) hashes.set(shard.plan, (await shard.hashes(signal)).tensors)
+    yield* indexPieces(plan, ({ shard, number }) => digestAt(hashes.get(shard)!, number))
   })
 }
 
-/** The hash of the tensor that is stored as number i of a shard. */
-type HashOf = (shard: ShardPlan, i: number) => Uint8Array
+type HashOf = (stored: Stored) => Uint8Array
 
 function* indexPieces(plan: IndexPlan, hashOf: HashOf): Generator<Uint8Array, void, void> {
-  const { extra, members } = plan
-  const { tensors, stored } = plan.weights
-  const shards = plan.shards.map((shard) => shard.plan)
-  const count = members?.length ?? tensors.length
+  const { tensors, extra = {} } = plan
   const writer = new MsgpackWriter()
-  writer.mapHeader(1 + Object.keys(extra ?? {}).length)
+  writer.mapHeader(1 + Object.keys(extra).length)
   writer.str('tensors')
-  writer.arrayHeader(count)
-  for (let k = 0; k < count; k++) {
-    const i = members ? members[k]! : k
-    writeEntry(writer, tensors.at(i)!, shardOf(shards, stored[i]!), stored[i]!, plan, hashOf)
+  writer.arrayHeader(tensors.length)
+  for (const planned of tensors) {
+    writeEntry(writer, planned, plan, hashOf)
     if (writer.length >= flushSize) yield writer.take()
   }
-  for (const [key, value] of Object.entries(extra ?? {})) {
+  for (const [key, value] of Object.entries(extra)) {
     writer.str(key)
     writeTagged(writer, value)
   }
@@ -107,13 +90,10 @@ function* indexPieces(plan: IndexPlan, hashOf: HashOf): Generator<Uint8Array, vo
 
 function writeEntry(
   writer: MsgpackWriter,
-  tensor: Tensor,
-  shard: ShardPlan,
-  stored: number,
+  { tensor, stored }: PlannedTensor,
   { quants, withHashes }: IndexPlan,
   hashOf: HashOf,
 ): void {
-  const i = stored - shard.before
   const { flags = 0, dtype, ...extra } = quantFields(tensor, quants)
   const more = Object.keys(extra)
   writer.mapHeader(7 + more.length + (withHashes ? 1 : 0))
@@ -125,11 +105,11 @@ function writeEntry(
   writer.arrayHeader(tensor.shape.length)
   for (const dim of tensor.shape) writer.int(dim)
   writer.raw(keys.shard_id)
-  writer.int(shard.id)
+  writer.int(stored.shard.id)
   writer.raw(keys.data_off)
-  writer.int(shard.starts[i]!)
+  writer.int(stored.start)
   writer.raw(keys.data_len)
-  writer.int(shard.ends[i]! - shard.starts[i]!)
+  writer.int(stored.end - stored.start)
   writer.raw(keys.flags)
   writeTagged(writer, flags)
   for (const key of more) {
@@ -138,12 +118,23 @@ function writeEntry(
   }
   if (!withHashes) return
   writer.raw(keys.hash_b3)
-  writer.hex(hashOf(shard, i))
+  writer.hex(hashOf(stored))
 }
 
 const noFields: JsonObject = {}
 
-/** What only AERO said about the tensor, with the quantization that it has now. */
+/** Fields that are written from the tensor itself. */
+const written: ReadonlySet<string> = new Set(['name', 'shape', 'shard_id', 'data_off', 'data_len', 'hash_b3'])
+const owners: readonly (string | undefined)[] = ['aero', 'aeroset']
+
+/** The fields that AERO alone has for a tensor. Another container may have carried them, and a stranger may have put them there. */
+function ownFieldsOf({ extra }: Tensor): JsonObject {
+  if (!extra || !owners.includes(extraOwner(extra))) return noFields
+  const isProper = ([key, value]: [string, JsonValue]): boolean => !written.has(key) && isTagged(value)
+  return Object.fromEntries(Object.entries(extra).filter(isProper))
+}
+
+/** The fields that a tensor has beside those of every entry, with the quantization that it has now. */
 function quantFields(tensor: Tensor, { ids }: QuantTable): JsonObject {
   const type = packedAs(tensor)
   if (!type && !tensor.extra) return noFields
@@ -159,7 +150,7 @@ function quantFields(tensor: Tensor, { ids }: QuantTable): JsonObject {
   }
 }
 
-/** The number of bytes that are no elements of their type, or have one that AERO does not define, was kept beside them. */
+/** Bytes that are no elements of their type, or of a type that AERO does not define, have its number beside them. */
 function dtypeNumber(tensor: Tensor, kept: JsonValue | undefined): number {
   if (packedAs(tensor)) return packedNumber
   const isKept = tensor.dtype === packed && Number.isSafeInteger(kept) && (kept as number) >= 0
