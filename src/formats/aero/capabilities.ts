@@ -2,11 +2,11 @@
 import { encodeUtf8 } from '../../bytes/index.js'
 import { packed } from '../../dtypes/index.js'
 import type { Fit, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
-import type { Chunk } from './chunk.js'
+import type { Chunk } from './control/chunk.js'
 import { numberOfDType, packedAs } from './dtypes.js'
 import { chunkKind, indexKind, manifestKind } from './file.js'
-import { fitMetadata } from './meta-json.js'
-import { addedKeys } from './names-to-write.js'
+import { fitMetadata } from './index/meta-json.js'
+import { addedKeys } from './write/names.js'
 
 /** Beyond these the reference's C++ reader gives up. */
 const maxNameBytes = 4096

@@ -1,90 +1,97 @@
 // Reads one file: the control region, then the metadata chunks, each compared with its hash, then the places of all tensors.
-import type { ByteSource } from '../../bytes/index.js'
-import type { Report } from '../../errors/index.js'
-import { type MetaValue, type Model, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
-import { type Adoption, adoptTensors } from './adopt-tensors.js'
-import { type CheckedChunk, type Chunk, type ChunkContent, checkChunks, isCompressed } from './chunk.js'
+import { type ByteSource, MemorySource, sliceSource, toHex } from '../../bytes/index.js'
+import { type JsonValue, type MetaValue, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
 import { codes } from './codes.js'
-import { ContentWindow } from './content-window.js'
-import { type Control, readControl } from './control.js'
-import { type AeroFile, chunkKind, containerPart, extraPart, indexKind, manifestKind } from './file.js'
-import { isObject, type JsonObject, type Manifest, parseManifest } from './manifest.js'
-import { parseMetaJson } from './meta-json.js'
-import { readDescriptors } from './quant-descriptors.js'
-import { checkRegions, recordRegions } from './regions.js'
-import { checkTensors, placeTensors } from './tensors.js'
+import { type CheckedChunk, type Chunk, type ChunkContent, checkChunks, isCompressed } from './control/chunk.js'
+import { type Control, readControl } from './control/control.js'
+import { checkRegions, recordRegions } from './control/regions.js'
+import { readDescriptors } from './dtypes.js'
+import {
+  type AeroFile,
+  chunkKind,
+  containerKind,
+  indexKind,
+  isObject,
+  type JsonObject,
+  manifestKind,
+  type OpenFile,
+  shardsOf,
+  type TensorEntry,
+} from './file.js'
+import { type Manifest, parseManifest } from './index/manifest.js'
+import { parseMetaJson } from './index/meta-json.js'
+import { type PlacedTensors, placeTensors, reportShared } from './index/place-tensors.js'
+import type { IndexContent } from './index/tidx.js'
+import { pagesName } from './structs.js'
 
-/** `adoption`: what a set says about the tensors of this part; used when it has no index of its own. */
-export async function readFile(source: ByteSource, context: ReadContext, adoption?: Adoption): Promise<Model> {
+/** Finds the tensors of a part of a set that has no index of its own. */
+export type Adopt = (control: Control, source: ByteSource, context: ReadContext) => PlacedTensors
+
+export async function readFile(source: ByteSource, context: ReadContext, adopt?: Adopt): Promise<OpenFile> {
   const { report } = context
   const control = await readControl(source, context)
   checkRegions(control, source, context)
+
   const chosen = metadataChunks(control, context)
   const contents = await checkChunks(source, chosen, context, (chunk) => isReadInWindows(chunk, source))
-  const first = (fourcc: string): ChunkContent | undefined =>
-    contents.filter(isWhole).find(({ chunk }) => chunk.fourcc === fourcc)
-  const metaContent = first('MJSN')
+  const first = (fourcc: string) => contents.find(({ chunk }) => chunk.fourcc === fourcc)
+  const firstWhole = (fourcc: string) => contents.filter(isWhole).find(({ chunk }) => chunk.fourcc === fourcc)
+  const metaContent = firstWhole('MJSN')
   const json = metaContent && parseMetaJson(metaContent, report)
-  const manifestContent = first('MMSG')
+  const manifestContent = firstWhole('MMSG')
   const manifest = manifestContent && parseManifest(manifestContent, control.chunks, report)
   const metadata = mergeMetadata(json, manifest)
+
   const listed = json?.get('quant_descriptors')
   const descriptors = readDescriptors([
     manifest?.extra?.quant_descriptors,
     listed?.type === 'json' ? listed.value : undefined,
   ])
-  const index = contents.find(({ chunk }) => chunk.fourcc === 'TIDX')
+  const index = first('TIDX')
   const hasIndex = control.chunks.some((chunk) => chunk.fourcc === 'TIDX')
-  if (!hasIndex && !adoption) complainNoIndex(control, report)
-  const { table, extra } =
-    !hasIndex && adoption
-      ? { table: adoptTensors(adoption, control, source, context), extra: undefined }
-      : await placeTensors(index && windowOf(index, source), control, { metadata, descriptors }, source, context)
-  checkTensors(table, context)
-  const used = table.usedShards()
+  if (!hasIndex && !adopt) {
+    const message = 'the table of contents lists no TIDX chunk'
+    report.report(codes['tidx-missing'], { offset: control.tocOffset, path: 'toc', message })
+  }
+  const placed: PlacedTensors = index
+    ? await placeTensors(contentOf(index, source), control, { metadata, descriptors }, source, context)
+    : !hasIndex && adopt
+      ? adopt(control, source, context)
+      : { entries: [] }
+  const { entries } = placed
+  const isGlobalIndex = !control.chunks.some((chunk) => chunk.fourcc === 'WTSH')
+  if (!isGlobalIndex) reportShared(entries, context)
+
+  const shards = new Set<Chunk | undefined>()
+  for (const { shard } of entries) shards.add(shard)
+  let byName: Map<string, TensorEntry> | undefined
   const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, index?.chunk])
   const file: AeroFile = {
     source,
     control,
-    table,
+    entries,
+    tensors: entries.map(({ tensor }) => tensor),
+    get byName() {
+      byName ??= new Map(entries.map((entry) => [entry.tensor.name, entry]))
+      return byName
+    },
     metadata,
     metaJson: json && metaContent.chunk,
     manifest: manifestContent?.chunk,
     index: index?.chunk,
+    controlHash: control.chunks.find((chunk) => chunk.fourcc === 'IHSH'),
+    pageTables: pageTablesOf(control),
+    loadedPages: new Map(),
     checked: new Set(chosen),
-    kept: control.chunks.filter((chunk) => isKept(chunk, consumed, used)),
-    extras: extraParts(manifest && foreignTo(manifest, metadata), extra),
+    kept: control.chunks.filter((chunk) => isKept(chunk, consumed, shards)),
+    extras: extraParts(manifest && foreignTo(manifest, metadata), placed.extra),
   }
-  recordRegions(file, context)
-  return {
-    format: 'aero',
-    version: '0.1',
-    metadata,
-    tensors: table.tensors,
-    parts: [containerPart(file), ...keptParts(file), ...file.extras],
-    files: [source],
-  }
+  recordRegions(control, entries, context)
+  const parts = [containerPart(file), ...keptParts(file), ...file.extras]
+  return { model: { format: 'aero', version: '0.1', metadata, tensors: file.tensors, parts, files: [source] }, file }
 }
 
-/** An index that is shorter is read as a whole, together with what lies beside it. */
-const longIndex = 8 << 20
-
-/** What comes from afar is better fetched once than compared with its hash first and read again for what it says. */
-function isReadInWindows(chunk: Chunk, source: ByteSource): boolean {
-  return chunk.fourcc === 'TIDX' && !isCompressed(chunk) && chunk.length > longIndex && source.handle !== undefined
-}
-
-const isWhole = (content: CheckedChunk): content is ChunkContent => content.bytes !== undefined
-
-const windowOf = (content: CheckedChunk, source: ByteSource): ContentWindow =>
-  isWhole(content) ? ContentWindow.over(content) : ContentWindow.of(content.chunk, source)
-
-function complainNoIndex(control: Control, report: Report): void {
-  const message = 'the table of contents lists no TIDX chunk'
-  report.report(codes['tidx-missing'], { offset: control.tocOffset, path: 'toc', message })
-}
-
-/** Opening needs the first chunk of each kind. Verifying looks at all of them, as far as memory is allowed. */
+/** Opening needs the first chunk of each kind. Verifying looks at all of them, as far as the memory limit allows. */
 function metadataChunks(control: Control, { report, limits }: ReadContext): Chunk[] {
   const chosen: Chunk[] = []
   const seen = new Set<string>()
@@ -101,7 +108,65 @@ function metadataChunks(control: Control, { report, limits }: ReadContext): Chun
   return chosen
 }
 
-/** Chunks that the document does not define, further copies of those it does, and shards without tensors go along as they are. */
+/** A longer index of a local file is hashed first, and then read in windows. What comes over a network is better fetched once. */
+const longIndex = 32 << 20
+const indexWindow = 1 << 20
+
+const isReadInWindows = (chunk: Chunk, source: ByteSource): boolean =>
+  chunk.fourcc === 'TIDX' && !isCompressed(chunk) && chunk.length > longIndex && source.handle !== undefined
+
+const isWhole = (content: CheckedChunk): content is ChunkContent => content.bytes !== undefined
+
+const contentOf = ({ chunk, bytes }: CheckedChunk, source: ByteSource): IndexContent =>
+  bytes
+    ? { chunk, source: new MemorySource(bytes) }
+    : { chunk, source: sliceSource(source, chunk.offset, chunk.length), window: indexWindow }
+
+/** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */
+function mergeMetadata(
+  json: Map<string, MetaValue> | undefined,
+  manifest: Manifest | undefined,
+): Map<string, MetaValue> {
+  const metadata = new Map(json)
+  // Writers make the list again from the tensors, unless it holds more than ggml types.
+  if (isGgmlDescriptors(metadata.get('quant_descriptors'))) metadata.delete('quant_descriptors')
+  for (const [key, value] of [
+    ['model_name', manifest?.name],
+    ['architecture', manifest?.architecture],
+  ] as const) {
+    if (value !== undefined && !metadata.has(key)) metadata.set(key, text(value))
+  }
+  return metadata
+}
+
+function isGgmlDescriptors(value: MetaValue | undefined): boolean {
+  if (value?.type !== 'json' || !Array.isArray(value.value)) return false
+  return value.value.every((row) => isObject(row) && row.codec === 'ggml' && typeof row.id === 'number')
+}
+
+/** What the manifest holds beyond what is written from the model; the types of packed tensors are listed from the tensors again. */
+function foreignTo({ extra }: Manifest, metadata: ReadonlyMap<string, MetaValue>): JsonObject | undefined {
+  const { quant_descriptors: value, ...rest } = extra ?? {}
+  const isDerived = value !== undefined && isGgmlDescriptors({ type: 'json', value })
+  if (!isDerived || metadata.has('quant_descriptors')) return extra
+  return Object.keys(rest).length > 0 ? rest : undefined
+}
+
+/** A page table belongs to the shard that it is named after; the first of a name counts. */
+function pageTablesOf(control: Control): Map<Chunk, Chunk> {
+  const byName = new Map<string, Chunk>()
+  for (const chunk of control.chunks) {
+    if (chunk.fourcc === 'PHSH' && !byName.has(chunk.name)) byName.set(chunk.name, chunk)
+  }
+  const tables = new Map<Chunk, Chunk>()
+  for (const shard of shardsOf(control).values()) {
+    const table = byName.get(pagesName(shard.name))
+    if (table) tables.set(shard, table)
+  }
+  return tables
+}
+
+/** Chunks that the document does not define, further copies of those it does, and shards without tensors are kept as they are. */
 function isKept(
   chunk: Chunk,
   consumed: ReadonlySet<Chunk | undefined>,
@@ -109,6 +174,21 @@ function isKept(
 ): boolean {
   if (chunk.fourcc === 'IHSH' || chunk.fourcc === 'PHSH' || consumed.has(chunk)) return false
   return chunk.fourcc !== 'WTSH' || (!shards.has(chunk) && chunk.length > 0)
+}
+
+const maxShown = 256
+
+function containerPart(file: AeroFile): Part {
+  const { control } = file
+  const shown = control.chunks
+    .slice(0, maxShown)
+    .map(({ fourcc, name, flags, offset, length, ulen }): JsonValue => ({ fourcc, name, flags, offset, length, ulen }))
+  return {
+    kind: containerKind,
+    sharing: 'derived',
+    value: { uuid: toHex(control.uuid), chunk_count: control.entryCount, chunks: shown },
+    content: file,
+  }
 }
 
 function keptParts({ kept, source }: AeroFile): Part[] {
@@ -123,35 +203,8 @@ function keptParts({ kept, source }: AeroFile): Part[] {
 }
 
 function extraParts(manifest: JsonObject | undefined, index: JsonObject | undefined): Part[] {
-  return [...(manifest ? [extraPart(manifestKind, manifest)] : []), ...(index ? [extraPart(indexKind, index)] : [])]
-}
-
-/** What the manifest holds beyond what is written from the model; the types of packed tensors are listed from the tensors again. */
-function foreignTo({ extra }: Manifest, metadata: ReadonlyMap<string, MetaValue>): JsonObject | undefined {
-  const { quant_descriptors: value, ...rest } = extra ?? {}
-  const isDerived = value !== undefined && isGgmlDescriptors({ type: 'json', value })
-  if (!isDerived || metadata.has('quant_descriptors')) return extra
-  return Object.keys(rest).length > 0 ? rest : undefined
-}
-
-/** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */
-function mergeMetadata(
-  json: Map<string, MetaValue> | undefined,
-  manifest: Manifest | undefined,
-): Map<string, MetaValue> {
-  const metadata = new Map(json)
-  // Written anew from the tensors, unless it holds more than ggml types.
-  if (isGgmlDescriptors(metadata.get('quant_descriptors'))) metadata.delete('quant_descriptors')
-  for (const [key, value] of [
-    ['model_name', manifest?.name],
-    ['architecture', manifest?.architecture],
-  ] as const) {
-    if (value !== undefined && !metadata.has(key)) metadata.set(key, text(value))
-  }
-  return metadata
-}
-
-function isGgmlDescriptors(value: MetaValue | undefined): boolean {
-  if (value?.type !== 'json' || !Array.isArray(value.value)) return false
-  return value.value.every((row) => isObject(row) && row.codec === 'ggml' && typeof row.id === 'number')
+  const parts: Part[] = []
+  if (manifest) parts.push({ kind: manifestKind, sharing: 'private', value: manifest })
+  if (index) parts.push({ kind: indexKind, sharing: 'private', value: index })
+  return parts
 }

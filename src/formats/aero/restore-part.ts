@@ -1,14 +1,13 @@
-// What an AERO file holds beyond tensors and metadata, after another container has carried it.
+// Parts of an AERO file that another container has carried: whether they are what they should be.
 import type { Part } from '../../model/index.js'
-import type { Chunk } from './chunk.js'
-import { chunkKind, indexKind, manifestKind } from './file.js'
-import { isObject } from './manifest.js'
-import { setExtraKind } from './read-set.js'
-import { knownKeys } from './set-json.js'
+import type { Chunk } from './control/chunk.js'
+import { chunkKind, indexKind, isObject, manifestKind } from './file.js'
+import { isTagged } from './index/tagged.js'
+import { setExtraKind } from './set/read-set.js'
+import { knownKeys } from './set/set-json.js'
 import { digestSize } from './structs.js'
-import { isTagged } from './tagged.js'
 
-/** Keys that are written from the model. What a stranger's file carries must not take their place. */
+/** Keys that are written from the model. A stranger's file must not replace them. */
 const writtenKeys: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [manifestKind, new Set(['format', 'chunks', 'shards'])],
   [indexKind, new Set(['tensors'])],
@@ -25,14 +24,14 @@ export function restorePart(part: Part): Part | undefined {
   return part.kind === chunkKind && part.data && isChunk(part.content) ? part : undefined
 }
 
-/** Hashes are recomputed, so none is ever kept. */
+/** Hashes are computed again, so chunks of hashes are never kept. */
 const neverKept: readonly unknown[] = ['IHSH', 'PHSH']
 
 /** Four bytes, whatever they are. */
 const isFourcc = (value: unknown): boolean =>
   typeof value === 'string' && value.length === 4 && [...value].every((letter) => letter.charCodeAt(0) <= 0xff)
 
-/** What writing a kept chunk again needs to know of it. */
+/** Whether everything is there that is needed to write a kept chunk again. */
 function isChunk(content: unknown): content is Chunk {
   const { fourcc, name, flags, ulen, hash } = (content ?? {}) as Partial<Chunk>
   const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0

@@ -2,8 +2,8 @@
 // reads that much and leaves the content (of a string, say) to the caller, who may take it or step over it.
 //
 // The bytes may be a window of something longer. Then `end` says where that really ends: a value that claims more than is left is an
-// error at once, one that merely runs out of the window throws `windowEnd`, and the caller tries again with a larger window.
-import { asciiText } from '../../bytes/unit-text.js'
+// error at once, one that merely runs out of the window throws a `Shortage`, and the caller tries again with a larger window.
+import { decodeUtf8, Shortage } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
 import { msgpackCodes } from './codes.js'
 
@@ -17,9 +17,6 @@ export interface MsgpackReaderOptions {
   /** The path of what is being read, asked for when something is wrong. */
   readonly where?: () => string
 }
-
-/** Thrown when the data goes on behind the window. Not an error of the file. */
-export const windowEnd: unique symbol = Symbol('the window ends here')
 
 export class MsgpackReader {
   readonly report: Report
@@ -73,7 +70,7 @@ export class MsgpackReader {
 
   /** Reads a type byte and what belongs to it, and says what it is. */
   next(): MsgpackKind {
-    const form = this.peek()
+    const form = this.#bytes[this.position] ?? this.peek()
     this.form = form
     if (form < 0x80) return this.#fixed('int', form)
     if (form < 0x90) return this.#counted('map', 0, form - 0x80)
@@ -128,13 +125,26 @@ export class MsgpackReader {
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** The next `length` bytes as a text when all are ASCII and few; otherwise undefined, and nothing is taken. */
-  takeAscii(length: number): string | undefined {
-    if (length > longestAscii) return undefined
+  /**
+   * The next `length` bytes as text; undefined when they are not UTF-8, and then nothing is taken. Where they are ASCII and equal the
+   * `guess`, that very string is returned: names repeat, and comparing them costs less than decoding.
+   */
+  takeText(length: number, guess = ''): string | undefined {
     this.#need(length)
-    const text = asciiText(this.#bytes, this.position, this.position + length)
+    const text = this.#isNext(guess, length)
+      ? guess
+      : decodeUtf8(this.#bytes.subarray(this.position, this.position + length))
     if (text !== undefined) this.position += length
     return text
+  }
+
+  #isNext(text: string, length: number): boolean {
+    if (text.length !== length) return false
+    for (let i = 0; i < length; i++) {
+      const byte = this.#bytes[this.position + i]!
+      if (byte > 0x7f || byte !== text.charCodeAt(i)) return false
+    }
+    return true
   }
 
   /** A big-endian u32 behind a type byte that the caller has looked at. */
@@ -171,9 +181,8 @@ export class MsgpackReader {
   }
 
   #counted(kind: 'str' | 'bin' | 'array' | 'map', width: number, fixed = 0): MsgpackKind {
-    this.#need(1 + width)
-    const at = this.position + 1
-    this.length = width === 0 ? fixed : this.#unsigned(at, width)
+    if (width > 0) this.#need(1 + width)
+    this.length = width === 0 ? fixed : this.#unsigned(this.position + 1, width)
     this.#checkLength(1 + width, kind === 'map' ? 2 * this.length : this.length, kind)
     this.position += 1 + width
     return kind
@@ -194,10 +203,10 @@ export class MsgpackReader {
     return width === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at)
   }
 
-  /** Every item takes a byte at least, so a count can be judged before anything is read or kept. */
-  #checkLength(header: number, least: number, kind: MsgpackKind): void {
+  /** Every item takes at least one byte, so a count can be refused before anything is read or kept. */
+  #checkLength(header: number, minBytes: number, kind: MsgpackKind): void {
     const left = this.remaining - header
-    if (least <= left) return
+    if (minBytes <= left) return
     const what = kind === 'array' ? 'items' : kind === 'map' ? 'pairs' : 'bytes'
     this.report.fail(msgpackCodes.length, {
       offset: this.offset,
@@ -209,7 +218,7 @@ export class MsgpackReader {
 
   #need(length: number): void {
     if (length <= this.#bytes.byteLength - this.position) return
-    if (length <= this.remaining) throw windowEnd
+    if (length <= this.remaining) throw new Shortage(this.offset, length)
     this.report.fail(msgpackCodes.truncated, {
       offset: this.offset,
       length: Math.max(0, this.remaining),
@@ -220,9 +229,6 @@ export class MsgpackReader {
 }
 
 const widths = [1, 2, 4] as const
-
-// Names are short and plain nearly always.
-const longestAscii = 64
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 

@@ -2,8 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { collectingReport, type Finding } from '../../../src/errors/index.js'
-import { check as checkFile } from '../../../src/formats/aero/check.js'
-import { checkSet } from '../../../src/formats/aero/check-set.js'
+import { checkFile } from '../../../src/formats/aero/check.js'
+import { fileOf } from '../../../src/formats/aero/file.js'
+import { checkSet } from '../../../src/formats/aero/set/check-set.js'
+import { setOf } from '../../../src/formats/aero/set/read-set.js'
 import {
   type ByteSource,
   countingSource,
@@ -13,7 +15,7 @@ import {
   openModel,
   type ReadCount,
 } from '../../../src/index.js'
-import { defaultLimits } from '../../../src/model/index.js'
+import { type CheckContext, defaultLimits } from '../../../src/model/index.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 import { aeroBytes, entry, index, weights } from './build.js'
@@ -27,7 +29,7 @@ const tensors = [
 async function check(model: Model, names: readonly string[]): Promise<{ codes: string[]; checked: number }> {
   const findings: Finding[] = []
   let checked = 0
-  await (model.format === 'aero' ? checkFile : checkSet)(model, {
+  const context: CheckContext = {
     report: collectingReport('test', findings),
     limits: defaultLimits,
     lenient: false,
@@ -36,7 +38,9 @@ async function check(model: Model, names: readonly string[]): Promise<{ codes: s
     checked: (bytes) => {
       checked += bytes
     },
-  })
+  }
+  const file = fileOf(model)
+  await (file ? checkFile(file, context) : checkSet(setOf(model)!, context))
   return { codes: findings.map(({ code }) => code), checked }
 }
 

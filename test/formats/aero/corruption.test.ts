@@ -33,9 +33,9 @@ describe.each(Object.entries(variants))('%s', (_, options) => {
 
   /** What the byte belongs to, from the file as it was. */
   function placeOf(offset: number) {
-    const { control, table } = fileOf(model)!
+    const { control, entries } = fileOf(model)!
     const chunk = control.chunks.find((each) => each.offset <= offset && offset < each.offset + each.length)
-    const tensor = table.tensors.find((_, i) => table.startOf(i) <= offset && offset < table.endOf(i))
+    const tensor = entries.find(({ start, end }) => start <= offset && offset < end)?.tensor
     const isWeight = chunk?.fourcc === 'WTSH'
     return { chunk, tensor, page: isWeight ? Math.floor((offset - chunk.offset) / pageSize) : undefined }
   }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planShards, shardOf } from '../../../src/formats/aero/shards.js'
-import { findSharedBytes } from '../../../src/formats/aero/shared-bytes.js'
+import { planShards } from '../../../src/formats/aero/write/shards.js'
 import { dtypeById, MemorySource, type Payload, rangePayload, type Tensor } from '../../../src/index.js'
 import { bytesPayload } from '../../../src/model/index.js'
 
@@ -38,9 +37,12 @@ describe('tensors that are the same bytes', () => {
   it('are those of one payload, or of one range', () => {
     fc.assert(
       fc.property(fc.array(payload, { maxLength: 40 }), (payloads) => {
-        const { lengths, firsts } = findSharedBytes(payloads.map(tensorOf))
-        expect([...lengths]).toEqual(payloads.map((each) => each?.byteLength ?? 0))
-        expect([...(firsts ?? payloads.keys())]).toEqual(expectedFirsts(payloads))
+        const list = payloads.map(tensorOf)
+        const { tensors } = planShards(list, 1000, 1)
+        expect(tensors.map(({ stored }) => stored.end - stored.start)).toEqual(
+          payloads.map((each) => each?.byteLength ?? 0),
+        )
+        expect(tensors.map(({ stored }) => list.indexOf(stored.tensor))).toEqual(expectedFirsts(payloads))
       }),
       { numRuns: 500 },
     )
@@ -55,19 +57,21 @@ describe('tensors that are the same bytes', () => {
         alignments,
         (payloads, limit, alignment) => {
           const firsts = expectedFirsts(payloads)
-          const { shards, stored, owners } = planShards(payloads.map(tensorOf), limit, alignment)
+          const list = payloads.map(tensorOf)
+          const { shards, tensors } = planShards(list, limit, alignment)
           const places = payloads.map((each, i) => {
-            const shard = shardOf(shards, stored[i]!)
-            const k = stored[i]! - shard.before
-            expect(owners[stored[i]!]).toBe(firsts[i])
-            expect(shard.starts[k]! % alignment).toBe(0)
-            expect(shard.starts[k]).toBeGreaterThanOrEqual(shard.ends[k - 1] ?? 0)
-            expect(shard.ends[k]! - shard.starts[k]!).toBe(each?.byteLength ?? 0)
+            const { shard, number, start, end, tensor } = tensors[i]!.stored
+            expect(tensors[i]!.tensor).toBe(list[i])
+            expect(shard.stored[number]).toBe(tensors[i]!.stored)
+            expect(tensor).toBe(list[firsts[i]!])
+            expect(start % alignment).toBe(0)
+            expect(start).toBeGreaterThanOrEqual(shard.stored[number - 1]?.end ?? 0)
+            expect(end - start).toBe(each?.byteLength ?? 0)
             return shard.id
           })
           for (const shard of shards) {
-            expect(shard.size).toBe(shard.ends.at(-1))
-            expect(shard.size <= limit || shard.starts.at(-1) === 0).toBe(true)
+            expect(shard.size).toBe(shard.stored.at(-1)?.end)
+            expect(shard.size <= limit || shard.stored.at(-1)?.start === 0).toBe(true)
             expect(shard.tensorCount).toBe(places.filter((id) => id === shard.id).length)
           }
         },

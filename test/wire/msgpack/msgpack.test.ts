@@ -1,6 +1,7 @@
 import { Decoder, Encoder, ExtData } from '@msgpack/msgpack'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Shortage } from '../../../src/bytes/index.js'
 import { strictReport, TareError } from '../../../src/errors/index.js'
 import {
   decodeMsgpack,
@@ -8,7 +9,6 @@ import {
   type MsgpackNode,
   MsgpackReader,
   MsgpackWriter,
-  windowEnd,
 } from '../../../src/wire/msgpack/index.js'
 
 const report = strictReport('test')
@@ -232,11 +232,21 @@ describe('a reader over a window', () => {
     const reader = new MsgpackReader(hex('c4 08 0000'), report, { base: 10, end: 20 })
     expect(reader.next()).toBe('bin')
     expect(reader.length).toBe(8)
-    expect(() => reader.take(8)).toThrow(windowEnd as never)
+    expect(() => reader.take(8)).toThrow(Shortage as never)
     reader.moveTo(new Uint8Array(8), 12)
     expect(reader.take(8).byteLength).toBe(8)
     expect(reader.remaining).toBe(0)
     expect(failureOf(() => reader.next())).toMatchObject({ code: 'msgpack/truncated', offset: 20 })
+  })
+
+  it('takes text, the guess itself where that is what stands there, and nothing where it is not UTF-8', () => {
+    const reader = new MsgpackReader(hex('6162 c3a9 ff'), report)
+    expect(reader.takeText(2, 'ab')).toBe('ab')
+    // One character, but two bytes; and a byte that is a character only in another encoding.
+    expect(reader.takeText(2, 'é')).toBe('é')
+    expect(reader.takeText(1, 'ÿ')).toBeUndefined()
+    expect(reader.remaining).toBe(1)
+    expect(failureOf(() => reader.takeText(2))).toMatchObject({ code: 'msgpack/truncated', offset: 4 })
   })
 
   it('knows the exact form of what it read', () => {

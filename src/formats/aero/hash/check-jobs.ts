@@ -1,0 +1,147 @@
+// The digests that verifying compares: those of chunks, of pages and of tensors. They are gathered first, as far as the file is worth the
+// work, and then computed in one pass over the weights.
+import { type ByteSource, coveredBytes, toHex } from '../../../bytes/index.js'
+import type { CheckContext } from '../../../model/index.js'
+import { type DigestOptions, digestRanges, type WantedDigest } from '../../../threads/index.js'
+import { maxPasses, WorkBudget } from '../../../writing/work-budget.js'
+import { codes } from '../codes.js'
+import { type Chunk, complainHash, endOf, readChunks } from '../control/chunk.js'
+import type { AeroFile, TensorEntry } from '../file.js'
+import { parsePageTable } from './phsh.js'
+
+/** A range of the file and the digest that it should have, in hexadecimal digits. */
+export interface Hashed extends WantedDigest {
+  readonly hash: string | undefined
+}
+
+export interface HashJob extends Hashed {
+  /** Called when the digest is wrong. */
+  complain(): void
+}
+
+/** Those that do not have their digest, in the order in which they end in the file, however the work was done. */
+export async function findWrong<T extends Hashed>(
+  source: ByteSource,
+  hashed: readonly T[],
+  options: DigestOptions = {},
+): Promise<T[]> {
+  const digest = await digestRanges(source, hashed, options)
+  return hashed.filter(({ hash }, i) => toHex(digest(i)) !== hash).sort((a, b) => a.end - b.end)
+}
+
+/** Naming the tensors of a damaged page goes over all of them, and of very many pages it helps nobody. */
+const maxNamed = 100
+
+export class CheckJobs {
+  readonly #jobs: HashJob[] = []
+  readonly #file: AeroFile
+  readonly #context: CheckContext
+  readonly #budget: WorkBudget
+  #isSpent = false
+  #named = 0
+
+  constructor(file: AeroFile, context: CheckContext) {
+    this.#file = file
+    this.#context = context
+    this.#budget = new WorkBudget(file.source)
+  }
+
+  addChunk(chunk: Chunk): void {
+    const complain = (): void => complainHash(chunk, this.#context)
+    this.#add({ start: chunk.offset, end: endOf(chunk), hash: toHex(chunk.hash), complain })
+  }
+
+  /** The pages of a shard that `isWanted` chooses by where they lie; false when there is no page table that can be used. */
+  async addPages(shard: Chunk, isWanted: (start: number, end: number) => boolean): Promise<boolean> {
+    const table = this.#file.pageTables.get(shard)
+    if (!table || !this.affordsContent(table)) return false
+    const [content] = await readChunks(this.#file.source, [table], this.#context)
+    const pages = content && parsePageTable(content, shard, this.#context.report)
+    if (!pages) return false
+    const { pageSize, digests } = pages
+    for (const [page, digest] of digests.entries()) {
+      const start = shard.offset + page * pageSize
+      const end = Math.min(start + pageSize, endOf(shard))
+      if (!isWanted(start, end)) continue
+      const complain = (): void => {
+        const message = `page ${page} of ${JSON.stringify(shard.name)} (${end - start} bytes)${this.#tensorsIn(start, end)} does not have the digest in its page table`
+        const path = `chunks[${table.index}].digests[${page}]`
+        this.#context.report.report(codes['phsh-digest'], { offset: start, length: end - start, path, message })
+      }
+      this.#add({ start, end, hash: toHex(digest), complain })
+    }
+    return true
+  }
+
+  /** Compares everything that was added, `entries` with their own hashes, and `more`, in one pass. */
+  async run(entries: readonly TensorEntry[], more: readonly HashJob[] = []): Promise<void> {
+    const { pool, signal } = this.#context
+    const placed = entries.filter(({ shard }) => shard)
+    const tensors = this.#comparable(placed)
+    const options = { pool, signal, onRead: this.#countData(placed) }
+    for (const wrong of await findWrong(this.#file.source, [...this.#jobs, ...tensors, ...more], options)) {
+      if ('complain' in wrong) wrong.complain()
+      else this.#complainTensor(wrong, 'does not have the hash in the index')
+    }
+  }
+
+  /** The tensors that have a hash, as many as can be afforded. */
+  #comparable(entries: readonly TensorEntry[]): TensorEntry[] {
+    return entries.filter((entry) => {
+      if (entry.hash === undefined) return false
+      if (entry.hash !== '') return this.#affords(entry)
+      this.#complainTensor(entry, 'has a hash that is not 64 hexadecimal digits')
+      return false
+    })
+  }
+
+  #complainTensor({ tensor, shard, index, start, end }: TensorEntry, why: string): void {
+    const message = `${JSON.stringify(tensor.name)} in ${JSON.stringify(shard!.name)} ${why}`
+    const place = { offset: start, length: end - start, path: `tensors[${index}].hash_b3` }
+    this.#context.report.report(codes['tensor-hash-b3'], { ...place, message })
+  }
+
+  /** Reports progress. All bytes but those of the tensors count as index, which was reported before. */
+  #countData(entries: readonly TensorEntry[]): (bytes: number) => void {
+    let left = coveredBytes(entries)
+    return (bytes) => {
+      const counted = Math.min(left, bytes)
+      left -= counted
+      if (counted > 0) this.#context.checked(counted)
+    }
+  }
+
+  #add(job: HashJob): void {
+    if (this.#affords(job)) this.#jobs.push(job)
+  }
+
+  #affords({ start, end }: WantedDigest): boolean {
+    const isAffordable = this.#budget.affordsDigest(end - start)
+    if (!isAffordable) this.#giveUp(start, end - start)
+    return isAffordable
+  }
+
+  /** Whether the content of a chunk can be read into memory. */
+  affordsContent({ offset, length, ulen }: Chunk): boolean {
+    const isAffordable = this.#budget.affords(Math.max(length, ulen))
+    if (!isAffordable) this.#giveUp(offset, length)
+    return isAffordable
+  }
+
+  #giveUp(offset: number, length: number): void {
+    if (this.#isSpent) return
+    this.#isSpent = true
+    const message = `chunks, pages and tensors take more than ${maxPasses} times the work that the file is worth; the rest was not checked`
+    this.#context.report.report(codes['chunk-overlap-work'], { offset, length, path: 'toc', message })
+  }
+
+  /** Names what a damaged page holds. */
+  #tensorsIn(start: number, end: number): string {
+    if (this.#named++ >= maxNamed) return ''
+    const inside = this.#file.entries.filter((entry) => entry.start < end && entry.end > start)
+    if (inside.length === 0) return ''
+    const names = inside.slice(0, 3).map(({ tensor }) => JSON.stringify(tensor.name))
+    const more = inside.length > names.length ? ` and ${inside.length - names.length} more` : ''
+    return `, which holds ${names.join(', ')}${more},`
+  }
+}

@@ -1,0 +1,347 @@
+// The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
+// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, and a
+// long index in windows, so that of a large index no more is in memory than what the model keeps of it.
+import { type ByteSource, Shortage, WindowReader } from '../../../bytes/index.js'
+import { type Report, strictReport, TareError } from '../../../errors/index.js'
+import type { JsonValue } from '../../../model/index.js'
+import { type MsgpackKind, MsgpackReader, nameOf } from '../../../wire/msgpack/index.js'
+import { codes } from '../codes.js'
+import { type Chunk, placedReport } from '../control/chunk.js'
+import { digestSize } from '../structs.js'
+import { maxValues, readKey, readTagged, readText, skipValue, type TaggedContext } from './tagged.js'
+
+/** One entry, as far as it can be judged without the rest of the file. */
+export interface IndexEntry {
+  /** Position in the list. */
+  readonly index: number
+  /** Position of the entry's first byte in the content of the chunk. */
+  readonly at: number
+  name: string
+  dtype: number
+  shape: readonly number[]
+  shardId: number
+  /** A bigint when it is beyond 2^53-1. */
+  dataOff: number | bigint
+  dataLen: number | bigint
+  /** In lower case; empty when it is not 64 hexadecimal digits. */
+  hash: string | undefined
+  /** Keys that the document does not define, and `flags` when it is not 0. */
+  extra: Record<string, JsonValue> | undefined
+}
+
+/** The chunk and its decompressed content. */
+export interface IndexContent {
+  readonly chunk: Chunk
+  readonly source: ByteSource
+  /** How much of it is read at once; default: all of it. */
+  readonly window?: number
+}
+
+/** Told about each entry that is sound; the report takes offsets in the content of the chunk. */
+export type VisitEntry = (entry: IndexEntry, report: Report) => void
+
+/** Gives the keys beside `tensors`, if there are any. */
+export async function parseIndex(
+  { chunk, source, window = source.size }: IndexContent,
+  report: Report,
+  visit: VisitEntry,
+  signal?: AbortSignal,
+): Promise<Record<string, JsonValue> | undefined> {
+  const placed = placedReport(report, chunk, codes['tidx-msgpack'])
+  const reader = new IndexReader(new WindowReader(source, { signal, min: window, max: window }), placed)
+  const tagged: TaggedContext = {
+    keyType: codes['tidx-key-type'],
+    utf8: codes['tidx-utf8'],
+    msgpack: codes['tidx-msgpack'],
+    values: maxValues(chunk.length),
+  }
+  reader.where = () => 'index'
+  let extra: Record<string, JsonValue> | undefined
+  let hasTensors = false
+  await reader.bringToken()
+  if (reader.next() !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
+  for (let pairs = reader.length; pairs > 0; pairs--) {
+    const at = reader.offset
+    await reader.bringValue()
+    const key = readKey(reader, tagged)
+    if (key === 'tensors') {
+      if (hasTensors)
+        placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
+      hasTensors = true
+      const start = reader.offset
+      await reader.bringToken()
+      const kind = reader.next()
+      if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
+      await readEntries(reader, tagged, visit)
+    } else {
+      await reader.bringValue()
+      extra ??= Object.create(null) as Record<string, JsonValue>
+      if (key in extra) placed.report(codes['key-twice'], { offset: at, path: 'index', message: twice(key) })
+      extra[key] = readTagged(reader, tagged)
+    }
+  }
+  if (reader.remaining > 0) {
+    const message = `${reader.remaining} bytes follow the map`
+    placed.fail(codes['tidx-msgpack'], { offset: reader.offset, length: reader.remaining, path: 'index', message })
+  }
+  return extra
+}
+
+const twice = (key: string): string => `${JSON.stringify(key)} stands twice`
+
+function wrongType(reader: MsgpackReader, offset: number, path: string, message: string): never {
+  return reader.report.fail(codes['tidx-type'], { offset, path, message })
+}
+
+/** No type byte with its number or length is longer than this. */
+const maxToken = 9
+
+/** MessagePack of which a window is in memory. Tokens and values are only read when all of their bytes are in it. */
+class IndexReader extends MsgpackReader {
+  readonly #window: WindowReader
+  /** Looks ahead, and reports nothing. */
+  readonly #scout: MsgpackReader
+
+  constructor(window: WindowReader, report: Report) {
+    super(new Uint8Array(0), report, { end: window.end })
+    this.#window = window
+    this.#scout = new MsgpackReader(new Uint8Array(0), strictReport(''), { end: window.end })
+  }
+
+  bringToken(): Promise<void> {
+    return this.#reach(Math.min(maxToken, this.remaining))
+  }
+
+  async bringValue(): Promise<void> {
+    while (!this.hasValue()) {
+      const held = this.#window.bytes.byteLength - this.position
+      await this.#reach(Math.min(2 * held + 1, this.remaining))
+    }
+  }
+
+  /** Whether the window has all of the next value, or the place where it is malformed. */
+  hasValue(): boolean {
+    if (this.remaining === this.#window.bytes.byteLength - this.position) return true
+    this.#scout.position = this.position
+    try {
+      skipValue(this.#scout)
+    } catch (error) {
+      if (error instanceof Shortage) return false
+      if (!(error instanceof TareError)) throw error
+    }
+    return true
+  }
+
+  async #reach(length: number): Promise<void> {
+    const { offset } = this
+    await this.#window.reach(offset, length)
+    for (const reader of [this, this.#scout]) reader.moveTo(this.#window.bytes, this.#window.offset)
+    this.position = offset - this.#window.offset
+  }
+}
+
+async function readEntries(reader: IndexReader, tagged: TaggedContext, visit: VisitEntry): Promise<void> {
+  const count = reader.length
+  const outer = reader.where
+  const parser = new EntryParser(reader, tagged)
+  for (let index = 0; index < count; index++) {
+    if (!reader.hasValue()) await reader.bringValue()
+    const entry = parser.read(index)
+    if (entry) visit(entry, reader.report)
+  }
+  reader.where = outer
+}
+
+const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
+const fields: readonly string[] = [...required, 'flags', 'hash_b3']
+/** A bit for each of the fields, by its position in the list. */
+const allRequired = 2 ** required.length - 1
+
+/** As many shapes are remembered. */
+const maxShapes = 64
+
+class EntryParser {
+  readonly #reader: MsgpackReader
+  readonly #tagged: TaggedContext
+  #entry: IndexEntry = blankEntry(0, 0)
+  #field = ''
+  #isSound = true
+  readonly #shapes: (readonly number[])[] = []
+
+  constructor(reader: MsgpackReader, tagged: TaggedContext) {
+    this.#reader = reader
+    this.#tagged = tagged
+    reader.where = () => this.#path()
+  }
+
+  #path(): string {
+    return `tensors[${this.#entry.index}]${this.#field === '' ? '' : `.${this.#field}`}`
+  }
+
+  /** The next entry; undefined when something is wrong with it, which was reported. */
+  read(index: number): IndexEntry | undefined {
+    const reader = this.#reader
+    const at = reader.offset
+    this.#entry = blankEntry(index, at)
+    this.#field = ''
+    this.#isSound = true
+    const kind = reader.next()
+    if (kind !== 'map') wrongType(reader, at, this.#path(), `a map was expected, ${nameOf(kind)} found`)
+    let given = 0
+    // Writers keep to one order of the fields, so the next key is mostly known.
+    let next = 0
+    for (let left = reader.length; left > 0; left--) {
+      const keyAt = reader.offset
+      this.#field = ''
+      this.#field = readKey(reader, this.#tagged, fields[next])
+      const number = fields.indexOf(this.#field)
+      next = number + 1
+      if (number < 0) {
+        this.#noteTwice(keyAt)
+        this.#keepExtra(this.#field)
+      } else {
+        const bit = 1 << number
+        if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${this.#field} stands twice`)
+        given |= bit
+        this.#readField(this.#field)
+      }
+    }
+    this.#field = ''
+    if ((given & allRequired) !== allRequired) {
+      const missing = required.filter((_, i) => (given & (1 << i)) === 0)
+      this.#complain('tidx-field-missing', at, `${missing.join(' and ')} missing`)
+    }
+    return this.#isSound ? this.#entry : undefined
+  }
+
+  #readField(field: string): void {
+    const reader = this.#reader
+    const entry = this.#entry
+    const at = reader.offset
+    const kind = reader.next()
+    if (field === 'shape') this.#readShape(at, kind)
+    else if (field === 'name') {
+      if (kind === 'str') entry.name = readText(reader, this.#tagged)
+      else this.#refuse(at, kind, 'a string')
+    } else if (field === 'hash_b3') {
+      // Nil stands for no hash, as a missing one does.
+      if (kind === 'str') entry.hash = readHash(reader)
+      else if (kind !== 'nil') this.#refuse(at, kind, 'a string')
+    } else {
+      const { value } = reader
+      const isUnsigned = kind === 'int' && value >= 0
+      if (field === 'flags') {
+        if (!isUnsigned || value !== 0) this.#keepFlags(at)
+      } else if (!isUnsigned) this.#refuse(at, kind, 'an unsigned whole number')
+      else if (field === 'data_off') entry.dataOff = value
+      else if (field === 'data_len') entry.dataLen = value
+      else if (typeof value === 'bigint') this.#refuse(at, kind, 'a smaller number')
+      else if (field === 'dtype') entry.dtype = value
+      else entry.shardId = value
+    }
+  }
+
+  #readShape(at: number, kind: MsgpackKind): void {
+    const reader = this.#reader
+    if (kind !== 'array') {
+      this.#refuse(at, kind, 'a list')
+      return
+    }
+    const shape: number[] = []
+    const rank = reader.length
+    for (let i = 0; i < rank; i++) {
+      const dimAt = reader.offset
+      const dimKind = reader.next()
+      const { value } = reader
+      if (dimKind !== 'int' || typeof value === 'bigint' || value < 0) {
+        const message = `dimension ${i} is ${dimKind === 'int' ? value : nameOf(dimKind)}, which cannot be`
+        this.#complain('tidx-field-type', dimAt, message)
+        this.#readAgain(dimAt)
+      } else shape.push(value)
+    }
+    this.#entry.shape = this.#shared(shape)
+  }
+
+  /** A model has few shapes, however many tensors it has; those of equal shape share one list. */
+  #shared(shape: readonly number[]): readonly number[] {
+    const known = this.#shapes.find((each) => isSame(each, shape))
+    if (known) return known
+    const own = shape.slice()
+    if (this.#shapes.length < maxShapes) this.#shapes.push(own)
+    return own
+  }
+
+  /** The last one of equal keys counts, as in Python. */
+  #noteTwice(offset: number): void {
+    const { extra } = this.#entry
+    if (!extra || !(this.#field in extra)) return
+    this.#reader.report.report(codes['key-twice'], { offset, path: this.#path(), message: twice(this.#field) })
+  }
+
+  #keepExtra(key: string): void {
+    const value = readTagged(this.#reader, this.#tagged)
+    this.#entry.extra ??= Object.create(null) as Record<string, JsonValue>
+    this.#entry.extra[key] = value
+  }
+
+  /** No reader looks at flags; what is in them is carried along. */
+  #keepFlags(at: number): void {
+    this.#reader.position -= this.#reader.offset - at
+    this.#keepExtra('flags')
+  }
+
+  #refuse(at: number, kind: MsgpackKind, wanted: string): void {
+    this.#complain('tidx-field-type', at, `${wanted} was expected, ${nameOf(kind)} found`)
+    this.#readAgain(at)
+  }
+
+  /** Takes the value that begins at `at` for whatever it is, to go on behind it. */
+  #readAgain(at: number): void {
+    this.#reader.position -= this.#reader.offset - at
+    readTagged(this.#reader, this.#tagged)
+  }
+
+  #complain(code: keyof typeof codes, offset: number, message: string): void {
+    this.#isSound = false
+    this.#reader.report.report(codes[code], { offset, path: this.#path(), message })
+  }
+}
+
+const noShape: readonly number[] = []
+
+const blankEntry = (index: number, at: number): IndexEntry => ({
+  index,
+  at,
+  name: '',
+  dtype: 0,
+  shape: noShape,
+  shardId: 0,
+  dataOff: 0,
+  dataLen: 0,
+  hash: undefined,
+  extra: undefined,
+})
+
+const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((dim, i) => dim === b[i])
+
+/** An empty string stands for no hash. */
+function readHash(reader: MsgpackReader): string | undefined {
+  const { length } = reader
+  const text = length === 2 * digestSize ? reader.takeText(length) : undefined
+  if (text !== undefined) return lowerHex(text)
+  reader.take(length)
+  return length === 0 ? undefined : ''
+}
+
+/** Empty when there is anything but hexadecimal digits. A loop, since regular expressions take several times as long. */
+function lowerHex(text: string): string {
+  let hasUpper = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isUpper = code >= 0x41 && code <= 0x46
+    if (!isUpper && !(code >= 0x30 && code <= 0x39) && !(code >= 0x61 && code <= 0x66)) return ''
+    hasUpper ||= isUpper
+  }
+  return hasUpper ? text.toLowerCase() : text
+}

@@ -1,0 +1,224 @@
+// Puts chunks into a file: header, table of contents, string table, then the chunks on multiples of 16 with zeros between them.
+//
+// The table of contents holds the hashes of the chunks that come after it. By default those are patched in when everything has been written.
+// Where all bytes must be known in order (a set states the SHA-256 of its files; a uuid made from the content is in the header), the
+// weights are read once before they are written, for their hashes alone.
+import { alignUp, encodeUtf8 } from '../../../bytes/index.js'
+import { digestOf } from '../../../digest/index.js'
+import { failWith, writeCodes } from '../../../errors/index.js'
+import { bytesPayload, type FileLayout, type Payload, type Slot, slotsMadeBy } from '../../../model/index.js'
+import { controlHashSize, digestControl, encodeControlHash } from '../hash/ihsh.js'
+import {
+  chunkAlignment,
+  digestSize,
+  flags,
+  fourccBytes,
+  hashOffset,
+  header,
+  magic,
+  maxEntries,
+  maxStringTable,
+  stringTableAlignment,
+  tocEntry,
+  tocHeader,
+} from '../structs.js'
+import type { OutChunk } from './out-chunk.js'
+import { contentUuid } from './uuid.js'
+
+export interface BuildOptions {
+  readonly name: string
+  /** Undefined: made from the content, which reads the weights first. */
+  readonly uuid: Uint8Array | undefined
+  readonly controlHash: boolean
+  /** Every byte is known before it is written. */
+  readonly hashFirst: boolean
+}
+
+interface Placed {
+  readonly chunk: OutChunk
+  readonly offset: number
+}
+
+interface FilePlan {
+  /** In the order of the table. */
+  readonly placed: readonly Placed[]
+  readonly strings: Uint8Array
+  readonly stringsOffset: number
+  /** Where the first chunk begins. */
+  readonly controlEnd: number
+}
+
+const zeroDigest = new Uint8Array(digestSize)
+
+export async function buildFile(content: readonly OutChunk[], options: BuildOptions): Promise<FileLayout> {
+  // Its bytes depend on the rest; until then only its size counts.
+  const controlHash = controlHashChunk()
+  const plan = planFile(options.controlHash ? [controlHash, ...content] : content, options.name)
+  const isLazy = options.hashFirst || options.uuid === undefined
+  const control = isLazy ? lazyControl(plan, options) : await patchedControl(plan, options)
+  const slots = slotsMadeBy(function* () {
+    yield* control.slots
+    let reached = plan.controlEnd
+    for (const { chunk, offset } of inFileOrder(plan.placed)) {
+      if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
+      yield* chunk === controlHash ? [control.hashSlot] : chunk.slots
+      reached = offset + chunk.length
+    }
+  })
+  return { name: options.name, slots }
+}
+
+const inFileOrder = (placed: readonly Placed[]): Placed[] => placed.toSorted((a, b) => a.offset - b.offset)
+
+function controlHashChunk(): OutChunk {
+  return {
+    fourcc: 'IHSH',
+    name: 'control.integrity',
+    flags: flags.optional,
+    length: controlHashSize,
+    ulen: controlHashSize,
+    hash: zeroDigest,
+    slots: [],
+    computeHash: async () => zeroDigest,
+  }
+}
+
+function planFile(chunks: readonly OutChunk[], file: string): FilePlan {
+  const strings = encodeNames(chunks)
+  if (chunks.length > maxEntries || strings.byteLength > maxStringTable) {
+    const message = `${chunks.length} chunks with ${strings.byteLength} bytes of names are more than readers accept`
+    failWith(writeCodes['name-unsupported'], { file, path: 'toc', message })
+  }
+  const stringsOffset = alignUp(header.size + tocHeader.size + chunks.length * tocEntry.size, stringTableAlignment)
+  const controlEnd = alignUp(stringsOffset + strings.byteLength, chunkAlignment)
+  const offsets = new Map<OutChunk, number>()
+  let reached = controlEnd
+  for (const chunk of chunks.toSorted((a, b) => stageOf(a) - stageOf(b))) {
+    const offset = alignUp(reached, Math.max(chunkAlignment, chunk.alignment ?? 1))
+    offsets.set(chunk, offset)
+    reached = offset + chunk.length
+  }
+  return { placed: chunks.map((chunk) => ({ chunk, offset: offsets.get(chunk)! })), strings, stringsOffset, controlEnd }
+}
+
+const stageOf = ({ stage = 'front' }: OutChunk): number => ['front', 'weights', 'end'].indexOf(stage)
+
+/** The names in the order of the table, each followed by a NUL; padded with zeros to a multiple of eight. */
+function encodeNames(chunks: readonly OutChunk[]): Uint8Array {
+  const bytes = encodeUtf8(chunks.map(({ name }) => `${name}\0`).join(''))
+  const padded = new Uint8Array(alignUp(bytes.byteLength, stringTableAlignment))
+  padded.set(bytes)
+  return padded
+}
+
+/** Header, table and names, up to the first chunk. */
+function encodeControl(plan: FilePlan, uuid: Uint8Array, hashes: readonly Uint8Array[]): Uint8Array {
+  const { placed, strings, stringsOffset, controlEnd } = plan
+  const bytes = new Uint8Array(controlEnd)
+  const view = new DataView(bytes.buffer)
+  header.writeInto(view, 0, {
+    magic: Uint8Array.from(magic),
+    versionMajor: 0,
+    versionMinor: 1,
+    headerSize: header.size,
+    tocOffset: BigInt(header.size),
+    tocLength: BigInt(tocHeader.size + placed.length * tocEntry.size),
+    stringTableOffset: BigInt(stringsOffset),
+    stringTableLength: BigInt(strings.byteLength),
+    fileFlags: 0n,
+    uuid,
+    reserved: new Uint8Array(28),
+  })
+  tocHeader.writeInto(view, header.size, { entryCount: placed.length, reserved0: 0, reserved1: 0n })
+  let nameOff = 0
+  for (const [i, { chunk, offset }] of placed.entries()) {
+    const nameLen = encodeUtf8(chunk.name).byteLength
+    tocEntry.writeInto(view, header.size + tocHeader.size + i * tocEntry.size, {
+      fourcc: fourccBytes(chunk.fourcc),
+      chunkFlags: chunk.flags,
+      chunkOffset: BigInt(offset),
+      chunkLength: BigInt(chunk.length),
+      chunkUlen: BigInt(chunk.ulen),
+      nameOff,
+      nameLen,
+      reserved0: 0n,
+      blake3: hashes[i]!,
+    })
+    nameOff += nameLen + 1
+  }
+  bytes.set(strings, stringsOffset)
+  return bytes
+}
+
+interface ControlSlots {
+  readonly slots: readonly Slot[]
+  readonly hashSlot: Slot
+}
+
+/** The control hash covers the region with all hashes blank, so it is known at once. */
+async function encodeHashOf(plan: FilePlan, uuid: Uint8Array): Promise<Uint8Array> {
+  const blank = encodeControl(
+    plan,
+    uuid,
+    plan.placed.map(() => zeroDigest),
+  )
+  return encodeControlHash(plan.controlEnd, await digestControl(blank))
+}
+
+const hashSlotOf = (bytes: Uint8Array): Slot => ({ kind: 'bytes', path: 'control.integrity', bytes })
+
+async function patchedControl(plan: FilePlan, options: BuildOptions): Promise<ControlSlots> {
+  const uuid = options.uuid!
+  const hashBytes = await encodeHashOf(plan, uuid)
+  const known = plan.placed.map(({ chunk }) => chunk.hash)
+  if (options.controlHash) known[0] = await digestOf('blake3', hashBytes)
+  const bytes = encodeControl(
+    plan,
+    uuid,
+    known.map((hash) => hash ?? zeroDigest),
+  )
+  const slots: Slot[] = []
+  let reached = 0
+  for (const [i, hash] of known.entries()) {
+    if (hash) continue
+    const { chunk, offset } = plan.placed[i]!
+    const at = hashOffset(header.size, i)
+    slots.push({ kind: 'bytes', path: reached === 0 ? 'header' : 'toc', bytes: bytes.subarray(reached, at) })
+    slots.push({
+      kind: 'digest',
+      path: `toc.entries[${i}].blake3`,
+      algorithm: 'blake3',
+      length: digestSize,
+      covers: [[offset, offset + chunk.length]],
+      ...(chunk.isHashedInPassing && { known: (signal?: AbortSignal) => chunk.computeHash(signal) }),
+    })
+    reached = at + digestSize
+  }
+  slots.push({ kind: 'bytes', path: reached === 0 ? 'header' : 'toc', bytes: bytes.subarray(reached) })
+  return { slots, hashSlot: hashSlotOf(hashBytes) }
+}
+
+function lazyControl(plan: FilePlan, options: BuildOptions): ControlSlots {
+  const known: { control?: Uint8Array; hashBytes?: Uint8Array } = {}
+  const compute = async (signal?: AbortSignal): Promise<void> => {
+    if (known.control) return
+    const hashes: Uint8Array[] = []
+    for (const { chunk } of plan.placed) hashes.push(chunk.hash ?? (await chunk.computeHash(signal)))
+    const uuid =
+      options.uuid ?? (await contentUuid(plan.placed.map(({ chunk }, i) => ({ ...chunk, hash: hashes[i]! }))))
+    known.hashBytes = await encodeHashOf(plan, uuid)
+    if (options.controlHash) hashes[0] = await digestOf('blake3', known.hashBytes)
+    known.control = encodeControl(plan, uuid, hashes)
+  }
+  const lazy = (byteLength: number, bytes: () => Uint8Array): Payload => ({
+    byteLength,
+    async *chunks(window, signal) {
+      await compute(signal)
+      yield* bytesPayload(bytes()).chunks(window, signal)
+    },
+  })
+  return {
+    slots: [{ kind: 'payload', path: 'header', payload: lazy(plan.controlEnd, () => known.control!) }],
+    hashSlot: { kind: 'payload', path: 'control.integrity', payload: lazy(controlHashSize, () => known.hashBytes!) },
+  }
+}
