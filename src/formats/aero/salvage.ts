@@ -1,10 +1,10 @@
 // Reading a file that was cut. Weights behind the cut are gone, and the reader says which. But where the index lies behind the weights,
 // the cut may go through the index: then the entries before the cut are as good as ever, and the file is read as if they were all.
-import { alignUp, type ByteSource, Cursor, joinBytes } from '../../bytes/index.js'
+import { alignUp, type ByteSource, Cursor, joinBytes, Shortage } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
 import { collectingReport, strictReport, TareError } from '../../errors/index.js'
 import type { Model, ReadContext } from '../../model/index.js'
-import { MsgpackReader, MsgpackWriter, windowEnd } from '../../wire/msgpack/index.js'
+import { MsgpackReader, MsgpackWriter } from '../../wire/msgpack/index.js'
 import { patchedSource } from '../../writing/patched-source.js'
 import { type Chunk, isCompressed, sameBytes } from './chunk.js'
 import { type Control, readControl } from './control.js'
@@ -104,7 +104,7 @@ function wholeEntries(
     }
     end = reader.position
   } catch (error) {
-    if (error !== windowEnd && !(error instanceof TareError)) throw error
+    if (!(error instanceof Shortage) && !(error instanceof TareError)) throw error
   }
   if (count === 0) return undefined
   const writer = new MsgpackWriter()

@@ -3,10 +3,11 @@
 // file can have a million tensors, and only what stays in the model is allocated. Of the bytes a window is in memory at a time; what does
 // not end inside it is looked at only when there is one that has all of it, so that nothing is said twice.
 
+import { Shortage } from '../../bytes/index.js'
 import { hashOfName } from '../../bytes/name-set.js'
 import type { Code, Report } from '../../errors/index.js'
 import type { JsonValue } from '../../model/index.js'
-import { type MsgpackReader, msgpackCodes, nameOf, windowEnd } from '../../wire/msgpack/index.js'
+import { type MsgpackReader, msgpackCodes, nameOf } from '../../wire/msgpack/index.js'
 import { codes } from './codes.js'
 import type { ContentWindow } from './content-window.js'
 import { blankEntry, type IndexEntry } from './index-entry.js'
@@ -131,7 +132,7 @@ class EntryParser {
         if (this.#read()) visitor.visit(this.#entry, this.#report)
       }
     } catch (error) {
-      if (error === windowEnd) return false
+      if (error instanceof Shortage) return false
       throw error
     }
     return true

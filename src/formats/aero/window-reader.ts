@@ -1,6 +1,7 @@
 // MessagePack of which a window is in memory at a time. Whatever must be read as a whole is first seen to be there as a whole.
+import { Shortage } from '../../bytes/index.js'
 import { type Report, strictReport, TareError } from '../../errors/index.js'
-import { MsgpackReader, windowEnd } from '../../wire/msgpack/index.js'
+import { MsgpackReader } from '../../wire/msgpack/index.js'
 import type { ContentWindow } from './content-window.js'
 import { skipValue } from './edit-index.js'
 
@@ -24,13 +25,13 @@ export class WindowReader extends MsgpackReader {
       try {
         return step()
       } catch (error) {
-        if (error !== windowEnd) throw error
+        if (!(error instanceof Shortage)) throw error
         await this.goOn(start)
       }
     }
   }
 
-  /** Throws `windowEnd` unless so many values end in the window, or what is wrong with them is there. */
+  /** Throws a `Shortage` unless so many values end in the window, or what is wrong with them is there. */
   expect(values: number): void {
     if (this.window.isLast) return
     const scout = this.#scout

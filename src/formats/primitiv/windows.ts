@@ -2,9 +2,9 @@
 // file is brought in, window by window. Where the data of a tensor is small, windows grow and the walk goes through the file, with the
 // next window on its way while one is looked at; where it is large, only what lies between two tensors is read behind each jump. How
 // much that is, the records before tell. So a model of many gigabytes is listed by reading little more than its keys and shapes.
-import { type ByteSource, releaseWindow, takeWindow } from '../../bytes/index.js'
+import { type ByteSource, releaseWindow, Shortage, takeWindow } from '../../bytes/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { type MsgpackReader, windowEnd } from '../../wire/msgpack/index.js'
+import type { MsgpackReader } from '../../wire/msgpack/index.js'
 import { codes } from './codes.js'
 
 /** Read behind the first jump: enough for a count, a key and a shape. */
@@ -77,7 +77,7 @@ export class Windows {
       try {
         if (!step()) return
       } catch (error) {
-        if (error !== windowEnd) throw error
+        if (!(error instanceof Shortage)) throw error
         discard()
         await this.#fetch(start)
       }

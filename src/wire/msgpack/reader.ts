@@ -2,8 +2,9 @@
 // reads that much and leaves the content (of a string, say) to the caller, who may take it or step over it.
 //
 // The bytes may be a window of something longer. Then `end` says where that really ends: a value that claims more than is left is an
-// error at once, one that merely runs out of the window throws `windowEnd`, and the caller tries again with a larger window.
+// error at once, one that merely runs out of the window throws a `Shortage`, and the caller tries again with a larger window.
 import { asciiText } from '../../bytes/unit-text.js'
+import { Shortage } from '../../bytes/window-reader.js'
 import type { Report } from '../../errors/index.js'
 import { msgpackCodes } from './codes.js'
 
@@ -17,9 +18,6 @@ export interface MsgpackReaderOptions {
   /** The path of what is being read, asked for when something is wrong. */
   readonly where?: () => string
 }
-
-/** Thrown when the data goes on behind the window. Not an error of the file. */
-export const windowEnd: unique symbol = Symbol('the window ends here')
 
 export class MsgpackReader {
   readonly report: Report
@@ -209,7 +207,7 @@ export class MsgpackReader {
 
   #need(length: number): void {
     if (length <= this.#bytes.byteLength - this.position) return
-    if (length <= this.remaining) throw windowEnd
+    if (length <= this.remaining) throw new Shortage(this.offset, length)
     this.report.fail(msgpackCodes.truncated, {
       offset: this.offset,
       length: Math.max(0, this.remaining),

@@ -1,6 +1,7 @@
 import { Decoder, Encoder, ExtData } from '@msgpack/msgpack'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Shortage } from '../../../src/bytes/index.js'
 import { strictReport, TareError } from '../../../src/errors/index.js'
 import {
   decodeMsgpack,
@@ -8,7 +9,6 @@ import {
   type MsgpackNode,
   MsgpackReader,
   MsgpackWriter,
-  windowEnd,
 } from '../../../src/wire/msgpack/index.js'
 
 const report = strictReport('test')
@@ -232,7 +232,7 @@ describe('a reader over a window', () => {
     const reader = new MsgpackReader(hex('c4 08 0000'), report, { base: 10, end: 20 })
     expect(reader.next()).toBe('bin')
     expect(reader.length).toBe(8)
-    expect(() => reader.take(8)).toThrow(windowEnd as never)
+    expect(() => reader.take(8)).toThrow(Shortage as never)
     reader.moveTo(new Uint8Array(8), 12)
     expect(reader.take(8).byteLength).toBe(8)
     expect(reader.remaining).toBe(0)
