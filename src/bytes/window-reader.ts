@@ -65,7 +65,8 @@ export class WindowReader {
     const isJump = offset < this.offset || offset - reached > nearby
     this.#size = isJump && !this.#keep ? this.#min : Math.min(this.#max, 2 * this.#size)
     const start = this.#keep ? reached : offset
-    const wanted = Math.max(offset + length - start, this.#size)
+    // What did not fit a window and is read again gets twice as much: growing little by little, a long record would be read many times.
+    const wanted = Math.max(offset + length - start, this.#size, 2 * (isJump ? 0 : reached - start))
     const read = await this.source.read(start, Math.min(wanted, this.end - start), { signal: this.#signal })
     this.bytes = this.#keep && reached > this.offset ? joinedTo(this.bytes, read) : read
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
