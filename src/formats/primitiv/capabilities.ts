@@ -4,8 +4,8 @@ import { f32 } from '../../dtypes/index.js'
 import type { Fit, MetaValue, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { chooseType } from './file-type.js'
 import { type FileType, maxDims, titleOf } from './header.js'
-import { contentOf, findOptimizer } from './optimizer.js'
-import { isKnownSetting } from './optimizer-classes.js'
+import { isKnownSetting } from './optimizer/classes.js'
+import { contentOf, findOptimizer } from './optimizer/settings.js'
 
 /** The data of a tensor has a 32-bit length. */
 const maxElements = 2 ** 30 - 1
@@ -39,7 +39,7 @@ function capabilitiesOf(choices: WriteChoices, isOptimizer: boolean): WriteCapab
   }
 }
 
-/** Settings have two types. Those of optimizers that nobody knows are told from other metadata only where nothing else can be. */
+/** Settings have two types. Those of unknown optimizers are told from other metadata only in an Optimizer file, which holds nothing else. */
 export function fitSetting(key: string, value: MetaValue, isOptimizer: boolean): Fit<MetaValue> {
   const isNumber = value.type === 'u32' || value.type === 'f32'
   if (isNumber && (isOptimizer || isKnownSetting(key))) return { fits: true }
@@ -70,7 +70,7 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   return describeChange(tensor, stored, type)
 }
 
-interface WrittenShape {
+export interface WrittenShape {
   readonly dims: readonly number[]
   readonly batch: number
 }
@@ -79,7 +79,7 @@ interface WrittenShape {
 export function storedShape(tensor: Tensor, choices: WriteChoices): WrittenShape {
   const { shape, extra, role } = tensor
   const isTooDeep = withoutOnes(shape).length > maxDims
-  // Of a statistic too deep by one, nobody says that its last dimension was a batch: but only as a batch it has a place.
+  // A statistic that is too deep by one fits only if its last dimension is a batch, even where nothing says that it was one.
   if (isTooDeep && role === 'state' && extra?.batch === undefined) {
     const dims = withoutOnes(shape)
     return { dims: dims.slice(0, -1), batch: dims.at(-1)! }

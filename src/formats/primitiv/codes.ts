@@ -1,11 +1,11 @@
 import { defineCodes, error, note, warning } from '../../errors/index.js'
 
 export const codes = defineCodes('primitiv', {
-  version: error('The version is not exactly 0.1, the only one there is; the reference refuses any other.'),
+  version: error('The version is not 0.1, the only one that exists; the reference refuses any other.'),
   'data-type': error('The header names no known type, or the body is of another type than the header says.'),
-  'value-kind': error('Another kind of MessagePack value stands here than the format has in this place.'),
+  'value-kind': error('The MessagePack value is of another kind than the format has in this place.'),
   'number-form': error(
-    'A number is stored in another MessagePack form than the fixed one that the reference insists on. Read it with --lenient, or write the file anew.',
+    'A number is stored in another MessagePack form than the fixed one that the reference insists on. Read it with --lenient, or rewrite the file.',
   ),
   'number-form-taken': warning(
     'A number is stored in another MessagePack form than the fixed one; it was read all the same. The reference refuses this file.',
@@ -32,9 +32,9 @@ export const codes = defineCodes('primitiv', {
   ),
   'name-ambiguous': warning('Two different keys give the same joined name; one is shown under a changed name.'),
   'trailing-bytes': warning('Bytes follow the data. The reference never looks at them.'),
-  'no-reference': note('The document knows files of this type, but the reference can neither save nor load them.'),
+  'no-reference': note('The document describes files of this type, but the reference can neither save nor load them.'),
   'config-map': warning('A setting stands in the map of the other type, where the reference does not look for it.'),
-  'config-negative': warning('A setting is negative that the reference does not let anybody set to less than 0.'),
+  'config-negative': warning('A setting is negative, although the reference refuses to set it below 0.'),
   'config-prerelease': warning(
     'Settings have the prefix that was used before the first release with this format; no release understands them.',
   ),

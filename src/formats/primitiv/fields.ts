@@ -2,12 +2,15 @@
 // a big-endian float32. The reference refuses every other form, however small the number; lengths, in contrast, may have any form.
 //
 // document: speaks of uint32 and float as types of value; reference: accepts these two encodings only.
-import { decodeUtf8, type ExtentKind } from '../../bytes/index.js'
+//
+// The format has no index: what is in a file is found by walking from record to record and stepping over the data in between. Where the data
+// is small, the file is read through in growing windows; where it is large, only what lies between two tensors is read behind each jump.
+import { type ByteSource, type ExtentKind, Shortage, WindowReader } from '../../bytes/index.js'
 import type { Code, Details } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
-import { type MsgpackKind, type MsgpackReader, nameOf } from '../../wire/msgpack/index.js'
+import { type MsgpackKind, MsgpackReader, nameOf } from '../../wire/msgpack/index.js'
 import { codes } from './codes.js'
-import { shownText } from './names.js'
+import { shownText } from './keys.js'
 
 export interface Name {
   readonly text: string
@@ -21,28 +24,84 @@ export interface FloatValue {
   readonly bits: number
 }
 
-/** Reads one field after another, and holds back what it has to say until `commit`. */
+/** Expected behind the first tensor: a count, a key and a shape. */
+const firstGap = 64
+/** The next key may be some letters longer than the last. */
+const slack = 6
+const maxGap = 1 << 12
+/** One record may always take this much, whatever the limit for index data. */
+const minLimit = 1 << 22
+
+/** Reads one field after another, and holds back what it has to say until the record is complete. */
 export class FieldReader {
-  readonly msgpack: MsgpackReader
+  readonly source: ByteSource
   readonly context: ReadContext
+  readonly msgpack: MsgpackReader
   /** The path of the record that is being read. */
   scope: () => string = () => ''
   /** Which tensor of its parameter is read: 0 is the value, its statistics follow. */
   place = 0
   /** How many bytes of data the shape that was read last calls for. */
   wanted: number | undefined
-  /** Is told about data that is stepped over. */
-  onSkip: (offset: number, length: number, place: number) => void = () => {}
-  readonly #file: string
+  readonly #window: WindowReader
+  /** How many bytes lay between the data of the tensor at each place and the data behind it, the last time. */
+  readonly #gaps: number[] = []
+  #dataPlace = 0
+  #dataEnd = 0
+  /** The last name at each place of a key: the keys of neighbours share most of their names, and so they share the strings. */
+  readonly #names: string[] = []
   #field = ''
   #index = -1
   #held: (() => void)[] = []
 
-  constructor(msgpack: MsgpackReader, context: ReadContext, file: string) {
-    this.msgpack = msgpack
+  constructor(source: ByteSource, context: ReadContext, offset = 0) {
+    this.source = source
     this.context = context
-    this.#file = file
-    msgpack.where = () => this.path()
+    // Reads behind a jump are exactly as long as the gaps before suggest, so the window itself asks for little.
+    this.#window = new WindowReader(source, { signal: context.signal, min: 16, max: 1 << 18 })
+    const where = (): string => this.path()
+    this.msgpack = new MsgpackReader(this.#window.bytes, context.report, { base: offset, end: source.size, where })
+  }
+
+  /**
+   * Reads records until `read` returns false. One that runs out of the window is read again from its beginning with more bytes at hand, so
+   * `read` must not keep anything before it has read all of it.
+   */
+  async records(read: () => boolean): Promise<void> {
+    for (;;) {
+      const start = this.msgpack.offset
+      try {
+        const isMore = read()
+        this.commit()
+        if (!isMore) return
+      } catch (error) {
+        if (!(error instanceof Shortage)) {
+          this.commit() // what was noticed before belongs before it
+          throw error
+        }
+        this.#held = []
+        await this.#reach(start, error)
+      }
+    }
+  }
+
+  async record<T>(read: () => T): Promise<T> {
+    let result: T
+    await this.records(() => {
+      result = read()
+      return false
+    })
+    return result!
+  }
+
+  async #reach(start: number, { offset, length }: Shortage): Promise<void> {
+    const needed = offset + length - start
+    const { indexBytes } = this.context.limits
+    if (needed > Math.max(minLimit, indexBytes))
+      this.fail('index-limit', start, `more than ${indexBytes} bytes would have to be read for one record`)
+    const expected = Math.min(maxGap, this.#gaps[this.#dataPlace] ?? firstGap) + slack
+    await this.#window.reach(start, Math.max(needed, Math.min(expected, this.source.size - start)))
+    this.msgpack.moveTo(this.#window.bytes, start)
   }
 
   /** `params["a.b"].value.dims[1]`: the record and the field in it. */
@@ -57,16 +116,16 @@ export class FieldReader {
     const { msgpack } = this
     const start = msgpack.offset
     const value = msgpack.peek() === 0xce ? msgpack.takeU32() : this.#otherUint(start)
-    if (this.context.extents) this.note(start, msgpack.offset - start, 'field', value)
+    if (this.context.extents) this.#note(start, msgpack.offset - start, 'field', value)
     return value
   }
 
-  float(field: string, index = -1): FloatValue {
-    this.#enter(field, index)
+  float(field: string): FloatValue {
+    this.#enter(field)
     const { msgpack } = this
     const start = msgpack.offset
     const result = msgpack.peek() === 0xca ? fromBits(msgpack.takeU32()) : this.#otherFloat(start)
-    if (this.context.extents) this.note(start, msgpack.offset - start, 'field', result.value)
+    if (this.context.extents) this.#note(start, msgpack.offset - start, 'field', result.value)
     return result
   }
 
@@ -75,52 +134,44 @@ export class FieldReader {
     const { msgpack } = this
     const start = msgpack.offset
     this.#expect('str', start)
-    const name = this.#decode(msgpack.length)
-    if (this.context.extents) this.note(start, msgpack.offset - start, 'field', name.text.slice(0, 200))
-    if (name.raw) this.say('name-utf8', start, `the name ${JSON.stringify(name.text)} is not UTF-8`)
-    return name
-  }
-
-  #decode(length: number): Name {
-    const plain = this.msgpack.takeAscii(length)
-    if (plain !== undefined) return { text: plain, raw: undefined }
-    const bytes = this.msgpack.take(length)
-    const text = decodeUtf8(bytes)
-    return text === undefined ? { text: shownText(bytes), raw: bytes.slice() } : { text, raw: undefined }
+    const known = msgpack.takeText(msgpack.length, this.#names[index + 1])
+    const raw = known === undefined ? msgpack.take(msgpack.length).slice() : undefined
+    const text = known ?? shownText(raw!)
+    this.#names[index + 1] = text
+    if (this.context.extents) this.#note(start, msgpack.offset - start, 'field', text.slice(0, 200))
+    if (raw) this.say('name-utf8', start, `the name ${JSON.stringify(text)} is not UTF-8`)
+    return { text, raw }
   }
 
   /** The number of items or pairs that follow. */
   container(kind: 'array' | 'map', field: string): number {
-    this.#enter(field, -1)
-    const start = this.msgpack.offset
+    this.#enter(field)
+    const { msgpack } = this
+    const start = msgpack.offset
     this.#expect(kind, start)
-    if (this.context.extents) this.note(start, this.msgpack.offset - start, 'field', this.msgpack.length)
-    return this.msgpack.length
+    if (this.context.extents) this.#note(start, msgpack.offset - start, 'field', msgpack.length)
+    return msgpack.length
   }
 
-  /** Leaves the data itself alone. */
+  /** The length of data that follows. */
   binHeader(field: string): number {
-    this.#enter(field, -1)
-    const start = this.msgpack.offset
+    this.#enter(field)
+    const { msgpack } = this
+    const start = msgpack.offset
     this.#expect('bin', start)
-    if (this.context.extents) {
-      const { length } = this.msgpack
-      this.note(start, this.msgpack.offset - start, 'field', length, `${this.path()}_header`)
-    }
-    return this.msgpack.length
+    if (this.context.extents)
+      this.#note(start, msgpack.offset - start, 'field', msgpack.length, `${this.path()}_header`)
+    return msgpack.length
   }
 
-  /** Steps over data that was announced, and notes it in the byte map. */
+  /** Steps over the data of a tensor. */
   skip(length: number): void {
     const { msgpack } = this
-    if (this.context.extents) this.note(msgpack.offset, length, 'data')
-    this.onSkip(msgpack.offset, length, this.place)
+    if (this.context.extents) this.#note(msgpack.offset, length, 'data')
+    this.#gaps[this.#dataPlace] = msgpack.offset - this.#dataEnd
+    this.#dataPlace = this.place
     msgpack.position += length
-  }
-
-  note(offset: number, length: number, kind: ExtentKind, value?: string | number, path = this.path()): void {
-    const extent = { file: this.#file, offset, length, path, kind, value }
-    this.#held.push(() => this.context.extents?.add(extent))
+    this.#dataEnd = msgpack.offset
   }
 
   say(code: keyof typeof codes, offset: number, message: string, path = this.path()): void {
@@ -132,7 +183,7 @@ export class FieldReader {
     return this.context.report.fail(codes[code], { offset, path, message })
   }
 
-  /** Says what was held back: the record is complete. */
+  /** Says what was held back. */
   commit(): void {
     if (this.#held.length === 0) return
     const held = this.#held
@@ -140,11 +191,12 @@ export class FieldReader {
     for (const each of held) each()
   }
 
-  discard(): void {
-    this.#held = []
+  #note(offset: number, length: number, kind: ExtentKind, value?: string | number, path = this.path()): void {
+    const extent = { file: this.source.name, offset, length, path, kind, value }
+    this.#held.push(() => this.context.extents?.add(extent))
   }
 
-  #enter(field: string, index: number): void {
+  #enter(field: string, index = -1): void {
     this.#field = field
     this.#index = index
   }

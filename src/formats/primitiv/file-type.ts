@@ -1,4 +1,4 @@
-// Which of the five types a file is written as. An option has the first word, then the name of the output, then what the model holds.
+// Which of the five types a file is written as: the option decides, or else the name of the output, or else what the model holds.
 import type { Model, Tensor } from '../../model/index.js'
 import { type FileType, titleOf } from './header.js'
 
@@ -31,7 +31,7 @@ export function chooseType(model: Model, { name, asked, hasSettings }: Wanted): 
   const named = typeOfName(name)
   const held = typeOfContent(model, hasSettings)
   if (named === undefined || named === held) return { type: held }
-  // Files of every type are called .model where nobody has thought about it, so this name alone does not refuse what no Model can hold.
+  // Files of every type get called .model, so this name alone does not refuse what no Model can hold.
   if (named !== 'model') return { type: named }
   const why =
     held === 'optimizer' ? 'a Model holds no settings of an optimizer' : 'a Model holds no tensor without a name'

@@ -7,7 +7,6 @@ export type FileType = 'shape' | 'tensor' | 'parameter' | 'model' | 'optimizer'
 export const fileTypes: readonly FileType[] = ['shape', 'tensor', 'parameter', 'model', 'optimizer']
 
 export const headerSize = 15
-/** The most dimensions of a tensor. */
 export const maxDims = 8
 const titles = { shape: 'Shape', tensor: 'Tensor', parameter: 'Parameter', model: 'Model', optimizer: 'Optimizer' }
 export const titleOf = (type: FileType): string => titles[type]
@@ -27,8 +26,8 @@ export function readHeader(fields: FieldReader): FileType {
 }
 
 /**
- * There is no magic number, only this pattern. `maybe` is a header that is cut, of another version or type, or (with a usual file name)
- * in other forms of number: worth a message that says what is wrong.
+ * There is no magic number, only this pattern. `maybe` is a header that is cut, of another version or type, or (where the file name fits)
+ * with numbers in other forms: worth a message that says what is wrong.
  */
 export function detectHeader(head: Uint8Array, isNamed: boolean): 'yes' | 'maybe' | 'no' {
   if (head.byteLength === 0) return 'no'

@@ -1,9 +1,9 @@
 import type { Implementation } from '../../model/index.js'
 import { layout } from './layout.js'
+import { readSettings } from './optimizer/read-json.js'
+import { restorePart } from './optimizer/settings.js'
+import { layoutSettings } from './optimizer/write-json.js'
 import { read } from './read.js'
-import { readSettings } from './read-settings-json.js'
-import { restorePart } from './restore-part.js'
-import { layoutSettings } from './write-settings-json.js'
 
 export const primitiv: Implementation = {
   read: async (source, context) => ({ model: await read(source, context) }),

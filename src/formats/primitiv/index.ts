@@ -3,7 +3,7 @@ import { write, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
 import { detectHeader, fileTypes } from './header.js'
 
-export { optimizerJson } from './settings-format.js'
+export { optimizerJson } from './optimizer/json-format.js'
 
 const extensions = ['.model', '.param', '.optimizer', '.primitiv']
 

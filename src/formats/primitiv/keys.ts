@@ -1,127 +1,83 @@
-// Which key each parameter is written under. Tensors that came from such a file have a path. Others have one name, usually dotted; it is
-// taken apart when no name would then have to be a parameter and a submodel at once.
-import { failWith, writeCodes } from '../../errors/index.js'
-import type { Model, Tensor } from '../../model/index.js'
-import { type Conflict, KeyOrder, textOfKey } from './key-order.js'
-import type { Key } from './names.js'
-import { groupStats, statName } from './stat-groups.js'
+// A key is the list of names that leads to a parameter from the root. Names are bytes. Nearly all are UTF-8 and live as strings; where one is
+// not, its bytes are kept beside a text that shows every odd byte as \xNN. Keys are ordered by the bytes of their names, name by name, and in
+// that order keys that exclude each other are neighbours.
+import { compareBytes, compareUtf8, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
 
-export type SplitNames = 'auto' | 'always' | 'never'
-
-export interface Statistic {
-  readonly name: string | Uint8Array
-  readonly tensor: Tensor
+export interface Key {
+  readonly names: readonly string[]
+  /** The bytes of all names, when at least one is not UTF-8. */
+  readonly raw?: readonly Uint8Array[] | undefined
 }
 
-/** A parameter as it will be written. */
-export interface Entry {
-  readonly key: Key
-  readonly tensor: Tensor
-  readonly stats: readonly Statistic[]
-}
-
-/** The parameters, sorted as the format wants it, each made when it is asked for. */
-export interface Entries {
-  readonly count: number
-  at(index: number): Entry
-}
-
-const none: readonly Statistic[] = []
-
-/** Fails where two keys cannot be in one model, or a statistic has no parameter. */
-export function planEntries({ tensors, origin }: Model, split: SplitNames, file: string): Entries {
-  const isCarried = origin?.format === 'primitiv'
-  const weights = positionsOfWeights(tensors)
-  const statsOf = weights.length < tensors.length ? groupStats(tensors, weights, file) : undefined
-  const { keyOf, sorted } = sortWeights(tensors, weights, split, file) ?? sortWeights(tensors, weights, 'never', file)!
-  const statistics = (owner: number): readonly Statistic[] => {
-    if (!statsOf) return none
-    return Array.from(statsOf(owner), (position) => {
-      const tensor = tensors.at(position)!
-      return { name: statName(tensor), tensor }
-    })
+/** A text for bytes that are not UTF-8: what is valid stays, any other byte becomes \xNN, and a backslash is doubled. */
+export function shownText(bytes: Uint8Array): string {
+  const parts: string[] = []
+  for (let at = 0; at < bytes.byteLength; ) {
+    const size = sequenceLength(bytes[at]!)
+    const character = size > 0 ? decodeUtf8(bytes.subarray(at, at + size)) : undefined
+    if (character === undefined) {
+      parts.push(`\\x${bytes[at]!.toString(16).padStart(2, '0')}`)
+      at++
+    } else {
+      parts.push(character === '\\' ? '\\\\' : character)
+      at += size
+    }
   }
-  if (statsOf) for (const position of sorted) checkStats(statistics(position), () => tensors.at(position)!.name, file)
-  const at = (index: number): Entry => {
-    const tensor = tensors.at(sorted[index]!)!
-    return { key: keyOf(tensor), tensor, stats: orderStats(statistics(sorted[index]!), isCarried) }
+  return parts.join('')
+}
+
+function sequenceLength(lead: number): number {
+  if (lead < 0x80) return 1
+  if (lead < 0xc2 || lead > 0xf4) return 0
+  return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+}
+
+const bytesOf = (key: Key, index: number): Uint8Array => key.raw?.[index] ?? encodeUtf8(key.names[index]!)
+
+function compareName(a: Key, b: Key, index: number): number {
+  if (a.raw || b.raw) return compareBytes(bytesOf(a, index), bytesOf(b, index))
+  const name = a.names[index]!
+  const other = b.names[index]!
+  return name === other ? 0 : compareUtf8(name, other)
+}
+
+export function compareKeys(a: Key, b: Key): number {
+  const count = Math.min(a.names.length, b.names.length)
+  for (let i = 0; i < count; i++) {
+    const order = compareName(a, b, i)
+    if (order !== 0) return order
   }
-  return { count: sorted.length, at }
+  return a.names.length - b.names.length
 }
 
-function positionsOfWeights(tensors: readonly Tensor[]): Uint32Array {
-  const positions = new Uint32Array(tensors.length)
-  let count = 0
-  for (const [position, { role }] of tensors.entries()) if (role === 'weight') positions[count++] = position
-  return positions.subarray(0, count)
+/** Whether the names of `a` are the first names of `b`, or all of them. */
+export function isPrefix(a: Key, b: Key): boolean {
+  if (a.names.length > b.names.length) return false
+  for (let i = 0; i < a.names.length; i++) if (compareName(a, b, i) !== 0) return false
+  return true
 }
 
-interface SortedWeights {
-  readonly keyOf: (tensor: Tensor) => Key
-  /** Positions in the list of tensors. */
-  readonly sorted: Uint32Array
+export interface Conflict {
+  /** The same key, or one that would have to be parameter and submodel at once. */
+  readonly kind: 'same' | 'clash'
+  readonly first: number
+  readonly second: number
 }
 
-/** Undefined where names must not be taken apart after all. */
-function sortWeights(
-  tensors: readonly Tensor[],
-  weights: Uint32Array,
-  split: SplitNames,
-  file: string,
-): SortedWeights | undefined {
-  const keyOf = split === 'never' ? wholeKey : splitKey
-  const weightAt = (i: number): Tensor => tensors.at(weights[i]!)!
-  const keys = new KeyOrder(weights.length, (i) => keyOf(weightAt(i)))
-  let wrong: Conflict | undefined
-  for (const conflict of keys.conflicts()) {
-    if (conflict.kind === 'clash' && split === 'auto') return undefined
-    // A file that was read may have one key several times; it is written as it was.
-    const isMeant = conflict.kind === 'same' && weightAt(conflict.first).extra?.repeat !== undefined
-    if (!isMeant) wrong ??= conflict
+export interface SortedKeys {
+  /** The positions of the keys as the format sorts them; equal ones keep their order. */
+  readonly order: readonly number[]
+  /** Neighbours in that order that cannot both be in one model. */
+  readonly conflicts: readonly Conflict[]
+}
+
+export function sortKeys(keys: readonly Key[]): SortedKeys {
+  const order = [...keys.keys()].sort((a, b) => compareKeys(keys[a]!, keys[b]!))
+  const conflicts: Conflict[] = []
+  for (let i = 1; i < order.length; i++) {
+    const [first, second] = [order[i - 1]!, order[i]!]
+    const [a, b] = [keys[first]!, keys[second]!]
+    if (isPrefix(a, b)) conflicts.push({ kind: a.names.length === b.names.length ? 'same' : 'clash', first, second })
   }
-  if (wrong) refuseBoth(wrong.kind, weightAt(wrong.first), weightAt(wrong.second), keyOf, file)
-  return { keyOf, sorted: keys.order.map((i) => weights[i]!) }
-}
-
-const wholeKey = ({ name, path, rawName }: Tensor): Key => ({ names: path ?? [name], raw: rawName })
-
-/** Names are taken apart at their dots. */
-const splitKey = (tensor: Tensor): Key =>
-  tensor.path || tensor.rawName ? wholeKey(tensor) : { names: tensor.name.split('.') }
-
-function refuseBoth(
-  kind: Conflict['kind'],
-  first: Tensor,
-  second: Tensor,
-  keyOf: (tensor: Tensor) => Key,
-  file: string,
-): never {
-  const text = JSON.stringify(keyOf(first).names)
-  if (kind === 'same') refuse(file, second.name, `two parameters have the key ${text}`)
-  const message = `${text} is a parameter, so ${JSON.stringify(keyOf(second).names)} cannot be inside it; rename one, or keep names whole with --split-names never`
-  refuse(file, second.name, message)
-}
-
-const keyOfStat = ({ name }: Statistic): Key =>
-  typeof name === 'string' ? { names: [name] } : { names: [''], raw: [name] }
-
-function checkStats(stats: readonly Statistic[], owner: () => string, file: string): void {
-  const first = stats.filter(({ tensor }) => tensor.extra?.stat_repeat === undefined)
-  if (new Set(first.map((stat) => textOfKey(keyOfStat(stat)))).size < first.length)
-    refuse(file, owner(), 'two statistics of this parameter have the same name')
-}
-
-/** As they were read, here or in a container that carried them; those that come from elsewhere by the bytes of their names. */
-function orderStats(stats: readonly Statistic[], isCarried: boolean): readonly Statistic[] {
-  if (stats.length < 2) return stats
-  const isRead = ({ tensor }: Statistic): boolean =>
-    tensor.path !== undefined || (isCarried && tensor.stat !== undefined)
-  const read = stats.filter(isRead)
-  const others = stats.filter((stat) => !isRead(stat))
-  const { order } = new KeyOrder(others.length, (i) => keyOfStat(others[i]!))
-  return [...read, ...Array.from(order, (i) => others[i]!)]
-}
-
-function refuse(file: string, path: string, message: string): never {
-  return failWith(writeCodes['name-unsupported'], { file, path, message })
+  return { order, conflicts }
 }

@@ -6,18 +6,19 @@ import {
   fileLength,
   type Layout,
   type Model,
+  type Payload,
   type Slot,
   slotsMadeBy,
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
 import { MsgpackWriter } from '../../wire/msgpack/index.js'
-import { storedShape, type WriteChoices } from './capabilities.js'
+import { storedShape, type WriteChoices, type WrittenShape } from './capabilities.js'
 import { chooseType, typeOfName } from './file-type.js'
 import { type FileType, titleOf, typeNumber } from './header.js'
-import { type Entries, type Entry, planEntries, type SplitNames, type Statistic } from './keys.js'
-import { joinNames } from './names.js'
-import { type Configs, configsOf, findOptimizer } from './optimizer.js'
+import type { Key } from './keys.js'
+import { type Configs, configsOf, findOptimizer } from './optimizer/settings.js'
+import { type Parameter, planParameters, type SplitNames } from './plan-parameters.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const extra = options.extra ?? {}
@@ -31,8 +32,9 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
     return { files: [optimizerFile(name, configs)] }
   }
   const choices: WriteChoices = { canonical: extra.canonical === true, keepBatch: extra['keep-batch'] === true, type }
-  const entries = planEntries(model, (extra['split-names'] as SplitNames | undefined) ?? 'auto', name)
-  const file = { name, slots: slotsMadeBy(() => new FileWriter(name, type, choices).slots(entries)) }
+  const parameters = planParameters(model, (extra['split-names'] as SplitNames | undefined) ?? 'auto', name)
+  if (type !== 'model') checkSingle(parameters, type, name)
+  const file = { name, slots: slotsMadeBy(() => fileSlots(parameters, type, choices, name)) }
   fileLength(file) // goes through all slots, so that what cannot be written is refused here
   // Weights and settings are two files, as programs that use the library keep them.
   return { files: configs ? [file, optimizerFile(settingsName(name), configs)] : [file] }
@@ -41,99 +43,85 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
 const settingsName = (name: string): string =>
   typeOfName(name) === 'optimizer' ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
 
-class FileWriter {
-  readonly #name: string
-  readonly #type: FileType
-  readonly #choices: WriteChoices
-  readonly #writer = new MsgpackWriter()
-  /** Those of the parameter that is being written. */
-  readonly #slots: Slot[] = []
-
-  constructor(name: string, type: FileType, choices: WriteChoices) {
-    this.#name = name
-    this.#type = type
-    this.#choices = choices
-    writeHeader(this.#writer, type)
+function checkSingle(parameters: readonly Parameter[], type: FileType, file: string): void {
+  const title = titleOf(type)
+  const count = parameters.length
+  if (count === 0) refuse(file, 'data', `a ${title} file holds one tensor, and there is none that it could hold`)
+  if (count > 1) {
+    const message = `a ${title} file holds one tensor, not ${count}; choose one with --only, or all with --file-type model`
+    refuse(file, 'data', message)
   }
+  if (type !== 'parameter' && parameters[0]!.stats.length > 0)
+    refuse(file, 'data', `a ${title} file has no place for statistics`)
+}
 
-  *slots(entries: Entries): Generator<Slot, void, void> {
-    if (this.#type === 'model') {
-      this.#writer.u32(entries.count)
-      this.#flush('header')
-      for (let i = 0; i < entries.count; i++) {
-        const entry = entries.at(i)
-        this.#parameter(entry, `params[${JSON.stringify(joinNames(entry.key.names))}].`)
-        yield* this.#slots
-        this.#slots.length = 0
+/** What is written between two payloads becomes one slot: a slot costs more than the bytes in it. */
+function* fileSlots(
+  parameters: readonly Parameter[],
+  type: FileType,
+  choices: WriteChoices,
+  file: string,
+): Generator<Slot, void, void> {
+  const writer = new MsgpackWriter()
+  const flush = (path: string): Slot => ({ kind: 'bytes', path, bytes: writer.take() })
+  const tensorSlots = (tensor: Tensor, scope: string): Slot[] => {
+    const payload = writeTensor(writer, tensor, choices, file)
+    return [flush(`${scope}dims`), { kind: 'payload', path: `${scope}data`, payload }]
+  }
+  writeHeader(writer, type)
+  if (type === 'model') {
+    writer.u32(parameters.length)
+    yield flush('header')
+  }
+  for (const { key, tensor, stats } of parameters) {
+    if (type === 'shape') writeShape(writer, storedShape(tensor, choices))
+    else if (type === 'tensor') yield* tensorSlots(tensor, '')
+    else {
+      const scope = type === 'model' ? `params[${JSON.stringify(key.names.join('.'))}].` : ''
+      if (type === 'model') writeKey(writer, key, tensor, file)
+      yield* tensorSlots(tensor, `${scope}value.`)
+      writer.u32(stats.length)
+      if (stats.length > 0) yield flush(`${scope}stat_count`)
+      for (const { name, tensor: stat } of stats) {
+        writer.str(name)
+        yield* tensorSlots(stat, `${scope}stats[${JSON.stringify(stat.stat ?? '')}].`)
       }
-      this.#flush('stat_count')
-    } else this.#single(entries)
-    this.#flush('header')
-    yield* this.#slots
-  }
-
-  #single({ count, at }: Entries): void {
-    const title = titleOf(this.#type)
-    if (count === 0)
-      refuse(this.#name, 'data', `a ${title} file holds one tensor, and there is none that it could hold`)
-    if (count > 1) {
-      const message = `a ${title} file holds one tensor, not ${count}; choose one with --only, or all with --file-type model`
-      refuse(this.#name, 'data', message)
     }
-    const entry = at(0)
-    if (this.#type === 'parameter') this.#parameter(entry, '')
-    else if (entry.stats.length > 0) refuse(this.#name, 'data', `a ${title} file has no place for statistics`)
-    else this.#tensor(entry.tensor, '', this.#type === 'tensor')
   }
-
-  #parameter({ key, tensor, stats }: Entry, scope: string): void {
-    if (this.#type === 'model') {
-      if (key.names.length === 0) {
-        refuse(this.#name, tensor.name, 'a parameter in a Model needs a name; give it one with --rename s/^/name/')
-      }
-      this.#writer.arrayHeader(key.names.length)
-      for (const [i, name] of key.names.entries()) this.#writer.str(key.raw?.[i] ?? name)
-    }
-    this.#tensor(tensor, `${scope}value.`)
-    this.#writer.u32(stats.length)
-    // Without statistics the next key follows, and goes with it: a slot costs more than the bytes in it.
-    if (stats.length > 0) this.#flush(`${scope}stat_count`)
-    for (const stat of stats) this.#statistic(stat, scope)
-  }
-
-  #statistic({ name, tensor }: Statistic, scope: string): void {
-    this.#writer.str(name)
-    this.#tensor(tensor, `${scope}stats[${JSON.stringify(tensor.stat ?? '')}].`)
-  }
-
-  #tensor(tensor: Tensor, scope: string, withData = true): void {
-    const { dims, batch } = storedShape(tensor, this.#choices)
-    const writer = this.#writer
-    writer.arrayHeader(dims.length)
-    for (const dim of dims) writer.u32(dim)
-    writer.u32(batch)
-    if (!withData) return
-    const wanted = 4 * dims.reduce((count, dim) => count * dim, batch)
-    const { data } = tensor
-    if (data?.byteLength !== wanted) {
-      const message = `${data?.byteLength ?? 'no'} bytes, but [${tensor.shape.join(', ')}] takes ${wanted}`
-      failWith(writeCodes['layout-mismatch'], { file: this.#name, path: tensor.name, message })
-    }
-    writer.binHeader(wanted)
-    this.#flush(`${scope}dims`)
-    this.#slots.push({ kind: 'payload', path: `${scope}data`, payload: data })
-  }
-
-  /** What was written since the last payload becomes one slot. */
-  #flush(path: string): void {
-    if (this.#writer.length > 0) this.#slots.push({ kind: 'bytes', path, bytes: this.#writer.take() })
-  }
+  if (writer.length > 0) yield flush(type === 'model' ? 'stat_count' : 'header')
 }
 
 function writeHeader(writer: MsgpackWriter, type: FileType): void {
   writer.u32(0)
   writer.u32(1)
   writer.u32(typeNumber(type))
+}
+
+function writeKey(writer: MsgpackWriter, { names, raw }: Key, tensor: Tensor, file: string): void {
+  if (names.length === 0)
+    refuse(file, tensor.name, 'a parameter in a Model needs a name; give it one with --rename s/^/name/')
+  writer.arrayHeader(names.length)
+  for (const [i, name] of names.entries()) writer.str(raw?.[i] ?? name)
+}
+
+function writeShape(writer: MsgpackWriter, { dims, batch }: WrittenShape): void {
+  writer.arrayHeader(dims.length)
+  for (const dim of dims) writer.u32(dim)
+  writer.u32(batch)
+}
+
+/** Writes everything but the data, which is returned. */
+function writeTensor(writer: MsgpackWriter, tensor: Tensor, choices: WriteChoices, file: string): Payload {
+  const stored = storedShape(tensor, choices)
+  writeShape(writer, stored)
+  const wanted = 4 * stored.dims.reduce((count, dim) => count * dim, stored.batch)
+  const { data } = tensor
+  if (data?.byteLength !== wanted) {
+    const message = `${data?.byteLength ?? 'no'} bytes, but [${tensor.shape.join(', ')}] takes ${wanted}`
+    failWith(writeCodes['layout-mismatch'], { file, path: tensor.name, message })
+  }
+  writer.binHeader(wanted)
+  return data
 }
 
 /** Settings that stand again come last: of two with one name the reference takes the first. */

@@ -131,9 +131,9 @@ function readKey(reader: MsgpackReader, state: DecodeState): MsgpackKey {
 }
 
 function enter(reader: MsgpackReader, state: DecodeState): string {
-  const most = state.options.maxDepth ?? 64
-  if (state.depth++ >= most) {
-    const message = `lists and maps are nested more than ${most} deep`
+  const max = state.options.maxDepth ?? 64
+  if (state.depth++ >= max) {
+    const message = `lists and maps are nested more than ${max} deep`
     reader.report.fail(msgpackCodes.depth, { offset: reader.offset, path: state.path, message })
   }
   return state.path

@@ -3,8 +3,7 @@
 //
 // The bytes may be a window of something longer. Then `end` says where that really ends: a value that claims more than is left is an
 // error at once, one that merely runs out of the window throws a `Shortage`, and the caller tries again with a larger window.
-import { asciiText } from '../../bytes/unit-text.js'
-import { Shortage } from '../../bytes/window-reader.js'
+import { decodeUtf8, Shortage } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
 import { msgpackCodes } from './codes.js'
 
@@ -126,13 +125,26 @@ export class MsgpackReader {
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** The next `length` bytes as a text when all are ASCII and few; otherwise undefined, and nothing is taken. */
-  takeAscii(length: number): string | undefined {
-    if (length > longestAscii) return undefined
+  /**
+   * The next `length` bytes as text; undefined when they are not UTF-8, and then nothing is taken. Where they are ASCII and equal the
+   * `guess`, that very string is returned: names repeat, and comparing them costs less than decoding.
+   */
+  takeText(length: number, guess = ''): string | undefined {
     this.#need(length)
-    const text = asciiText(this.#bytes, this.position, this.position + length)
+    const text = this.#isNext(guess, length)
+      ? guess
+      : decodeUtf8(this.#bytes.subarray(this.position, this.position + length))
     if (text !== undefined) this.position += length
     return text
+  }
+
+  #isNext(text: string, length: number): boolean {
+    if (text.length !== length) return false
+    for (let i = 0; i < length; i++) {
+      const byte = this.#bytes[this.position + i]!
+      if (byte > 0x7f || byte !== text.charCodeAt(i)) return false
+    }
+    return true
   }
 
   /** A big-endian u32 behind a type byte that the caller has looked at. */
@@ -192,10 +204,10 @@ export class MsgpackReader {
     return width === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at)
   }
 
-  /** Every item takes a byte at least, so a count can be judged before anything is read or kept. */
-  #checkLength(header: number, least: number, kind: MsgpackKind): void {
+  /** Every item takes at least one byte, so a count can be refused before anything is read or kept. */
+  #checkLength(header: number, minBytes: number, kind: MsgpackKind): void {
     const left = this.remaining - header
-    if (least <= left) return
+    if (minBytes <= left) return
     const what = kind === 'array' ? 'items' : kind === 'map' ? 'pairs' : 'bytes'
     this.report.fail(msgpackCodes.length, {
       offset: this.offset,
@@ -218,9 +230,6 @@ export class MsgpackReader {
 }
 
 const widths = [1, 2, 4] as const
-
-// Names are short and plain nearly always.
-const longestAscii = 64
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 

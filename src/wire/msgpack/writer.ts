@@ -17,7 +17,7 @@ export class MsgpackWriter {
     return this.#bytes.slice(0, this.#length)
   }
 
-  /** The same, and starts anew. */
+  /** The same, and starts over with nothing. */
   take(): Uint8Array {
     const bytes = this.finish()
     this.#length = 0
@@ -84,7 +84,7 @@ export class MsgpackWriter {
     this.raw(bytes)
   }
 
-  /** Writes the text when it is plain ASCII; otherwise nothing. Names are, and there can be a million of them. */
+  /** Writes the text when it is plain ASCII, as names are; otherwise nothing. */
   #ascii(text: string): boolean {
     const { length } = text
     const header = length < 32 ? 1 : 2

@@ -239,6 +239,16 @@ describe('a reader over a window', () => {
     expect(failureOf(() => reader.next())).toMatchObject({ code: 'msgpack/truncated', offset: 20 })
   })
 
+  it('takes text, the guess itself where that is what stands there, and nothing where it is not UTF-8', () => {
+    const reader = new MsgpackReader(hex('6162 c3a9 ff'), report)
+    expect(reader.takeText(2, 'ab')).toBe('ab')
+    // One character, but two bytes; and a byte that is a character only in another encoding.
+    expect(reader.takeText(2, 'é')).toBe('é')
+    expect(reader.takeText(1, 'ÿ')).toBeUndefined()
+    expect(reader.remaining).toBe(1)
+    expect(failureOf(() => reader.takeText(2))).toMatchObject({ code: 'msgpack/truncated', offset: 4 })
+  })
+
   it('knows the exact form of what it read', () => {
     const reader = new MsgpackReader(hex('ce00000001 01 cd0001 d0ff'), report)
     const forms = [0, 1, 2, 3].map(() => [reader.next(), reader.form, reader.value])

@@ -1,22 +1,22 @@
 // Reads the settings of an optimizer from JSON. All members may be left out. Settings that a class has and the text lacks get the
 // reference's defaults, since older releases refuse a file without them: `{"class": "Adam"}` is enough for a whole file.
-import { type ByteSource, compareBytes, decodeUtf8, fromHex, toHex } from '../../bytes/index.js'
-import type { Code } from '../../errors/index.js'
-import type { MetaValue, Model, ReadContext } from '../../model/index.js'
-import { JsonScanner, memberPath } from '../../wire/index.js'
-import { settingsCodes as codes } from './codes.js'
-import { optimizerPart, settingsId } from './optimizer.js'
-import { commonUints, optimizerClasses, prefixOf, recogniseClass } from './optimizer-classes.js'
-import { quietNan } from './write-settings-json.js'
+import { type ByteSource, compareBytes, decodeUtf8, fromHex, toHex } from '../../../bytes/index.js'
+import type { Code } from '../../../errors/index.js'
+import type { MetaValue, Model, ReadContext } from '../../../model/index.js'
+import { JsonScanner, memberPath } from '../../../wire/index.js'
+import { settingsCodes as codes } from '../codes.js'
+import { commonUints, optimizerClasses, prefixOf, recogniseClass } from './classes.js'
+import { optimizerPart, settingsId } from './settings.js'
+import { quietNan } from './write-json.js'
 
-/** No optimizer has so many settings that their text would be longer. */
+/** Far more than the settings of any optimizer take. */
 const maxBytes = 1 << 24
 
 export async function readSettings(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, limits, signal } = context
-  const most = Math.min(maxBytes, limits.indexBytes)
-  if (source.size > most) {
-    const message = `the text has ${source.size} bytes, ${most} are the most`
+  const max = Math.min(maxBytes, limits.indexBytes)
+  if (source.size > max) {
+    const message = `the text has ${source.size} bytes, ${max} is the maximum`
     report.fail(codes.size, { offset: 0, path: 'file', message })
   }
   const bytes = await source.read(0, source.size, { signal })
@@ -176,7 +176,8 @@ class SettingsReader {
   }
 
   #complete(): void {
-    const known = optimizerClasses.get(this.#class ?? recogniseClass(this.#keys()) ?? '')
+    const name = this.#class ?? recogniseClass(this.#keys()) ?? ''
+    const known = optimizerClasses.get(name)
     if (!known) return
     const added: string[] = []
     const fill = (from: ReadonlyMap<string, number>, into: Map<string, number>): void => {
@@ -187,9 +188,9 @@ class SettingsReader {
       }
     }
     fill(commonUints, this.#uints)
-    fill(known.floats, this.#floats)
+    fill(known, this.#floats)
     if (added.length === 0) return
-    const message = `${added.join(', ')} ${added.length === 1 ? 'is' : 'are'} not there; the defaults of ${known.name} were taken`
+    const message = `${added.join(', ')} ${added.length === 1 ? 'is' : 'are'} not there; the defaults of ${name} were taken`
     this.#context.report.report(codes.defaults, { offset: 0, path: 'class', message })
   }
 

@@ -5,12 +5,12 @@
 // Floats have as few digits as tell them apart from all other 32-bit floats. NaN and the infinities, which JSON lacks, are strings; a NaN
 // with more to it than its name gives its bits. Keys that are not UTF-8 stand there as the text that shows them, and `bytes` says what
 // they really are.
-import { encodeUtf8, toHex } from '../../bytes/index.js'
-import { failWith } from '../../errors/index.js'
-import type { Layout, Model } from '../../model/index.js'
-import { settingsCodes as codes } from './codes.js'
-import { configsOf, type FloatConfig, findOptimizer } from './optimizer.js'
-import { recogniseClass } from './optimizer-classes.js'
+import { encodeUtf8, toHex } from '../../../bytes/index.js'
+import { failWith } from '../../../errors/index.js'
+import type { Layout, Model } from '../../../model/index.js'
+import { settingsCodes as codes } from '../codes.js'
+import { recogniseClass } from './classes.js'
+import { configsOf, type FloatConfig, findOptimizer } from './settings.js'
 
 export const quietNan = 0x7fc00000n
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemorySource, type Model, openModel, TareError, verifySource } from '../../../src/index.js'
-import { convertToFiles, sourceOf } from '../../support/convert.js'
-import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
-import { f32, hex, open, optimizerFile, toHex, u32 } from './build.js'
+import { MemorySource, type Model, openModel, TareError, verifySource } from '../../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../../support/convert.js'
+import { fixtureBytes, fixtureSource, loadCases } from '../../../support/fixtures.js'
+import { f32, hex, open, optimizerFile, toHex, u32 } from '../build.js'
 
 const id = 'optimizer-json'
 const sourceOfText = (text: string): MemorySource =>

@@ -1,9 +1,9 @@
 // The settings of an optimizer as a JSON file of their own, to read, to edit and to turn into an Optimizer file again.
-import { decodeLossy } from '../../bytes/index.js'
-import type { Fit, Format, MetaValue, Model, Part, WriteCapabilities } from '../../model/index.js'
-import { fitSetting } from './capabilities.js'
-import { settingsCodes as codes } from './codes.js'
-import { contentOf, findOptimizer, settingsId } from './optimizer.js'
+import { decodeLossy } from '../../../bytes/index.js'
+import type { Fit, Format, MetaValue, Model, Part, WriteCapabilities } from '../../../model/index.js'
+import { fitSetting } from '../capabilities.js'
+import { settingsCodes as codes } from '../codes.js'
+import { contentOf, findOptimizer, settingsId } from './settings.js'
 
 const extensions = ['.json', '.optimizer.json']
 
@@ -23,7 +23,7 @@ export const optimizerJson: Format = {
     return name.toLowerCase().endsWith('.optimizer.json') ? 'maybe' : 'no'
   },
 
-  load: async () => (await import('./implementation.js')).optimizerJson,
+  load: async () => (await import('../implementation.js')).optimizerJson,
 }
 
 function writeFor(model: Model): WriteCapabilities {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type Model, openModel } from '../../../src/index.js'
-import { convertToFiles } from '../../support/convert.js'
-import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
-import { f32, findingsOf, hex, open, optimizerFile, toHex, u32 } from './build.js'
+import { type Model, openModel } from '../../../../src/index.js'
+import { convertToFiles } from '../../../support/convert.js'
+import { fixtureBytes, fixtureSource, loadCases } from '../../../support/fixtures.js'
+import { f32, findingsOf, hex, open, optimizerFile, toHex, u32 } from '../build.js'
 
 const write = async (model: Model, options = {}): Promise<Uint8Array> =>
   [...(await convertToFiles(model, 'primitiv', options)).values()][0]!

@@ -1,7 +1,7 @@
 // The settings of an optimizer in a model: a part, which other formats can carry, and metadata with the type of each value.
-import { compareUtf8 } from '../../bytes/index.js'
-import type { JsonValue, Metadata, MetaValue, Part } from '../../model/index.js'
-import { isKnownSetting, optimizerClasses, recogniseClass } from './optimizer-classes.js'
+import { compareUtf8 } from '../../../bytes/index.js'
+import type { JsonValue, Metadata, MetaValue, Part } from '../../../model/index.js'
+import { isKnownSetting, optimizerClasses, recogniseClass } from './classes.js'
 
 const optimizerKind = 'optimizer'
 /** The format of settings in a JSON file of their own. */
@@ -15,7 +15,7 @@ export interface OptimizerContent {
   readonly nanBits?: ReadonlyMap<string, bigint>
   /** The bytes of keys that are not UTF-8, by the text that stands for them. */
   readonly rawKeys?: ReadonlyMap<string, Uint8Array>
-  /** Settings whose key had come before in the same map; nobody reads them, but a copy has them too. */
+  /** Settings whose key had come before in the same map; no reader takes them, but a copy has them too. */
   readonly repeats?: Repeats
 }
 
@@ -104,10 +104,41 @@ function isSetting(key: string, value: MetaValue, content: OptimizerContent | un
 
 const numberOf = (value: MetaValue): number => Number((value as { value: number | bigint | string }).value)
 
-/** The order of the reference's usual build for the keys of its classes, by bytes for all others. */
+/** The order of GNU builds of the reference for the keys of its classes, by bytes for all others. */
 function inDefaultOrder(keys: readonly string[]): string[] {
-  const name = recogniseClass(keys)
-  const usual = [...((name === undefined ? undefined : optimizerClasses.get(name)?.floats.keys()) ?? [])]
-  const place = (key: string): number => (usual.includes(key) ? usual.indexOf(key) : usual.length)
+  const known = [...(optimizerClasses.get(recogniseClass(keys) ?? '')?.keys() ?? [])]
+  const place = (key: string): number => (known.includes(key) ? known.indexOf(key) : known.length)
   return keys.toSorted((a, b) => place(a) - place(b) || compareUtf8(a, b))
+}
+
+/** Settings that another container has carried, checked. */
+export function restorePart(part: Part): Part | undefined {
+  const content = contentOf(part)
+  if (!content) return undefined
+  const { uints, floats, nanBits, rawKeys, repeats } = content
+  const isWhole =
+    isMap(uints, isU32) &&
+    isMap(floats, isNumber) &&
+    (nanBits === undefined || isMap(nanBits, (value) => typeof value === 'bigint')) &&
+    (rawKeys === undefined || isMap(rawKeys, (value) => value instanceof Uint8Array)) &&
+    (repeats === undefined || isRepeats(repeats))
+  return isWhole ? optimizerPart(content) : undefined
+}
+
+type Test = (value: unknown) => boolean
+const isNumber: Test = (value) => typeof value === 'number'
+const isU32: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32
+const isMap = (map: unknown, test: Test): boolean =>
+  map instanceof Map && [...map].every(([key, value]) => typeof key === 'string' && test(value))
+
+function isRepeats({ uints, floats }: Partial<Repeats>): boolean {
+  const isPair = (pair: unknown, test: Test): boolean =>
+    Array.isArray(pair) && typeof pair[0] === 'string' && test(pair[1])
+  const isFloat: Test = (value) => isNumber((value as Partial<FloatConfig> | null)?.value)
+  return (
+    Array.isArray(uints) &&
+    Array.isArray(floats) &&
+    uints.every((pair) => isPair(pair, isU32)) &&
+    floats.every((pair) => isPair(pair, isFloat))
+  )
 }
