@@ -21,8 +21,8 @@ import {
   text,
   type WriteCapabilities,
 } from '../../model/index.js'
-import { derivedKeys } from './derive-metadata.js'
 import { fileOf, isSectioned, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
+import { derivedKeys } from './sectioned/derive-metadata.js'
 import { givenSpecialIds, withSpecialIds } from './special-ids.js'
 import { dtypeCode, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 import { inReferenceOrder } from './tensor-order.js'

@@ -3,7 +3,7 @@ import { check } from './check.js'
 import { layout } from './layout.js'
 import { restorePart } from './parts.js'
 import { read } from './read.js'
-import { repair } from './repair.js'
+import { repair } from './repair/repair.js'
 
 export const embd: Implementation = {
   async read(source, context) {

@@ -7,10 +7,10 @@ import { vocabularyPart } from '../../content/vocabulary.js'
 import type { Model, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { crc32 } from './crc.js'
+import { reportOrientation } from './orientation.js'
 import { layoutPart } from './parts.js'
-import { reportOrientation } from './report-orientation.js'
-import { readSectioned } from './sectioned-read.js'
-import { type Walk, walkStream } from './stream-walk.js'
+import { readSectioned } from './sectioned/read.js'
+import { type Walk, walkStream } from './stream/walk.js'
 import { checkedHeader, descriptor, flag, footer, header, magic, magicEnd } from './structs.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Model> {

@@ -1,8 +1,8 @@
 // Where the sections of a file lie, whether they overlap, and what lies between them.
-import type { ExtentRecorder } from '../../bytes/index.js'
-import type { Report } from '../../errors/index.js'
-import { codes } from './codes.js'
-import type { Range } from './parts.js'
+import type { ExtentRecorder } from '../../../bytes/index.js'
+import type { Report } from '../../../errors/index.js'
+import { codes } from '../codes.js'
+import type { Range } from '../parts.js'
 
 interface Section {
   readonly name: string

@@ -5,16 +5,16 @@
 //
 // The walk goes over the records and skips the data. It does not report: whether the file has this layout at all is decided by how
 // far the walk gets. What it finds is kept until then.
-import { type ByteSource, countElements, decodeLossy, decodeUtf8, type Extent } from '../../bytes/index.js'
-import { NameSet } from '../../bytes/name-set.js'
-import { TokenTable } from '../../content/vocabulary.js'
-import { f32 } from '../../dtypes/index.js'
-import { type Code, type Details, maxFindings } from '../../errors/index.js'
-import { type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
-import { PackedTensors } from '../../model/packed-tensors.js'
-import { codes } from './codes.js'
-import { StreamWindow } from './stream-window.js'
-import { bytesPerEntry, maxRank, maxStringLength, maxTokenCount } from './structs.js'
+import { type ByteSource, countElements, decodeLossy, decodeUtf8, type Extent } from '../../../bytes/index.js'
+import { NameSet } from '../../../bytes/name-set.js'
+import { TokenTable } from '../../../content/vocabulary.js'
+import { f32 } from '../../../dtypes/index.js'
+import { type Code, type Details, maxFindings } from '../../../errors/index.js'
+import { type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
+import { PackedTensors } from '../../../model/packed-tensors.js'
+import { codes } from '../codes.js'
+import { StreamWindow } from '../stream-window.js'
+import { bytesPerEntry, maxRank, maxStringLength, maxTokenCount } from '../structs.js'
 
 export interface Problem {
   readonly code: Code

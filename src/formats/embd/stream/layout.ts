@@ -1,7 +1,7 @@
 // Writing the stream layout, with the same bytes as the reference converter.
-import { encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { vocabularyOf } from '../../content/vocabulary.js'
-import { failWith, writeCodes } from '../../errors/index.js'
+import { encodeUtf8, joinBytes } from '../../../bytes/index.js'
+import { vocabularyOf } from '../../../content/vocabulary.js'
+import { failWith, writeCodes } from '../../../errors/index.js'
 import {
   type FileLayout,
   fileLength,
@@ -10,11 +10,11 @@ import {
   slotsMadeBy,
   type Tensor,
   type WriteOptions,
-} from '../../model/index.js'
-import { codes } from './codes.js'
-import { magic, maxRank, maxStringLength, maxTokenCount } from './structs.js'
-import { inFileOrder } from './tensor-order.js'
-import { u32 } from './u32.js'
+} from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { magic, maxRank, maxStringLength, maxTokenCount } from '../structs.js'
+import { inFileOrder } from '../tensor-order.js'
+import { u32 } from '../u32.js'
 
 export function layoutStream(model: Model, { name: file }: WriteOptions): FileLayout {
   const tensors = inFileOrder(model)

@@ -1,13 +1,13 @@
 // The tensor index: descriptors of 32 bytes, and behind the last one all names in the same order, without separators.
-import { type ByteSource, Cursor, countElements, decodeLossy, decodeUtf8, toSafe } from '../../bytes/index.js'
-import { NameSet } from '../../bytes/name-set.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
-import type { DType } from '../../dtypes/index.js'
-import { type ReadContext, rangePayload } from '../../model/index.js'
-import { PackedTensors } from '../../model/packed-tensors.js'
-import { codes } from './codes.js'
-import { hex } from './crc.js'
-import { type Descriptor, descriptor, dtypes, maxRank } from './structs.js'
+import { type ByteSource, Cursor, countElements, decodeLossy, decodeUtf8, toSafe } from '../../../bytes/index.js'
+import { NameSet } from '../../../bytes/name-set.js'
+import { fnv1a32 } from '../../../digest/fnv1a.js'
+import type { DType } from '../../../dtypes/index.js'
+import { type ReadContext, rangePayload } from '../../../model/index.js'
+import { PackedTensors } from '../../../model/packed-tensors.js'
+import { codes } from '../codes.js'
+import { hex } from '../crc.js'
+import { type Descriptor, descriptor, dtypes, maxRank } from '../structs.js'
 
 /** What the file has of the data section. */
 export interface DataRange {

@@ -1,8 +1,8 @@
-import type { ByteSource } from '../../bytes/index.js'
-import type { Finding } from '../../errors/index.js'
-import type { Model, ReadContext } from '../../model/index.js'
-import { descriptor, type Header } from './structs.js'
-import { readTensorIndex, type TensorIndex, totalNameLength } from './tensor-index.js'
+import type { ByteSource } from '../../../bytes/index.js'
+import type { Finding } from '../../../errors/index.js'
+import type { Model, ReadContext } from '../../../model/index.js'
+import { readTensorIndex, type TensorIndex, totalNameLength } from '../sectioned/tensor-index.js'
+import { descriptor, type Header } from '../structs.js'
 
 /** A sectioned file as it was read, with everything that is wrong with it. */
 export interface Damaged {

@@ -1,11 +1,11 @@
 // Mends a stream file whose end is wrong: bytes behind the last token are left out, and where the file was cut, what is whole is kept.
-import type { ByteSource } from '../../bytes/index.js'
-import { vocabularyPart } from '../../content/vocabulary.js'
-import type { Model, Repair, WriteOptions } from '../../model/index.js'
-import { codes } from './codes.js'
-import { layoutStream } from './layout-stream.js'
-import { layoutPart } from './parts.js'
-import type { Walk } from './stream-walk.js'
+import type { ByteSource } from '../../../bytes/index.js'
+import { vocabularyPart } from '../../../content/vocabulary.js'
+import type { Model, Repair, WriteOptions } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { layoutPart } from '../parts.js'
+import { layoutStream } from '../stream/layout.js'
+import type { Walk } from '../stream/walk.js'
 
 const cutAt = {
   tensor: new Set([codes['truncated-name'], codes['truncated-shape'], codes['truncated-data']]),

@@ -1,15 +1,15 @@
 // Mends a sectioned file by replacing single fields and leaving all other bytes where they are: lengths and hashes that the file itself
 // gives the right value for, a footer that is missing or has the wrong mark, bytes behind the end, and the three checksums.
-import { type ByteSource, Cursor, encodeUtf8 } from '../../bytes/index.js'
-import { vocabularyOf } from '../../content/vocabulary.js'
-import { combineCrc32 } from '../../digest/crc32-combine.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
-import type { ReadContext, Repair, Slot, WriteOptions } from '../../model/index.js'
-import { hex } from './crc.js'
+import { type ByteSource, Cursor, encodeUtf8 } from '../../../bytes/index.js'
+import { vocabularyOf } from '../../../content/vocabulary.js'
+import { combineCrc32 } from '../../../digest/crc32-combine.js'
+import { fnv1a32 } from '../../../digest/fnv1a.js'
+import type { ReadContext, Repair, Slot, WriteOptions } from '../../../model/index.js'
+import { hex } from '../crc.js'
+import { type Patch, PatchedFile } from '../patched-file.js'
+import * as structs from '../structs.js'
+import { u32 } from '../u32.js'
 import { type Damaged, readIndexAgain } from './damaged.js'
-import { type Patch, PatchedFile } from './patched-file.js'
-import * as structs from './structs.js'
-import { u32 } from './u32.js'
 
 /** All that may be wrong for this way of repairing. */
 const repairable: ReadonlySet<string> = new Set([

@@ -1,8 +1,8 @@
 // Writing the sectioned layout, where the document leaves a choice in one fixed way: sections in the order of its drawing, the special
 // ids in front of the tokens with an absolute offset, data last, padding only where alignment wants it.
-import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../content/vocabulary.js'
-import { type Code, failWith, writeCodes } from '../../errors/index.js'
+import { alignUp, encodeUtf8, joinBytes } from '../../../bytes/index.js'
+import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../../content/vocabulary.js'
+import { type Code, failWith, writeCodes } from '../../../errors/index.js'
 import {
   type DigestSlot,
   type FileLayout,
@@ -12,13 +12,13 @@ import {
   slotsMadeBy,
   type Tensor,
   type WriteOptions,
-} from '../../model/index.js'
-import { codes } from './codes.js'
-import { crc32 } from './crc.js'
+} from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { crc32 } from '../crc.js'
+import { fileOf, repeatedKind } from '../parts.js'
+import * as structs from '../structs.js'
+import { inFileOrder } from '../tensor-order.js'
 import { metadataToWrite } from './derive-metadata.js'
-import { fileOf, repeatedKind } from './parts.js'
-import * as structs from './structs.js'
-import { inFileOrder } from './tensor-order.js'
 import { planIndex } from './write-index.js'
 
 export async function layoutSectioned(model: Model, options: WriteOptions): Promise<FileLayout> {

@@ -1,13 +1,10 @@
 // Reads a sectioned file: header and footer, then the three sections that make up the index. The data section is only placed.
-import { type ByteSource, Cursor, compareBytes, toSafe } from '../../bytes/index.js'
-import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
-import { codes } from './codes.js'
-import { crc32, hex } from './crc.js'
-import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
-import { layoutPart, type Range, type SectionedFile } from './parts.js'
-import { reportOrientation } from './report-orientation.js'
-import { placeTensors } from './sectioned-data.js'
-import { recordPadding, SectionMap } from './sections.js'
+import { type ByteSource, Cursor, compareBytes, toSafe } from '../../../bytes/index.js'
+import type { MetaValue, Model, Part, ReadContext } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { crc32, hex } from '../crc.js'
+import { reportOrientation } from '../orientation.js'
+import { layoutPart, type Range, type SectionedFile } from '../parts.js'
 import {
   bytesPerEntry,
   checkedHeader,
@@ -19,9 +16,12 @@ import {
   magicEnd,
   metadataHeader,
   vocabHeader,
-} from './structs.js'
+} from '../structs.js'
+import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
+import { placeTensors } from './place-tensors.js'
+import { recordPadding, SectionMap } from './sections.js'
 import { type DataRange, readTensorIndex, TensorIndex, totalNameLength } from './tensor-index.js'
-import { readVocab, type VocabSection } from './vocab.js'
+import { readVocab, type VocabSection } from './vocabulary.js'
 
 export async function readSectioned(source: ByteSource, context: ReadContext): Promise<Model> {
   const { report, extents, signal } = context

@@ -1,9 +1,9 @@
 // Gives every tensor of the index its bytes in the data section, and finds out which of them share bytes or leave some over.
-import type { ByteSource } from '../../bytes/index.js'
-import { sortedPositions } from '../../bytes/sort-positions.js'
-import type { ReadContext, Tensor } from '../../model/index.js'
-import { codes } from './codes.js'
-import { alignment } from './structs.js'
+import type { ByteSource } from '../../../bytes/index.js'
+import { sortedPositions } from '../../../bytes/sort-positions.js'
+import type { ReadContext, Tensor } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { alignment } from '../structs.js'
 import { type DataRange, descriptorPath, type TensorIndex } from './tensor-index.js'
 
 export interface DataSection extends DataRange {

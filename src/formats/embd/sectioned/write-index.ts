@@ -1,11 +1,11 @@
 // The tensor index of a file that is written. For a million tensors it has tens of megabytes, so it is made in pieces, when they are asked for;
 // before that, one pass finds out what cannot be written and how long everything is.
-import { alignUp, encodeUtf8 } from '../../bytes/index.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
-import { type Code, failWith, writeCodes } from '../../errors/index.js'
-import { madeSlot, type Slot, type Tensor } from '../../model/index.js'
-import { codes } from './codes.js'
-import { descriptor, dtypeCode, maxRank } from './structs.js'
+import { alignUp, encodeUtf8 } from '../../../bytes/index.js'
+import { fnv1a32 } from '../../../digest/fnv1a.js'
+import { type Code, failWith, writeCodes } from '../../../errors/index.js'
+import { madeSlot, type Slot, type Tensor } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { descriptor, dtypeCode, maxRank } from '../structs.js'
 
 /** So many tensors make a piece. */
 const pieceCount = 4096

@@ -1,13 +1,19 @@
 // Mends a sectioned file by writing it anew with the tensors that can be read: those whose bytes were cut off, and those that no reader
 // can take, are left out and named.
-import { Cursor } from '../../bytes/index.js'
-import { NameSet } from '../../bytes/name-set.js'
-import { findSpecialIds, tableOf, type Vocabulary, vocabularyKind, vocabularyPart } from '../../content/vocabulary.js'
-import type { Model, Repair, WriteOptions } from '../../model/index.js'
+import { Cursor } from '../../../bytes/index.js'
+import { NameSet } from '../../../bytes/name-set.js'
+import {
+  findSpecialIds,
+  tableOf,
+  type Vocabulary,
+  vocabularyKind,
+  vocabularyPart,
+} from '../../../content/vocabulary.js'
+import type { Model, Repair, WriteOptions } from '../../../model/index.js'
+import { fileOf } from '../parts.js'
+import { layoutSectioned } from '../sectioned/layout.js'
+import * as structs from '../structs.js'
 import { bare, type Damaged, readIndexAgain } from './damaged.js'
-import { layoutSectioned } from './layout-sectioned.js'
-import { fileOf } from './parts.js'
-import * as structs from './structs.js'
 
 /** A tensor with one of these is not among those that were read. */
 const unreadable: ReadonlySet<string> = new Set([
