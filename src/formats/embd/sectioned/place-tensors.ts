@@ -1,114 +1,82 @@
 // Gives every tensor of the index its bytes in the data section, and finds out which of them share bytes or leave some over.
-import type { ByteSource } from '../../../bytes/index.js'
-import { sortedPositions } from '../../../bytes/sort-positions.js'
-import type { ReadContext, Tensor } from '../../../model/index.js'
+import { type ByteSource, gaps, inOrder, overlaps, type Range } from '../../../bytes/index.js'
+import { type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { alignment } from '../structs.js'
-import { type DataRange, descriptorPath, type TensorIndex } from './tensor-index.js'
+import { alignment, descriptor } from '../structs.js'
+import { descriptorPath, type IndexEntry } from './tensor-index.js'
 
-export interface DataSection extends DataRange {
-  /** Whether the file has all of it that the header states. */
+export interface DataSection {
+  readonly offset: number
+  /** How much of it the file has. */
+  readonly size: number
+  /** Whether that is all that the header states. */
   readonly isWhole: boolean
   readonly isAligned: boolean
 }
 
 export interface PlacedTensors {
   readonly tensors: readonly Tensor[]
-  /** Bytes of the section that belong to no tensor, absolute: where each stretch of them starts and ends. */
-  readonly padding: Float64Array
+  /** Bytes of the section that belong to no tensor, by their offsets in the file. */
+  readonly padding: readonly Range[]
 }
 
-const none = new Float64Array(0)
-
+/** `count`: how many tensors the header announces. */
 export function placeTensors(
-  index: TensorIndex,
+  index: readonly IndexEntry[],
+  count: number,
   section: DataSection,
   source: ByteSource,
-  context: ReadContext,
+  { report, extents }: ReadContext,
 ): PlacedTensors {
-  const { tensors, offsets, sizes } = index
-  let relative = -1
-  let isSound = index.isComplete
-  let isCut = false
-  for (let i = 0; i < tensors.length; i++) {
-    const offset = offsets[i]!
-    const size = sizes[i]!
-    if (offset + size > section.size) {
-      isCut = true
+  const complain = (
+    code: 'data-range' | 'alignment' | 'alignment-absolute' | 'tensor-overlap',
+    { number, at }: IndexEntry,
+    message: string,
+  ): void => {
+    const offset = at + descriptor.offsetOf('dataOffset')
+    report.report(codes[code], { offset, path: descriptorPath(number, 'data_offset'), message })
+  }
+  const placed: IndexEntry[] = []
+  let isSound = index.length === count
+  let relative: IndexEntry | undefined
+  for (const entry of index) {
+    const { start, end, name, dtype, shape } = entry
+    if (end > section.size) {
+      isSound = false
+      const where = Number.isFinite(start) ? `data_offset ${start}` : 'an offset beyond 2^53'
+      const message = `${dtype.byteLength(shape)} bytes at ${where}, but the data section has ${section.size}`
       // When the section itself is cut off, that was said already.
-      if (section.isWhole) complainOfRange(index, i, section, context)
+      if (section.isWhole) complain('data-range', entry, message)
       continue
     }
-    if (section.isAligned && (section.offset + offset) % alignment !== 0) {
-      if (offset % alignment === 0) relative = relative < 0 ? i : relative
+    placed.push(entry)
+    const offset = section.offset + start
+    if (section.isAligned && offset % alignment !== 0) {
+      if (start % alignment === 0) relative ??= entry
       else {
-        complain(index, i, 'alignment', `data_offset ${offset} is no multiple of ${alignment}`, context)
         isSound = false
+        complain('alignment', entry, `data_offset ${start} is no multiple of ${alignment}`)
       }
     }
-    context.extents?.add({
-      file: source.name,
-      offset: section.offset + offset,
-      length: size,
-      path: `data[${JSON.stringify(tensors.nameAt(i))}]`,
-      kind: 'data',
-    })
+    if (!extents) continue
+    const path = `data[${JSON.stringify(name)}]`
+    extents.add({ file: source.name, offset, length: end - start, path, kind: 'data' })
   }
-  if (relative >= 0) {
+  if (relative) {
     const message = `tensors are aligned from the section's start at ${section.offset}, which is no multiple of ${alignment}`
-    complain(index, relative, 'alignment-absolute', message, context)
+    complain('alignment-absolute', relative, message)
   }
-  const placed = isCut ? index.withData() : index
-  const padding = checkOverlap(placed, section, context)
-  // With a tensor missing or in the wrong place, the bytes between tensors may well be somebody's.
-  return { tensors: placed.tensors, padding: isSound && !isCut && padding ? padding : none }
-}
-
-function complainOfRange(index: TensorIndex, i: number, section: DataSection, context: ReadContext): void {
-  const offset = index.offsets[i]!
-  const where = Number.isFinite(offset) ? `data_offset ${offset}` : 'an offset beyond 2^53'
-  const message = `${index.sizes[i]} bytes at ${where}, but the data section has ${section.size}`
-  complain(index, i, 'data-range', message, context)
-}
-
-function complain(
-  index: TensorIndex,
-  i: number,
-  code: 'data-range' | 'alignment' | 'alignment-absolute' | 'tensor-overlap',
-  message: string,
-  { report }: ReadContext,
-): void {
-  const path = descriptorPath(index.numbers[i]!, 'data_offset')
-  report.report(codes[code], { offset: index.placeOf(i, 'dataOffset'), path, message })
-}
-
-/** The bytes between tensors, unless some tensors share theirs. */
-function checkOverlap(index: TensorIndex, section: DataSection, context: ReadContext): Float64Array | undefined {
-  const { tensors, offsets, sizes } = index
-  const gaps = new Float64Array(2 * tensors.length + 2)
-  let found = 0
-  const addGap = (start: number, end: number): void => {
-    gaps[found++] = section.offset + start
-    gaps[found++] = section.offset + end
+  const ordered = inOrder(placed)
+  for (const [before, entry] of overlaps(ordered)) {
+    isSound = false
+    complain('tensor-overlap', entry, `${JSON.stringify(entry.name)} shares bytes with ${JSON.stringify(before.name)}`)
   }
-  let isSound = true
-  let reached = 0
-  let before = -1
-  for (const i of inFileOrder(index)) {
-    const start = offsets[i]!
-    const end = start + sizes[i]!
-    if (start < reached) {
-      const message = `${JSON.stringify(tensors.nameAt(i))} shares bytes with ${JSON.stringify(tensors.nameAt(before))}`
-      complain(index, i, 'tensor-overlap', message, context)
-      isSound = false
-    } else if (start > reached) addGap(reached, start)
-    if (end > reached) before = i
-    reached = Math.max(reached, end)
-  }
-  if (reached < section.size) addGap(reached, section.size)
-  return isSound ? gaps.slice(0, found) : undefined
+  const tensors = placed.map(({ name, dtype, shape, start, end }): Tensor => {
+    const data = rangePayload(source, section.offset + start, end - start)
+    return { name, dtype, shape, order: 'row', role: 'weight', data }
+  })
+  // With a tensor missing or in the wrong place, the bytes between tensors may belong to one.
+  if (!isSound) return { tensors, padding: [] }
+  const inFile = ({ start, end }: Range): Range => ({ start: section.offset + start, end: section.offset + end })
+  return { tensors, padding: Array.from(gaps(ordered, 0, section.size), inFile) }
 }
-
-/** The numbers of tensors by where they start. */
-const inFileOrder = ({ tensors, offsets }: TensorIndex): Iterable<number> =>
-  sortedPositions(tensors.length, (a, b) => offsets[a]! - offsets[b]!)

@@ -5,15 +5,20 @@
 //
 // The walk goes over the records and skips the data. It does not report: whether the file has this layout at all is decided by how
 // far the walk gets. What it finds is kept until then.
-import { type ByteSource, countElements, decodeLossy, decodeUtf8, type Extent } from '../../../bytes/index.js'
-import { NameSet } from '../../../bytes/name-set.js'
+import {
+  type ByteSource,
+  countElements,
+  decodeLossy,
+  decodeUtf8,
+  type Extent,
+  Shortage,
+  WindowReader,
+} from '../../../bytes/index.js'
 import { TokenTable } from '../../../content/vocabulary.js'
 import { f32 } from '../../../dtypes/index.js'
 import { type Code, type Details, maxFindings } from '../../../errors/index.js'
 import { type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
-import { PackedTensors } from '../../../model/packed-tensors.js'
 import { codes } from '../codes.js'
-import { StreamWindow } from '../stream-window.js'
 import { bytesPerEntry, maxRank, maxStringLength, maxTokenCount } from '../structs.js'
 
 export interface Problem {
@@ -34,21 +39,6 @@ export interface Walk {
   readonly extents: readonly Extent[]
 }
 
-/** An early draft of the format, never in use, had names in fields of this size, filled up with zeros. */
-const draftNameSize = 64
-
-function isPadded(field: Uint8Array): boolean {
-  const end = field.indexOf(0)
-  return field.byteLength === draftNameSize && end >= 0 && field.subarray(end).every((byte) => byte === 0)
-}
-
-/** Ends the walk; never leaves this file. */
-class Stop extends Error {
-  constructor(readonly problem: Problem) {
-    super(problem.details.message)
-  }
-}
-
 export async function walkStream(source: ByteSource, context: ReadContext): Promise<Walk> {
   const walker = new Walker(source, context)
   try {
@@ -60,22 +50,38 @@ export async function walkStream(source: ByteSource, context: ReadContext): Prom
   }
 }
 
+/** Ends the walk; never leaves this file. */
+class Stop extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.details.message)
+  }
+}
+
+/** An early draft of the format, never in use, had names in fields of this size, filled up with zeros. */
+const draftNameSize = 64
+
+const shapeFields = ['shape[0]', 'shape[1]', 'shape[2]', 'shape[3]']
+
 class Walker {
   readonly #source: ByteSource
   readonly #context: ReadContext
-  readonly #window: StreamWindow
-  readonly #extents: Extent[] = []
+  readonly #window: WindowReader
+  readonly #tensors: Tensor[] = []
+  readonly #names = new Set<string>()
   readonly #problems: Problem[] = []
-  readonly #tensors = new PackedTensors()
-  readonly #names = new NameSet((position) => this.#tensors.nameAt(position))
+  readonly #extents: Extent[] = []
   #vocabulary: TokenTable | undefined
   #isPlausible = true
   #at = 0
+  /** What the paths of fields begin with. */
+  #scope = ''
+  /** The beginning of the record that is being read, and what was known there. */
+  #mark = { at: 0, problems: 0, extents: 0 }
 
   constructor(source: ByteSource, context: ReadContext) {
     this.#source = source
     this.#context = context
-    this.#window = new StreamWindow(source, context.signal)
+    this.#window = new WindowReader(source, { signal: context.signal })
   }
 
   result(): Walk {
@@ -89,177 +95,219 @@ class Walker {
   }
 
   async walk(): Promise<number> {
-    this.#note(0, 4, 'header.magic', 'EMBD')
-    this.#at = 4
-    const version = await this.#u32('truncated-header', 'header.version')
-    if (version !== 1)
-      this.#stop('version', 4, 'header.version', `version ${version}, but the stream layout has only 1`)
-    const count = await this.#u32('truncated-header', 'header.tensor_count')
-    if (count > 0) await this.#judgeFirstName()
-    for (let i = 0; i < count; i++) await this.#tensor(i)
+    let count = 0
+    await this.#records(1, () => {
+      count = this.#header()
+    })
+    await this.#records(count, (index) => this.#tensor(index))
     await this.#tokens()
     return this.#at
   }
 
-  async #judgeFirstName(): Promise<void> {
-    const at = this.#at
-    if (!this.#window.exists(at, 4)) return
-    await this.#window.fetch(at, 4)
-    const room = Math.min(this.#window.size - at - 4, draftNameSize)
-    const length = Math.min(this.#window.u32(at), room)
-    await this.#window.fetch(at + 4, room)
-    const start = this.#window.slice(at + 4, Math.min(length, 3))
-    this.#isPlausible = start.every((byte) => byte >= 0x20) && !isPadded(this.#window.slice(at + 4, room))
+  /** Reads records one after another. One that runs out of the window starts again when more bytes are there. */
+  async #records(count: number, read: (index: number) => void): Promise<void> {
+    let index = 0
+    await this.#window.whole(() => {
+      while (index < count) {
+        this.#mark = { at: this.#at, problems: this.#problems.length, extents: this.#extents.length }
+        read(index)
+        index++
+      }
+    })
   }
 
-  async #tensor(index: number): Promise<void> {
-    const path = `tensors[${index}]`
+  /** The number of tensors. */
+  #header(): number {
+    this.#scope = 'header.'
+    this.#note(0, 4, 'magic', 'EMBD')
+    this.#at = 4
+    const version = this.#u32('truncated-header', 'version')
+    if (version !== 1) this.#stop('version', 4, 'version', `version ${version}, but the stream layout has only 1`)
+    const count = this.#u32('truncated-header', 'tensor_count')
+    if (count > 0 && this.#exists(4)) this.#judgeFirstName()
+    return count
+  }
+
+  #judgeFirstName(): void {
+    const at = this.#at + 4
+    const room = Math.min(this.#source.size - at, draftNameSize)
+    this.#need(4 + room)
+    const field = this.#window.slice(at, room)
+    const length = this.#window.view.getUint32(this.#at - this.#window.offset, true)
+    const end = field.indexOf(0)
+    const isPadded = room === draftNameSize && end >= 0 && field.subarray(end).every((byte) => byte === 0)
+    this.#isPlausible = field.subarray(0, Math.min(length, 3)).every((byte) => byte >= 0x20) && !isPadded
+  }
+
+  #tensor(index: number): void {
+    this.#scope = `tensors[${index}].`
     const start = this.#at
-    const { bytes, offset } = await this.#string('truncated-name', path, 'name')
-    const rank = await this.#u32('truncated-shape', `${path}.ndim`)
-    if (rank < 1 || rank > maxRank) {
-      this.#stop('ndim', this.#at - 4, `${path}.ndim`, `${rank} dimensions, but only 1 to ${maxRank} are possible`)
-    }
-    const shape = await this.#shape(rank, path)
+    const bytes = this.#name()
+    const rank = this.#u32('truncated-shape', 'ndim')
+    if (rank < 1 || rank > maxRank)
+      this.#stop('ndim', this.#at - 4, 'ndim', `${rank} dimensions, but only 1 to ${maxRank} are possible`)
+    const shape = Array.from({ length: rank }, (_, i) => this.#dim(i))
+    const size = this.#dataSize(shape)
     const name = decodeUtf8(bytes)
-    const size = this.#dataSize(shape, path)
     const data = this.#at
-    if (this.#context.extents)
-      this.#note(data, size, `data[${JSON.stringify(name ?? decodeLossy(bytes))}]`, undefined, 'data')
+    if (this.#context.extents) this.#extent(data, size, `data[${JSON.stringify(name ?? decodeLossy(bytes))}]`, 'data')
     this.#at += size
     if (name === undefined) {
-      this.#complain('name-utf8', offset, `${path}.name`, 'the name is not UTF-8')
+      this.#complain('name-utf8', start + 4, 'name', 'the name is not UTF-8')
       return
     }
-    if (name === '') this.#complain('empty-tensor-name', start, `${path}.name`, 'the name is empty')
-    if (this.#names.add(name, this.#tensors.length) !== undefined) {
-      this.#complain('duplicate-tensor-name', offset, `${path}.name`, `${JSON.stringify(name)} was there before`)
+    if (name === '') this.#complain('empty-tensor-name', start, 'name', 'the name is empty')
+    if (this.#names.has(name)) {
+      this.#complain('duplicate-tensor-name', start + 4, 'name', `${JSON.stringify(name)} was there before`)
       return
     }
-    if ((this.#tensors.length + 1) * bytesPerEntry > this.#context.limits.indexBytes) {
-      this.#stop('index-limit', start, path, `more than ${this.#tensors.length} tensors are over the limit`)
-    }
+    this.#names.add(name)
+    if ((this.#tensors.length + 1) * bytesPerEntry > this.#context.limits.indexBytes)
+      this.#stop('index-limit', start, '', `more than ${this.#tensors.length} tensors are over the limit`)
     const payload = rangePayload(this.#source, data, size)
     this.#tensors.push({ name, dtype: f32, shape, order: 'row', role: 'weight', data: payload })
   }
 
-  async #shape(rank: number, path: string): Promise<number[]> {
-    const shape: number[] = []
-    for (let i = 0; i < rank; i++) {
-      const dim = await this.#u32('truncated-shape', `${path}.shape[${i}]`)
-      if (dim === 0) this.#stop('dim-zero', this.#at - 4, `${path}.shape[${i}]`, 'the dimension is 0')
-      shape.push(dim)
+  #name(): Uint8Array {
+    const length = this.#u32('truncated-name', 'name_length')
+    const offset = this.#at
+    if (length > maxStringLength) this.#overlong(length, offset - 4, 'name_length')
+    if (!this.#exists(length)) {
+      const message = `${length} bytes, but only ${this.#source.size - offset} are left`
+      this.#stop('truncated-name', offset - 4, 'name', message)
     }
-    return shape
+    if (length > this.#context.limits.indexBytes)
+      this.#stop('index-limit', offset - 4, 'name', `a name of ${length} bytes is over the limit`)
+    this.#need(length)
+    const bytes = this.#window.slice(offset, length)
+    if (this.#context.extents) this.#note(offset, length, 'name', decodeLossy(bytes.subarray(0, 200)))
+    this.#at += length
+    return bytes
   }
 
-  #dataSize(shape: readonly number[], path: string): number {
-    const text = `[${shape.join(', ')}] of f32`
-    const place = this.#at - 4 * shape.length
+  #dim(index: number): number {
+    const dim = this.#u32('truncated-shape', shapeFields[index]!)
+    if (dim === 0) this.#stop('dim-zero', this.#at - 4, shapeFields[index]!, 'the dimension is 0')
+    return dim
+  }
+
+  #dataSize(shape: readonly number[]): number {
+    const text = (): string => `[${shape.join(', ')}] of f32`
     const size = countElements(shape) === undefined ? undefined : f32.byteLength(shape)
-    if (size === undefined)
-      this.#stop('shape-overflow', place, `${path}.shape`, `${text} is more than any file can hold`)
-    if (!this.#window.exists(this.#at, size)) {
-      const left = this.#window.size - this.#at
-      this.#stop('truncated-data', this.#at, `${path}.data`, `${text} takes ${size} bytes, but only ${left} are left`)
+    if (size === undefined) {
+      const message = `${text()} is more than any file can hold`
+      return this.#stop('shape-overflow', this.#at - 4 * shape.length, 'shape', message)
+    }
+    if (!this.#exists(size)) {
+      const left = this.#source.size - this.#at
+      this.#stop('truncated-data', this.#at, 'data', `${text()} takes ${size} bytes, but only ${left} are left`)
     }
     return size
   }
 
   async #tokens(): Promise<void> {
-    const count = await this.#u32('truncated-vocab-count', 'vocab.count')
+    this.#scope = 'vocab.'
+    let count = 0
+    await this.#records(1, () => {
+      count = this.#u32('truncated-vocab-count', 'count')
+    })
     if (count === 0) return
     const start = this.#at
     if (count > maxTokenCount) {
       const message = `${count} tokens; the reference library reads at most ${maxTokenCount}`
-      this.#complain('vocab-count-limit', start - 4, 'vocab.count', message)
+      this.#complain('vocab-count-limit', start - 4, 'count', message)
     }
-    if (!this.#window.exists(start, count * 4)) {
-      const message = `${count} tokens take at least ${count * 4} bytes, but only ${this.#window.size - start} are left`
-      this.#stop('truncated-token', start, 'vocab.tokens', message)
+    if (!this.#exists(count * 4)) {
+      const left = this.#source.size - start
+      const message = `${count} tokens take at least ${count * 4} bytes, but only ${left} are left`
+      this.#stop('truncated-token', start, 'tokens', message)
     }
     const limit = Math.min(this.#context.limits.indexBytes, 0xffffffff)
     // Two lists of u32 beside the bytes themselves.
-    if (count * 8 > limit) this.#stop('index-limit', start - 4, 'vocab.count', `${count} tokens are over the limit`)
+    if (count * 8 > limit) this.#stop('index-limit', start - 4, 'count', `${count} tokens are over the limit`)
     const starts = new Uint32Array(count)
     const ends = new Uint32Array(count)
-    for (let id = 0; id < count; id++) {
+    await this.#records(count, (id) => {
       const at = this.#at
-      if (this.#window.exists(at, 4) && !this.#window.holds(at, 4)) await this.#window.fetch(at, 4)
-      const length = this.#tokenLength(at, id)
-      this.#at = at + 4 + length
-      if (this.#at - start > limit)
-        this.#stop('index-limit', at, `vocab.tokens[${id}]`, 'the tokens are over the limit')
+      this.#token(id)
+      if (this.#at - start > limit) this.#stop('index-limit', at, `tokens[${id}]`, 'the tokens are over the limit')
       starts[id] = at + 4 - start
       ends[id] = this.#at - start
-    }
+    })
     const bytes = await this.#source.read(start, this.#at - start, { signal: this.#context.signal })
     this.#vocabulary = new TokenTable(bytes, starts, ends)
     if (!this.#context.extents) return
     for (let id = 0; id < count; id++) {
       const token = this.#vocabulary.token(id)
-      this.#note(start + starts[id]! - 4, token.byteLength + 4, `vocab.tokens[${id}]`, decodeLossy(token))
+      this.#note(start + starts[id]! - 4, token.byteLength + 4, `tokens[${id}]`, decodeLossy(token))
     }
   }
 
-  #tokenLength(at: number, id: number): number {
-    const path = (): string => `vocab.tokens[${id}]`
-    if (!this.#window.exists(at, 4)) this.#stop('truncated-token', at, path(), 'the length is cut off')
-    const length = this.#window.u32(at)
+  /** Steps over a token. */
+  #token(id: number): void {
+    const at = this.#at
+    const path = (): string => `tokens[${id}]`
+    if (!this.#exists(4)) this.#stop('truncated-token', at, path(), 'the length is cut off')
+    this.#need(4)
+    const length = this.#window.view.getUint32(at - this.#window.offset, true)
+    this.#at += 4
     if (length > maxStringLength) this.#overlong(length, at, path())
-    if (!this.#window.exists(at + 4, length)) {
-      const message = `a token of ${length} bytes, but only ${this.#window.size - at - 4} are left`
+    if (!this.#exists(length)) {
+      const message = `a token of ${length} bytes, but only ${this.#source.size - at - 4} are left`
       this.#stop('truncated-token', at, path(), message)
     }
-    return length
-  }
-
-  async #string(code: keyof typeof codes, path: string, field: string): Promise<{ bytes: Uint8Array; offset: number }> {
-    const length = await this.#u32(code, `${path}.${field}_length`)
-    const offset = this.#at
-    if (length > maxStringLength) this.#overlong(length, offset - 4, `${path}.${field}_length`)
-    if (!this.#window.exists(offset, length)) {
-      const message = `${length} bytes, but only ${this.#window.size - offset} are left`
-      this.#stop(code, offset - 4, `${path}.${field}`, message)
-    }
-    if (length > this.#context.limits.indexBytes) {
-      this.#stop('index-limit', offset - 4, `${path}.${field}`, `a name of ${length} bytes is over the limit`)
-    }
-    await this.#window.fetch(offset, length)
-    const bytes = this.#window.slice(offset, length)
-    this.#note(offset, length, `${path}.${field}`, decodeLossy(bytes.subarray(0, 200)))
     this.#at += length
-    return { bytes, offset }
   }
 
-  async #u32(code: keyof typeof codes, path: string): Promise<number> {
+  #u32(code: keyof typeof codes, field: string): number {
     const at = this.#at
-    if (!this.#window.exists(at, 4)) {
-      const left = Math.max(0, this.#window.size - at)
-      this.#stop(code, Math.min(at, this.#window.size), path, `4 bytes are needed here, but only ${left} are left`)
+    if (!this.#exists(4)) {
+      const left = Math.max(0, this.#source.size - at)
+      this.#stop(code, Math.min(at, this.#source.size), field, `4 bytes are needed here, but only ${left} are left`)
     }
-    if (!this.#window.holds(at, 4)) await this.#window.fetch(at, 4)
-    const value = this.#window.u32(at)
-    this.#note(at, 4, path, value)
+    this.#need(4)
+    const value = this.#window.view.getUint32(at - this.#window.offset, true)
+    this.#note(at, 4, field, value)
     this.#at += 4
     return value
   }
 
-  #overlong(length: number, offset: number, path: string): void {
+  /** Whether the file has so many bytes from here on. */
+  #exists(length: number): boolean {
+    return this.#at + length <= this.#source.size
+  }
+
+  /** Goes back to the beginning of the record unless the next bytes are at hand. */
+  #need(length: number): void {
+    const { at, problems, extents } = this.#mark
+    const needed = this.#at + length - at
+    if (this.#window.holds(at, needed)) return
+    this.#at = at
+    this.#problems.length = problems
+    this.#extents.length = extents
+    throw new Shortage(at, needed)
+  }
+
+  #overlong(length: number, offset: number, field: string): void {
     const message = `${length} bytes; the reference library reads at most ${maxStringLength}`
-    this.#complain('string-length-limit', offset, path, message)
+    this.#complain('string-length-limit', offset, field, message)
   }
 
-  #complain(code: keyof typeof codes, offset: number, path: string, message: string): void {
-    if (this.#problems.length < maxFindings)
-      this.#problems.push({ code: codes[code], details: { offset, path, message } })
+  #complain(code: keyof typeof codes, offset: number, field: string, message: string): void {
+    const details = { offset, path: this.#scope + field, message }
+    if (this.#problems.length < maxFindings) this.#problems.push({ code: codes[code], details })
   }
 
-  #stop(code: keyof typeof codes, offset: number, path: string, message: string): never {
+  #stop(code: keyof typeof codes, offset: number, field: string, message: string): never {
+    const path = field === '' ? this.#scope.slice(0, -1) : this.#scope + field
     throw new Stop({ code: codes[code], details: { offset, path, message } })
   }
 
-  #note(offset: number, length: number, path: string, value?: string | number, kind: Extent['kind'] = 'field'): void {
-    if (this.#context.extents) this.#extents.push({ file: this.#source.name, offset, length, path, kind, value })
+  #note(offset: number, length: number, field: string, value?: string | number): void {
+    if (this.#context.extents) this.#extent(offset, length, this.#scope + field, 'field', value)
+  }
+
+  #extent(offset: number, length: number, path: string, kind: Extent['kind'], value?: string | number): void {
+    this.#extents.push({ file: this.#source.name, offset, length, path, kind, value })
   }
 }
