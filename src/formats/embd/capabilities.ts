@@ -21,8 +21,9 @@ import {
   text,
   type WriteCapabilities,
 } from '../../model/index.js'
-import { derivedKeys } from './derive-metadata.js'
-import { fileOf, isSectioned, type LayoutName, layoutToWrite, orientationOf } from './parts.js'
+import { orientationOf } from './orientation.js'
+import { isSectioned, type LayoutName, layoutToWrite, mannerOf } from './parts.js'
+import { derivedKeys } from './sectioned/derive-metadata.js'
 import { givenSpecialIds, withSpecialIds } from './special-ids.js'
 import { dtypeCode, maxRank, maxStringLength, maxTokenCount } from './structs.js'
 import { inReferenceOrder } from './tensor-order.js'
@@ -74,7 +75,7 @@ export const stream: WriteCapabilities = {
 /** The layout is asked for, or is that of the source; a copy in the same layout leaves linear weights as they are. */
 export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
   const layout: LayoutName = layoutToWrite(model, extra)
-  const orientation = fileOf(model)?.layout === layout ? 'as-is' : orientationOf[layout]
+  const orientation = mannerOf(model)?.layout === layout ? 'as-is' : orientationOf[layout]
   const given = givenSpecialIds(extra, layout)
   const isAdding = layout === 'sectioned' && !isSectioned(model)
   const capabilities: WriteCapabilities = {
@@ -90,14 +91,14 @@ function fitGivenIds(part: Part, given: SpecialIds): Fit<Part> {
   return fitVocabulary(part.kind === vocabularyKind ? withSpecialIds(part, given) : part)
 }
 
-function fitTensor(tensor: Tensor, longestName: number): Fit<Tensor> {
+function fitTensor(tensor: Tensor, maxName: number): Fit<Tensor> {
   const { shape } = tensor
   if (!tensor.data) return no('EMBD files cannot declare a tensor without data')
   if (tensor.quant) return no('EMBD files have no place for scales and zero points')
   if (shape.length > maxRank) return no(`EMBD tensors have at most ${maxRank} dimensions`)
   if (shape.includes(0)) return no('EMBD tensors cannot be empty')
   if (shape.some((dim) => dim > 0xffffffff)) return no('EMBD dimensions have 32 bits')
-  if (encodeUtf8(tensor.name).byteLength > longestName) return no(`names have at most ${longestName} bytes`)
+  if (encodeUtf8(tensor.name).byteLength > maxName) return no(`names have at most ${maxName} bytes`)
   if (shape.length === 0)
     return { ...yes, as: { ...tensor, shape: [1] }, reason: 'a scalar becomes a tensor of one element' }
   return yes

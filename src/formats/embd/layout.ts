@@ -1,10 +1,10 @@
 // Writing: which of the two layouts, and with what.
 import { failWith, usageCodes } from '../../errors/index.js'
 import type { Layout, Model, WriteOptions } from '../../model/index.js'
-import { layoutSectioned } from './layout-sectioned.js'
-import { layoutStream } from './layout-stream.js'
 import { layoutToWrite } from './parts.js'
+import { layoutSectioned } from './sectioned/layout.js'
 import { givenSpecialIds, giveSpecialIds } from './special-ids.js'
+import { layoutStream } from './stream/layout.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const { layout: name, checksums } = options.extra ?? {}

@@ -2,23 +2,28 @@
 // itself by a header checksum that matches, or by a footer and a stated size that fit; a stream file by records that end exactly where
 // the file does. The order of the questions matters: a valid sectioned file can look like a stream, and a stream can end in a token
 // that looks like a footer.
-import { type ByteSource, compareBytes, toSafe } from '../../bytes/index.js'
+import { type ByteSource, Cursor, compareBytes, toSafe } from '../../bytes/index.js'
 import { vocabularyPart } from '../../content/vocabulary.js'
-import type { Model, ReadContext } from '../../model/index.js'
+import { strictReport } from '../../errors/index.js'
+import type { Model, Opened, ReadContext } from '../../model/index.js'
+import { checkSectioned, checkStream } from './check.js'
 import { codes } from './codes.js'
 import { crc32 } from './crc.js'
+import { reportOrientation } from './orientation.js'
 import { layoutPart } from './parts.js'
-import { reportOrientation } from './report-orientation.js'
-import { readSectioned } from './sectioned-read.js'
-import { type Walk, walkStream } from './stream-walk.js'
-import { checkedHeader, descriptor, flag, footer, header, magic, magicEnd } from './structs.js'
+import { readSectioned } from './sectioned/read.js'
+import { type Walk, walkStream } from './stream/walk.js'
+import { checkedHeader, descriptor, flag, footer, type Header, header, magic, magicEnd } from './structs.js'
 
-export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
+export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const found = await findLayout(source, context)
-  if (found.layout === 'sectioned') return readSectioned(source, context)
-  return found.layout === 'stream'
-    ? readStream(found.walk, source, context)
-    : refuse(found.walk, found.signs, source, context)
+  if (found.layout === 'sectioned') {
+    const file = await readSectioned(source, context)
+    return { model: file.model, check: (checking) => checkSectioned(file, checking) }
+  }
+  if (found.layout === 'neither') return refuse(found.walk, found.signs, source, context)
+  const model = readStream(found.walk, source, context)
+  return { model, check: (checking) => checkStream(model, checking) }
 }
 
 type Found =
@@ -56,33 +61,33 @@ interface Signs {
 }
 
 async function signsOfSections(head: Uint8Array, source: ByteSource, { signal }: ReadContext): Promise<Signs> {
-  const none: Signs = { checksum: false, footer: false, size: false, offset: false, header: false }
-  if (head.byteLength < header.size) return none
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-  const checksum = (await crc32(head.subarray(0, checkedHeader))) === view.getUint32(checkedHeader, true)
-  const stated = view.getBigUint64(header.offsetOf('totalFileSize'), true)
-  const size = stated === BigInt(source.size)
-  const offset = view.getUint32(header.offsetOf('metadataOffset'), true) >= header.size
-  if (source.size < header.size + footer.size) return { ...none, checksum, size, offset, header: fitsTogether(view) }
-  const tail = await source.read(source.size - footer.size + footer.offsetOf('magicEnd'), magicEnd.byteLength, {
-    signal,
-  })
-  return { checksum, footer: compareBytes(tail, magicEnd) === 0, size, offset, header: fitsTogether(view) }
+  if (head.byteLength < header.size)
+    return { checksum: false, footer: false, size: false, offset: false, header: false }
+  const fields = header.read(new Cursor(head, strictReport(source.name)))
+  const hasRoom = source.size >= header.size + footer.size
+  const tailAt = source.size - footer.size + footer.offsetOf('magicEnd')
+  const tail = hasRoom ? await source.read(tailAt, magicEnd.byteLength, { signal }) : undefined
+  return {
+    checksum: (await crc32(head.subarray(0, checkedHeader))) === fields.headerChecksum,
+    footer: tail !== undefined && compareBytes(tail, magicEnd) === 0,
+    size: fields.totalFileSize === BigInt(source.size),
+    offset: fields.metadataOffset >= header.size,
+    header: fitsTogether(fields),
+  }
 }
 
-function fitsTogether(view: DataView): boolean {
-  const u32 = (field: Parameters<typeof header.offsetOf>[0]): number => view.getUint32(header.offsetOf(field), true)
-  const size = toSafe(view.getBigUint64(header.offsetOf('totalFileSize'), true))
-  const dataSize = toSafe(view.getBigUint64(header.offsetOf('tensorDataSize'), true))
+function fitsTogether(fields: Header): boolean {
+  const size = toSafe(fields.totalFileSize)
+  const dataSize = toSafe(fields.tensorDataSize)
   if (size === undefined || dataSize === undefined) return false
   const fits = (offset: number, length: number): boolean =>
     offset >= header.size && offset + length <= size - footer.size
   return (
-    u32('flags') < 2 * flag.compressed &&
-    u32('reserved') === 0 &&
-    fits(u32('metadataOffset'), u32('metadataSize')) &&
-    fits(u32('tensorIndexOffset'), u32('tensorIndexCount') * descriptor.size) &&
-    fits(u32('tensorDataOffset'), dataSize)
+    fields.flags < 2 * flag.compressed &&
+    fields.reserved === 0 &&
+    fits(fields.metadataOffset, fields.metadataSize) &&
+    fits(fields.tensorIndexOffset, fields.tensorIndexCount * descriptor.size) &&
+    fits(fields.tensorDataOffset, dataSize)
   )
 }
 
@@ -95,18 +100,20 @@ function readStream(walk: Walk, source: ByteSource, context: ReadContext): Model
     const message = `${length} bytes follow the last token`
     report.report(codes['trailing-bytes'], { offset: walk.end!, length, path: 'trailing', message })
   }
-  const vocabulary = walk.vocabulary ? [vocabularyPart(walk.vocabulary)] : []
-  const orientation = reportOrientation(walk.tensors, 'stream', context)
-  return {
-    format: 'embd',
-    version: '1',
-    variant: 'stream',
-    metadata: new Map(),
-    tensors: walk.tensors,
-    parts: [layoutPart({ layout: 'stream' }), ...vocabulary, ...orientation],
-    files: [source],
-  }
+  const model = streamModel(walk, source)
+  return { ...model, parts: [...model.parts, ...reportOrientation(walk.tensors, 'stream', context)] }
 }
+
+/** The model that a walk has found, as far as it got. */
+export const streamModel = ({ tensors, vocabulary }: Walk, source: ByteSource): Model => ({
+  format: 'embd',
+  version: '1',
+  variant: 'stream',
+  metadata: new Map(),
+  tensors,
+  parts: [layoutPart({ layout: 'stream' }), ...(vocabulary ? [vocabularyPart(vocabulary)] : [])],
+  files: [source],
+})
 
 /** Neither layout: says why not, for both. A file that can only be a stream is blamed for what is wrong with a stream. */
 function refuse(walk: Walk, signs: Signs, source: ByteSource, { report, extents }: ReadContext): never {

@@ -62,7 +62,7 @@ export const dtypeCode = new Map(dtypes.map((dtype, code) => [dtype.id, code]))
 export const maxRank = 4
 export const alignment = 64
 
-/** About what a tensor or a metadata entry takes in memory; the limit on an index is a limit on memory. */
+/** Roughly what a tensor or a metadata entry takes in memory; the limit on an index is a limit on memory. */
 export const bytesPerEntry = 512
 
 /** Limits of the reference library for stream files. */
@@ -82,3 +82,9 @@ export const requiredKeys = [
   'max_position_emb',
   'created_at',
 ] as const
+
+export function u32Bytes(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value, true)
+  return bytes
+}

@@ -1,7 +1,7 @@
 // The order that the reference converter writes an encoder's tensors in. Models that come from elsewhere are put into it, whatever order
 // they had; tensors that it does not know follow in their own. A copy keeps the order that it has.
 import type { Model, Tensor } from '../../model/index.js'
-import { fileOf } from './parts.js'
+import { mannerOf } from './parts.js'
 
 const embeddings = [
   'word_embeddings.weight',
@@ -25,7 +25,7 @@ const embeddingRank = new Map(embeddings.map((name, rank) => [`embeddings.${name
 const layerRank = new Map(perLayer.map((name, rank) => [name, rank]))
 
 export const inFileOrder = (model: Model): readonly Tensor[] =>
-  fileOf(model) || model.origin?.format === 'embd' ? model.tensors : inReferenceOrder(model.tensors)
+  mannerOf(model) || model.origin?.format === 'embd' ? model.tensors : inReferenceOrder(model.tensors)
 
 export function inReferenceOrder(tensors: readonly Tensor[]): readonly Tensor[] {
   const ranked = tensors.map((tensor) => ({ tensor, rank: rankOf(tensor.name) }))

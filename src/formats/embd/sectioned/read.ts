@@ -1,13 +1,18 @@
 // Reads a sectioned file: header and footer, then the three sections that make up the index. The data section is only placed.
-import { type ByteSource, Cursor, compareBytes, toSafe } from '../../bytes/index.js'
-import type { MetaValue, Model, Part, ReadContext } from '../../model/index.js'
-import { codes } from './codes.js'
-import { crc32, hex } from './crc.js'
-import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
-import { layoutPart, type Range, type SectionedFile } from './parts.js'
-import { reportOrientation } from './report-orientation.js'
-import { placeTensors } from './sectioned-data.js'
-import { recordPadding, SectionMap } from './sections.js'
+import {
+  type ByteSource,
+  Cursor,
+  compareBytes,
+  type ExtentRecorder,
+  inOrder,
+  type Range,
+  toSafe,
+} from '../../../bytes/index.js'
+import type { MetaValue, Model, Part, ReadContext } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { crc32, hex } from '../crc.js'
+import { reportOrientation } from '../orientation.js'
+import { layoutPart } from '../parts.js'
 import {
   bytesPerEntry,
   checkedHeader,
@@ -19,11 +24,26 @@ import {
   magicEnd,
   metadataHeader,
   vocabHeader,
-} from './structs.js'
-import { type DataRange, readTensorIndex, TensorIndex, totalNameLength } from './tensor-index.js'
-import { readVocab, type VocabSection } from './vocab.js'
+} from '../structs.js'
+import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
+import { type DataSection, placeTensors } from './place-tensors.js'
+import { SectionMap } from './sections.js'
+import { type IndexEntry, readTensorIndex, totalNameLength } from './tensor-index.js'
+import { readVocab, type VocabSection } from './vocabulary.js'
 
-export async function readSectioned(source: ByteSource, context: ReadContext): Promise<Model> {
+/** A sectioned file, and what checking it needs to know. */
+export interface SectionedFile {
+  readonly model: Model
+  readonly hasChecksums: boolean
+  /** Absent when there is none. */
+  readonly footer: { readonly offset: number; readonly dataChecksum: number; readonly fileChecksum: number } | undefined
+  /** Absent when it does not lie inside the file. */
+  readonly data: Range | undefined
+  /** Bytes that must be zero, ascending. */
+  readonly padding: readonly Range[]
+}
+
+export async function readSectioned(source: ByteSource, context: ReadContext): Promise<SectionedFile> {
   const { report, extents, signal } = context
   const start = await source.read(0, header.size, { signal })
   const fields = header.read(new Cursor(start, report, { extents, path: ['header'] }))
@@ -37,31 +57,31 @@ export async function readSectioned(source: ByteSource, context: ReadContext): P
     if (vocabulary.isWhole) checkVocabSize(metadata, vocabulary.count, context)
     parts.push(vocabulary.part)
   }
-  const data = dataRange(fields, sections)
-  const index = await readIndexSection(fields, sections, data, source, context)
-  const isWhole = claimData(fields, sections)
-  const isAligned = hasFlag(fields, flag.aligned)
-  const { tensors, padding } = placeTensors(index, { ...data, isWhole, isAligned }, source, context)
-  const gaps = sections.checkOverlap()
-  recordPadding(gaps?.flat() ?? [], source.name, 'padding', extents)
-  recordPadding(gaps ? padding : [], source.name, 'data.padding', extents)
-  const file: SectionedFile = {
-    layout: 'sectioned',
-    aligned: isAligned,
-    checksums: hasFlag(fields, flag.checksums),
-    footer: end,
-    data: isWhole ? [data.offset, data.offset + data.size] : undefined,
-    padding: gaps ? joinPadding(gaps, padding, data) : padding.subarray(0, 0),
+  const index = await readIndexSection(fields, sections, source, context)
+  const data = placeData(fields, sections)
+  const { tensors, padding } = placeTensors(index, fields.tensorIndexCount, data, source, context)
+  const between = sections.findGaps()
+  if (between && extents) {
+    recordPadding(between, 'padding', source.name, extents)
+    recordPadding(padding, 'data.padding', source.name, extents)
   }
-  const orientation = reportOrientation(tensors, 'sectioned', context)
-  return {
+  const hasChecksums = hasFlag(fields, flag.checksums)
+  const manner = layoutPart({ layout: 'sectioned', aligned: data.isAligned, checksums: hasChecksums })
+  const model: Model = {
     format: 'embd',
     version: `${fields.versionMajor}.${fields.versionMinor}`,
     variant: 'sectioned',
     metadata,
     tensors,
-    parts: [layoutPart(file), ...parts, ...orientation],
+    parts: [manner, ...parts, ...reportOrientation(tensors, 'sectioned', context)],
     files: [source],
+  }
+  return {
+    model,
+    hasChecksums,
+    footer: end,
+    data: data.isWhole ? { start: data.offset, end: data.offset + data.size } : undefined,
+    padding: between ? inOrder([...between, ...padding]) : [],
   }
 }
 
@@ -102,7 +122,7 @@ async function checkHeader(
     report.report(codes['total-file-size'], { ...place('totalFileSize', 'total_file_size'), length: 8, message })
   }
   if (hasFlag(fields, flag.compressed)) {
-    const message = 'the data are said to be compressed, in a way that nobody has defined'
+    const message = 'the data are said to be compressed, in a way that was never defined'
     report.fail(codes.compressed, { ...place('flags', 'flags'), message })
   }
 }
@@ -146,15 +166,13 @@ async function fetch(
   path: string,
   context: ReadContext,
 ): Promise<Uint8Array> {
-  checkLimit(offset, length, path, context)
+  const { report, limits, signal } = context
+  if (length > limits.indexBytes) {
+    const message = `${length} bytes are over the limit of ${limits.indexBytes}`
+    report.fail(codes['index-limit'], { offset, path, message })
+  }
   // What comes between here and the data will be wanted next.
-  return source.read(offset, length, { signal: context.signal, ahead: Math.max(0, dataOffset - offset - length) })
-}
-
-function checkLimit(offset: number, length: number, path: string, { report, limits }: ReadContext): void {
-  if (length <= limits.indexBytes) return
-  const message = `${length} bytes are over the limit of ${limits.indexBytes}`
-  report.fail(codes['index-limit'], { offset, path, message })
+  return source.read(offset, length, { signal, ahead: Math.max(0, dataOffset - offset - length) })
 }
 
 async function readMetadataSection(
@@ -197,10 +215,9 @@ async function readVocabSection(
 async function readIndexSection(
   fields: Header,
   sections: SectionMap,
-  data: DataRange,
   source: ByteSource,
   context: ReadContext,
-): Promise<TensorIndex> {
+): Promise<IndexEntry[]> {
   const { report, limits } = context
   const { tensorIndexOffset: offset, tensorIndexCount: count } = fields
   const at = header.offsetOf('tensorIndexOffset')
@@ -210,7 +227,7 @@ async function readIndexSection(
   const room = sections.end - offset
   if (length > room || offset < header.size) {
     sections.claim('tensor_index', 'index-range', offset, length, 0, at)
-    return new TensorIndex(offset, 0, count)
+    return []
   }
   if (count * bytesPerEntry > limits.indexBytes) {
     report.fail(codes['index-limit'], {
@@ -222,43 +239,27 @@ async function readIndexSection(
   const descriptors = await fetch(source, fields, offset, length, 'tensors', context)
   const announced = totalNameLength(descriptors)
   const available = Math.min(announced, room - length)
+  const namesOffset = offset + length
   if (announced > available) {
     const message = `the names take ${announced} bytes, but only ${available} are left behind the index`
-    report.report(codes['name-table'], { offset: offset + length, path: 'names', message })
+    report.report(codes['name-table'], { offset: namesOffset, path: 'names', message })
     sections.leaveOpen()
   }
   sections.claim('tensor_index', 'index-range', offset, length + (announced > available ? 0 : announced), 0, at)
-  const namesOffset = offset + length
-  checkLimit(namesOffset, available, 'names', context)
-  const ahead = Math.max(0, fields.tensorDataOffset - namesOffset - available)
-  const names = { source, offset: namesOffset, length: available, ahead }
-  return readTensorIndex(descriptors, names, offset, data, context)
+  const names = await fetch(source, fields, namesOffset, available, 'names', context)
+  return readTensorIndex(descriptors, names, offset, context)
 }
 
-/** What the file has of the data section, wherever that should lie. */
-function dataRange({ tensorDataOffset: offset, tensorDataSize }: Header, sections: SectionMap): DataRange {
+/** Where the data section lies, and how much of it the file has. */
+function placeData(fields: Header, sections: SectionMap): DataSection {
+  const { tensorDataOffset: offset, tensorDataSize } = fields
+  const at = header.offsetOf('tensorDataOffset')
+  const isWhole = sections.claim('tensor_data', 'data-section-range', offset, tensorDataSize, 0, at)
   const left = BigInt(Math.max(0, sections.end - offset))
-  return { offset, size: Number(tensorDataSize < left ? tensorDataSize : left) }
+  const size = Number(tensorDataSize < left ? tensorDataSize : left)
+  return { offset, size, isWhole, isAligned: hasFlag(fields, flag.aligned) }
 }
 
-/** Whether all of it is there. */
-const claimData = ({ tensorDataOffset, tensorDataSize }: Header, sections: SectionMap): boolean =>
-  sections.claim(
-    'tensor_data',
-    'data-section-range',
-    tensorDataOffset,
-    tensorDataSize,
-    0,
-    header.offsetOf('tensorDataOffset'),
-  )
-
-/** Bytes between sections and between tensors, ascending. */
-function joinPadding(gaps: readonly Range[], padding: Float64Array, { offset }: DataRange): Float64Array {
-  const before = gaps.filter(([start]) => start < offset).flat()
-  const behind = gaps.filter(([start]) => start >= offset).flat()
-  const joined = new Float64Array(before.length + padding.length + behind.length)
-  joined.set(before)
-  joined.set(padding, before.length)
-  joined.set(behind, before.length + padding.length)
-  return joined
+function recordPadding(ranges: readonly Range[], path: string, file: string, extents: ExtentRecorder): void {
+  for (const { start, end } of ranges) extents.add({ file, offset: start, length: end - start, path, kind: 'padding' })
 }

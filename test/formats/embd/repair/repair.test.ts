@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { vocabularyOf } from '../../../src/content/vocabulary.js'
+import { vocabularyOf } from '../../../../src/content/vocabulary.js'
 import {
   MemorySink,
   MemorySource,
@@ -9,9 +9,9 @@ import {
   TareError,
   verifySource,
   writeLayout,
-} from '../../../src/index.js'
-import { fixtureBytes, presentCases } from '../../support/fixtures.js'
-import { changed, codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from './build.js'
+} from '../../../../src/index.js'
+import { fixtureBytes, presentCases } from '../../../support/fixtures.js'
+import { changed, codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from '../build.js'
 
 async function mend(bytes: Uint8Array) {
   const planned = await planRepair(new MemorySource(bytes, 'x.weights'), { name: 'out.weights' })

@@ -1,11 +1,10 @@
-// Mends a stream file whose end is wrong: bytes behind the last token are left out, and where the file was cut, what is whole is kept.
-import type { ByteSource } from '../../bytes/index.js'
-import { vocabularyPart } from '../../content/vocabulary.js'
-import type { Model, Repair, WriteOptions } from '../../model/index.js'
-import { codes } from './codes.js'
-import { layoutStream } from './layout-stream.js'
-import { layoutPart } from './parts.js'
-import type { Walk } from './stream-walk.js'
+// Repairs a stream file whose end is wrong: bytes behind the last token are left out, and where the file was cut, what is whole is kept.
+import type { ByteSource } from '../../../bytes/index.js'
+import type { Repair, WriteOptions } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { streamModel } from '../read.js'
+import { layoutStream } from '../stream/layout.js'
+import type { Walk } from '../stream/walk.js'
 
 const cutAt = {
   tensor: new Set([codes['truncated-name'], codes['truncated-shape'], codes['truncated-data']]),
@@ -14,7 +13,7 @@ const cutAt = {
 }
 
 export function repairStream(walk: Walk, source: ByteSource, options: WriteOptions): Repair | undefined {
-  const { fatal, end, tensors, vocabulary, problems } = walk
+  const { fatal, end, tensors, problems } = walk
   if (!walk.isPlausible || problems.some(({ code }) => code.severity === 'error')) return undefined
   const repaired: string[] = []
   const lost: string[] = []
@@ -35,14 +34,5 @@ export function repairStream(walk: Walk, source: ByteSource, options: WriteOptio
       lost.push(`the vocabulary: the file ends inside it, at ${fatal.details.path}`)
     } else return undefined
   }
-  const model: Model = {
-    format: 'embd',
-    version: '1',
-    variant: 'stream',
-    metadata: new Map(),
-    tensors,
-    parts: [layoutPart({ layout: 'stream' }), ...(vocabulary ? [vocabularyPart(vocabulary)] : [])],
-    files: [source],
-  }
-  return { layout: { files: [layoutStream(model, options)] }, repaired, lost }
+  return { layout: { files: [layoutStream(streamModel(walk, source), options)] }, repaired, lost }
 }

@@ -1,15 +1,17 @@
-// Mends a sectioned file by replacing single fields and leaving all other bytes where they are: lengths and hashes that the file itself
+// Repairs a sectioned file by replacing single fields and leaving all other bytes where they are: lengths and hashes that the file itself
 // gives the right value for, a footer that is missing or has the wrong mark, bytes behind the end, and the three checksums.
-import { type ByteSource, Cursor, encodeUtf8 } from '../../bytes/index.js'
-import { vocabularyOf } from '../../content/vocabulary.js'
-import { combineCrc32 } from '../../digest/crc32.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
-import type { ReadContext, Repair, Slot, WriteOptions } from '../../model/index.js'
-import { hex } from './crc.js'
+import { type ByteSource, Cursor, encodeUtf8, streamRange } from '../../../bytes/index.js'
+import { vocabularyOf } from '../../../content/vocabulary.js'
+import { combineCrc32 } from '../../../digest/crc32.js'
+import { fnv1a32 } from '../../../digest/fnv1a.js'
+import { createHasher } from '../../../digest/index.js'
+import { type ReadContext, type Repair, rangePayload, type Slot, type WriteOptions } from '../../../model/index.js'
+import { type PatchPiece, patchedSource } from '../../../writing/patched-source.js'
+import { hex, readCrc32 } from '../crc.js'
+import * as structs from '../structs.js'
 import { type Damaged, readIndexAgain } from './damaged.js'
-import { type Patch, PatchedFile } from './patched-file.js'
-import * as structs from './structs.js'
-import { u32 } from './u32.js'
+
+const window = 1 << 21
 
 /** All that may be wrong for this way of repairing. */
 const repairable: ReadonlySet<string> = new Set([
@@ -22,6 +24,11 @@ const repairable: ReadonlySet<string> = new Set([
   'footer-magic',
   'total-file-size',
 ])
+
+interface Patch {
+  readonly offset: number
+  readonly bytes: Uint8Array
+}
 
 /** What the new file is made of, and what to say about it. */
 interface Draft {
@@ -79,7 +86,7 @@ async function repairEnd(draft: Draft, header: structs.Header, { source, errors,
   const others = Math.max(header.metadataOffset, header.vocabOffset, header.tensorIndexOffset)
   if (stated > source.size && end <= source.size && sections <= end && others < header.tensorDataOffset) {
     draft.end = end
-    draft.repaired.push('the footer, which was cut off, was written anew')
+    draft.repaired.push('the footer, which was cut off, was written again')
     return true
   }
   return false
@@ -97,15 +104,15 @@ async function readFooter(
 }
 
 /** Sizes that repeat what the entries themselves say. A vocabulary that does not fill its section has something else wrong with it. */
-function repairTotals(draft: Draft, header: structs.Header, { model, errors }: Damaged): boolean {
+function repairTotals(draft: Draft, header: structs.Header, { file, errors }: Damaged): boolean {
   const put = (section: string, offset: number, size: number): void => {
-    draft.patches.push({ offset: offset + 4, bytes: u32(size) })
+    draft.patches.push({ offset: offset + 4, bytes: structs.u32Bytes(size) })
     draft.repaired.push(`${section}.total_size is ${size}, the size of its entries`)
   }
   if (errors.has('metadata-total-size'))
     put('metadata', header.metadataOffset, header.metadataSize - structs.metadataHeader.size)
   if (!errors.has('vocab-total-size')) return true
-  const tokens = vocabularyOf(model.parts)?.tokens
+  const tokens = vocabularyOf(file.model.parts)?.tokens
   if (!tokens) return false
   const size = tokens.reduce((sum, token) => sum + 2 + token.byteLength, 0)
   const fixed = [structs.vocabHeader.size, structs.vocabHeader.size + structs.specialBlock.size]
@@ -122,11 +129,10 @@ async function repairHashes(
 ): Promise<void> {
   const { descriptors, index } = await readIndexAgain(header, source, context)
   const view = new DataView(descriptors.buffer, descriptors.byteOffset, descriptors.byteLength)
-  for (const [i, { name }] of index.tensors.entries()) {
+  for (const { number, at, name } of index) {
     const hash = fnv1a32(encodeUtf8(name))
-    const number = index.numbers[i]!
     if (view.getUint32(number * structs.descriptor.size, true) === hash) continue
-    draft.patches.push({ offset: index.placeOf(i, 'nameHash'), bytes: u32(hash) })
+    draft.patches.push({ offset: at + structs.descriptor.offsetOf('nameHash'), bytes: structs.u32Bytes(hash) })
     draft.repaired.push(`tensors[${number}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(name)}`)
   }
 }
@@ -143,25 +149,45 @@ async function finish(
   const hasSums = (header.flags & structs.flag.checksums) !== 0
   let [dataSum, fileSum] = [footer?.dataChecksum ?? 0, footer?.fileChecksum ?? 0]
   if (hasSums) {
-    const headerSum = await new PatchedFile(source, patches).crc(0, structs.checkedHeader, signal)
+    const headerSum = await crcOf(patched(source, patches, end), 0, structs.checkedHeader, signal)
     if (headerSum !== header.headerChecksum) {
-      patches.push({ offset: structs.checkedHeader, bytes: u32(headerSum) })
+      patches.push({ offset: structs.checkedHeader, bytes: structs.u32Bytes(headerSum) })
       repaired.push(`header.header_checksum is ${hex(headerSum)}; it was ${hex(header.headerChecksum)}`)
     }
-    const sums = await sumSections(new PatchedFile(source, patches), header, end, signal)
+    const sums = await sumSections(patched(source, patches, end), header, end, signal)
     describeSums(draft, sums, errors)
     dataSum = sums.data
     fileSum = sums.file
   }
-  const file = new PatchedFile(source, patches)
   const last = structs.footer.write({
     dataChecksum: dataSum,
     fileChecksum: fileSum,
     magicEnd: structs.magicEnd,
     reserved: footer?.reserved ?? 0,
   })
-  const slots: Slot[] = [...file.slots(0, end), { kind: 'bytes', path: 'footer', bytes: last }]
+  const slots: Slot[] = [
+    { kind: 'payload', path: 'repaired', payload: rangePayload(patched(source, patches, end), 0, end) },
+    { kind: 'bytes', path: 'footer', bytes: last },
+  ]
   return { layout: { files: [{ name: options.name, slots }] }, repaired, lost }
+}
+
+/** The file up to its footer with the patches, which do not overlap, in place of what it has there. */
+function patched(source: ByteSource, patches: readonly Patch[], end: number): ByteSource {
+  const pieces: PatchPiece[] = []
+  let at = 0
+  for (const { offset, bytes } of patches.toSorted((a, b) => a.offset - b.offset)) {
+    pieces.push({ offset: at, length: offset - at }, bytes)
+    at = offset + bytes.byteLength
+  }
+  return patchedSource(source, [...pieces, { offset: at, length: end - at }])
+}
+
+async function crcOf(source: ByteSource, start: number, end: number, signal?: AbortSignal): Promise<number> {
+  const hasher = await createHasher('crc32')
+  for await (const chunk of streamRange({ source, offset: start, length: end - start }, window, signal))
+    hasher.update(chunk)
+  return readCrc32(hasher.digest())
 }
 
 interface Sums {
@@ -170,15 +196,15 @@ interface Sums {
 }
 
 async function sumSections(
-  file: PatchedFile,
+  file: ByteSource,
   header: structs.Header,
   end: number,
   signal: AbortSignal | undefined,
 ): Promise<Sums> {
   const [start, stop] = [header.tensorDataOffset, header.tensorDataOffset + Number(header.tensorDataSize)]
-  const before = await file.crc(0, start, signal)
-  const data = await file.crc(start, stop, signal)
-  const after = await file.crc(stop, end, signal)
+  const before = await crcOf(file, 0, start, signal)
+  const data = await crcOf(file, start, stop, signal)
+  const after = await crcOf(file, stop, end, signal)
   return { data, file: combineCrc32(combineCrc32(before, data, stop - start), after, end - stop) }
 }
 

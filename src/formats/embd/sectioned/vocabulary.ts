@@ -3,7 +3,7 @@
 //
 // The document does not say where the block of special ids lies nor what its offset counts from. It is looked for in both places, the
 // front and the back of the section, and by both readings of the offset; the first that leaves the tokens exactly enough room is it.
-import { Cursor, decodeLossy } from '../../bytes/index.js'
+import { Cursor, decodeLossy } from '../../../bytes/index.js'
 import {
   findSpecialIds,
   type SpecialIds,
@@ -11,10 +11,10 @@ import {
   specialTexts,
   TokenTable,
   vocabularyPart,
-} from '../../content/vocabulary.js'
-import type { Part, ReadContext } from '../../model/index.js'
-import { codes } from './codes.js'
-import { specialBlock, vocabHeader } from './structs.js'
+} from '../../../content/vocabulary.js'
+import type { Part, ReadContext } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { specialBlock, vocabHeader } from '../structs.js'
 
 /** A place for tokens within the section, and for the block of special ids, if there is one. */
 interface Place {

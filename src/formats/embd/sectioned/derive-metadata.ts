@@ -1,10 +1,10 @@
 // The metadata that the document requires, for models that come without: what the tensors and the files beside them tell is taken from
 // there, and what they do not tell is left out. The clock is not asked: the same input must give the same bytes.
-import { failWith, usageCodes } from '../../errors/index.js'
-import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../model/index.js'
-import { isSectioned } from './parts.js'
-import { hasConfig, readPublished } from './published.js'
-import { requiredKeys } from './structs.js'
+import { failWith, usageCodes } from '../../../errors/index.js'
+import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../../model/index.js'
+import { isSectioned } from '../parts.js'
+import { hasConfig, readPublished } from '../published.js'
+import { requiredKeys } from '../structs.js'
 
 type RequiredKey = (typeof requiredKeys)[number]
 

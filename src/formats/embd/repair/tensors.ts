@@ -1,13 +1,17 @@
-// Mends a sectioned file by writing it anew with the tensors that can be read: those whose bytes were cut off, and those that no reader
+// Repairs a sectioned file by rewriting it with the tensors that can be read: those whose bytes were cut off, and those that no reader
 // can take, are left out and named.
-import { Cursor } from '../../bytes/index.js'
-import { NameSet } from '../../bytes/name-set.js'
-import { findSpecialIds, tableOf, type Vocabulary, vocabularyKind, vocabularyPart } from '../../content/vocabulary.js'
-import type { Model, Repair, WriteOptions } from '../../model/index.js'
+import { Cursor } from '../../../bytes/index.js'
+import {
+  findSpecialIds,
+  tableOf,
+  type Vocabulary,
+  vocabularyKind,
+  vocabularyPart,
+} from '../../../content/vocabulary.js'
+import type { Model, Repair, WriteOptions } from '../../../model/index.js'
+import { layoutSectioned } from '../sectioned/layout.js'
+import * as structs from '../structs.js'
 import { bare, type Damaged, readIndexAgain } from './damaged.js'
-import { layoutSectioned } from './layout-sectioned.js'
-import { fileOf } from './parts.js'
-import * as structs from './structs.js'
 
 /** A tensor with one of these is not among those that were read. */
 const unreadable: ReadonlySet<string> = new Set([
@@ -19,14 +23,15 @@ const unreadable: ReadonlySet<string> = new Set([
   'name-utf8',
   'duplicate-tensor-name',
 ])
-/** These come right when the file is laid out anew. */
+/** These come right when the file is rewritten. */
 const laidOut: ReadonlySet<string> = new Set(['alignment', 'special-id', 'name-hash'])
 const checksums: ReadonlySet<string> = new Set(['header-crc', 'data-crc', 'file-crc'])
 /** These mean that the end is gone. */
 const cut: ReadonlySet<string> = new Set(['total-file-size', 'data-section-range', 'footer-magic'])
 
 export async function rewriteSectioned(damaged: Damaged, options: WriteOptions): Promise<Repair | undefined> {
-  const { source, model, findings, errors, context } = damaged
+  const { source, findings, errors, context } = damaged
+  const { model } = damaged.file
   const bytes = await source.read(0, structs.header.size, { signal: context.signal })
   const header = structs.header.read(new Cursor(bytes, context.report))
   const isCut = BigInt(source.size) < header.totalFileSize && header.tensorDataOffset <= source.size
@@ -36,26 +41,23 @@ export async function rewriteSectioned(damaged: Damaged, options: WriteOptions):
   const unread = findings
     .filter(({ code }) => unreadable.has(bare(code)))
     .map(({ path, message }) => `a tensor that no reader takes (${path}: ${message})`)
-  // Spread into a list, not into a call: there can be more of them than a call takes arguments.
   const lost = [...unread, ...(isCut ? await namesCutOff(header, damaged) : []), ...describeProof(damaged)]
-  const repaired = [`the file was laid out anew with the ${model.tensors.length} tensors that are whole`]
+  const repaired = [`the file was rewritten with the ${model.tensors.length} tensors that are whole`]
   if (errors.has('alignment')) repaired.push(`tensors begin at multiples of ${structs.alignment}, as the flag says`)
-  if (errors.has('name-hash')) repaired.push('hashes of names were computed anew')
+  if (errors.has('name-hash')) repaired.push('hashes of names were computed again')
   const whole = errors.has('special-id') ? withIdsByText(model, repaired) : model
   return { layout: { files: [await layoutSectioned(whole, { ...options, extra: {} })] }, repaired, lost }
 }
 
-async function namesCutOff(header: structs.Header, { source, model, context }: Damaged): Promise<string[]> {
-  const kept = new NameSet((position) => model.tensors.at(position)!.name)
-  for (const [position, { name }] of model.tensors.entries()) kept.add(name, position)
-  const { tensors, offsets, sizes } = (await readIndexAgain(header, source, context)).index
-  const lost: string[] = []
-  for (const [i, { name }] of tensors.entries()) {
-    const isBehind = header.tensorDataOffset + offsets[i]! + sizes[i]! > source.size && Number.isFinite(offsets[i])
-    if (isBehind && kept.find(name) === undefined)
-      lost.push(`${JSON.stringify(name)}: the file ends before its last byte`)
-  }
-  return lost
+async function namesCutOff(header: structs.Header, { source, file, context }: Damaged): Promise<string[]> {
+  const kept = new Set(file.model.tensors.map(({ name }) => name))
+  const { index } = await readIndexAgain(header, source, context)
+  return index
+    .filter(({ name, start, end }) => {
+      const isBehind = Number.isFinite(start) && header.tensorDataOffset + end > source.size
+      return isBehind && !kept.has(name)
+    })
+    .map(({ name }) => `${JSON.stringify(name)}: the file ends before its last byte`)
 }
 
 /** Special ids that are no ids are looked up by the texts of their tokens. */
@@ -63,15 +65,14 @@ function withIdsByText(model: Model, repaired: string[]): Model {
   const parts = model.parts.map((part) => {
     if (part.kind !== vocabularyKind) return part
     const { tokens, special, table } = part.content as Vocabulary
-    repaired.push('special ids beyond the vocabulary were replaced by those of the tokens with the usual texts')
+    repaired.push('special ids beyond the vocabulary were replaced by those of the tokens with the standard texts')
     return vocabularyPart(table ?? tableOf(tokens), { ...findSpecialIds(table ?? tableOf(tokens)), ...special })
   })
   return { ...model, parts }
 }
 
-function describeProof({ model, errors }: Damaged): string[] {
-  const file = fileOf(model)
-  if (file?.layout !== 'sectioned' || !file.checksums) return []
+function describeProof({ file, errors }: Damaged): string[] {
+  if (!file.hasChecksums) return []
   const isProven = file.footer && file.data && !errors.has('data-crc')
   if (isProven && !errors.has('file-crc') && !errors.has('header-crc')) return []
   const what = isProven ? 'everything but the weights' : 'the weights'

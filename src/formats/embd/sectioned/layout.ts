@@ -1,8 +1,8 @@
 // Writing the sectioned layout, where the document leaves a choice in one fixed way: sections in the order of its drawing, the special
-// ids in front of the tokens with an absolute offset, data last, padding only where alignment wants it.
-import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../content/vocabulary.js'
-import { type Code, failWith, writeCodes } from '../../errors/index.js'
+// ids before the tokens with an absolute offset, data last, padding only where alignment wants it.
+import { alignUp, encodeUtf8, joinBytes } from '../../../bytes/index.js'
+import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '../../../content/vocabulary.js'
+import { type Code, failWith, writeCodes } from '../../../errors/index.js'
 import {
   type DigestSlot,
   type FileLayout,
@@ -12,13 +12,13 @@ import {
   slotsMadeBy,
   type Tensor,
   type WriteOptions,
-} from '../../model/index.js'
-import { codes } from './codes.js'
-import { crc32 } from './crc.js'
+} from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { crc32 } from '../crc.js'
+import { mannerOf, repeatedKind } from '../parts.js'
+import * as structs from '../structs.js'
+import { inFileOrder } from '../tensor-order.js'
 import { metadataToWrite } from './derive-metadata.js'
-import { fileOf, repeatedKind } from './parts.js'
-import * as structs from './structs.js'
-import { inFileOrder } from './tensor-order.js'
 import { planIndex } from './write-index.js'
 
 export async function layoutSectioned(model: Model, options: WriteOptions): Promise<FileLayout> {
@@ -33,7 +33,7 @@ export async function layoutSectioned(model: Model, options: WriteOptions): Prom
   const vocab = vocabulary ? vocabSection(vocabulary, vocabOffset, file) : new Uint8Array(0)
   const indexOffset = vocabOffset + vocab.byteLength
   const index = planIndex(tensors, align, file)
-  const dataOffset = alignUp(indexOffset + index.size, align)
+  const dataOffset = alignUp(indexOffset + index.bytes.byteLength, align)
   const footerOffset = dataOffset + index.dataSize
   if (dataOffset > 0xffffffff)
     refuse('write-limit', file, 'header', `the data would begin at ${dataOffset}, beyond 4 GiB`)
@@ -60,12 +60,12 @@ export async function layoutSectioned(model: Model, options: WriteOptions): Prom
   })
   const crc = checksums ? await crc32(header.subarray(0, structs.checkedHeader)) : 0
   new DataView(header.buffer).setUint32(structs.checkedHeader, crc, true)
-  const padding = dataOffset - indexOffset - index.size
+  const padding = dataOffset - indexOffset - index.bytes.byteLength
   const slots = slotsMadeBy(function* () {
     yield { kind: 'bytes', path: 'header', bytes: header }
     yield { kind: 'bytes', path: 'metadata', bytes: metadata }
     yield { kind: 'bytes', path: 'vocab', bytes: vocab }
-    yield* index.slots()
+    yield { kind: 'bytes', path: 'tensors', bytes: index.bytes }
     if (padding > 0) yield { kind: 'zeros', path: 'padding', length: padding }
     yield* dataSlots(tensors, index.offsets)
     yield* footerSlots(checksums, dataOffset, footerOffset)
@@ -79,7 +79,7 @@ function refuse(code: 'write-limit' | Code, file: string, path: string, message:
 
 /** Alignment and checksums: as asked, or as the source has them, or both. */
 function manner(model: Model, { align, extra }: WriteOptions): { align: number; checksums: boolean } {
-  const source = fileOf(model)
+  const source = mannerOf(model)
   const known = source?.layout === 'sectioned' ? source : { aligned: true, checksums: true }
   const checksums = extra?.checksums === undefined ? known.checksums : extra.checksums !== 'off'
   return { align: align ?? (known.aligned ? structs.alignment : 1), checksums }
@@ -95,7 +95,7 @@ function metadataSection(
     const name = encodeUtf8(key)
     const length = Math.max(name.byteLength, value.byteLength)
     if (length > 0xffff)
-      refuse('write-limit', file, `metadata[${JSON.stringify(key)}]`, `${length} bytes; 65535 are the most`)
+      refuse('write-limit', file, `metadata[${JSON.stringify(key)}]`, `${length} bytes; 65535 is the maximum`)
     entries.push(
       structs.metadataEntry.write({ keyLength: name.byteLength, valueLength: value.byteLength }),
       name,
@@ -124,7 +124,7 @@ function vocabSection({ tokens, special }: Vocabulary, offset: number, file: str
   const entries: Uint8Array[] = []
   for (const [id, token] of tokens.entries()) {
     const length = token.byteLength
-    if (length > 0xffff) refuse('write-limit', file, `vocab.tokens[${id}]`, `${length} bytes; 65535 are the most`)
+    if (length > 0xffff) refuse('write-limit', file, `vocab.tokens[${id}]`, `${length} bytes; 65535 is the maximum`)
     entries.push(Uint8Array.of(length % 256, Math.floor(length / 256)), token)
   }
   const body = joinBytes(entries)
@@ -143,7 +143,7 @@ function specialBytes(special: SpecialIds): Uint8Array | undefined {
   return structs.specialBlock.write({ padId: pad, unkId: unk, clsId: cls, sepId: sep, maskId: mask })
 }
 
-function* dataSlots(tensors: readonly Tensor[], offsets: Float64Array): Generator<Slot, void, void> {
+function* dataSlots(tensors: readonly Tensor[], offsets: readonly number[]): Generator<Slot, void, void> {
   let reached = 0
   for (const [i, { name, data }] of tensors.entries()) {
     const padding = offsets[i]! - reached

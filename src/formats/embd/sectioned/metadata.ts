@@ -1,9 +1,9 @@
 // The metadata section: entry count and total size, then entries of key length u16, value length u16, key, value.
-import { Cursor, decodeLossy, decodeUtf8 } from '../../bytes/index.js'
-import type { MetaValue, Part, ReadContext } from '../../model/index.js'
-import { codes } from './codes.js'
-import { repeatedKind } from './parts.js'
-import { bytesPerEntry, metadataEntry, metadataHeader, requiredKeys } from './structs.js'
+import { Cursor, decodeLossy, decodeUtf8 } from '../../../bytes/index.js'
+import type { MetaValue, Part, ReadContext } from '../../../model/index.js'
+import { codes } from '../codes.js'
+import { repeatedKind } from '../parts.js'
+import { bytesPerEntry, metadataEntry, metadataHeader, requiredKeys } from '../structs.js'
 
 export interface MetadataSection {
   readonly metadata: Map<string, MetaValue>

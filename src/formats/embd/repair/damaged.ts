@@ -1,13 +1,14 @@
-import type { ByteSource } from '../../bytes/index.js'
-import type { Finding } from '../../errors/index.js'
-import type { Model, ReadContext } from '../../model/index.js'
-import { descriptor, type Header } from './structs.js'
-import { readTensorIndex, type TensorIndex, totalNameLength } from './tensor-index.js'
+import type { ByteSource } from '../../../bytes/index.js'
+import type { Finding } from '../../../errors/index.js'
+import type { ReadContext } from '../../../model/index.js'
+import type { SectionedFile } from '../sectioned/read.js'
+import { type IndexEntry, readTensorIndex, totalNameLength } from '../sectioned/tensor-index.js'
+import { descriptor, type Header } from '../structs.js'
 
 /** A sectioned file as it was read, with everything that is wrong with it. */
 export interface Damaged {
   readonly source: ByteSource
-  readonly model: Model
+  readonly file: SectionedFile
   readonly findings: readonly Finding[]
   /** The codes of errors, without the format's name. */
   readonly errors: ReadonlySet<string>
@@ -22,10 +23,9 @@ export async function readIndexAgain(
   { tensorIndexOffset: offset, tensorIndexCount: count }: Header,
   source: ByteSource,
   context: ReadContext,
-): Promise<{ descriptors: Uint8Array; index: TensorIndex }> {
+): Promise<{ descriptors: Uint8Array; index: readonly IndexEntry[] }> {
   const { signal } = context
   const descriptors = await source.read(offset, count * descriptor.size, { signal })
-  const names = { source, offset: offset + descriptors.byteLength, length: totalNameLength(descriptors), ahead: 0 }
-  // Which bytes are still there is known.
-  return { descriptors, index: await readTensorIndex(descriptors, names, offset, { offset: 0, size: 0 }, context) }
+  const names = await source.read(offset + descriptors.byteLength, totalNameLength(descriptors), { signal })
+  return { descriptors, index: readTensorIndex(descriptors, names, offset, context) }
 }
