@@ -1,6 +1,6 @@
 // An ONNX file has no magic number: it begins with whatever field comes first. It is recognised when its first fields are those of a
 // model, with a version and a graph among them.
-import { varintAt } from '../../wire/varints.js'
+import { varintAt } from '../../wire/protobuf/varints.js'
 import { modelMessage } from './messages.js'
 
 const latestImaginable = 1000

@@ -3,7 +3,7 @@
 // counted at once, long ones when somebody reads them.
 import type { ReadContext } from '../../model/index.js'
 import { type Noted, type ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
-import { countVarints } from '../../wire/varints.js'
+import { countVarints } from '../../wire/protobuf/varints.js'
 import { ownCodes as codes } from './codes.js'
 import { entryMessage, tensorMessage } from './messages.js'
 import { noText, type Text, type Texts } from './texts.js'

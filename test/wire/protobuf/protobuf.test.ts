@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countingSource, MemorySource, strictReport } from '../../../src/index.js'
 import { type MessageSpec, message, ProtobufReader } from '../../../src/wire/protobuf/protobuf.js'
-import { countVarints, VarintDecoder } from '../../../src/wire/varints.js'
+import { countVarints, VarintDecoder } from '../../../src/wire/protobuf/varints.js'
 
 const spec = message({ 1: ['number', 'varints'], 2: ['text', 'bytes'], 3: ['inner', 'bytes'], 4: ['real', 'floats'] })
 

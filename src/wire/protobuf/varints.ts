@@ -1,6 +1,6 @@
-// Varints, the numbers of protobuf, and lists of them as packed fields hold them. Lists are decoded piece by piece: a piece may end in the middle of a number.
+// Varints, and packed lists of them. Lists are decoded piece by piece; a piece may end in the middle of a number.
 
-const longest = 10
+const maxVarint = 10
 
 /** The number that begins at `start`, for a guess at what bytes are; undefined when it does not end there. Beyond 2^53 it is not exact. */
 export function varintAt(
@@ -8,7 +8,7 @@ export function varintAt(
   start: number,
 ): { readonly value: number; readonly end: number } | undefined {
   let value = 0
-  for (let i = 0; i < longest; i++) {
+  for (let i = 0; i < maxVarint; i++) {
     const byte = bytes[start + i]
     if (byte === undefined) return undefined
     value += (byte % 0x80) * 2 ** (7 * i)
@@ -22,7 +22,7 @@ export function countVarints(bytes: Uint8Array): number | undefined {
   let count = 0
   let run = 0
   for (const byte of bytes) {
-    if (++run > longest) return undefined
+    if (++run > maxVarint) return undefined
     if (byte < 0x80) {
       count++
       run = 0
