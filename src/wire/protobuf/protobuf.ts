@@ -9,8 +9,8 @@
 import type { ByteSource, ExtentRecorder } from '../../bytes/index.js'
 import { WindowReader } from '../../bytes/window-reader.js'
 import type { Code, Report } from '../../errors/index.js'
-import { countVarints } from './varints.js'
 import { protobufCodes as codes } from './codes.js'
+import { countVarints } from './varints.js'
 
 export { protobufCodes } from './codes.js'
 
