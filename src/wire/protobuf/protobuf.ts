@@ -7,6 +7,7 @@
 // The reader walks a file through a window and steps over payloads unread. While a field is visited, its place and value are in
 // the reader's own properties: take what is needed before walking on or waiting.
 import type { ByteSource, ExtentRecorder } from '../../bytes/index.js'
+import type { Range } from '../../bytes/ranges.js'
 import { WindowReader } from '../../bytes/window-reader.js'
 import type { Code, Report } from '../../errors/index.js'
 import { protobufCodes as codes } from './codes.js'
@@ -96,8 +97,8 @@ export class ProtobufReader {
     return this.low | 0
   }
 
-  /** Walks the fields of the message that lies between two offsets. */
-  async walk(start: number, end: number, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
+  /** Walks the fields of a message. */
+  async walk({ start, end }: Range, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
     this.#descend(start, path)
     let next = start
     while (next < end) {
@@ -111,7 +112,7 @@ export class ProtobufReader {
         const answer = visit(this)
         noted = answer instanceof Promise ? await answer : answer
         const isUnseen = noted === false && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes')
-        if (isUnseen) noted = await this.#lookInside(known, content, next, join(path, known.name))
+        if (isUnseen) noted = await this.#lookInside(known, { start: content, end: next }, join(path, known.name))
       } else if (known) {
         const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
         this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })
@@ -124,18 +125,20 @@ export class ProtobufReader {
   }
 
   /** Checks content that the visitor left alone. */
-  async #lookInside({ kind, inner }: FieldSpec, start: number, end: number, path: string): Promise<boolean> {
+  async #lookInside({ kind, inner }: FieldSpec, place: Range, path: string): Promise<boolean> {
     if (inner) {
-      await this.walk(start, end, path, inner(), () => false)
+      await this.walk(place, path, inner(), () => false)
       return true
     }
+    const { start } = place
+    const length = place.end - start
     const width = kind === 'floats' ? 4 : kind === 'doubles' ? 8 : 1
-    let isWhole = (end - start) % width === 0
-    if (kind === 'varints' && end - start <= maxCheckedList) {
-      await this.#window.reach(start, end - start)
-      isWhole = countVarints(this.#window.slice(start, end - start)) !== undefined
+    let isWhole = length % width === 0
+    if (kind === 'varints' && length <= maxCheckedList) {
+      await this.#window.reach(start, length)
+      isWhole = countVarints(this.#window.slice(start, length)) !== undefined
     }
-    if (!isWhole) this.#fail(codes.packed, start, path, `${end - start} bytes are no list of whole numbers`)
+    if (!isWhole) this.#fail(codes.packed, start, path, `${length} bytes are no list of whole numbers`)
     return false
   }
 

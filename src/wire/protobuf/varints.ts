@@ -1,6 +1,7 @@
 // Varints, and packed lists of them. Lists are decoded piece by piece; a piece may end in the middle of a number.
 
-const maxVarint = 10
+/** Bytes of the longest varint. */
+export const maxVarint = 10
 
 /** The number that begins at `start`, for a guess at what bytes are; undefined when it does not end there. Beyond 2^53 it is not exact. */
 export function varintAt(
@@ -31,14 +32,28 @@ export function countVarints(bytes: Uint8Array): number | undefined {
   return run === 0 ? count : undefined
 }
 
+/** The values of a short list as int64; undefined when they do not end with the end of one. */
+export function decodeVarints(bytes: Uint8Array): bigint[] | undefined {
+  if (countVarints(bytes) === undefined) return undefined
+  const values: bigint[] = []
+  let value = 0n
+  let shift = 0n
+  for (const byte of bytes) {
+    value += BigInt(byte % 0x80) * 2n ** shift
+    shift += 7n
+    if (byte >= 0x80) continue
+    values.push(BigInt.asIntN(64, value))
+    value = 0n
+    shift = 0n
+  }
+  return values
+}
+
 /** Where decoded integers go: `width` bytes each, little-endian, higher bits are dropped. */
 export type IntegerWidth = 1 | 2 | 4 | 8
 
 /** What integers may be, where fewer than 64 bits count. */
-export interface IntegerRange {
-  readonly lowest: number
-  readonly highest: number
-}
+export type IntegerBounds = readonly [min: number, max: number]
 
 export class VarintDecoder {
   /** Numbers that were decoded so far. */
@@ -46,17 +61,17 @@ export class VarintDecoder {
   /** The first number that was out of range, and its position in the list. */
   outOfRange: { readonly position: number; readonly value: bigint } | undefined
   readonly #width: IntegerWidth
-  readonly #range: IntegerRange | undefined
+  readonly #bounds: IntegerBounds | undefined
   readonly #isSigned: boolean
   #low = 0
   #high = 0
   #shift = 0
 
-  /** Where the range fits an int32, the low 32 bits are taken as one: that is what protobuf does with negative numbers of five bytes. */
-  constructor(width: IntegerWidth, range?: IntegerRange) {
+  /** Where the bounds fit an int32, the low 32 bits are taken as one: that is what protobuf does with negative numbers of five bytes. */
+  constructor(width: IntegerWidth, bounds?: IntegerBounds) {
     this.#width = width
-    this.#range = range
-    this.#isSigned = range !== undefined && range.highest < 2 ** 31
+    this.#bounds = bounds
+    this.#isSigned = bounds !== undefined && bounds[1] < 2 ** 31
   }
 
   /** Whether the last number is complete. */
@@ -96,7 +111,7 @@ export class VarintDecoder {
 
   /** Writes one number that was decoded elsewhere. */
   put(low: number, high: number, target: DataView, at: number): void {
-    if (this.#range && this.outOfRange === undefined && !this.#isInRange(low, high))
+    if (this.#bounds && this.outOfRange === undefined && !this.#isInRange(low, high))
       this.outOfRange = { position: this.count, value: BigInt.asIntN(64, BigInt(high) * 0x1_0000_0000n + BigInt(low)) }
     this.count++
     if (this.#width === 1) target.setUint8(at, low)
@@ -106,10 +121,10 @@ export class VarintDecoder {
   }
 
   #isInRange(low: number, high: number): boolean {
-    const { lowest, highest } = this.#range!
+    const [min, max] = this.#bounds!
     const isNegative = this.#isSigned && low >= 2 ** 31 && high === 0xffff_ffff
     if (high !== 0 && !isNegative) return false
     const value = this.#isSigned ? low | 0 : low
-    return value >= lowest && value <= highest
+    return value >= min && value <= max
   }
 }

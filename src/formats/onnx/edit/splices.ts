@@ -1,28 +1,25 @@
-// A file in which some bytes are replaced. Protobuf puts the length of every message before it, so where something in a message becomes longer
-// or shorter, the lengths of all messages around it change too. Everything else stays as it is and is never read.
-import type { ByteSource } from '../../bytes/index.js'
-import { rangePayload, type Slot } from '../../model/index.js'
-import type { ProtobufReader } from '../../wire/protobuf/protobuf.js'
-import { protoPrefix } from '../../wire/protobuf/write.js'
+// A file in which some bytes are replaced. In protobuf the length of a message stands before it, so where something in a message becomes longer or
+// shorter, the lengths of all messages around it change too. Everything else stays as it is and is never read.
+import type { ByteSource } from '../../../bytes/index.js'
+import { inOrder, type Range } from '../../../bytes/ranges.js'
+import { rangePayload, type Slot } from '../../../model/index.js'
+import type { ProtobufReader } from '../../../wire/protobuf/protobuf.js'
+import { protoPrefix } from '../../../wire/protobuf/write.js'
 
-interface Splice {
-  readonly start: number
-  readonly end: number
+interface Splice extends Range {
   readonly bytes: Uint8Array
 }
 
-/** The place of a field: its tag, its content, and what follows it. */
-export interface FieldPlace {
+/** The place of a field: its content, and where its tag is. */
+export interface FieldPlace extends Range {
   readonly field: number
   readonly at: number
-  readonly start: number
-  readonly end: number
 }
 
 /** The reader forgets where it was as soon as it walks on. */
 export const placeOf = ({ field, at, start, end }: ProtobufReader): FieldPlace => ({ field, at, start, end })
 
-/** Ranges up to this length are small enough to be kept in memory, as long as all of them together are: then they can move in place. */
+/** Ranges up to this length are kept in memory, as long as all of them together are small enough: then they can move in place. */
 const smallRange = 1 << 16
 const maxInMemory = 1 << 24
 
@@ -31,18 +28,17 @@ export class Splices {
   /** By how much the message that is being walked grows. */
   #growth = 0
 
-  /** Puts bytes in the place of others; of none where `start` is `end`. */
+  /** Replaces bytes by others; inserts them where `start` is `end`. */
   replace(start: number, end: number, bytes: Uint8Array): void {
     this.#list.push({ start, end, bytes })
     this.#growth += bytes.byteLength - (end - start)
   }
 
-  /** Puts a field in the place of another one, or takes it away. */
-  replaceField({ at, end }: FieldPlace, bytes: Uint8Array = new Uint8Array()): void {
+  replaceField({ at, end }: FieldPlace, bytes: Uint8Array): void {
     this.replace(at, end, bytes)
   }
 
-  /** Whatever `work` replaces lies in the message that this field holds. */
+  /** Runs `work`, which replaces bytes in the message that this field holds, and corrects the length of the message. */
   async inside({ field, at, start, end }: FieldPlace, work: () => Promise<void>): Promise<void> {
     const around = this.#growth
     this.#growth = 0
@@ -67,8 +63,8 @@ export class Splices {
           : { kind: 'payload', path: 'file', payload: rangePayload(source, at, length) },
       )
     }
-    // What begins at the same place is in the order in which it came: from the inside out.
-    for (const { start, end, bytes } of this.#list.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    // What is inserted at the same place stays in the order in which it came: from the inside out.
+    for (const { start, end, bytes } of inOrder(this.#list, 'shortest')) {
       await keep(start)
       slots.push({ kind: 'bytes', path: 'file', bytes })
       at = end

@@ -1,17 +1,24 @@
 // Data in other files. A tensor then has a list of texts by key: `location`, a path relative to the model's directory, and perhaps `offset`
-// and `length`, as decimal numbers. The path comes from a stranger: it must lead to a file in that directory or below, and sources make
+// and `length`, as decimal numbers. The path is not to be trusted: it must lead to a file in that directory or below, and sources make
 // sure that links do not lead out of it either.
-import { type ByteSource, isPathBelow, toSafe } from '../../bytes/index.js'
-import { TareError } from '../../errors/index.js'
-import { type Payload, type ReadContext, rangePayload } from '../../model/index.js'
-import { ownCodes as codes } from './codes.js'
+import { type ByteSource, isPathBelow, toSafe } from '../../../bytes/index.js'
+import { TareError } from '../../../errors/index.js'
+import { type Payload, type ReadContext, rangePayload } from '../../../model/index.js'
+import { ownCodes as codes } from '../codes.js'
 import { OpenFiles } from './open-files.js'
 import type { TensorDraft } from './tensor-draft.js'
 
-/** After so many absent files nobody needs to know about more. */
+/** After so many absent files no more are tried. */
 const maxMissing = 1000
 
-export class ExternalFiles {
+export interface ExternalData {
+  /** All files that were opened. */
+  readonly files: readonly ByteSource[]
+  /** The `length` bytes that the shape wants; undefined, and reported, when they cannot be had. */
+  payload(draft: TensorDraft, length: number): Promise<Payload | undefined>
+}
+
+export class ExternalFiles implements ExternalData {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #files = new OpenFiles()
@@ -24,17 +31,15 @@ export class ExternalFiles {
     this.#context = context
   }
 
-  /** All that were opened. */
   get files(): readonly ByteSource[] {
     return this.#files.all
   }
 
-  /** The `length` bytes that the shape wants; undefined when they are not to be had, which is reported. */
   async payload(draft: TensorDraft, length: number): Promise<Payload | undefined> {
-    const complain = complainer(draft, this.#context)
+    const report = reporter(draft, this.#context)
     const location = draft.external?.get('location')
     if (location === undefined || location.value === '') {
-      complain('external-no-location', 'location', 'nothing says in which file')
+      report('external-no-location', 'location', 'nothing says in which file')
       return undefined
     }
     const offset = readNumber(draft, 'offset')
@@ -42,13 +47,13 @@ export class ExternalFiles {
     for (const [key, value] of [['offset', offset] as const, ['length', stated] as const]) {
       if (value !== 'bad') continue
       const message = `${JSON.stringify(draft.external?.get(key)?.value)} is not a decimal number`
-      complain('external-number', key, message)
+      report('external-number', key, message)
     }
-    if (draft.external?.has('checksum')) complain('external-checksum', 'checksum', 'the checksum is not compared')
+    if (draft.external?.has('checksum')) report('external-checksum', 'checksum', 'the checksum is not compared')
     const path = location.bytes ? undefined : normalPath(location.value)
     if (path === undefined) {
       const message = `${JSON.stringify(location.value)} is no path to a file in the directory of the model`
-      complain('external-path', 'location', message)
+      report('external-path', 'location', message)
       return undefined
     }
     const file = await this.#open(path, draft)
@@ -69,7 +74,7 @@ export class ExternalFiles {
       const why = error instanceof TareError ? error.finding.message : (error as Error).message
       const message = `${JSON.stringify(path)} cannot be opened: ${why}`
       this.#missing++
-      complainer(draft, this.#context)(isUnsafe ? 'external-path' : 'external-missing', 'location', message)
+      reporter(draft, this.#context)(isUnsafe ? 'external-path' : 'external-missing', 'location', message)
     }
     this.#opened.set(path, file)
     return file
@@ -82,19 +87,19 @@ export class ExternalFiles {
     length: number,
     draft: TensorDraft,
   ): Payload | undefined {
-    const complain = complainer(draft, this.#context)
+    const report = reporter(draft, this.#context)
     const rest = file.size - offset
     if (rest < (stated ?? length)) {
       const message = `${stated ?? length} bytes from ${offset} on, but ${file.name} has ${file.size}`
-      complain('external-range', 'offset', message)
+      report('external-range', 'offset', message)
       return undefined
     }
     if (stated !== undefined && stated !== length) {
-      complain('size', 'length', `${stated} bytes, but type and shape take ${length}`)
+      report('size', 'length', `${stated} bytes, but type and shape take ${length}`)
       return undefined
     }
     if (stated === undefined && rest > length) {
-      complain('external-rest', 'length', `${rest} bytes are left from ${offset} on, type and shape take ${length}`)
+      report('external-rest', 'length', `${rest} bytes are left from ${offset} on, type and shape take ${length}`)
     }
     const path = `data[${JSON.stringify(draft.name.value)}]`
     this.#context.extents?.add({ file: file.name, offset, length, path, kind: 'data' })
@@ -102,10 +107,10 @@ export class ExternalFiles {
   }
 }
 
-type Complain = (code: keyof typeof codes, key: string, message: string) => void
+type Tell = (code: keyof typeof codes, key: string, message: string) => void
 
-const complainer =
-  (draft: TensorDraft, { report }: ReadContext): Complain =>
+const reporter =
+  (draft: TensorDraft, { report }: ReadContext): Tell =>
   (code, key, message) =>
     report.report(codes[code], {
       offset: draft.pieces[0]?.start ?? 0,

@@ -1,15 +1,10 @@
-// Metadata of a model that is edited: fields of the model and of its graph, versions of operator sets, and the properties that anybody adds.
-import { joinBytes } from '../../bytes/index.js'
-import { failWith } from '../../errors/index.js'
-import type { Metadata, MetaValue } from '../../model/index.js'
-import { protoInt, protoMessage, protoText, type Rope } from '../../wire/protobuf/write.js'
-import { ownCodes as codes } from './codes.js'
-
-/** What the model says about itself stands under keys with this prefix, beside the metadata that its makers added. */
-export const prefix = 'onnx.'
-export const opsetPrefix = `${prefix}opset.`
-/** The operators of ONNX itself have an empty domain, which is also called so. */
-export const mainDomain = 'ai.onnx'
+// Edits of metadata: fields of the model and of its graph, versions of operator sets, and properties, which can have any key.
+import { joinBytes } from '../../../bytes/index.js'
+import { failWith } from '../../../errors/index.js'
+import type { Metadata, MetaValue } from '../../../model/index.js'
+import { protoInt, protoMessage, protoText, type Rope } from '../../../wire/protobuf/write.js'
+import { ownCodes as codes } from '../codes.js'
+import { mainDomain, opsetPrefix, prefix } from '../read.js'
 
 interface Field {
   readonly number: number
@@ -32,7 +27,7 @@ const graphFields: ReadonlyMap<string, Field> = new Map([
 const opsetField = 8
 const propertyField = 14
 
-/** What becomes of entries. Those that are not among them stay as they are. */
+/** The entries that change; all others stay as they are. */
 export class FieldEdits {
   readonly #changes = new Map<string, MetaValue | undefined>()
   readonly #added: string[] = []
@@ -55,33 +50,18 @@ export class FieldEdits {
     }
   }
 
-  get isEmpty(): boolean {
-    return this.#changes.size === 0
-  }
-
-  /** The bytes that take the place of a field of the model; undefined when it stays. */
-  modelField(number: number): Uint8Array | undefined {
-    return this.#replacement(modelFields, number)
-  }
-
-  graphField(number: number): Uint8Array | undefined {
-    return this.#replacement(graphFields, number)
-  }
-
-  #replacement(fields: ReadonlyMap<string, Field>, number: number): Uint8Array | undefined {
+  /** The bytes that take the place of a field of the model or its graph; undefined when it stays. */
+  field(message: 'graph' | 'model', number: number): Uint8Array | undefined {
+    const fields = message === 'graph' ? graphFields : modelFields
     const [key] = [...fields].find(([, field]) => field.number === number) ?? []
-    return key !== undefined && this.#changes.has(key) ? this.#bytesOf(key) : undefined
+    return key === undefined ? undefined : this.entry(key)
   }
 
   opset(domain: string): Uint8Array | undefined {
-    return this.#entry(opsetPrefix + (domain === '' ? mainDomain : domain))
+    return this.entry(opsetPrefix + (domain === '' ? mainDomain : domain))
   }
 
-  property(key: string): Uint8Array | undefined {
-    return this.#entry(key)
-  }
-
-  #entry(key: string): Uint8Array | undefined {
+  entry(key: string): Uint8Array | undefined {
     return this.#changes.has(key) ? this.#bytesOf(key) : undefined
   }
 
@@ -91,7 +71,7 @@ export class FieldEdits {
     return joinBytes(keys.map((key) => this.#bytesOf(key)))
   }
 
-  /** An entry as the field that holds it; no bytes for one that is taken away. */
+  /** An entry as the field that holds it; no bytes for one that is removed. */
   #bytesOf(key: string): Uint8Array {
     const value = this.#changes.get(key)
     if (!value) return new Uint8Array()

@@ -1,19 +1,19 @@
 // Values in a typed field, turned into the bytes that `raw_data` would hold. Protobuf lets one field be packed, not packed, or both in
 // turn, with other fields in between, so the message is walked again and its pieces are taken as they come.
-import { type ByteSource, streamRange } from '../../bytes/index.js'
-import { type Code, failWith, strictReport } from '../../errors/index.js'
-import { packers } from '../../kernels/numbers/plain/bit-packing.js'
-import { lazyPayload, type Payload } from '../../model/index.js'
-import { ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
-import { VarintDecoder } from '../../wire/protobuf/varints.js'
-import { ownCodes as codes } from './codes.js'
+import { type ByteSource, streamRange } from '../../../bytes/index.js'
+import type { Range } from '../../../bytes/ranges.js'
+import { type Code, failWith, strictReport } from '../../../errors/index.js'
+import { packers } from '../../../kernels/numbers/plain/bit-packing.js'
+import { lazyPayload, type Payload } from '../../../model/index.js'
+import { ProtobufReader, protobufCodes } from '../../../wire/protobuf/protobuf.js'
+import { VarintDecoder } from '../../../wire/protobuf/varints.js'
+import { ownCodes as codes } from '../codes.js'
 import { type DataType, fieldNames } from './data-types.js'
-import type { Span } from './tensor-draft.js'
 
 export interface TypedValues {
   readonly source: ByteSource
   /** Where the tensor's message lies. */
-  readonly pieces: readonly Span[]
+  readonly pieces: readonly Range[]
   readonly type: DataType
   /** How many entries the field must have, and how many bytes they make. */
   readonly entries: number
@@ -27,8 +27,7 @@ const step = 1 << 16
 export const typedPayload = (values: TypedValues): Payload =>
   lazyPayload(values.byteLength, (signal) => decodeTyped(values, newDecoder(values.type), signal))
 
-export const newDecoder = ({ width, range }: DataType): VarintDecoder =>
-  new VarintDecoder(width, range && { lowest: range[0], highest: range[1] })
+export const newDecoder = ({ width, bounds }: DataType): VarintDecoder => new VarintDecoder(width, bounds)
 
 /** Ends with an error when the field has more or fewer values than the shape wants. */
 export function decodeTyped(
@@ -37,26 +36,21 @@ export function decodeTyped(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   const { source, type, entries, path } = values
-  const complain = (code: Code, message: string): never => {
+  const fail = (code: Code, message: string): never => {
     const place = { file: source.name, offset: values.pieces[0]?.start ?? 0, path: pathOf(path, type) }
     return failWith(code, { ...place, message })
   }
   const decode = type.isVarint ? decodeVarints : copyFixed
-  const pieces = counted(decode(values, decoder, complain, signal), entries, type, complain)
+  const pieces = counted(decode(values, decoder, fail, signal), entries, type, fail)
   return type.isSixBit ? packSixBits(pieces) : pieces
 }
 
 export const pathOf = (path: string, { field }: DataType): string => `${path}.${fieldNames.get(field)}`
 
-type Complain = (code: Code, message: string) => never
+type Fail = (code: Code, message: string) => never
 type Pieces = AsyncGenerator<Uint8Array, void, void>
 
-async function* decodeVarints(
-  values: TypedValues,
-  decoder: VarintDecoder,
-  complain: Complain,
-  signal?: AbortSignal,
-): Pieces {
+async function* decodeVarints(values: TypedValues, decoder: VarintDecoder, fail: Fail, signal?: AbortSignal): Pieces {
   const { width, field } = values.type
   const target = new Uint8Array(step * width)
   const view = new DataView(target.buffer)
@@ -73,15 +67,15 @@ async function* decodeVarints(
     const range = { source: values.source, offset: reader.start, length: reader.length }
     for await (const chunk of streamRange(range, step, signal)) {
       const made = decoder.decode(chunk, view)
-      if (made === undefined) complain(protobufCodes.varint, 'a value takes more than ten bytes or 64 bits')
+      if (made === undefined) fail(protobufCodes.varint, 'a value takes more than ten bytes or 64 bits')
       else if (made > 0) yield target.subarray(0, made)
     }
-    if (!decoder.isBetween) complain(protobufCodes.packed, 'a list ends inside a value')
+    if (!decoder.isBetween) fail(protobufCodes.packed, 'a list ends inside a value')
   }
   if (filled > 0) yield target.subarray(0, filled)
 }
 
-async function* copyFixed(values: TypedValues, _: VarintDecoder, _complain: Complain, signal?: AbortSignal): Pieces {
+async function* copyFixed(values: TypedValues, _: VarintDecoder, _fail: Fail, signal?: AbortSignal): Pieces {
   const target = new Uint8Array(step * values.type.width)
   let filled = 0
   for await (const reader of fieldsOf(values, values.type.field, signal)) {
@@ -99,7 +93,7 @@ async function* copyFixed(values: TypedValues, _: VarintDecoder, _complain: Comp
   if (filled > 0) yield target.subarray(0, filled)
 }
 
-/** Stops at each field of the number; wire types that do not fit it are passed over, as the walk that found the tensor did. */
+/** Stops at each field of the number; wire types that do not fit it are skipped, as by the walk that found the tensor. */
 async function* fieldsOf(
   { source, pieces, path, type }: TypedValues,
   field: number,
@@ -117,14 +111,14 @@ async function* fieldsOf(
   }
 }
 
-async function* counted(pieces: Pieces, entries: number, { width }: DataType, complain: Complain): Pieces {
+async function* counted(pieces: Pieces, entries: number, { width }: DataType, fail: Fail): Pieces {
   let left = entries * width
   for await (const piece of pieces) {
     left -= piece.byteLength
-    if (left < 0) complain(codes.count, `there are more than ${entries} values, which is what the shape wants`)
+    if (left < 0) fail(codes.count, `there are more than ${entries} values, which is what the shape wants`)
     yield piece
   }
-  if (left > 0) complain(codes.count, `there are ${entries - left / width} values, but the shape wants ${entries}`)
+  if (left > 0) fail(codes.count, `there are ${entries - left / width} values, but the shape wants ${entries}`)
 }
 
 /** Codes of six bits, one to a byte, become four in three bytes. */

@@ -1,9 +1,9 @@
 // The element types of ONNX, by the number in `data_type`, and the field that holds their values when `raw_data` does not.
 //
-// `int32_data` serves for everything that has at most 32 bits and no field of its own: integers, booleans, the bit patterns of small
+// `int32_data` serves for everything that has up to 32 bits and no field of its own: integers, booleans, the bit patterns of small
 // floats. Types of two and four bits have one packed byte per entry there, types of six bits one element per entry. `uint64_data` holds u32
 // too; complex numbers are pairs of their parts.
-import { type DType, dtypeById } from '../../dtypes/index.js'
+import { type DType, dtypeById } from '../../../dtypes/index.js'
 
 export const fieldNames: ReadonlyMap<number, string> = new Map([
   [4, 'float_data'],
@@ -24,7 +24,7 @@ export interface DataType {
   readonly isSixBit: boolean
   readonly isVarint: boolean
   /** What an entry of a varint field may be; undefined where all 64 bits count. */
-  readonly range?: Range
+  readonly bounds?: Bounds
 }
 
 export const stringType = 8
@@ -35,9 +35,9 @@ const int64Data = 7
 const doubleData = 10
 const uint64Data = 11
 
-type Range = readonly [lowest: number, highest: number]
+type Bounds = readonly [min: number, max: number]
 
-function typed(id: string, field: number, width: DataType['width'], range?: Range): DataType {
+function typed(id: string, field: number, width: DataType['width'], bounds?: Bounds): DataType {
   const dtype = dtypeById(id)
   if (!dtype) throw new Error(`no element type ${id}`)
   const isVarint = field !== floatData && field !== doubleData
@@ -47,7 +47,7 @@ function typed(id: string, field: number, width: DataType['width'], range?: Rang
     width,
     isSixBit: dtype.group.elements === 4 && dtype.group.bytes === 3,
     isVarint,
-    ...(range && { range }),
+    ...(bounds && { bounds }),
   }
 }
 
@@ -88,6 +88,6 @@ export const dataTypes: ReadonlyMap<number, DataType> = new Map([
   [28, typed('f6_e3m2', int32Data, 1, [0, 63])],
 ])
 
-/** How many entries the typed field must have for so many bytes and elements. */
+/** How many entries the typed field must have. */
 export const entryCount = ({ width, isSixBit }: DataType, byteLength: number, elements: number): number =>
   isSixBit ? elements : byteLength / width

@@ -1,4 +1,4 @@
-// What becomes of a model that is written: only the graph of an encoder can be, computed from its weights.
+// What becomes of a model that is written: only encoders can be, as a graph that is made from their weights.
 
 import { vocabularyKind } from '../../content/vocabulary.js'
 import { findEncoder } from '../../embed/encoder.js'
@@ -17,14 +17,14 @@ export const exportOptions: readonly FormatOption[] = [
   },
 ]
 
-/** Fails with what the encoder lacks where the model is none: every tensor would be refused for the same reason. */
+/** Fails with what is missing when the model is no encoder: every tensor would be refused for the same reason. */
 export function exportCapabilities(model: Model, extra: OptionValues): WriteCapabilities {
   const unused = new Set(findEncoder(model, graphOptions(extra)).unused)
   const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
   return {
     order: 'both',
     shards: false,
-    // The graph turns and decodes weights by itself.
+    // The graph itself transposes and decodes weights.
     orientation: 'as-is',
     tensor(tensor: Tensor): Fit<Tensor> {
       if (unused.has(tensor.name)) return no('the graph of the encoder does not use it')

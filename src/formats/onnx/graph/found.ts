@@ -1,11 +1,12 @@
 // What the walk over the graphs finds: tensors under their names, and everything else that a model has.
-import type { JsonValue, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
-import { ownCodes as codes } from './codes.js'
-import type { Judged, JudgedStrings, TensorJudge } from './judge-tensor.js'
-import { distinctNames, MetNames, type Scope, type TensorPlace } from './scopes.js'
-import type { TensorDraft } from './tensor-draft.js'
-import type { Text } from './texts.js'
-import type { TypedValues } from './typed-values.js'
+import type { JsonValue, Part, Payload, Tensor } from '../../../model/index.js'
+import { ownCodes as codes } from '../codes.js'
+import type { OnnxReader, Text } from '../reader.js'
+import type { ExternalData } from '../tensors/external.js'
+import { type Judged, type JudgedStrings, judgeTensor } from '../tensors/judge-tensor.js'
+import type { TensorDraft } from '../tensors/tensor-draft.js'
+import type { TypedValues } from '../tensors/typed-values.js'
+import { distinctNames, MetNames, type Scope, type TensorPlace } from './names.js'
 
 /** Where the values of a sparse tensor belong. */
 export interface Positions {
@@ -24,10 +25,10 @@ const repetitions = {
   'other-graph': { code: 'name-reused', where: 'another graph' },
 } as const
 
-/** Texts about the graph that are kept for showing. */
+/** Names of operators, inputs and outputs that are kept for showing. */
 const maxShown = 1000
 
-export class Collector {
+export class Found {
   readonly tensors: Tensor[] = []
   /** For each tensor, where its name stands. */
   readonly places: TensorPlace[] = []
@@ -39,14 +40,14 @@ export class Collector {
   readonly inputs: string[] = []
   readonly outputs: string[] = []
   readonly #operators = new Map<string, number>()
-  readonly #judge: TensorJudge
-  readonly #context: ReadContext
+  readonly #reader: OnnxReader
+  readonly #external: ExternalData
   readonly #names = new MetNames()
   #nodes = 0
 
-  constructor(judge: TensorJudge, context: ReadContext) {
-    this.#judge = judge
-    this.#context = context
+  constructor(reader: OnnxReader, external: ExternalData) {
+    this.#reader = reader
+    this.#external = external
   }
 
   countNode(operator: string): void {
@@ -59,9 +60,9 @@ export class Collector {
     if (list.length < maxShown) list.push(name)
   }
 
-  /** A tensor that only has to be in order. */
-  async inspect(draft: TensorDraft, isListed = false): Promise<Judged | JudgedStrings | undefined> {
-    const judged = await this.#judge.judge(draft, isListed)
+  /** Checks a tensor; this is all for one that is not listed. */
+  async check(draft: TensorDraft, isListed = false): Promise<Judged | JudgedStrings | undefined> {
+    const judged = await judgeTensor(draft, isListed, this.#reader, this.#external)
     if (judged?.type && judged.unread) this.unread.push(judged.unread)
     return judged
   }
@@ -69,12 +70,12 @@ export class Collector {
   /** A tensor with a name: an initializer, or the constant of a node. */
   async add(draft: TensorDraft, name: Text, scope: Scope, isConstant: boolean): Promise<void> {
     draft.name = name
-    const judged = await this.inspect(draft, scope.isListed)
+    const judged = await this.check(draft, scope.isListed)
     if (!scope.isListed) return
     this.#checkName(name.value, draft, scope, isConstant)
     if (!judged) {
       const reason = 'its data are not there, or do not go with its type and shape'
-      this.#context.onLost?.({ subject: 'tensor', name: name.value, reason })
+      this.#reader.context.onLost?.({ subject: 'tensor', name: name.value, reason })
       return
     }
     if (!judged.type) {
@@ -99,17 +100,16 @@ export class Collector {
 
   #addStrings({ path, pieces }: TensorDraft, { value: name }: Text, { shape }: JudgedStrings): void {
     const message = `${JSON.stringify(name)} holds texts and is no tensor of numbers`
-    this.#context.report.report(codes.strings, { offset: pieces[0]?.start ?? 0, path, message })
+    this.#report('strings', pieces[0]?.start ?? 0, path, message)
     this.parts.push({ kind: 'onnx.strings', sharing: 'private', name, value: { shape } })
   }
 
   addSparse(name: string, value: JsonValue, offset: number, path: string): void {
-    const message = `${JSON.stringify(name)} is stored as values and positions`
-    this.#context.report.report(codes.sparse, { offset, path, message })
+    this.#report('sparse', offset, path, `${JSON.stringify(name)} is stored as values and positions`)
     this.parts.push({ kind: 'onnx.sparse', sharing: 'private', name, value })
   }
 
-  /** What other formats have no place for. */
+  /** A summary of the graph, which no other format has a place for. */
   graphPart(): Part {
     const operators = Object.create(null) as Record<string, JsonValue>
     for (const [name, count] of this.#operators) operators[name] = count
@@ -117,8 +117,8 @@ export class Collector {
     return { kind: 'onnx.graph', sharing: 'private', value }
   }
 
-  /** Names may repeat, here every tensor has its own. */
-  nameApart(): void {
+  /** In the file names may repeat; here every tensor gets its own. */
+  makeNamesDistinct(): void {
     for (const [i, name] of distinctNames(this.places)) {
       const { rawName: _rawName, ...rest } = this.tensors[i]!
       this.tensors[i] = { ...rest, name }
@@ -126,12 +126,15 @@ export class Collector {
   }
 
   #checkName(name: string, { path, pieces }: TensorDraft, scope: Scope, isConstant: boolean): void {
-    const complain = (code: keyof typeof codes, message: string): void =>
-      this.#context.report.report(codes[code], { offset: pieces[0]?.start ?? 0, path: `${path}.name`, message })
-    if (name === '') complain('name-empty', 'the tensor has no name')
+    const offset = pieces[0]?.start ?? 0
+    if (name === '') this.#report('name-empty', offset, `${path}.name`, 'the tensor has no name')
     const repetition = this.#names.meet(name, scope, isConstant)
     if (!repetition) return
     const { code, where } = repetitions[repetition]
-    complain(code, `${JSON.stringify(name)} was there before in ${where}`)
+    this.#report(code, offset, `${path}.name`, `${JSON.stringify(name)} was there before in ${where}`)
+  }
+
+  #report(code: keyof typeof codes, offset: number, path: string, message: string): void {
+    this.#reader.context.report.report(codes[code], { offset, path, message })
   }
 }

@@ -1,11 +1,11 @@
-// Gives tensors other names, wherever their names stand: at the tensor, or at the output of the node that makes it; at the inputs of nodes, also
-// in graphs inside nodes; at inputs and outputs of the graph, in descriptions of values, in annotations, and in bindings of training steps.
-import { encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { failWith } from '../../errors/index.js'
-import type { MessageSpec, ProtobufReader } from '../../wire/protobuf/protobuf.js'
-import { protoBytes } from '../../wire/protobuf/write.js'
-import { ownCodes as codes } from './codes.js'
-import { namesDefinedIn } from './graph-names.js'
+// Renames tensors wherever their names stand: at the tensor, or at the output of the node that makes it; at the inputs of nodes, also in graphs
+// inside nodes; at inputs and outputs of the graph, in descriptions of values, in annotations, and in bindings of training steps. A graph inside
+// a node sees the names of the graphs around it, except those that it defines itself.
+import { decodeUtf8, encodeUtf8, joinBytes, toHex } from '../../../bytes/index.js'
+import { failWith } from '../../../errors/index.js'
+import type { MessageSpec, ProtobufReader } from '../../../wire/protobuf/protobuf.js'
+import { protoBytes } from '../../../wire/protobuf/write.js'
+import { ownCodes as codes } from '../codes.js'
 import {
   annotationMessage,
   attributeMessage,
@@ -16,8 +16,9 @@ import {
   tensorMessage,
   trainingMessage,
   valueInfoMessage,
-} from './messages.js'
-import { nameKey } from './name-key.js'
+} from '../messages.js'
+import { mainGraph } from '../read.js'
+import type { Text } from '../reader.js'
 import { type FieldPlace, placeOf, type Splices } from './splices.js'
 
 /** New names by old ones, as `nameKey` gives them. */
@@ -25,11 +26,13 @@ export type Names = ReadonlyMap<string, string>
 /** The same for each graph, by its path. */
 export type NamesByGraph = ReadonlyMap<string, Names>
 
-/** The path that the reader gives to the main graph. */
-export const mainGraph = 'graph'
+/** What tells names apart: their text, or their bytes where they are not UTF-8, after a character that no text has. */
+export const nameKey = ({ value, bytes }: Text): string => (bytes ? keyOf(bytes) : value)
+const keyOf = (bytes: Uint8Array): string => decodeUtf8(bytes) ?? `\ud800${toHex(bytes)}`
+
 const none: Names = new Map()
 
-/** Numbers of what a graph or a node has, for the paths; they go on where protobuf merges two pieces of a message. */
+/** Numbers of what a graph or a node has, for the paths; protobuf merges two pieces of a message, so numbers go on in the second one. */
 type Counters = Map<string, number>
 
 type Visit = (field: FieldPlace) => Promise<void> | undefined
@@ -39,7 +42,7 @@ export class Renamer {
   readonly #splices: Splices
   readonly #byGraph: NamesByGraph
   readonly #counters: Counters = new Map()
-  /** By new name, what is called so afterwards. */
+  /** By new name, what has it afterwards. */
   readonly #owners = new Map<string, Set<string>>()
 
   constructor(reader: ProtobufReader, splices: Splices, byGraph: NamesByGraph) {
@@ -57,7 +60,7 @@ export class Renamer {
   /** The same where the caller is inside the graph already. */
   async inGraph(place: FieldPlace, path: string, around: Names = none): Promise<void> {
     const own = this.#byGraph.get(path) ?? none
-    const defined = await namesDefinedIn(this.#reader, place)
+    const defined = await this.#namesDefinedIn(place)
     for (const name of defined) this.#owners.get(own.get(name) ?? name)?.add(`${path} ${name}`)
     const names: Names = new Map([...[...around].filter(([name]) => !defined.has(name)), ...own])
     await this.#walkIn(place, graphMessage, (field) => {
@@ -98,6 +101,26 @@ export class Renamer {
     }
   }
 
+  /** The names that a graph defines: its inputs, its initializers, and the outputs of its nodes. */
+  async #namesDefinedIn(graph: FieldPlace): Promise<Set<string>> {
+    const names = new Set<string>()
+    const collect = (place: FieldPlace, spec: MessageSpec, wanted: number): Promise<void> =>
+      this.#walkIn(place, spec, ({ field }) => {
+        const taken = field === wanted && this.#reader.withPayload((bytes) => void names.add(keyOf(bytes)))
+        return taken === false ? undefined : taken.then(() => undefined)
+      })
+    await this.#walkIn(graph, graphMessage, (field) => {
+      if (field.field === 1) return collect(field, nodeMessage, 2)
+      if (field.field === 5) return collect(field, tensorMessage, 8)
+      if (field.field === 11) return collect(field, valueInfoMessage, 1)
+      if (field.field !== 15) return undefined
+      return this.#walkIn(field, sparseMessage, (inner) =>
+        inner.field === 1 ? collect(inner, tensorMessage, 8) : undefined,
+      )
+    })
+    return names
+  }
+
   async #node(place: FieldPlace, path: string, names: Names): Promise<void> {
     await this.#walk(place, nodeMessage, (field) => {
       if (field.field <= 2) return this.#rename(field, field.field, names)
@@ -131,9 +154,9 @@ export class Renamer {
     await this.#splices.inside(place, () => this.#walkIn(place, spec, visit))
   }
 
-  #walkIn({ start, end }: FieldPlace, spec: MessageSpec, visit: Visit): Promise<void> {
+  #walkIn(place: FieldPlace, spec: MessageSpec, visit: Visit): Promise<void> {
     const reader = this.#reader
-    return reader.walk(start, end, '', spec, () => {
+    return reader.walk(place, '', spec, () => {
       const work = visit(placeOf(reader))
       return work ? work.then(() => true) : true
     })
@@ -142,13 +165,13 @@ export class Renamer {
   /** The visited field, if it is the one that holds a name. An empty one stands for nothing. */
   #rename(field: FieldPlace, wanted: number, names: Names): Promise<void> | undefined {
     if (field.field !== wanted || field.end === field.start) return undefined
-    const found = this.#reader.withPayload((bytes) => {
-      const name = names.get(nameKey(bytes))
+    const renamed = this.#reader.withPayload((bytes) => {
+      const name = names.get(keyOf(bytes))
       if (name === undefined) return
       const { pieces } = protoBytes<never>(field.field, encodeUtf8(name))
       this.#splices.replaceField(field, joinBytes(pieces))
     })
-    return found === false ? undefined : found.then(() => undefined)
+    return renamed === false ? undefined : renamed.then(() => undefined)
   }
 
   #next(path: string): string {

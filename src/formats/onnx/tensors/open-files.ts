@@ -1,51 +1,51 @@
 // A model can have a file for every tensor, and so more files than a process may hold open. The first ones stay open. Of the others only a
-// few are at a time: what was not read for longest is closed, and opened again when somebody wants to read it.
-import type { ByteSource, ReadOptions } from '../../bytes/index.js'
-import { failWith } from '../../errors/index.js'
-import { ownCodes as codes } from './codes.js'
+// few are open at a time: the least recently read one is closed, and opened again when it is read.
+import type { ByteSource, ReadOptions } from '../../../bytes/index.js'
+import { failWith } from '../../../errors/index.js'
+import { ownCodes as codes } from '../codes.js'
 
 type Open = () => Promise<ByteSource>
 
 export class OpenFiles {
   /** All that were opened. */
   readonly all: ByteSource[] = []
-  readonly #kept: number
-  readonly #lent: number
+  readonly #maxPinned: number
+  readonly #maxCached: number
   /** Files that are open and may be closed, the one that was read last at the end. */
-  readonly #recent = new Set<LentFile>()
+  readonly #recent = new Set<CachedFile>()
 
-  constructor(kept = 64, lent = 32) {
-    this.#kept = kept
-    this.#lent = lent
+  constructor(maxPinned = 64, maxCached = 32) {
+    this.#maxPinned = maxPinned
+    this.#maxCached = maxCached
   }
 
   async add(open: Open): Promise<ByteSource> {
     const source = await open()
-    const file = this.all.length < this.#kept ? source : new LentFile(source, open, this)
+    const file = this.all.length < this.#maxPinned ? source : new CachedFile(source, open, this)
     this.all.push(file)
-    if (file instanceof LentFile) await this.touch(file)
+    if (file instanceof CachedFile) await this.touch(file)
     return file
   }
 
   /** Makes room for a file that is in use now. */
-  async touch(file: LentFile): Promise<void> {
+  async touch(file: CachedFile): Promise<void> {
     this.#recent.delete(file)
     this.#recent.add(file)
     const idle = [...this.#recent].filter((each) => each !== file && !each.isBusy)
-    const excess = Math.max(0, this.#recent.size - this.#lent)
+    const excess = Math.max(0, this.#recent.size - this.#maxCached)
     for (const each of idle.slice(0, excess)) {
       this.#recent.delete(each)
       await each.close()
     }
   }
 
-  forget(file: LentFile): void {
+  forget(file: CachedFile): void {
     this.#recent.delete(file)
   }
 }
 
-/** Without a handle: what a thread holds on to may be closed here. */
-class LentFile implements ByteSource {
+/** Has no handle: the file may be closed here while a thread still holds on to it. */
+class CachedFile implements ByteSource {
   readonly name: string
   readonly size: number
   readonly #open: Open
@@ -101,7 +101,7 @@ class LentFile implements ByteSource {
     const [opening, current] = [this.#source, this.#current]
     this.#source = undefined
     this.#current = undefined
-    // Closed at once where that can be: whoever reads next must not get the same source again.
+    // Closed at once where that is possible: the next read must not get the same source again.
     await (current ?? (await opening))?.close()
   }
 }

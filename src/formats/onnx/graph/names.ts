@@ -1,6 +1,6 @@
 // Graphs as scopes of names. A name is unique in its graph; graphs beside each other may use the same names, and do. Exporters also leave
 // constants behind under a name that they use again, and runtimes take the last one.
-import type { Text } from './texts.js'
+import type { Text } from '../reader.js'
 
 /** One graph. */
 export interface Scope {
@@ -38,7 +38,7 @@ export class MetNames {
 }
 
 /**
- * Names for the tensors whose own name another one has, by position. The name stays with the graph that had it first and, in a graph, with the
+ * New names, by position, for tensors whose name another one has. The name stays with the graph that had it first and, in a graph, with the
  * last of its tensors; the others get a number, in the order of the file.
  */
 export function distinctNames(places: readonly TensorPlace[]): Map<number, string> {
