@@ -1,10 +1,10 @@
 // Storages are the flat memory that tensors are views of. In a pickle they are persistent ids: ("storage", type, key, location, count). The
 // location is the device that the storage was on, which says nothing about the bytes. Several tensors can share one storage.
-import { toSafe } from '../../bytes/index.js'
-import type { DType } from '../../dtypes/index.js'
-import type { Payload, ReadContext } from '../../model/index.js'
-import { PickleGlobal, PickleList, type PickleReference } from '../../wire/pickle/pickle.js'
-import { codes } from './codes.js'
+import { toSafe } from '../../../bytes/index.js'
+import type { DType } from '../../../dtypes/index.js'
+import type { Payload, ReadContext } from '../../../model/index.js'
+import { PickleGlobal, PickleList, type PickleReference } from '../../../wire/pickle/pickle.js'
+import { codes } from '../codes.js'
 import { packedStorages, storageTypes, untypedStorages } from './types.js'
 
 export interface StorageId {
@@ -31,11 +31,11 @@ export interface Storages {
   readonly isBigEndian: boolean
 }
 
-/** What stands in the ids of a format. */
+/** How persistent ids look in a format. */
 export interface IdForm {
   /** How many parts they may have. */
   readonly lengths: readonly number[]
-  /** Whether a class can be one: ("module", class, file, source text). Nobody reads the text. */
+  /** Whether a class can be one: ("module", class, file, source text). The text is not read. */
   readonly hasModules?: boolean
 }
 
@@ -74,7 +74,7 @@ function readStorageId(
     return wrong('persistent-id', `the id has ${id.items.length} parts, ${lengths.join(' or ')} were expected`)
   if (typeof key !== 'string') return wrong('persistent-id', 'the key of the storage is no text')
   const elements = typeof count === 'bigint' ? toSafe(count) : undefined
-  if (elements === undefined) return wrong('persistent-id', 'the number of elements is no number that can be')
+  if (elements === undefined) return wrong('persistent-id', 'the number of elements is impossible')
   if (!(type instanceof PickleGlobal)) return wrong('storage-type', 'the type of the storage is no name')
   const isUntyped = untypedStorages.has(type.name) && ['torch', 'torch.storage'].includes(type.module)
   const dtype = ['torch', 'torch.cuda'].includes(type.module) ? storageTypes.get(type.name) : undefined

@@ -1,5 +1,5 @@
 // How PyTorch calls its element types: by a storage class, or by a dtype when the storage is untyped.
-import { type DType, dtypeById } from '../../dtypes/index.js'
+import { type DType, dtypeById } from '../../../dtypes/index.js'
 
 const require = (id: string): DType => {
   const dtype = dtypeById(id)

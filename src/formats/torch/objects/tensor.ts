@@ -1,14 +1,13 @@
 // From a view to a tensor: the view is checked against its storage, and its elements become a payload. A contiguous view is a byte range
 // of the file, so tensors that share a storage share bytes; other views are gathered when they are read.
-import { countElements } from '../../bytes/index.js'
-import type { DType } from '../../dtypes/index.js'
-import { bytesPayload, type Payload, type ReadContext, type Tensor } from '../../model/index.js'
-import { isContiguous, stridedPayload } from '../../payloads/strided-payload.js'
-import { swappedPayload } from '../../payloads/swapped-payload.js'
-import { codes } from './codes.js'
-import type { Rebuilt, TensorView } from './rebuild.js'
+import { countElements } from '../../../bytes/index.js'
+import { type DType, f32, f64 } from '../../../dtypes/index.js'
+import { bytesPayload, lazyPayload, type Payload, type ReadContext, type Tensor } from '../../../model/index.js'
+import { isContiguous, stridedPayload } from '../../../payloads/strided-payload.js'
+import { swappedPayload } from '../../../payloads/swapped-payload.js'
+import { codes } from '../codes.js'
+import type { Rebuilt, SignFlags, TensorView } from './rebuild.js'
 import type { Remarks } from './remarks.js'
-import { withSigns } from './signs.js'
 import type { Storage, Storages } from './storages.js'
 import type { ViewBudget } from './view-budget.js'
 
@@ -109,3 +108,23 @@ function elements(
 }
 
 const swapWidth = (dtype: DType): number => (dtype.kind === 'complex' ? dtype.group.bytes / 2 : dtype.group.bytes)
+
+/** Flips signs while the elements, which are little-endian, are read. Undefined when the type has no sign to flip. */
+function withSigns(payload: Payload, dtype: DType, { conjugate, negative }: SignFlags): Payload | undefined {
+  const isComplex = dtype.kind === 'complex'
+  const flipsImaginary = isComplex && negative !== conjugate
+  if (!negative && !flipsImaginary) return payload
+  if (!isComplex && dtype !== f32 && dtype !== f64 && dtype.id !== 'f16' && dtype.id !== 'bf16') return undefined
+  const { bytes } = dtype.group
+  const part = isComplex ? bytes / 2 : bytes
+  return lazyPayload(payload.byteLength, async function* (signal?: AbortSignal) {
+    for await (const chunk of payload.chunks(bytes * 65_536, signal)) {
+      const flipped = chunk.slice()
+      for (let at = part - 1; at < flipped.byteLength; at += bytes) {
+        if (negative) flipped[at] = flipped[at]! ^ 0x80
+        if (flipsImaginary) flipped[at + part] = flipped[at + part]! ^ 0x80
+      }
+      yield flipped
+    }
+  })
+}

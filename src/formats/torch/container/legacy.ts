@@ -1,15 +1,15 @@
 // The format before PyTorch 1.6: five pickles in a row, then the storages. The pickles are a magic number, the version 1001, what machine
 // wrote it, the object itself, and the list of storage keys. For each key, in that order, follow an i64 count of elements and the bytes.
-import { type ByteSource, toSafe } from '../../bytes/index.js'
-import { type Code, type Details, type Report, TareError } from '../../errors/index.js'
-import { type Model, type Opened, type ReadContext, rangePayload } from '../../model/index.js'
-import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../wire/pickle/pickle.js'
+import { type ByteSource, toSafe } from '../../../bytes/index.js'
+import { WindowReader } from '../../../bytes/window-reader.js'
+import { type Code, type Details, type Report, TareError } from '../../../errors/index.js'
+import { type Model, type Opened, type ReadContext, rangePayload } from '../../../model/index.js'
+import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../../wire/pickle/pickle.js'
+import { codes } from '../codes.js'
+import { checkGlobals } from '../globals.js'
+import { readStorageIds, type Storage, type StorageId } from '../objects/storages.js'
+import { walk } from '../objects/walk.js'
 import { checkArchive } from './check.js'
-import { codes } from './codes.js'
-import { stemOf } from './file-name.js'
-import { checkGlobals } from './globals.js'
-import { readStorageIds, type Storage, type StorageId } from './storages.js'
-import { walk } from './walk.js'
 
 const magicNumber = 0x1950a86a20f9469cfc6cn
 const protocolVersion = 1001n
@@ -31,11 +31,10 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
   }
   const isBigEndian = await readByteOrder(pickles, context)
   const object = await pickles.next('object')
-  const objectSize = object.byteLength
   const ids = readStorageIds(object.references, 'object', context, { lengths: [5, 6], hasModules: true })
   const keys = await readKeys(pickles, context)
   const found = await findStorages(source, pickles.offset, keys, [...ids.values()], context)
-  const options = { rootName: stemOf(source.name), path: 'object', size: objectSize }
+  const options = { file: source.name, path: 'object', size: object.byteLength }
   const { tensors, metadata } = walk(object.value, { ids, found, isBigEndian }, context, options)
   const model: Model = {
     format: 'torch',
@@ -49,28 +48,28 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
   return { model, check: (checking) => checkArchive({ source, members: [], tensorsIn: new Map() }, checking) }
 }
 
-const firstWindow = 1 << 16
+const firstAttempt = 1 << 16
 const growth = 8
-/** What a pickle that is only partly there looks like. */
+/** How a pickle fails that is only partly there. */
 const cutCodes = new Set([pickleCodes.truncated.code, pickleCodes.length.code])
 
-/** Reads one pickle after another. How long each is only shows at its end, so more is fetched when it is not there yet. */
+/** Reads one pickle after another. How long one is shows only at its end, so it is tried again with more bytes when they end before it. */
 class PickleReader {
   offset = 0
-  readonly #source: ByteSource
+  readonly #window: WindowReader
   readonly #context: ReadContext
 
   constructor(source: ByteSource, context: ReadContext) {
-    this.#source = source
+    this.#window = new WindowReader(source, { signal: context.signal, min: firstAttempt })
     this.#context = context
   }
 
   async next(path: string): Promise<Pickle> {
-    const { report, extents, limits, signal } = this.#context
-    const most = Math.min(this.#source.size - this.offset, limits.indexBytes)
-    for (let length = Math.min(firstWindow, most); ; length = Math.min(length * growth, most)) {
-      const bytes = await this.#source.read(this.offset, length, { signal })
-      const pickle = this.#attempt(bytes, path, length === most)
+    const { report, extents, limits } = this.#context
+    const max = Math.min(this.#window.end - this.offset, limits.indexBytes)
+    for (let length = Math.min(firstAttempt, max); ; length = Math.min(length * growth, max)) {
+      await this.#window.reach(this.offset, length)
+      const pickle = this.#attempt(this.#window.slice(this.offset, length), path, length === max)
       if (!pickle) continue
       const { byteLength } = pickle
       checkGlobals(pickle, path, this.#context)
@@ -167,14 +166,8 @@ async function findStorages(
     }
     const bytes = await source.read(at, countSize, { signal })
     const count = new DataView(bytes.buffer, bytes.byteOffset, countSize).getBigInt64(0, true)
-    extents?.add({
-      file: source.name,
-      offset: at,
-      length: countSize,
-      path: `${path}.count`,
-      kind: 'field',
-      value: count,
-    })
+    const place = { file: source.name, offset: at, length: countSize, path: `${path}.count` }
+    extents?.add({ ...place, kind: 'field', value: count })
     const byteLength = (toSafe(count) ?? Number.POSITIVE_INFINITY) * id.elementSize
     if (byteLength !== id.byteLength) {
       const message = `the file has ${count} elements of ${id.elementSize} bytes, the tensors want ${id.byteLength} bytes`

@@ -1,7 +1,7 @@
 // Plain values of a checkpoint as metadata: numbers, texts, lists of them, and the few objects that are nothing more.
-import { encodeUtf8 } from '../../bytes/index.js'
-import { type JsonValue, listOf, type MetaValue, text } from '../../model/index.js'
-import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle/pickle.js'
+import { encodeUtf8 } from '../../../bytes/index.js'
+import { type JsonValue, listOf, type MetaValue, text } from '../../../model/index.js'
+import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../../wire/pickle/pickle.js'
 import { numpyScalar } from './numpy.js'
 import { firstArgument } from './rebuild.js'
 
@@ -139,7 +139,7 @@ export function keyText(key: PickleValue): string {
   return `(${parts.join(', ')})`
 }
 
-/** The most levels, and values, of what is kept as one piece of JSON. */
+/** How many levels, and values, one piece of JSON may have. */
 const maxJson = { levels: 16, values: 100_000 }
 
 /** A small tree of plain values as JSON, or undefined when it is not small or there is anything else in it. */

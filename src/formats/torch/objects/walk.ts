@@ -1,9 +1,9 @@
 // Goes through what a checkpoint holds and gives everything a name: the keys from the root down, joined by dots. Tensors become tensors,
-// plain values metadata. Objects can contain each other in circles, and can be reached on more ways than could ever be listed; both are
+// plain values metadata. Objects can contain each other in cycles, and can be reached by more paths than could ever be listed; both are
 // noticed.
-import type { MetaValue, ReadContext, Tensor } from '../../model/index.js'
-import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../wire/pickle/pickle.js'
-import { codes } from './codes.js'
+import type { MetaValue, ReadContext, Tensor } from '../../../model/index.js'
+import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../../wire/pickle/pickle.js'
+import { codes } from '../codes.js'
 import { type NumpyArray, numpyArray } from './numpy.js'
 import { keyText, PlainValues, plainJson } from './plain.js'
 import { firstArgument, type NamedParts, type Rebuilt, rebuild } from './rebuild.js'
@@ -22,8 +22,8 @@ export interface Contents {
 export type StorageKeys = Map<string | undefined, string[]>
 
 export interface WalkOptions {
-  /** The name of a tensor that is all there is. */
-  readonly rootName: string
+  /** The file, which names a tensor that is its only content. */
+  readonly file: string
   /** The pickle's own path, for messages. */
   readonly path: string
   /** The length of the pickle. */
@@ -31,8 +31,8 @@ export interface WalkOptions {
 }
 
 /**
- * How much there may be to list, for each byte of pickle and on top of that: one for each entry and each character of a name. An honest
- * checkpoint needs a fraction; objects that hold each other many times over would need more than there is time for.
+ * How much may be listed, for each byte of pickle and on top of that: one for each entry and each character of a name. An honest checkpoint
+ * needs a fraction; objects that hold each other many times over would need more than there is time for.
  */
 const allowance = { perByte: 16, more: 1 << 20 }
 
@@ -83,7 +83,7 @@ class Walker {
   }
 
   #name(): string {
-    return this.#path.length === 0 ? this.#options.rootName : this.#path.join('.')
+    return this.#path.length === 0 ? stemOf(this.#options.file) : this.#path.join('.')
   }
 
   #report(code: keyof typeof codes, message: string, offset = 0): void {
@@ -263,7 +263,7 @@ class Walker {
     else storageKeys.set(storageKey, [tensor.name])
   }
 
-  /** One array can be reached on many ways; it is made once. */
+  /** One array can be reached by many paths; it is made once. */
   #arrayOf(value: PickleObject): NumpyArray | string | undefined {
     if (!this.#arrays.has(value))
       this.#arrays.set(
@@ -280,6 +280,14 @@ class Walker {
     if (metadata.has(name)) this.#report('same-name', 'another value has this name; the first one is kept')
     else metadata.set(name, value)
   }
+}
+
+/** The last part of a path or address, without its extension. */
+function stemOf(file: string): string {
+  const path = /^[a-z][a-z0-9+.-]*:\/\//i.test(file) ? file.replace(/[?#].*$/s, '') : file
+  const name = /[^/\\]*$/.exec(path)![0]
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.slice(0, dot) : name
 }
 
 const offsetOf = (value: PickleValue): number =>

@@ -1,6 +1,6 @@
-// What is worth one remark, however often it occurs: a model can have a thousand quantized tensors.
-import type { ReadContext } from '../../model/index.js'
-import { codes } from './codes.js'
+// Remarks that are made once, however often they apply: a model can have a thousand quantized tensors.
+import type { ReadContext } from '../../../model/index.js'
+import { codes } from '../codes.js'
 
 type Kind = 'quantized' | 'meta' | 'tensor-key' | 'default-dict'
 
@@ -27,7 +27,7 @@ const subjects: Readonly<Record<Kind, readonly [one: string, more: string]>> = {
 export class Remarks {
   readonly #seen = new Map<Kind, Occurrences>()
 
-  /** `name` is where it was met; the first one is shown, with what there is to say of it. */
+  /** `name` is where it was met; the first one is shown, with its `detail`. */
   add(kind: Kind, name: string, offset: number, detail = ''): void {
     const known = this.#seen.get(kind)
     if (known) known.count++

@@ -2,11 +2,11 @@
 // dtype, Fortran order, bytes), or, in newer protocols, of `_frombuffer` with (bytes, dtype, shape, order); a number is a call of `scalar`
 // with (dtype, bytes). A dtype is itself a call, whose state holds the byte order. Arrays of plain numbers become tensors, numbers
 // metadata; everything else (objects, texts, dates, records) stays inert.
-import { countElements } from '../../bytes/index.js'
-import { type DType, dtypeById } from '../../dtypes/index.js'
-import { bytesPayload, type MetaValue, type Payload } from '../../model/index.js'
-import { swappedPayload } from '../../payloads/swapped-payload.js'
-import { PickleList, PickleObject, type PickleValue } from '../../wire/pickle/pickle.js'
+import { countElements } from '../../../bytes/index.js'
+import { type DType, dtypeById } from '../../../dtypes/index.js'
+import { bytesPayload, type MetaValue, type Payload } from '../../../model/index.js'
+import { swappedPayload } from '../../../payloads/swapped-payload.js'
+import { PickleList, PickleObject, type PickleValue } from '../../../wire/pickle/pickle.js'
 import { sizes } from './rebuild.js'
 
 export interface NumpyArray {

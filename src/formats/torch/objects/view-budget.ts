@@ -1,10 +1,10 @@
 // How many bytes the tensors of a file may promise. A view can repeat elements (a stride of zero, overlapping rows), and any number of
 // views can share one storage, so a file of a few hundred bytes can describe terabytes. Honest files need as much as their storages have,
 // and a little more where weights are shared or expanded.
-import type { ReadContext } from '../../model/index.js'
+import type { ReadContext } from '../../../model/index.js'
 import type { Storage } from './storages.js'
 
-/** So much is always allowed: it takes no longer than a file of this size. */
+/** Always allowed: it takes no longer than a file of this size. */
 const smallModel = 1 << 26
 /** With `lenient` the limit is higher by this factor. */
 const lenience = 64

@@ -1,8 +1,8 @@
 // Tensors in a pickle are calls of PyTorch's rebuild functions. Their arguments are read here as data: storage, offset, size, stride, and
 // some functions wrap others.
-import { toSafe } from '../../bytes/index.js'
-import { type DType, dtypeById } from '../../dtypes/index.js'
-import type { QuantParams } from '../../model/index.js'
+import { toSafe } from '../../../bytes/index.js'
+import { type DType, dtypeById } from '../../../dtypes/index.js'
+import type { QuantParams } from '../../../model/index.js'
 import {
   PickleDict,
   PickleGlobal,
@@ -10,10 +10,15 @@ import {
   PickleObject,
   PickleReference,
   type PickleValue,
-} from '../../wire/pickle/pickle.js'
-import type { SignFlags } from './signs.js'
+} from '../../../wire/pickle/pickle.js'
 import type { StorageId } from './storages.js'
 import { elementTypes, packedTypes } from './types.js'
+
+/** PyTorch can note that a tensor is the conjugate or the negative of what its storage holds. */
+export interface SignFlags {
+  readonly conjugate: boolean
+  readonly negative: boolean
+}
 
 /** A tensor as its file describes it, not yet checked against the storage. Offset and strides are in elements. */
 export interface TensorView {
@@ -27,7 +32,7 @@ export interface TensorView {
   readonly quant?: QuantParams
   /** Scales and zero points of each channel, which are tensors themselves, and the axis that the channels are counted on. */
   readonly channels?: { readonly axis: number; readonly parts: NamedParts }
-  /** Elements to each that the shape counts, where it counts bytes. */
+  /** Elements per byte, where the shape counts bytes. */
   readonly pack?: number
 }
 
@@ -230,7 +235,7 @@ export function firstArgument(object: PickleObject): PickleValue | undefined {
   return object.args instanceof PickleList ? object.args.items[0] : undefined
 }
 
-/** A value in few words. */
+/** A value for a message. */
 function show(value: PickleValue | undefined): string {
   if (value instanceof PickleList) {
     const shown = value.items.slice(0, 8).map((item) => (item instanceof PickleList ? '…' : show(item)))

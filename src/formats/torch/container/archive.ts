@@ -1,27 +1,26 @@
 // The format since PyTorch 1.6: a zip archive with one top folder of any name. In it, data.pkl describes everything, data/KEY is the
 // storage of that key, version is a number, and byteorder, where present, says whether the storages are "little" or "big". Members are
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
-import { type ByteSource, decodeLossy } from '../../bytes/index.js'
-import { collectingReport, type Finding } from '../../errors/index.js'
-import type { Model, Opened, Part, ReadContext } from '../../model/index.js'
-import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
-import { type Pickle, readPickle } from '../../wire/pickle/pickle.js'
-import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
+import { type ByteSource, decodeLossy } from '../../../bytes/index.js'
+import { collectingReport, type Finding } from '../../../errors/index.js'
+import type { Model, Opened, Part, ReadContext } from '../../../model/index.js'
+import { checkMember, memberPayload } from '../../../payloads/zip-payload.js'
+import { type Pickle, readPickle } from '../../../wire/pickle/pickle.js'
+import { readMemberHead, readZip, type ZipMember } from '../../../wire/zip/zip.js'
+import { codes } from '../codes.js'
+import { checkGlobals } from '../globals.js'
+import { readStorageIds, type Storage, type StorageId } from '../objects/storages.js'
+import { type StorageKeys, walk } from '../objects/walk.js'
 import { checkArchive } from './check.js'
-import { codes } from './codes.js'
-import { stemOf } from './file-name.js'
-import { checkGlobals } from './globals.js'
-import { readStorageIds, type Storage, type StorageId } from './storages.js'
-import { type StorageKeys, walk } from './walk.js'
 
 /** Records that hold one short word each. */
 const wordLength = 64
-/** What PyTorch reads. */
+/** The versions that PyTorch reads. */
 const versions = { first: 1, last: 10 }
 
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Opened> {
   const { report, extents, signal, limits } = context
-  // Which tensors a member that is not whole belonged to shows when the storages are looked for.
+  // The tensors of members that are not whole are told of when their storages are looked for.
   const onLost = context.onLost && (() => {})
   const { members } = await readZip(source, { report, extents, signal, maxDirectory: limits.indexBytes, onLost })
   const archive = new Archive(source, members, context)
@@ -36,7 +35,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = { ids, found, isBigEndian }
-  const options = { rootName: stemOf(source.name), path, size: archive.pickle.size }
+  const options = { file: source.name, path, size: archive.pickle.size }
   const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
   const version = await archive.version()
   const model: Model = {
@@ -174,7 +173,7 @@ class Archive {
     return found
   }
 
-  /** Takes out the storages that do not have their checksum. A view may take its elements from anywhere in a storage. */
+  /** Removes the storages that do not match their checksum. A view may take its elements from anywhere in a storage. */
   async dropDamaged(found: Map<string, Storage>): Promise<void> {
     for (const key of [...found.keys()]) {
       const findings: Finding[] = []
