@@ -5,7 +5,6 @@ import { type ByteSource, isPathBelow, toSafe } from '../../../bytes/index.js'
 import { TareError } from '../../../errors/index.js'
 import { type Payload, type ReadContext, rangePayload } from '../../../model/index.js'
 import { ownCodes as codes } from '../codes.js'
-import { OpenFiles } from './open-files.js'
 import type { TensorDraft } from './tensor-draft.js'
 
 /** After so many absent files no more are tried. */
@@ -21,7 +20,6 @@ export interface ExternalData {
 export class ExternalFiles implements ExternalData {
   readonly #source: ByteSource
   readonly #context: ReadContext
-  readonly #files = new OpenFiles()
   /** By normal path; undefined for those that cannot be opened, which is said once. */
   readonly #opened = new Map<string, ByteSource | undefined>()
   #missing = 0
@@ -32,7 +30,7 @@ export class ExternalFiles implements ExternalData {
   }
 
   get files(): readonly ByteSource[] {
-    return this.#files.all
+    return [...this.#opened.values()].filter((file) => file !== undefined)
   }
 
   async payload(draft: TensorDraft, length: number): Promise<Payload | undefined> {
@@ -68,7 +66,7 @@ export class ExternalFiles implements ExternalData {
       const open = path.includes('/') ? this.#source.below : this.#source.sibling
       if (!open) throw new Error('this kind of input has no files beside it')
       if (this.#missing >= maxMissing) throw new Error(`${maxMissing} others cannot be, so it was not tried`)
-      file = await this.#files.add(() => open.call(this.#source, path))
+      file = await open.call(this.#source, path)
     } catch (error) {
       const isUnsafe = error instanceof TareError && error.code === 'io/unsafe-path'
       const why = error instanceof TareError ? error.finding.message : (error as Error).message
