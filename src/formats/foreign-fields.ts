@@ -1,7 +1,7 @@
 // The fields of a protobuf message, as far as the first bytes of a file show them. A guess that helps to recognise what is inside.
 
 import { decodeUtf8 } from '../bytes/index.js'
-import { varintAt } from '../wire/varints.js'
+import { varintAt } from '../wire/protobuf/varints.js'
 
 export interface Field {
   readonly number: number

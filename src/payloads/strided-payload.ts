@@ -1,4 +1,4 @@
-// Tensors that are no contiguous run of bytes: transposed, stepped, expanded or overlapping views of a storage, fields of records. Element
+// Tensors that are not contiguous: transposed, stepped, expanded or overlapping views of a storage, fields of records. Element
 // (i0, i1, …) lies at offset + i0·s0 + i1·s1 + …; the elements are gathered in row-major order, a band at a time, so that memory stays bounded
 // whatever the size.
 import { checkAborted } from '../bytes/index.js'
@@ -12,11 +12,11 @@ interface Box {
   readonly strides: readonly number[]
 }
 
-/** The most bytes that are put together at a time. */
+/** How many bytes are put together at a time. */
 const bandBytes = 1 << 23
-/** A stretch of this length is read whatever part of it is needed, a longer one only when a quarter of it is. */
+/** A range of up to this length is read whole; a longer one only if at least a quarter of it is needed. */
 const shortRange = 1 << 16
-/** The most bytes of a storage without random access that are kept in memory. */
+/** How many bytes of a storage without random access may be kept in memory. */
 const maxBuffered = 1 << 26
 
 export function isContiguous(shape: readonly number[], strides: readonly number[]): boolean {
@@ -28,7 +28,7 @@ export function isContiguous(shape: readonly number[], strides: readonly number[
   return true
 }
 
-/** What cannot be read out of order, and is too large for memory, is refused when somebody reads it. */
+/** How a storage is refused, when it is read, that has no random access and is too large for memory. */
 export interface Refusal {
   readonly file: string
   readonly code: Code
@@ -66,7 +66,7 @@ async function randomAccess(
 ): Promise<Reader> {
   if (storage.read) return storage as Reader
   if (storage.byteLength > maxBuffered) {
-    const message = `a compressed storage of ${storage.byteLength} bytes would have to be kept in memory; ${maxBuffered} are the most`
+    const message = `a compressed storage of ${storage.byteLength} bytes would have to be kept in memory; the limit is ${maxBuffered}`
     failWith(code, { file, offset: 0, path: 'storage', message })
   }
   return bytesPayload(await readPayload(storage, signal)) as Reader
@@ -87,22 +87,22 @@ function simplify({ start, lengths, strides }: Box): Box {
   return { start, lengths: axes.map(({ length }) => length), strides: axes.map(({ stride }) => stride) }
 }
 
-/** Cuts a box into stretches of its row-major order with at most `most` elements each. */
-function* bandsOf(box: Box, most: number): Generator<Box, void, void> {
+/** Cuts a box into bands of its row-major order, of up to `max` elements each. */
+function* bandsOf(box: Box, max: number): Generator<Box, void, void> {
   const { start, lengths, strides } = box
-  if (product(lengths) <= most) {
+  if (product(lengths) <= max) {
     yield box
     return
   }
   const [length, ...innerLengths] = lengths as [number, ...number[]]
   const [stride, ...innerStrides] = strides as [number, ...number[]]
   const inner = product(innerLengths)
-  if (inner > most) {
+  if (inner > max) {
     for (let i = 0; i < length; i++)
-      yield* bandsOf({ start: start + i * stride, lengths: innerLengths, strides: innerStrides }, most)
+      yield* bandsOf({ start: start + i * stride, lengths: innerLengths, strides: innerStrides }, max)
     return
   }
-  const width = Math.floor(most / inner)
+  const width = Math.floor(max / inner)
   for (let i = 0; i < length; i += width)
     yield { start: start + i * stride, lengths: [Math.min(width, length - i), ...innerLengths], strides }
 }
@@ -117,7 +117,7 @@ function rowMajorStrides(lengths: readonly number[]): number[] {
   return strides
 }
 
-/** Reads a box in as few stretches as make sense and puts its elements at `at`, spaced by `steps`. */
+/** Reads a box in as few ranges as make sense and puts its elements at `at`, spaced by `steps`. */
 async function fill(
   source: Reader,
   box: Box,

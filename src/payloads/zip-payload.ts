@@ -31,7 +31,7 @@ async function* part(
     const from = Math.max(0, offset - at)
     if (from < piece.byteLength) yield piece.subarray(from, Math.min(piece.byteLength, end - at))
     at += piece.byteLength
-    // The last piece is followed to its end even when it is not needed any more, so that a wrong length shows.
+    // Where the range ends with the content, the stream is read to its end, so that a wrong length shows.
     if (at > end) return
   }
 }

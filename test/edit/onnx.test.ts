@@ -10,6 +10,7 @@ import {
   MemorySource,
   openModel,
   planEdit,
+  readPayload,
   runConversion,
   text,
 } from '../../src/index.js'
@@ -18,9 +19,11 @@ import {
   bytesOf,
   dataType,
   dims,
+  external,
   floats,
   graphOf,
   initializer,
+  modelOf,
   opset,
   protoInt,
   protoMessage,
@@ -162,6 +165,28 @@ describe('names of tensors', () => {
     expect(await refused('k', 'scaled')).toBe('onnx/name-taken')
     expect(await refused('w', 'c')).toBe('write/duplicate-name')
     expect(await refused('w', 'fine')).toBe('done')
+  })
+
+  it('change without opening the files that hold the data again', async () => {
+    const tensor = (name: string, offset: string): Rope =>
+      initializer(...dims(1), dataType(1), tensorName(name), ...external({ location: 'w.bin', offset, length: '4' }))
+    let opened = 0
+    const sourceOf = (bytes: Uint8Array): MemorySource => {
+      const source = new MemorySource(bytes, 'm.onnx')
+      source.sibling = async (name) => {
+        opened++
+        return new MemorySource(floats(1, 2), name)
+      }
+      return source
+    }
+    const model = await openModel(sourceOf(modelOf(tensor('a', '0'), tensor('b', '4'))))
+    const { conversion } = await planEdit(model, { rename: [['b', 'c']] }, { name: 'm.onnx', inPlace: false })
+    expect(opened).toBe(1)
+    const files = new Map([['w.bin', floats(1, 2)]])
+    await runConversion(conversion, async (each) => new MemorySink(each, files))
+    const { tensors } = await openModel(sourceOf(files.get('m.onnx')!))
+    expect(tensors.map(({ name }) => name)).toEqual(['a', 'c'])
+    expect(await readPayload(tensors[1]!.data!)).toEqual(floats(2))
   })
 })
 

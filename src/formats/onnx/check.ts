@@ -2,29 +2,27 @@
 // nor 1, bits behind the last element, positions in sparse tensors. ONNX has no checksums of its own.
 import { defaultWindow } from '../../bytes/index.js'
 import { type Code, type Finding, TareError, verifyCodes } from '../../errors/index.js'
-import type { CheckContext, Model, Tensor } from '../../model/index.js'
+import type { CheckContext, Tensor } from '../../model/index.js'
 import { codes, ownCodes } from './codes.js'
-import type { Positions } from './collect.js'
-import { collected } from './read.js'
-import { decodeTyped, newDecoder, pathOf, type TypedValues } from './typed-values.js'
+import type { Found, Positions } from './graph/found.js'
+import { decodeTyped, newDecoder, pathOf, type TypedValues } from './tensors/typed-values.js'
 
-export async function check(model: Model, context: CheckContext): Promise<void> {
-  const found = collected.get(model)
-  for (const values of found?.unread ?? []) {
+export async function check({ tensors, unread, positions }: Found, context: CheckContext): Promise<void> {
+  for (const values of unread) {
     await guarded(
       () => checkValues(values, context),
       (code, finding) => context.report.report(code, finding),
     )
   }
   // Lists that cannot be decoded were reported above.
-  for (const tensor of model.tensors) {
+  for (const tensor of tensors) {
     if (tensor.dtype.id === 'bool' && tensor.data?.origin) await checkBooleans(tensor, context)
     else if (tensor.dtype.group.elements > 1) await guarded(() => checkFill(tensor, context))
   }
-  for (const positions of found?.positions ?? []) await guarded(() => checkPositions(positions, context))
+  for (const each of positions) await guarded(() => checkPositions(each, context))
 }
 
-/** Damage in one tensor is a finding; the next one is worth a look. */
+/** Damage in one tensor is a finding, and does not end the check of the others. */
 async function guarded(work: () => Promise<void>, tell?: (code: Code, finding: Finding) => void): Promise<void> {
   try {
     await work()
@@ -43,9 +41,9 @@ async function checkValues(values: TypedValues, { report, signal }: CheckContext
   }
   if (decoder.outOfRange === undefined) return
   const { position, value } = decoder.outOfRange
-  const [lowest, highest] = values.type.range!
+  const [min, max] = values.type.bounds!
   const what = `${value} at position ${position} does not fit ${values.type.dtype.id}`
-  const message = `${what}, which has ${lowest} to ${highest} here; its low bits are taken`
+  const message = `${what}, which has ${min} to ${max} here; its low bits are taken`
   const offset = values.pieces[0]?.start ?? 0
   report.report(ownCodes['value-range'], { offset, path: pathOf(values.path, values.type), message })
 }

@@ -1,18 +1,32 @@
 import { withCompanions } from '../../content/companions.js'
-import type { Implementation } from '../../model/index.js'
+import { vocabularyKind } from '../../content/vocabulary.js'
+import { exportVocabulary } from '../../content/vocabulary-text.js'
+import { onnxModelLayout } from '../../embed/onnx-export.js'
+import type { Implementation, Layout, Model, WriteOptions } from '../../model/index.js'
+import { graphOptions, vocabularyKey } from './capabilities.js'
 import { check } from './check.js'
-import { editFile } from './edit-file.js'
-import { layoutExport } from './export.js'
-import { collected, readModel } from './read.js'
-import { readCut } from './salvage.js'
+import { editFile } from './edit/edit-file.js'
+import { readModel } from './read.js'
+import { withoutCut } from './salvage.js'
 
 export const onnx: Implementation = {
   async read(source, context) {
-    const graph = await (context.onLost ? readCut : readModel)(source, context)
-    const model = await withCompanions(graph, source, context)
-    collected.set(model, collected.get(graph)!)
-    return { model, check: (checking) => check(model, checking) }
+    const readable = context.onLost ? await withoutCut(source, context) : source
+    const { model, found } = await readModel(readable, context)
+    return {
+      model: await withCompanions(model, source, context),
+      check: (checking) => check(found, checking),
+    }
   },
-  layout: layoutExport,
+  layout,
   editFile,
+}
+
+/** Writes the graph of an encoder: it computes embeddings from tokens, and does not just hold the tensors. */
+async function layout(model: Model, { name, extra }: WriteOptions): Promise<Layout> {
+  const metadata = new Map<string, string>()
+  for (const [key, value] of model.metadata) if (value.type === 'str') metadata.set(key, value.value)
+  const vocabulary = model.parts.find((part) => part.kind === vocabularyKind)
+  if (vocabulary) metadata.set(vocabularyKey, new TextDecoder().decode(exportVocabulary(vocabulary).bytes))
+  return onnxModelLayout(model, { ...graphOptions(extra), name, metadata })
 }

@@ -1,8 +1,7 @@
 import type { Format } from '../../model/index.js'
+import { exportCapabilities, exportOptions } from './capabilities.js'
 import { codes } from './codes.js'
-import { looksLikeModel } from './detect.js'
-import { exportCapabilities, exportOptions } from './export-capabilities.js'
-import { textForm } from './text-form.js'
+import { looksLikeModel, textForm } from './detect.js'
 
 const extension = '.onnx'
 const published = [`model${extension}`] as const

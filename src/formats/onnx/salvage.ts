@@ -1,43 +1,42 @@
 // Reading a file that was cut. The weights are fields of the graph, which is a field of the model, and each says how long it is; so the
-// graph is cut wherever the file is. It is read as if it ended behind the last of its fields that is whole.
+// graph is cut wherever the file is. It is read as if it ended after its last complete field.
 import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import { strictReport, TareError } from '../../errors/index.js'
-import type { Lost, Model, ReadContext } from '../../model/index.js'
+import type { ReadContext } from '../../model/index.js'
 import { ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
 import { protoPrefix } from '../../wire/protobuf/write.js'
 import { type PatchPiece, patchedSource } from '../../writing/patched-source.js'
-import { readModel } from './read.js'
 
 const graphField = 7
 const nodeField = 1
 const initializerField = 5
 const tensorNameField = 8
-const longestName = 65_536
+const maxName = 65_536
 
-/** The first field of a message that is not all there. */
+/** The first field of a message that is not complete. */
 interface Cut {
-  /** Where its tag is: everything before is whole. */
+  /** Where its tag is: everything before it is complete. */
   readonly at: number
   /** Undefined when not even its tag and length are there. */
   readonly field?: { readonly number: number; readonly start: number; readonly length: number }
 }
 
-export async function readCut(source: ByteSource, context: ReadContext): Promise<Model> {
+/** The file as it would be without what was cut; the same source when nothing was. */
+export async function withoutCut(source: ByteSource, context: ReadContext): Promise<ByteSource> {
   const cut = await findCut(source, 0, context)
-  if (!cut) return readModel(source, context)
+  if (!cut) return source
   const { onLost } = context
-  const behind: Lost = { subject: 'metadata', reason: `whatever the model says behind byte ${source.size}` }
-  onLost?.(behind)
-  if (cut.field?.number !== graphField)
-    return readModel(patchedSource(source, [{ offset: 0, length: cut.at }]), context)
+  onLost?.({ subject: 'metadata', reason: `whatever the model says behind byte ${source.size}` })
+  const before: PatchPiece = { offset: 0, length: cut.at }
+  if (cut.field?.number !== graphField) return patchedSource(source, [before])
   const { start, length } = cut.field
   const inner = await findCut(source, start, context)
   const end = inner?.at ?? source.size
-  if (inner) await sayLost(source, inner, context)
+  if (inner) await tellLost(source, inner, context)
   const missing = start + length - source.size
   onLost?.({ subject: 'tensor', reason: `whatever is in the ${missing} bytes of the graph that are missing` })
-  const graph: PatchPiece[] = [protoPrefix(graphField, end - start), { offset: start, length: end - start }]
-  return readModel(patchedSource(source, [{ offset: 0, length: cut.at }, ...graph]), context)
+  const kept = end - start
+  return patchedSource(source, [before, protoPrefix(graphField, kept), { offset: start, length: kept }])
 }
 
 /** Goes through the fields of a message that should have ended with the file, or behind it. */
@@ -52,7 +51,7 @@ async function findCut(
     try {
       await reader.readField(at, source.size, '')
     } catch (error) {
-      // Anything else is damage that the reader knows more about.
+      // Other damage is left to the reader, which knows more about it.
       if (!(error instanceof TareError) || error.code !== protobufCodes.truncated.code) return undefined
       const { field: number, start: from, end } = reader
       return reader.at === at && end > source.size ? { at, field: { number, start: from, length: end - from } } : { at }
@@ -62,7 +61,7 @@ async function findCut(
   return undefined
 }
 
-async function sayLost(source: ByteSource, { field }: Cut, context: ReadContext): Promise<void> {
+async function tellLost(source: ByteSource, { field }: Cut, context: ReadContext): Promise<void> {
   const { onLost, signal } = context
   if (!field || (field.number !== initializerField && field.number !== nodeField)) return
   const end = field.start + field.length
@@ -73,7 +72,7 @@ async function sayLost(source: ByteSource, { field }: Cut, context: ReadContext)
   }
   let name: string | undefined
   await findCut(source, field.start, context, async (reader) => {
-    if (reader.field !== tensorNameField || reader.wire !== 2 || reader.length > longestName) return
+    if (reader.field !== tensorNameField || reader.wire !== 2 || reader.length > maxName) return
     name = decodeUtf8(await source.read(reader.start, reader.length, { signal }))
   })
   onLost?.({ subject: 'tensor', name, length: field.length, reason })

@@ -17,7 +17,7 @@ export const codes = defineCodes('torch', {
   'archive-root': error('Members lie outside the one top folder that a PyTorch file has. PyTorch refuses such a file.'),
   'pickle-size': error('The pickle is larger than the limit. Raise the limit if the file is honest.'),
   'pickle-trailing': warning('There are bytes after the pickle; something may be hidden there.'),
-  'trailing-bytes': warning('There are bytes after the last storage that belong to nobody.'),
+  'trailing-bytes': warning('There are bytes after the last storage that belong to none.'),
   'unsafe-global': error(
     'The file names something that does harm or may do so when a Python program loads it. tare runs nothing; do not load this file.',
   ),

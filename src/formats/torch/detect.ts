@@ -23,5 +23,5 @@ export function looksLikeIndex(head: Uint8Array): boolean {
   return text.startsWith('{') && /"weight_map"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"[^"]*\.bin"/i.test(text)
 }
 
-/** A member of an archive that is a file of PyTorch by itself. */
+/** A member of an archive that is itself a file of PyTorch. */
 export const isModelMember = (name: string): boolean => /^[^/]+\.(pt|pth)$/i.test(name)

@@ -1,13 +1,26 @@
 // Which names a pickle may mention. Unpickling imports and calls whatever is named, so a checkpoint can do anything that Python can. tare
-// calls nothing; still it says what would be called. What ordinary checkpoints need passes in silence. Other classes are reported, and
-// their objects stay inert. Whatever of Python's own library is named is refused, and so is every other function that is called; one that
-// is only stored does nothing, and is reported.
+// calls nothing, and reports what would be called. What ordinary checkpoints need is accepted in silence. Other classes are reported, and their
+// objects stay inert. Names of Python's own library are refused, and so is every other function that is called; one that is only stored does
+// nothing, and is reported.
 import type { ReadContext } from '../../model/index.js'
-import type { Pickle, PickleGlobal } from '../../wire/pickle/pickle.js'
-import { calledGlobals } from './called-globals.js'
+import {
+  type Pickle,
+  PickleDict,
+  PickleGlobal,
+  PickleList,
+  PickleObject,
+  type PickleValue,
+} from '../../wire/pickle/pickle.js'
 import { codes } from './codes.js'
+import {
+  elementTypes,
+  otherConstants,
+  packedStorages,
+  packedTypes,
+  storageTypes,
+  untypedStorages,
+} from './objects/types.js'
 import { standardLibrary } from './standard-library.js'
-import { elementTypes, otherConstants, packedStorages, packedTypes, storageTypes, untypedStorages } from './types.js'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 
@@ -100,7 +113,7 @@ export function judgeGlobal({ module, name }: PickleGlobal, isTorchScript = fals
   return module !== 'torch' && /^_*[A-Z]\w*(\._*[A-Z]\w*)*$/.test(name) ? 'inert' : 'unsafe'
 }
 
-/** A function of some other program, not of Python itself nor reached through it: it does nothing as long as nobody calls it. */
+/** A function of some other program, not of Python itself nor reached through it: it does nothing as long as it is not called. */
 function isForeign({ module, name }: PickleGlobal): boolean {
   const isPlain = /^\w+(\.\w+)*$/.test(`${module}.${name}`)
   const [top = ''] = module.split('.')
@@ -138,4 +151,32 @@ function describe(global: PickleGlobal, verdict: Verdict, isCalled: boolean): [k
     'unsafe-global',
     `${shown} would be imported when a program loads this file, and stored where it can be called`,
   ]
+}
+
+/**
+ * The names that a pickle calls: those in the place of a function, and those that are handed to one, which may call them. What is only kept in a
+ * list, a dictionary or the state of an object is not called.
+ */
+function calledGlobals(calls: readonly PickleObject[]): ReadonlySet<PickleGlobal> {
+  const called = new Set<PickleGlobal>()
+  const seen = new Set<PickleValue>()
+  const open: PickleValue[] = calls.flatMap(({ callee, args }) => [callee, args])
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (value instanceof PickleGlobal) called.add(value)
+    if (typeof value !== 'object' || seen.has(value)) continue
+    seen.add(value)
+    for (const part of partsOf(value)) open.push(part)
+  }
+  return called
+}
+
+function* partsOf(value: PickleValue): Generator<PickleValue, void, void> {
+  if (value instanceof PickleList) yield* value.items
+  else if (value instanceof PickleDict) {
+    for (const entry of value.entries()) yield* entry
+  } else if (value instanceof PickleObject) {
+    yield* value.items
+    yield* partsOf(value.entries)
+    if (value.state !== undefined) yield value.state
+  }
 }

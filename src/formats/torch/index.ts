@@ -36,8 +36,8 @@ export const torch: Format = {
 
   published,
   mainFile(names) {
-    const usual = [published[1], published[0]].find((name) => names.includes(name))
-    if (usual !== undefined) return usual
+    const preferred = [published[1], published[0]].find((name) => names.includes(name))
+    if (preferred !== undefined) return preferred
     const indexes = names.filter((name) => name.endsWith(indexSuffix))
     if (indexes.length === 1) return indexes[0]
     const files = names.filter((name) => /(\.(pt|pth|ckpt)|_model\.bin)$/i.test(name) && !trainingState.test(name))

@@ -5,7 +5,7 @@ import { pickleCodes as codes } from './codes.js'
 
 /** Python itself refuses decimal integers with more digits. */
 const maxDigits = 4300
-/** A binary integer of this many bytes is no number that anybody counts with. */
+/** No honest binary integer is longer. */
 const maxIntegerBytes = 1 << 16
 
 export interface PickleOptions {

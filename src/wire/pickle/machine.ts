@@ -5,10 +5,10 @@ import { PickleDict, PickleGlobal, PickleList, PickleObject, PickleReference, ty
 
 const highestProtocol = 5
 /**
- * How many objects a pickle may make: so many, and one more for every so many bytes. Checkpoints need a fraction of that; a small file of nothing
- * but empty lists would fill the memory.
+ * How many objects a pickle may make: a base, and one more for every few bytes. Checkpoints need a fraction of that; without a limit, a small
+ * file of nothing but empty lists would fill the memory.
  */
-const allowance = { objects: 1 << 20, bytesEach: 8, most: 1 << 24 }
+const allowance = { objects: 1 << 20, bytesEach: 8, max: 1 << 24 }
 const maxMarks = 1 << 20
 
 export class PickleMachine {
@@ -46,8 +46,8 @@ export class PickleMachine {
   }
 
   #count(): void {
-    const { objects, bytesEach, most } = allowance
-    if (++this.#objects <= Math.min(objects + this.#cursor.position / bytesEach, most)) return
+    const { objects, bytesEach, max } = allowance
+    if (++this.#objects <= Math.min(objects + this.#cursor.position / bytesEach, max)) return
     const message = `${this.#objects} objects are made of ${this.#cursor.position} bytes`
     this.#cursor.fail(codes.objects, message)
   }

@@ -1,16 +1,17 @@
 // Protobuf, read field by field. A message is a run of fields; each begins with a varint that holds the field's number and its wire type:
 // 0 a varint, 1 eight bytes, 2 a length and that many bytes (text, a nested message, a packed list), 5 four bytes; 3 and 4 begin and end
-// a group, which nobody writes any more. Fields come in any order, may be repeated, and those with unknown numbers are skipped.
+// a group, an obsolete form. Fields come in any order, may be repeated, and those with unknown numbers are skipped.
 //
-// A varint has seven bits to a byte, the lowest first, and may be longer than it needs to be; ten bytes are the most.
+// A varint has seven bits to a byte, the lowest first, and may be padded; it has at most ten bytes.
 //
 // The reader walks a file through a window and steps over payloads unread. While a field is visited, its place and value are in
 // the reader's own properties: take what is needed before walking on or waiting.
 import type { ByteSource, ExtentRecorder } from '../../bytes/index.js'
+import type { Range } from '../../bytes/ranges.js'
+import { WindowReader } from '../../bytes/window-reader.js'
 import type { Code, Report } from '../../errors/index.js'
-import { countVarints } from '../varints.js'
 import { protobufCodes as codes } from './codes.js'
-import { nearby, ProtobufWindow } from './window.js'
+import { countVarints } from './varints.js'
 
 export { protobufCodes } from './codes.js'
 
@@ -43,7 +44,7 @@ export type Visit = (reader: ProtobufReader) => Noted | Promise<Noted>
 export interface ProtobufOptions {
   readonly signal?: AbortSignal | undefined
   readonly extents?: ExtentRecorder | undefined
-  /** The most levels of messages; the protobuf library has the same limit. */
+  /** How deep messages may be nested; at most, and by default, as deep as in the protobuf library. */
   readonly depth?: number
 }
 
@@ -51,6 +52,10 @@ const defaultDepth = 100
 /** A tag and a varint or length, at their longest. */
 const maxHeader = 20
 const maxFieldNumber = 2 ** 29 - 1
+/** Read behind a payload that was skipped: enough for the fields before the next one. */
+const minWindow = 256
+/** Longer packed lists of varints are checked when they are decoded. */
+const maxCheckedList = 1 << 15
 
 export class ProtobufReader {
   /** Number and wire type of the field that is visited. */
@@ -65,7 +70,7 @@ export class ProtobufReader {
   high = 0
   readonly source: ByteSource
   readonly #report: Report
-  readonly #window: ProtobufWindow
+  readonly #window: WindowReader
   readonly #options: ProtobufOptions
   readonly #depthLimit: number
   #depth = 0
@@ -75,7 +80,7 @@ export class ProtobufReader {
     this.#report = report
     this.#options = options
     this.#depthLimit = Math.min(options.depth ?? defaultDepth, defaultDepth)
-    this.#window = new ProtobufWindow(source, options.signal)
+    this.#window = new WindowReader(source, { signal: options.signal, min: minWindow })
   }
 
   get length(): number {
@@ -92,8 +97,8 @@ export class ProtobufReader {
     return this.low | 0
   }
 
-  /** Walks the fields of the message that lies between two offsets. */
-  async walk(start: number, end: number, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
+  /** Walks the fields of a message. */
+  async walk({ start, end }: Range, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
     this.#descend(start, path)
     let next = start
     while (next < end) {
@@ -107,7 +112,7 @@ export class ProtobufReader {
         const answer = visit(this)
         noted = answer instanceof Promise ? await answer : answer
         const isUnseen = noted === false && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes')
-        if (isUnseen) noted = await this.#lookInside(known, content, next, join(path, known.name))
+        if (isUnseen) noted = await this.#lookInside(known, { start: content, end: next }, join(path, known.name))
       } else if (known) {
         const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
         this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })
@@ -119,30 +124,29 @@ export class ProtobufReader {
     this.#depth--
   }
 
-  /** Checks what nobody wants to know. */
-  async #lookInside({ kind, inner }: FieldSpec, start: number, end: number, path: string): Promise<boolean> {
+  /** Checks content that the visitor left alone. */
+  async #lookInside({ kind, inner }: FieldSpec, place: Range, path: string): Promise<boolean> {
     if (inner) {
-      await this.walk(start, end, path, inner(), () => false)
+      await this.walk(place, path, inner(), () => false)
       return true
     }
+    const { start } = place
+    const length = place.end - start
     const width = kind === 'floats' ? 4 : kind === 'doubles' ? 8 : 1
-    let isWhole = (end - start) % width === 0
-    // Long lists of varints are checked by whoever decodes them.
-    if (kind === 'varints' && end - start <= nearby) {
-      if (!this.#window.holds(start, end - start)) await this.#window.move(start, end - start)
-      const first = start - this.#window.offset
-      isWhole = countVarints(this.#window.bytes.subarray(first, first + end - start)) !== undefined
+    let isWhole = length % width === 0
+    if (kind === 'varints' && length <= maxCheckedList) {
+      await this.#window.reach(start, length)
+      isWhole = countVarints(this.#window.slice(start, length)) !== undefined
     }
-    if (!isWhole) this.#fail(codes.packed, start, path, `${end - start} bytes are no list of whole numbers`)
+    if (!isWhole) this.#fail(codes.packed, start, path, `${length} bytes are no list of whole numbers`)
     return false
   }
 
   /** Hands the payload of the visited field to `use`: at once where it is at hand. The bytes are valid only inside `use`. */
   withPayload(use: (bytes: Uint8Array) => void): false | Promise<false> {
     const { start, length } = this
-    const window = this.#window
-    if (window.holds(start, length)) {
-      use(window.bytes.subarray(start - window.offset, start - window.offset + length))
+    if (this.#window.holds(start, length)) {
+      use(this.#window.slice(start, length))
       return false
     }
     return this.source.read(start, length, { signal: this.#options.signal }).then((bytes) => {
@@ -153,15 +157,14 @@ export class ProtobufReader {
 
   /** The bytes of a number that is stored as four or eight bytes; a view that is valid until the walk goes on. */
   fixedBytes(): Uint8Array {
-    const first = this.start - this.#window.offset
-    return this.#window.bytes.subarray(first, first + this.length)
+    return this.#window.slice(this.start, this.length)
   }
 
   /** Reads the field at an offset inside a message that has an end: number, wire type, place, and the value of a varint. */
   readField(offset: number, end: number, path: string): void | Promise<void> {
     const room = Math.min(maxHeader, end - offset)
     if (!this.#window.holds(offset, room)) {
-      return this.#window.move(offset, room).then(() => this.readField(offset, end, path))
+      return this.#window.reach(offset, room).then(() => this.readField(offset, end, path))
     }
     this.#parseField(offset, end, path)
     if (this.wire === 4) this.#fail(codes.group, offset, path, `group ${this.field} ends here, but was not begun`)
@@ -199,8 +202,7 @@ export class ProtobufReader {
 
   /** Sets `low` and `high`; gives the offset behind the varint. */
   #readVarint(offset: number, limit: number, path: string): number {
-    const { bytes } = this.#window
-    const base = this.#window.offset
+    const { bytes, offset: base } = this.#window
     let at = offset
     this.low = 0
     this.high = 0
@@ -225,8 +227,7 @@ export class ProtobufReader {
     const { at } = this
     let next = start
     while (next < limit) {
-      const room = Math.min(maxHeader, limit - next)
-      if (!this.#window.holds(next, room)) await this.#window.move(next, room)
+      await this.#window.reach(next, Math.min(maxHeader, limit - next))
       this.#parseField(next, limit, path)
       const { field, wire } = this
       if (wire === 3) await this.#skipGroup(field, this.start, limit, path)

@@ -4,7 +4,7 @@ import { defineCodes, error, warning } from '../../errors/index.js'
 export const zipCodes = defineCodes('zip', {
   'no-end': error('There is no end record, so this is no zip archive or its end was cut off. Get the file again.'),
   comment: error('The archive comment runs past the end of the file, which was cut off. Get it again.'),
-  'trailing-bytes': warning('There are bytes after the end record that belong to nobody.'),
+  'trailing-bytes': warning('There are bytes after the end record that are no part of the archive.'),
   'several-ends': warning('The archive comment looks like another end record; readers disagree on which one counts.'),
   disks: error('The archive is one part of several. Join the parts first.'),
   zip64: error('The 64-bit records do not go with the 32-bit ones, or one of them is missing.'),
@@ -20,13 +20,13 @@ export const zipCodes = defineCodes('zip', {
   ratio: error('A member claims more bytes than deflate can make of what is stored, so its size is a lie.'),
   size: error('A member has another size than the directory says.'),
   'past-end': error('A member runs past the central directory or the end of the file.'),
-  local: error('The header in front of a member is missing or damaged.'),
+  local: error('The local header of a member is missing or damaged.'),
   'local-differs': error(
-    'The header in front of a member contradicts the directory: scanners and loaders would see two different files.',
+    'The local header of a member contradicts the directory: scanners and loaders would see two different files.',
   ),
   descriptor: error('The record behind a member contradicts the directory.'),
   overlap: error('Two members share bytes, which is how small archives unpack to huge ones.'),
-  gap: warning('There are bytes between members that belong to nobody.'),
+  gap: warning('There are bytes between members that belong to none of them.'),
   deflate: error('The compressed data are damaged.'),
   crc: error('The content of a member does not have the checksum that the directory gives: it was changed or damaged.'),
 })

@@ -5,7 +5,17 @@ import type { Code } from '../../errors/index.js'
 import { zipCodes as codes } from './codes.js'
 import { type DirectoryPlace, findDirectory, type ZipContext } from './end.js'
 import { decodeMemberName, leadsElsewhere } from './name.js'
-import { centralEntry, findExtra, flagBits, full32, hasFlag, signatures, zip64ExtraId } from './structs.js'
+import {
+  centralEntry,
+  findExtra,
+  flagBits,
+  full32,
+  hasFlag,
+  isEncrypted,
+  methods,
+  signatures,
+  zip64ExtraId,
+} from './structs.js'
 
 export interface ZipEntry {
   readonly name: string
@@ -30,7 +40,6 @@ export interface Directory extends DirectoryPlace {
   readonly members: readonly ZipEntry[]
 }
 
-const methods = { stored: 0, deflated: 8 }
 /** Deflate spends at least one bit on 258 bytes, in blocks that cost a little more. */
 const maxRatio = 1032
 
@@ -108,10 +117,7 @@ class DirectoryReader {
     const refuse = (code: Code, message: string): undefined => {
       report.report(code, { offset: at, path, message })
     }
-    if (
-      [flagBits.encrypted, flagBits.strongEncryption, flagBits.maskedHeaders].some((bit) => hasFlag(fields.flags, bit))
-    )
-      return refuse(codes.encrypted, 'the member is encrypted')
+    if (isEncrypted(fields.flags)) return refuse(codes.encrypted, 'the member is encrypted')
     if (fields.method !== methods.stored && fields.method !== methods.deflated)
       return refuse(codes.method, `the method is ${fields.method}, neither stored (0) nor deflated (8)`)
     if (fields.disk !== 0) return refuse(codes.disks, `the member lies on part ${fields.disk + 1} of the archive`)

@@ -9,11 +9,11 @@ export interface ZipContext {
   readonly report: Report
   readonly extents?: ExtentRecorder | undefined
   readonly signal?: AbortSignal | undefined
-  /** The most bytes of central directory that are read into memory. */
+  /** How many bytes of central directory may be read into memory. */
   readonly maxDirectory: number
   /**
-   * Present when an archive without its directory is to be read as far as it goes; is told about members that are not whole, undefined where not
-   * even their names are left.
+   * Present when salvaging: an archive without its directory is then read as far as it goes. It is told about members that are not whole,
+   * undefined where not even their names are left.
    */
   readonly onLost?:
     | ((member: { readonly name: string; readonly size: number } | undefined, reason: string) => void)
@@ -50,7 +50,7 @@ export async function findDirectory(source: ByteSource, context: ZipContext): Pr
     pick(end.directorySize, full32, wide?.directorySize, 'directory_size'),
     pick(end.directoryOffset, full32, wide?.directoryOffset, 'directory_offset'),
   ]
-  // The directory ends where the end records begin. Whatever is missing before it was put in front of the archive.
+  // The directory ends where the end records begin. If that is not where the end record says, bytes were put before the archive.
   const directory = (wide?.at ?? offset) - size
   const prefix = directory - stated
   if (directory < 0 || prefix < 0) {

@@ -1,14 +1,25 @@
 // The headers of members that are stored as they are, and the records at the end, as bytes. No times are written, so that the same input gives
 // the same bytes; checksums are left blank.
 import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { centralEntry, endRecord, full16, full32, localHeader, signatures, zip64End, zip64Locator } from './structs.js'
+import {
+  centralEntry,
+  endRecord,
+  flagBits,
+  full16,
+  full32,
+  localHeader,
+  methods,
+  signatures,
+  zip64End,
+  zip64ExtraId,
+  zip64Locator,
+} from './structs.js'
 
 /** Midnight of 1 January 1980, the earliest date there is. */
 const firstDate = 0x0021
 /** Made on Unix: a file that its owner may read and write. */
 const unix = 3 * 256
 const fileMode = 0o100600 * 65_536
-const utf8Flag = 2048
 /** The extra field that is known for padding a member to an alignment, which it states. */
 const alignmentId = 0xd935
 
@@ -23,16 +34,16 @@ export interface Placed {
 
 const isWide = (size: number): boolean => size >= full32
 const narrow = (size: number): number => Math.min(size, full32)
-const flagsOf = (name: Uint8Array): number => (name.some((byte) => byte > 0x7f) ? utf8Flag : 0)
+const flagsOf = (name: Uint8Array): number => (name.some((byte) => byte > 0x7f) ? flagBits.utf8 : 0)
 const versionFor = (wide: boolean): number => (wide ? 45 : 20)
 
 /** A field of its own that pads the data to the alignment takes at least this. */
-const smallestPadding = 6
+const minPadding = 6
 
 export function localExtraLength(size: number, offset: number, alignment: number): number {
   const wide = isWide(size) ? zip64Length(2) : 0
   const start = offset + wide
-  return start % alignment === 0 ? wide : wide + alignUp(start + smallestPadding, alignment) - start
+  return start % alignment === 0 ? wide : wide + alignUp(start + minPadding, alignment) - start
 }
 
 export function localBytes(place: Placed, alignment: number): Uint8Array {
@@ -45,7 +56,7 @@ export function localBytes(place: Placed, alignment: number): Uint8Array {
     signature: signatures.local,
     versionNeeded: versionFor(isWide(size)),
     flags: flagsOf(name),
-    method: 0,
+    method: methods.stored,
     time: 0,
     date: firstDate,
     crc32: 0,
@@ -86,7 +97,7 @@ export function centralBytes(place: Placed): Uint8Array {
     versionMadeBy: unix + version,
     versionNeeded: version,
     flags: flagsOf(name),
-    method: 0,
+    method: methods.stored,
     time: 0,
     date: firstDate,
     crc32: 0,
@@ -146,7 +157,7 @@ function zip64Field(numbers: readonly number[]): Uint8Array {
   const field = new Uint8Array(zip64Length(numbers.length))
   if (numbers.length === 0) return field
   const view = new DataView(field.buffer)
-  view.setUint16(0, 1, true)
+  view.setUint16(0, zip64ExtraId, true)
   view.setUint16(2, 8 * numbers.length, true)
   for (const [i, number] of numbers.entries()) view.setBigUint64(4 + 8 * i, BigInt(number), true)
   return field

@@ -5,7 +5,7 @@ import { failWith, TareError } from '../../errors/index.js'
 import { zipCodes as codes } from './codes.js'
 import type { ZipMember } from './local.js'
 
-/** Compressed bytes per step: they unfold to 16 MiB at most, should the platform not pause by itself. */
+/** Compressed bytes per step: they unfold to at most 16 MiB, should the platform not apply backpressure. */
 const inputWindow = 1 << 14
 
 /** The content of a member, in pieces of any size. Breaking off early is cheap. */

@@ -2,10 +2,11 @@
 // descriptor. Both repeat what the directory says. Where they disagree, one reader sees another file than the next, so every
 // difference is an error.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
+import type { Range } from '../../bytes/ranges.js'
 import { zipCodes as codes } from './codes.js'
 import type { ZipEntry } from './directory.js'
 import type { ZipContext } from './end.js'
-import { findExtra, flagBits, full32, hasFlag, localHeader, signatures, zip64ExtraId } from './structs.js'
+import { findExtra, flagBits, full32, hasFlag, localHeader, methods, signatures, zip64ExtraId } from './structs.js'
 
 export interface ZipMember extends Omit<ZipEntry, 'rawName'> {
   /** Where its data start in the file. */
@@ -14,17 +15,17 @@ export interface ZipMember extends Omit<ZipEntry, 'rawName'> {
 
 /** The longest descriptor: signature, checksum and two sizes of 64 bits. */
 const maxDescriptor = 24
-/** Extra fields are usually no longer than this; a second read gets those that are. */
+/** Room for typical extra fields; longer ones take a second read. */
 const expectedExtra = 128
 const parallelReads = 16
 /** Headers no further apart than this are fetched together, up to so many bytes. */
 const closeHeaders = 1 << 12
-const maxRange = 1 << 18
+const maxRead = 1 << 18
 
 /**
- * Reads all local headers. `limit` is where the directory begins. Members whose header is bad are reported and left out. Where members
- * share bytes, reading ends: a few bytes could stand for any number of members, each of which unfolds a thousandfold. Those that are left
- * lie side by side, so all of them together hold no more than deflate can make of the file.
+ * Reads all local headers, in the order of the file. `limit` is where the directory begins. Members whose header is bad are reported and left
+ * out. Reading ends at the first two members that share bytes: otherwise a few bytes could stand for any number of members, each of which
+ * unfolds a thousandfold. Members that lie side by side hold no more than deflate can make of the file.
  */
 export async function readLocals(
   source: ByteSource,
@@ -32,12 +33,12 @@ export async function readLocals(
   limit: number,
   context: ZipContext,
 ): Promise<ZipMember[]> {
-  const stretches = stretchesOf(entries, limit)
+  const reads = readsFor(entries, limit)
   const members = new Map<ZipEntry, ZipMember>()
   let previous: { readonly entry: ZipEntry; readonly member: ZipMember } | undefined
-  for (let first = 0; first < stretches.length; first += parallelReads) {
-    const batch = stretches.slice(first, first + parallelReads)
-    const windows = await Promise.all(batch.map((stretch) => readRange(source, stretch, limit, context)))
+  for (let first = 0; first < reads.length; first += parallelReads) {
+    const batch = reads.slice(first, first + parallelReads)
+    const windows = await Promise.all(batch.map((read) => readHeaders(source, read, limit, context)))
     for (const [i, window] of windows.entries()) {
       for (const entry of batch[i]!.entries) {
         const member = readLocal(window, entry, limit, context)
@@ -61,7 +62,7 @@ export async function readLocals(
 
 const endOf = ({ dataOffset, storedSize }: ZipMember): number => dataOffset + storedSize
 
-/** Gives up, unless whatever is whole is to be saved: then the member that runs into the next one is left out. */
+/** Gives up; when salvaging, the member that runs into the next one is left out instead. */
 function refuseOverlap(member: ZipMember, next: ZipMember, { report, onLost }: ZipContext): void {
   const [end, { headerOffset: offset, path }] = [endOf(member), next]
   const message = `its header is at ${offset}, but ${member.path} ends at ${end}`
@@ -78,29 +79,32 @@ interface Window {
 }
 
 /** Local headers that are fetched in one read. */
-interface Stretch {
-  readonly start: number
+interface HeaderRead extends Range {
   end: number
   readonly entries: ZipEntry[]
 }
 
-/** Each header with as much before it as a descriptor of the member in front can take; small members share a read. */
-function stretchesOf(entries: readonly ZipEntry[], limit: number): Stretch[] {
-  const stretches: Stretch[] = []
+/** Each header, from where a descriptor of the member before it may begin; small members share a read. */
+function readsFor(entries: readonly ZipEntry[], limit: number): HeaderRead[] {
+  const reads: HeaderRead[] = []
   for (const entry of entries.toSorted((a, b) => a.headerOffset - b.headerOffset)) {
     const start = Math.max(0, entry.headerOffset - maxDescriptor)
     const end = Math.min(limit, entry.headerOffset + localHeader.size + entry.rawName.byteLength + expectedExtra)
-    const last = stretches.at(-1)
-    if (last && start - last.end <= closeHeaders && end - last.start <= maxRange) {
+    const last = reads.at(-1)
+    if (last && start - last.end <= closeHeaders && end - last.start <= maxRead) {
       last.end = Math.max(last.end, end)
       last.entries.push(entry)
-    } else stretches.push({ start, end, entries: [entry] })
+    } else reads.push({ start, end, entries: [entry] })
   }
-  return stretches
+  return reads
 }
 
-async function readRange(source: ByteSource, stretch: Stretch, limit: number, context: ZipContext): Promise<Window> {
-  const { start, end, entries } = stretch
+async function readHeaders(
+  source: ByteSource,
+  { start, end, entries }: HeaderRead,
+  limit: number,
+  context: ZipContext,
+): Promise<Window> {
   const read = async (to: number): Promise<Window> => ({
     start,
     bytes: await source.read(start, to - start, { signal: context.signal }),
@@ -138,7 +142,7 @@ function readLocal(window: Window, entry: ZipEntry, limit: number, context: ZipC
   const extra = cursor.raw(local.extraLength, 'extra')
   if (name.byteLength !== rawName.byteLength || name.some((byte, i) => byte !== rawName[i]))
     differs('name', 'another name', JSON.stringify(entry.name))
-  const method = entry.isDeflated ? 8 : 0
+  const method = entry.isDeflated ? methods.deflated : methods.stored
   if (local.method !== method) differs('method', local.method, method)
   if (Object.values(flagBits).some((bit) => hasFlag(local.flags, bit) !== hasFlag(entry.flags, bit)))
     differs('flags', local.flags, entry.flags)
@@ -162,8 +166,8 @@ function readLocal(window: Window, entry: ZipEntry, limit: number, context: ZipC
 }
 
 /**
- * Field by field: engines give an object that is made by a spread with a field behind it a hidden class of its own, which is three times as
- * large as the object. The name as bytes is not needed any more, and would keep the whole directory.
+ * Without the name as bytes, which would keep the whole directory in memory. Field by field: engines give an object that is made by a spread
+ * with a field behind it a hidden class of its own, which is three times as large as the object.
  */
 function memberAt(entry: ZipEntry, dataOffset: number): ZipMember {
   const { name, isDeflated, flags, crc32, storedSize, size, headerOffset, entryOffset, path } = entry
@@ -191,7 +195,7 @@ function checkBetween(member: ZipMember | undefined, next: number, window: Windo
   const end = endOf(member)
   const taken = hasFlag(member.flags, flagBits.descriptor) ? readDescriptor(member, end, next, window, context) : 0
   if (end + taken === next) return
-  const message = `${next - end - taken} bytes after it belong to nobody`
+  const message = `${next - end - taken} bytes after it belong to no member`
   report.report(codes.gap, { offset: end + taken, length: next - end - taken, path: member.path, message })
 }
 

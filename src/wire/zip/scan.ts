@@ -1,14 +1,13 @@
-// An archive whose end was cut off has no directory any more, but each member still has its local header in front of it. Here they are
-// followed from the beginning of the file. What they say is all there is: nothing confirms it but the checksum of each member.
+// An archive whose end was cut off has no directory any more, but each member still has its local header. Here these
+// headers are followed from the beginning of the file. Nothing confirms what they say but the checksum of each member.
 import { type ByteSource, Cursor, defaultWindow, toSafe } from '../../bytes/index.js'
 import type { ZipContext } from './end.js'
 import { localSizes, type ZipMember } from './local.js'
 import { decodeMemberName } from './name.js'
-import { flagBits, hasFlag, localHeader, signatures } from './structs.js'
+import { flagBits, hasFlag, isEncrypted, localHeader, methods, signatures } from './structs.js'
 
-/** Name and extra field are usually no longer than this; a second read gets those that are. */
+/** Room for a header with a typical name and extra field; longer ones take a second read. */
 const firstRead = 512
-const methods = { stored: 0, deflated: 8 }
 /** The forms of a descriptor: with or without signature, sizes of 32 or 64 bits. */
 const descriptorSizes = [16, 24, 12, 20]
 
@@ -71,15 +70,12 @@ async function readHead(source: ByteSource, at: number, context: ZipContext): Pr
   const { flags, crc32, method } = fields
   const isOpen = hasFlag(flags, flagBits.descriptor) && storedSize === 0 && crc32 === 0
   const sums = isOpen ? await findDescriptor(source, dataOffset, context) : { storedSize, size, crc32 }
-  const isEncrypted = [flagBits.encrypted, flagBits.strongEncryption, flagBits.maskedHeaders].some((bit) =>
-    hasFlag(flags, bit),
-  )
   const isDeflated = method === methods.deflated
   const isSound = isDeflated || (method === methods.stored && sums.size === sums.storedSize)
   const path = `members[${JSON.stringify(name ?? '')}]`
   const place = { headerOffset: at, entryOffset: at, dataOffset, path }
   const member: ZipMember = { name: name ?? '', isDeflated, flags, ...sums, ...place }
-  return { member, isReadable: name !== undefined && name !== '' && !isEncrypted && isSound }
+  return { member, isReadable: name !== undefined && name !== '' && !isEncrypted(flags) && isSound }
 }
 
 interface Sums {
@@ -90,16 +86,16 @@ interface Sums {
 
 /** Where the header leaves the sizes open, they stand behind the data: the first place that gives its own distance is taken. */
 async function findDescriptor(source: ByteSource, start: number, { signal }: ZipContext): Promise<Sums> {
-  const longest = 24
+  const maxDescriptor = 24
   for (let at = start; at < source.size; at += defaultWindow) {
-    const bytes = await source.read(at, Math.min(defaultWindow + longest, source.size - at), { signal })
+    const bytes = await source.read(at, Math.min(defaultWindow + maxDescriptor, source.size - at), { signal })
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const last = Math.min(defaultWindow, bytes.byteLength - 16)
     for (let i = bytes.indexOf(0x50); i >= 0 && i <= last; i = bytes.indexOf(0x50, i + 1)) {
       if (view.getUint32(i, true) !== signatures.descriptor) continue
       const crc32 = view.getUint32(i + 4, true)
       const distance = at + i - start
-      if (i + longest <= bytes.byteLength && toSafe(view.getBigUint64(i + 8, true)) === distance) {
+      if (i + maxDescriptor <= bytes.byteLength && toSafe(view.getBigUint64(i + 8, true)) === distance) {
         const size = toSafe(view.getBigUint64(i + 16, true))
         if (size !== undefined) return { storedSize: distance, size, crc32 }
       }

@@ -84,6 +84,13 @@ export const flagBits = { encrypted: 1, descriptor: 8, strongEncryption: 64, utf
 
 export const hasFlag = (flags: number, bit: number): boolean => Math.floor(flags / bit) % 2 === 1
 
+export const isEncrypted = (flags: number): boolean =>
+  hasFlag(flags, flagBits.encrypted) ||
+  hasFlag(flags, flagBits.strongEncryption) ||
+  hasFlag(flags, flagBits.maskedHeaders)
+
+export const methods = { stored: 0, deflated: 8 } as const
+
 export const zip64ExtraId = 1
 
 /** The first extra field with this id, as its bytes; undefined when there is none, or the fields do not fill their space. */
@@ -99,5 +106,5 @@ export function findExtra(extra: Uint8Array, id: number): Uint8Array | undefined
   return undefined
 }
 
-/** The longest name that a header can hold. */
-export const maxNameBytes = 0xffff
+/** A header has 16 bits for the length of a name. */
+export const maxNameBytes = full16

@@ -13,14 +13,14 @@ import {
 } from './headers.js'
 import { centralEntry, localHeader } from './structs.js'
 
-/** There can be a million: each is asked for its name and size when they are needed. */
+/** The members are not held in a list: each is asked for its name and size when they are needed. */
 export interface NewMembers {
   readonly count: number
   nameAt(index: number): string
   sizeAt(index: number): number
 }
 
-/** Bytes, or the place of a CRC-32 (little-endian) over a range of the file. Bytes are made when somebody asks for them. */
+/** Bytes, or the place of a CRC-32 (little-endian) over a range of the file. Bytes are made when they are asked for. */
 export type ZipPiece =
   | { readonly kind: 'bytes'; readonly path: string; readonly length: number; readonly bytes: Uint8Array }
   | { readonly kind: 'crc32'; readonly path: string; readonly covers: readonly [start: number, end: number] }
@@ -66,48 +66,21 @@ export function layOutZip(
   }
 }
 
-/** A header that is made once, for both of the pieces around its checksum. */
-class LazyHeader {
-  readonly #make: () => Uint8Array
-  #bytes: Uint8Array | undefined
-
-  constructor(make: () => Uint8Array) {
-    this.#make = make
-  }
-
-  get bytes(): Uint8Array {
-    this.#bytes ??= this.#make()
-    return this.#bytes
-  }
-}
-
-class HeaderPiece {
-  readonly kind = 'bytes'
-  readonly path: string
-  readonly length: number
-  readonly #header: LazyHeader
-  readonly #start: number
-
-  constructor(path: string, header: LazyHeader, start: number, end: number) {
-    this.path = path
-    this.length = end - start
-    this.#header = header
-    this.#start = start
-  }
-
-  get bytes(): Uint8Array {
-    return this.#header.bytes.subarray(this.#start, this.#start + this.length)
-  }
-}
-
+/** A header as the pieces around its checksum, which is at `at`. It is made once, for both of them. */
 function withChecksum(place: Placed, length: number, at: number, make: () => Uint8Array): ZipPiece[] {
   const path = `members[${JSON.stringify(place.name)}]`
-  const header = new LazyHeader(make)
-  return [
-    new HeaderPiece(path, header, 0, at),
-    { kind: 'crc32', path: `${path}.crc32`, covers: [place.dataOffset, place.dataOffset + place.size] },
-    new HeaderPiece(path, header, at + 4, length),
-  ]
+  let header: Uint8Array | undefined
+  const piece = (start: number, end: number): ZipPiece => ({
+    kind: 'bytes',
+    path,
+    length: end - start,
+    get bytes() {
+      header ??= make()
+      return header.subarray(start, end)
+    },
+  })
+  const covers = [place.dataOffset, place.dataOffset + place.size] as const
+  return [piece(0, at), { kind: 'crc32', path: `${path}.crc32`, covers }, piece(at + 4, length)]
 }
 
 function* layOutTail(
@@ -123,13 +96,12 @@ function* layOutTail(
     yield* withChecksum(place, length, centralEntry.offsetOf('crc32'), () => centralBytes(place))
     size += length
   }
-  if (needsWideEnd(count, size, offset)) yield bytesPiece('zip64_end', wideEnd(count, size, offset))
-  yield bytesPiece('end', endBytes(count, size, offset, comment))
+  const piece = (path: string, bytes: Uint8Array): ZipPiece => ({
+    kind: 'bytes',
+    path,
+    length: bytes.byteLength,
+    bytes,
+  })
+  if (needsWideEnd(count, size, offset)) yield piece('zip64_end', wideEnd(count, size, offset))
+  yield piece('end', endBytes(count, size, offset, comment))
 }
-
-const bytesPiece = (path: string, bytes: Uint8Array): ZipPiece => ({
-  kind: 'bytes',
-  path,
-  length: bytes.byteLength,
-  bytes,
-})

@@ -1,5 +1,5 @@
 // Zip archives, as NPZ and PyTorch use them. The members of a model are mostly stored as they are, so a member is a byte range of the
-// file that nobody needs to copy; deflated ones are streamed. Nothing is ever unpacked to disk.
+// file that needs no copy; deflated ones are streamed. Nothing is ever unpacked to disk.
 import type { ByteSource } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
 import { type Directory, readDirectory } from './directory.js'

@@ -20,7 +20,7 @@ export async function zstdDecoder(): Promise<ZstdDecoder> {
 
 /**
  * The package takes its own WASM out of a data address with `fetch` where there is one, and Node would load a whole HTTP client for that,
- * some 30 ms. Without `fetch` it decodes the text itself. It looks once, before anything else can run, so nobody else misses it.
+ * some 30 ms. Without `fetch` it decodes the text itself. It looks once, before anything else can run, so no other code misses it.
  */
 function withoutFetch<T>(start: () => T): T {
   const isNode = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node !== undefined
@@ -35,7 +35,7 @@ function withoutFetch<T>(start: () => T): T {
 }
 
 /**
- * While WASM is compiled, Node may find nothing else to wait for. It then goes on with whoever waits for the WASM, but does not come back to
+ * While WASM is compiled, Node may find nothing else to wait for. It then goes on with the code that waits for the WASM, but does not come back to
  * its loop before all compiling is over, that of hot functions included: 70 ms in which files could be read. A timer is something to wait for.
  */
 async function awake<T>(start: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countingSource, MemorySource, strictReport } from '../../../src/index.js'
 import { type MessageSpec, message, ProtobufReader } from '../../../src/wire/protobuf/protobuf.js'
-import { countVarints, VarintDecoder } from '../../../src/wire/varints.js'
+import { countVarints, VarintDecoder } from '../../../src/wire/protobuf/varints.js'
 
 const spec = message({ 1: ['number', 'varints'], 2: ['text', 'bytes'], 3: ['inner', 'bytes'], 4: ['real', 'floats'] })
 
@@ -20,7 +20,7 @@ async function list(bytes: Uint8Array | readonly number[], seen?: string[]): Pro
   const { reader, size } = readerOf(bytes, seen)
   const found: string[] = []
   const walk = (start: number, end: number): Promise<void> =>
-    reader.walk(start, end, 'm', spec, async () => {
+    reader.walk({ start, end }, 'm', spec, async () => {
       const { field, wire, at } = reader
       if (field === 3) {
         found.push(`${at}:[`)
@@ -108,7 +108,7 @@ describe('walking', () => {
     const count = { reads: 0, bytes: 0 }
     const reader = new ProtobufReader(countingSource(new MemorySource(bytes), count), strictReport('m'))
     let fields = 0
-    await reader.walk(0, bytes.length, 'm', spec, () => ++fields < 0)
+    await reader.walk({ start: 0, end: bytes.length }, 'm', spec, () => ++fields < 0)
     expect(fields).toBe(20)
     expect(count.bytes).toBeLessThan(20 * 512)
   })
@@ -118,7 +118,7 @@ describe('walking', () => {
     const count = { reads: 0, bytes: 0 }
     const reader = new ProtobufReader(countingSource(new MemorySource(bytes), count), strictReport('m'))
     let sum = 0
-    await reader.walk(0, bytes.length, 'm', spec, () => {
+    await reader.walk({ start: 0, end: bytes.length }, 'm', spec, () => {
       sum += reader.low
       return false
     })
@@ -165,13 +165,13 @@ describe('varints', () => {
     ['the low bits of minus one under others', 2n ** 40n + 2n ** 32n - 1n, false],
     ['a positive number under the high bits of a negative one', 2n ** 64n - 2n ** 32n + 5n, false],
   ])('of an i8: %s', (_, value, isInside) => {
-    const decoder = new VarintDecoder(1, { lowest: -128, highest: 127 })
+    const decoder = new VarintDecoder(1, [-128, 127])
     decoder.decode(Uint8Array.from(varint(BigInt.asUintN(64, value))), new DataView(new ArrayBuffer(10)))
     expect(decoder.outOfRange).toEqual(isInside ? undefined : { position: 0, value: BigInt.asIntN(64, value) })
   })
 
   it('of a u32 may use all 32 bits', () => {
-    const decoder = new VarintDecoder(4, { lowest: 0, highest: 2 ** 32 - 1 })
+    const decoder = new VarintDecoder(4, [0, 2 ** 32 - 1])
     const bytes = [2n ** 32n - 1n, 2n ** 32n].flatMap(varint)
     decoder.decode(Uint8Array.from(bytes), new DataView(new ArrayBuffer(40)))
     expect(decoder.outOfRange).toEqual({ position: 1, value: 2n ** 32n })

@@ -1,0 +1,140 @@
+// What the walk over the graphs finds: tensors under their names, and everything else that a model has.
+import type { JsonValue, Part, Payload, Tensor } from '../../../model/index.js'
+import { ownCodes as codes } from '../codes.js'
+import type { OnnxReader, Text } from '../reader.js'
+import type { ExternalData } from '../tensors/external.js'
+import { type Judged, type JudgedStrings, judgeTensor } from '../tensors/judge-tensor.js'
+import type { TensorDraft } from '../tensors/tensor-draft.js'
+import type { TypedValues } from '../tensors/typed-values.js'
+import { distinctNames, MetNames, type Scope, type TensorPlace } from './names.js'
+
+/** Where the values of a sparse tensor belong. */
+export interface Positions {
+  readonly payload: Payload
+  /** Of the whole tensor. */
+  readonly shape: readonly number[]
+  /** Counted over the flattened tensor, or one coordinate per dimension. */
+  readonly isFlat: boolean
+  readonly offset: number
+  readonly path: string
+}
+
+const repetitions = {
+  'same-graph': { code: 'duplicate-name', where: 'the same graph' },
+  constants: { code: 'duplicate-constant', where: 'the same graph; the last one counts' },
+  'other-graph': { code: 'name-reused', where: 'another graph' },
+} as const
+
+/** Names of operators, inputs and outputs that are kept for showing. */
+const maxShown = 1000
+
+export class Found {
+  readonly tensors: Tensor[] = []
+  /** For each tensor, where its name stands. */
+  readonly places: TensorPlace[] = []
+  readonly parts: Part[] = []
+  /** Lists of varints: how many values they have, and which, only reading can show. */
+  readonly unread: TypedValues[] = []
+  /** Positions of sparse tensors, which only reading can check. */
+  readonly positions: Positions[] = []
+  readonly inputs: string[] = []
+  readonly outputs: string[] = []
+  readonly #operators = new Map<string, number>()
+  readonly #reader: OnnxReader
+  readonly #external: ExternalData
+  readonly #names = new MetNames()
+  #nodes = 0
+
+  constructor(reader: OnnxReader, external: ExternalData) {
+    this.#reader = reader
+    this.#external = external
+  }
+
+  countNode(operator: string): void {
+    this.#nodes++
+    const count = this.#operators.get(operator)
+    if (count !== undefined || this.#operators.size < maxShown) this.#operators.set(operator, (count ?? 0) + 1)
+  }
+
+  addPort(list: string[], name: string): void {
+    if (list.length < maxShown) list.push(name)
+  }
+
+  /** Checks a tensor; this is all for one that is not listed. */
+  async check(draft: TensorDraft, isListed = false): Promise<Judged | JudgedStrings | undefined> {
+    const judged = await judgeTensor(draft, isListed, this.#reader, this.#external)
+    if (judged?.type && judged.unread) this.unread.push(judged.unread)
+    return judged
+  }
+
+  /** A tensor with a name: an initializer, or the constant of a node. */
+  async add(draft: TensorDraft, name: Text, scope: Scope, isConstant: boolean): Promise<void> {
+    draft.name = name
+    const judged = await this.check(draft, scope.isListed)
+    if (!scope.isListed) return
+    this.#checkName(name.value, draft, scope, isConstant)
+    if (!judged) {
+      const reason = 'its data are not there, or do not go with its type and shape'
+      this.#reader.context.onLost?.({ subject: 'tensor', name: name.value, reason })
+      return
+    }
+    if (!judged.type) {
+      this.#addStrings(draft, name, judged)
+      return
+    }
+    const extra: Record<string, JsonValue> = {}
+    if (isConstant) extra.constant = true
+    if (scope.path !== undefined) extra.graph = scope.path
+    this.places.push({ scope, name })
+    this.tensors.push({
+      name: name.value,
+      ...(name.bytes && { rawName: [name.bytes] }),
+      dtype: judged.type.dtype,
+      shape: judged.shape,
+      order: 'row',
+      role: 'weight',
+      data: judged.data,
+      ...(Object.keys(extra).length > 0 && { extra }),
+    })
+  }
+
+  #addStrings({ path, pieces }: TensorDraft, { value: name }: Text, { shape }: JudgedStrings): void {
+    const message = `${JSON.stringify(name)} holds texts and is no tensor of numbers`
+    this.#report('strings', pieces[0]?.start ?? 0, path, message)
+    this.parts.push({ kind: 'onnx.strings', sharing: 'private', name, value: { shape } })
+  }
+
+  addSparse(name: string, value: JsonValue, offset: number, path: string): void {
+    this.#report('sparse', offset, path, `${JSON.stringify(name)} is stored as values and positions`)
+    this.parts.push({ kind: 'onnx.sparse', sharing: 'private', name, value })
+  }
+
+  /** A summary of the graph, which no other format has a place for. */
+  graphPart(): Part {
+    const operators = Object.create(null) as Record<string, JsonValue>
+    for (const [name, count] of this.#operators) operators[name] = count
+    const value = { nodes: this.#nodes, operators, inputs: this.inputs, outputs: this.outputs }
+    return { kind: 'onnx.graph', sharing: 'private', value }
+  }
+
+  /** In the file names may repeat; here every tensor gets its own. */
+  makeNamesDistinct(): void {
+    for (const [i, name] of distinctNames(this.places)) {
+      const { rawName: _rawName, ...rest } = this.tensors[i]!
+      this.tensors[i] = { ...rest, name }
+    }
+  }
+
+  #checkName(name: string, { path, pieces }: TensorDraft, scope: Scope, isConstant: boolean): void {
+    const offset = pieces[0]?.start ?? 0
+    if (name === '') this.#report('name-empty', offset, `${path}.name`, 'the tensor has no name')
+    const repetition = this.#names.meet(name, scope, isConstant)
+    if (!repetition) return
+    const { code, where } = repetitions[repetition]
+    this.#report(code, offset, `${path}.name`, `${JSON.stringify(name)} was there before in ${where}`)
+  }
+
+  #report(code: keyof typeof codes, offset: number, path: string, message: string): void {
+    this.#reader.context.report.report(codes[code], { offset, path, message })
+  }
+}

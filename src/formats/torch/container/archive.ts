@@ -1,0 +1,216 @@
+// The format since PyTorch 1.6: a zip archive with one top folder of any name. In it, data.pkl describes everything, data/KEY is the
+// storage of that key, version is a number, and byteorder, where present, says whether the storages are "little" or "big". Members are
+// stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
+import { type ByteSource, decodeLossy } from '../../../bytes/index.js'
+import { collectingReport, type Finding } from '../../../errors/index.js'
+import type { Model, Opened, Part, ReadContext } from '../../../model/index.js'
+import { checkMember, memberPayload } from '../../../payloads/zip-payload.js'
+import { type Pickle, readPickle } from '../../../wire/pickle/pickle.js'
+import { readMemberHead, readZip, type ZipMember } from '../../../wire/zip/zip.js'
+import { codes } from '../codes.js'
+import { checkGlobals } from '../globals.js'
+import { readStorageIds, type Storage, type StorageId } from '../objects/storages.js'
+import { type StorageKeys, walk } from '../objects/walk.js'
+import { checkArchive } from './check.js'
+
+/** Records that hold one short word each. */
+const wordLength = 64
+/** The versions that PyTorch reads. */
+const versions = { first: 1, last: 10 }
+
+export async function readArchive(source: ByteSource, context: ReadContext): Promise<Opened> {
+  const { report, extents, signal, limits } = context
+  // The tensors of members that are not whole are told of when their storages are looked for.
+  const onLost = context.onLost && (() => {})
+  const { members } = await readZip(source, { report, extents, signal, maxDirectory: limits.indexBytes, onLost })
+  const archive = new Archive(source, members, context)
+  archive.record()
+  const isTorchScript = archive.has('constants.pkl')
+  if (isTorchScript) archive.noteScript()
+  const pickle = await archive.readPickle()
+  const { path } = archive.pickle
+  checkGlobals(pickle, path, context, isTorchScript)
+  const ids = readStorageIds(pickle.references, path, context, { lengths: [5] })
+  const found = archive.findStorages(ids.values())
+  if (context.onLost) await archive.dropDamaged(found)
+  const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
+  const storages = { ids, found, isBigEndian }
+  const options = { file: source.name, path, size: archive.pickle.size }
+  const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
+  const version = await archive.version()
+  const model: Model = {
+    format: 'torch',
+    version,
+    variant: isTorchScript ? 'torchscript' : 'zip',
+    metadata,
+    tensors,
+    parts: isTorchScript ? [archive.codePart()] : [],
+    files: [source],
+  }
+  const tensorsIn = archive.tensorsIn(storageKeys)
+  return { model, check: (checking) => checkArchive({ source, members, tensorsIn }, checking) }
+}
+
+class Archive {
+  /** The member that describes everything. */
+  readonly pickle: ZipMember
+  readonly #source: ByteSource
+  readonly #context: ReadContext
+  readonly #members: readonly ZipMember[]
+  /** By their names inside the top folder. */
+  readonly #byName = new Map<string, ZipMember>()
+
+  constructor(source: ByteSource, members: readonly ZipMember[], context: ReadContext) {
+    this.#source = source
+    this.#context = context
+    this.#members = members
+    const { report } = context
+    const pickles = members.filter(({ name }) => /^[^/]+\/data\.pkl$/.test(name))
+    this.pickle =
+      pickles[0] ??
+      report.fail(codes.archive, {
+        offset: members[0]?.entryOffset ?? 0,
+        path: 'members',
+        message: 'there is no data.pkl in a top folder',
+      })
+    const root = this.pickle.name.slice(0, -'data.pkl'.length)
+    for (const member of members) {
+      if (member.name.startsWith(root)) this.#byName.set(member.name.slice(root.length), member)
+      else {
+        const message = `${JSON.stringify(member.name)} is not in the folder ${JSON.stringify(root)}`
+        report.report(codes['archive-root'], { offset: member.entryOffset, path: member.path, message })
+      }
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name)
+  }
+
+  /** The byte map: storages are data, everything else is index. */
+  record(): void {
+    for (const [name, { dataOffset: offset, storedSize: length, path }] of this.#byName) {
+      const kind = name.startsWith('data/') ? 'data' : 'field'
+      this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
+    }
+  }
+
+  noteScript(): void {
+    const { report } = this.#context
+    const { entryOffset: offset, path } = this.pickle
+    report.report(codes.torchscript, { offset, path, message: 'the archive holds code beside the weights' })
+    if (this.has('byteorder')) return
+    const message = 'there is no record "byteorder"; the weights are taken for little-endian'
+    report.report(codes['byte-order-unstated'], { offset, path, message })
+  }
+
+  async readPickle(): Promise<Pickle> {
+    const { report, limits, signal } = this.#context
+    const { size, path, dataOffset, isDeflated } = this.pickle
+    if (size > limits.indexBytes) {
+      const message = `the pickle has ${size} bytes, the limit is ${limits.indexBytes}`
+      report.fail(codes['pickle-size'], { offset: this.pickle.entryOffset, path, message })
+    }
+    const bytes = await readMemberHead(this.#source, this.pickle, size, signal)
+    const pickle = readPickle(bytes, report, { base: dataOffset, isInflated: isDeflated, path })
+    if (pickle.byteLength < size) {
+      const offset = dataOffset + (isDeflated ? 0 : pickle.byteLength)
+      const message = `${size - pickle.byteLength} bytes come after the end of the pickle`
+      report.report(codes['pickle-trailing'], { offset, path, message })
+    }
+    return pickle
+  }
+
+  /** The text of a record that holds one word; undefined when there is none. */
+  async word(name: string, allowed?: readonly string[]): Promise<string | undefined> {
+    const member = this.#byName.get(name)
+    if (!member) return undefined
+    const word = decodeLossy(await readMemberHead(this.#source, member, wordLength, this.#context.signal)).trim()
+    if (allowed && !allowed.includes(word)) {
+      const message = `the record says ${JSON.stringify(word)}, ${allowed.join(' or ')} was expected`
+      this.#context.report.report(codes['byte-order'], { offset: member.dataOffset, path: member.path, message })
+    }
+    return word
+  }
+
+  /** Every reader of PyTorch looks at it first. */
+  async version(): Promise<string | undefined> {
+    const name = ['.data/version', 'version'].find((each) => this.has(each))
+    const word = name === undefined ? undefined : await this.word(name)
+    const number = Number(/^\d+/.exec(word ?? '')?.[0])
+    if (number >= versions.first && number <= versions.last) return word
+    const message = word === undefined ? 'there is no record of that name' : `it is ${JSON.stringify(word)}`
+    const member = this.#byName.get(name ?? '') ?? this.pickle
+    const details = { offset: member.dataOffset, path: name === undefined ? 'version' : member.path, message }
+    this.#context.report.report(codes[this.#context.lenient ? 'version-taken' : 'version'], details)
+    return word
+  }
+
+  /** The storages that are there in full. Those that are missing or of another size are reported once. */
+  findStorages(ids: Iterable<StorageId>): Map<string, Storage> {
+    const { report } = this.#context
+    const found = new Map<string, Storage>()
+    const refused = new Set<string>()
+    for (const { key, byteLength, offset } of ids) {
+      if (refused.has(key)) continue
+      const member = this.#byName.get(`data/${key}`)
+      const problem = !member
+        ? (['storage-missing', `there is no record for the storage ${JSON.stringify(key)}`] as const)
+        : member.size !== byteLength
+          ? (['storage-size', `${byteLength} bytes are announced, the record has ${member.size}`] as const)
+          : undefined
+      if (problem || !member) {
+        refused.add(key)
+        found.delete(key)
+        const path = member?.path ?? this.pickle.path
+        report.report(codes[problem![0]], { offset: member?.dataOffset ?? offset, path, message: problem![1] })
+      } else if (!found.has(key)) {
+        const part = (from: number, length: number) => memberPayload(this.#source, member, from, length)
+        found.set(key, { byteLength, part })
+      }
+    }
+    this.#noteUnused(found, refused)
+    return found
+  }
+
+  /** Removes the storages that do not match their checksum. A view may take its elements from anywhere in a storage. */
+  async dropDamaged(found: Map<string, Storage>): Promise<void> {
+    for (const key of [...found.keys()]) {
+      const findings: Finding[] = []
+      const report = collectingReport(this.#source.name, findings)
+      const context = { ...this.#context, report, extra: {}, checked() {} }
+      await checkMember(this.#source, this.#byName.get(`data/${key}`)!, context)
+      if (findings.length > 0) found.delete(key)
+    }
+  }
+
+  /** Which tensors have bytes in which member: those without a storage have theirs in the pickle. */
+  tensorsIn(storageKeys: StorageKeys): Map<ZipMember, readonly string[]> {
+    const tensors = new Map<ZipMember, readonly string[]>()
+    for (const [key, names] of storageKeys) {
+      const member = key === undefined ? this.pickle : this.#byName.get(`data/${key}`)
+      if (member) tensors.set(member, names)
+    }
+    return tensors
+  }
+
+  #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {
+    const unused = [...this.#byName].filter(([name]) => {
+      const key = name.startsWith('data/') ? name.slice('data/'.length) : ''
+      return key !== '' && !found.has(key) && !refused.has(key)
+    })
+    const [first] = unused
+    if (!first) return
+    const [name, { path, entryOffset: offset }] = first
+    const others = unused.length > 1 ? ` nor to ${unused.length - 1} others` : ''
+    const message = `no tensor refers to ${JSON.stringify(name)}${others}`
+    this.#context.report.report(codes['unused-record'], { offset, path, message })
+  }
+
+  /** The program of a TorchScript archive, which no other format has a place for. */
+  codePart(): Part {
+    const code = this.#members.filter(({ name }) => /^[^/]+\/(code\/|constants)/.test(name))
+    const bytes = code.reduce((sum, { size }) => sum + size, 0)
+    return { kind: 'torch.code', sharing: 'private', value: { files: code.length, bytes } }
+  }
+}

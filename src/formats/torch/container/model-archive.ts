@@ -1,0 +1,75 @@
+// What TorchServe takes (`.mar`): a zip archive with one file of PyTorch in it, beside a handler and a manifest. The model is that file.
+import { type ByteSource, MemorySource, sliceSource } from '../../../bytes/index.js'
+import { collectingReport, TareError } from '../../../errors/index.js'
+import type { Opened, ReadContext } from '../../../model/index.js'
+import { guessMemberNames } from '../../../wire/zip/guess.js'
+import { readMemberHead, readZip, type ZipMember } from '../../../wire/zip/zip.js'
+import { codes } from '../codes.js'
+import { isModelMember } from '../detect.js'
+import { checkArchive } from './check.js'
+
+/** How much of a compressed file is unpacked into memory. */
+const maxUnpacked = 1 << 28
+/** Deflate makes no more of a byte. */
+const bestRatio = 1032
+
+/** Undefined for every other archive. `head` is how it begins. */
+export async function readModelArchive(
+  source: ByteSource,
+  head: Uint8Array,
+  context: ReadContext,
+  readFile: (source: ByteSource, context: ReadContext) => Promise<Opened>,
+): Promise<Opened | undefined> {
+  const [first] = guessMemberNames(head)
+  if (first === undefined || /^[^/]+\/(data\.pkl|version|byteorder|data\/.+)$/.test(first)) return undefined
+  const member = await findModel(source, context)
+  if (!member) return undefined
+  const { report, extents, signal, limits } = context
+  const { members } = await readZip(source, {
+    report,
+    extents,
+    signal,
+    maxDirectory: limits.indexBytes,
+    onLost: context.onLost && (() => {}),
+  })
+  for (const { name, dataOffset: offset, storedSize: length, path } of members) {
+    const kind = name === member.name ? 'data' : 'field'
+    extents?.add({ file: source.name, offset, length, path: `${path}.data`, kind })
+  }
+  const inner = await openMember(source, member, context)
+  const own = { ...context, report: report.forFile(inner.name), extents: undefined }
+  const { model, check } = await readFile(inner, own)
+  const tensorsIn = new Map([[member, model.tensors.map(({ name }) => name)]])
+  return {
+    model: { ...model, files: [source] },
+    async check(checking) {
+      await checkArchive({ source, members: [member], tensorsIn }, checking)
+      await check?.(checking)
+    },
+  }
+}
+
+/** The only model in it, as far as the directory can be read; what is wrong with the directory is reported when the archive is read. */
+async function findModel(source: ByteSource, { signal, limits }: ReadContext): Promise<ZipMember | undefined> {
+  try {
+    const report = collectingReport(source.name, [])
+    const { members } = await readZip(source, { report, signal, maxDirectory: limits.indexBytes })
+    const models = members.filter(({ name }) => isModelMember(name))
+    const isOther = members.some(({ name }) => /^[^/]+\/data\.pkl$/.test(name))
+    return models.length === 1 && !isOther ? models[0] : undefined
+  } catch (error) {
+    if (error instanceof TareError && !signal?.aborted) return undefined
+    throw error
+  }
+}
+
+async function openMember(source: ByteSource, member: ZipMember, context: ReadContext): Promise<ByteSource> {
+  const { name, dataOffset, size, storedSize, isDeflated, path } = member
+  const inside = `${source.name}/${name}`
+  if (!isDeflated) return sliceSource(source, dataOffset, size, inside)
+  if (size > Math.min(maxUnpacked, bestRatio * storedSize)) {
+    const message = `it is compressed and has ${size} bytes; unpack the archive, and open ${name}`
+    context.report.fail(codes['archive-size'], { offset: dataOffset, path, message })
+  }
+  return new MemorySource(await readMemberHead(source, member, size, context.signal), inside)
+}

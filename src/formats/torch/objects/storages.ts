@@ -1,0 +1,101 @@
+// Storages are the flat memory that tensors are views of. In a pickle they are persistent ids: ("storage", type, key, location, count). The
+// location is the device that the storage was on, which says nothing about the bytes. Several tensors can share one storage.
+import { toSafe } from '../../../bytes/index.js'
+import type { DType } from '../../../dtypes/index.js'
+import type { Payload, ReadContext } from '../../../model/index.js'
+import { PickleGlobal, PickleList, type PickleReference } from '../../../wire/pickle/pickle.js'
+import { codes } from '../codes.js'
+import { packedStorages, storageTypes, untypedStorages } from './types.js'
+
+export interface StorageId {
+  readonly key: string
+  /** Undefined for untyped storages, which count bytes. */
+  readonly dtype: DType | undefined
+  readonly elementSize: number
+  readonly byteLength: number
+  /** In very old files a storage can be a part of another one: from this element on. */
+  readonly start: number
+  readonly offset: number
+}
+
+/** A storage that was found in the file. */
+export interface Storage {
+  readonly byteLength: number
+  part(offset: number, length: number): Payload
+}
+
+/** Everything that tensors need to know about the storages of a file. */
+export interface Storages {
+  readonly ids: ReadonlyMap<PickleReference, StorageId>
+  readonly found: ReadonlyMap<string, Storage>
+  readonly isBigEndian: boolean
+}
+
+/** How persistent ids look in a format. */
+export interface IdForm {
+  /** How many parts they may have. */
+  readonly lengths: readonly number[]
+  /** Whether a class can be one: ("module", class, file, source text). The text is not read. */
+  readonly hasModules?: boolean
+}
+
+/** Checks all references of a pickle. Those that are not in order are reported and left out. */
+export function readStorageIds(
+  references: readonly PickleReference[],
+  path: string,
+  { report }: ReadContext,
+  form: IdForm,
+): Map<PickleReference, StorageId> {
+  const ids = new Map<PickleReference, StorageId>()
+  for (const reference of references) {
+    if (form.hasModules && isModule(reference)) continue
+    const wrong = (code: keyof typeof codes, message: string): undefined => {
+      report.report(codes[code], { offset: reference.offset, path, message })
+    }
+    const id = readStorageId(reference, form, wrong)
+    if (id) ids.set(reference, id)
+  }
+  return ids
+}
+
+function isModule({ id }: PickleReference): boolean {
+  return id instanceof PickleList && id.items[0] === 'module' && id.items[1] instanceof PickleGlobal
+}
+
+function readStorageId(
+  { id, offset }: PickleReference,
+  { lengths }: IdForm,
+  wrong: (code: 'persistent-id' | 'storage-type', message: string) => undefined,
+): StorageId | undefined {
+  if (!(id instanceof PickleList) || id.kind !== 'tuple') return wrong('persistent-id', 'the id is no tuple')
+  const [tag, type, key, , count, view] = id.items
+  if (tag !== 'storage') return wrong('persistent-id', 'the id does not begin with "storage"')
+  if (!lengths.includes(id.items.length))
+    return wrong('persistent-id', `the id has ${id.items.length} parts, ${lengths.join(' or ')} were expected`)
+  if (typeof key !== 'string') return wrong('persistent-id', 'the key of the storage is no text')
+  const elements = typeof count === 'bigint' ? toSafe(count) : undefined
+  if (elements === undefined) return wrong('persistent-id', 'the number of elements is impossible')
+  if (!(type instanceof PickleGlobal)) return wrong('storage-type', 'the type of the storage is no name')
+  const isUntyped = untypedStorages.has(type.name) && ['torch', 'torch.storage'].includes(type.module)
+  const dtype = ['torch', 'torch.cuda'].includes(type.module) ? storageTypes.get(type.name) : undefined
+  if (!isUntyped && !dtype) {
+    const problem = packedStorages.has(type.name)
+      ? 'holds elements of less than a byte, which is not read'
+      : 'is no storage'
+    return wrong('storage-type', `${JSON.stringify(type.fullName)} ${problem}`)
+  }
+  const elementSize = dtype?.group.bytes ?? 1
+  const byteLength = elements * elementSize
+  if (!Number.isSafeInteger(byteLength))
+    return wrong('persistent-id', `${elements} elements are more than any file can hold`)
+  const start = readView(view)
+  if (start === undefined) return wrong('persistent-id', 'the sixth part of the id is no view')
+  return { key, dtype, elementSize, byteLength, start, offset }
+}
+
+/** (key of the view, first element, count); absent or None nearly always. */
+function readView(view: unknown): number | undefined {
+  if (view === undefined || view === null) return 0
+  const first = view instanceof PickleList ? view.items[1] : undefined
+  return typeof first === 'bigint' ? toSafe(first) : undefined
+}
