@@ -1,8 +1,8 @@
-// Bytes of an output that are made piece by piece: the index of a million tensors is as large as a hundred megabytes, and as it can be made
-// again at any time, it need not be kept.
+// Bytes of an output that are generated in pieces. The index of a large model can take a hundred megabytes; since a piece can be generated
+// again at any time, the whole need not stay in memory.
 import { type BytesSlot, madeSlot } from '../model/layout.js'
 
-/** Up to this size the pieces are kept, and made only once. */
+/** Up to this size the pieces are kept and generated only once. */
 const maxKept = 16 << 20
 
 export class MadeBytes {
@@ -11,7 +11,7 @@ export class MadeBytes {
   readonly #lengths: number[] = []
   #kept: Uint8Array[] | undefined = []
 
-  /** `make` gives the same bytes for a piece whenever it is asked. It is called once for each, in order, to know the lengths. */
+  /** `make` must return the same bytes each time. It is called once per piece, in order, to learn the lengths. */
   constructor(count: number, make: (piece: number) => Uint8Array) {
     this.#make = make
     let length = 0
@@ -25,7 +25,7 @@ export class MadeBytes {
     this.length = length
   }
 
-  /** A slot for each piece, whose bytes are made when they are asked for. */
+  /** A slot for each piece, whose bytes are generated on access. */
   *slots(path: string): Generator<BytesSlot, void, void> {
     for (const [piece, length] of this.#lengths.entries()) {
       if (length > 0) yield madeSlot(path, length, () => this.#kept?.[piece] ?? this.#make(piece))
