@@ -1,5 +1,5 @@
-// A published model is a directory: the weights, and beside them the configuration, the tokenizer and its vocabulary. These files are
-// shared parts of kind `file`, byte for byte: payloads that stay where they are, under the names that they have.
+// A published model is a directory: the weights, and beside them the configuration, the tokenizer and its vocabulary. These companion files
+// become shared parts of kind `file`, byte for byte, and their payloads stay in the files.
 import { type ByteSource, isPlainFileName } from '../bytes/index.js'
 import { openCodes, TareError } from '../errors/index.js'
 import type { ReadContext } from '../model/format.js'
@@ -9,7 +9,7 @@ import { rangePayload } from '../model/range-payload.js'
 
 export const fileKind = 'file'
 
-/** What belongs to a model by its name. Weights, training state, programs and words about the model do not. */
+/** Files that belong to a model by name. Weights, training state, programs and documentation do not. */
 const companionNames: readonly RegExp[] = [
   // config.json, generation_config.json, tokenizer_config.json, preprocessor_config.json, adapter_config.json, …
   /^(\w+_)?config\.json$/,
@@ -33,7 +33,7 @@ export function filePart(name: string, data: Payload): Part {
 export const findFile = (parts: readonly Part[], name: string): Part | undefined =>
   parts.find((part) => part.kind === fileKind && part.name === name)
 
-/** The model with the files that lie in its directory, when that directory was opened. */
+/** The model with the companion files of its directory, if that directory was opened. */
 export async function withCompanions(model: Model, source: ByteSource, context: ReadContext): Promise<Model> {
   if (!source.folder?.isWhole) return model
   const files = await openCompanions(source, context)
@@ -47,7 +47,7 @@ export async function withCompanions(model: Model, source: ByteSource, context: 
   }
 }
 
-/** The files that lie beside a main file that was opened alone. They are no part of the model; a container may have a place for them. */
+/** The companions of a main file that was opened alone. They are not part of the model, but a container may have a place for them. */
 export async function companionsBeside(model: Model): Promise<readonly Part[]> {
   const [source] = model.files
   if (!source?.folder || source.folder.isWhole) return []
@@ -55,7 +55,7 @@ export async function companionsBeside(model: Model): Promise<readonly Part[]> {
   return files.map(({ part }) => part)
 }
 
-/** The source closes them. One that cannot be read is left out, and said. */
+/** The source closes them. A file that cannot be read is left out and reported. */
 async function openCompanions(
   source: ByteSource,
   context?: ReadContext,

@@ -1,20 +1,20 @@
-// What a model is called and of which architecture it is, as far as it says so: in metadata, in the configuration that lies beside the
-// weights, or by the directory that it was published as. Names of single files say how they are stored, and are not asked.
+// The name and architecture of a model: from metadata, from the configuration beside the weights, or from the directory it was published
+// as. Names of single files describe how they are stored, and are not used.
 import { decodeUtf8 } from '../bytes/index.js'
 import type { Metadata } from '../model/metadata.js'
 import type { Model, ModelNames } from '../model/model.js'
 import { readPayload } from '../model/payload.js'
 import { findFile } from './companions.js'
 
-/** The keys of all formats that mean the same, the plain one first. */
+/** The equivalent keys of all formats, the plain one first. */
 const nameKeys = ['model_name', 'general.name'] as const
 const architectureKeys = ['architecture', 'general.architecture', 'model_type', 'hf.model_type'] as const
 
 const configFile = 'config.json'
-/** Configurations have some kilobytes; a larger one is something else. */
+/** Configurations are some kilobytes long; a larger file is something else. */
 const maxConfig = 1 << 24
 
-/** `stored` is the metadata of the container that carried the model, where that says more. */
+/** `stored` is the metadata of the container that carried the model, if it says more. */
 export async function namesOf(model: Model, stored: Metadata = model.metadata): Promise<ModelNames> {
   const { metadata } = model
   const name = statedIn(metadata, nameKeys) ?? statedIn(stored, nameKeys) ?? folderName(model)
@@ -23,7 +23,7 @@ export async function namesOf(model: Model, stored: Metadata = model.metadata): 
   return { name: name ?? hubName(config) ?? '', architecture: architecture ?? architectureIn(config) ?? '' }
 }
 
-/** Which of the two may be known; what the configuration says is not looked at. */
+/** Which of the two may be known, without looking at the configuration. */
 export function findableNames(model: Model): readonly (keyof ModelNames)[] {
   const { metadata, parts } = model
   const hasConfig = findFile(parts, configFile)?.data !== undefined
@@ -40,10 +40,10 @@ function statedIn(metadata: Metadata, keys: readonly string[]): string | undefin
   return undefined
 }
 
-/** A hub's cache calls directories by the commit that they hold. */
+/** Hub caches name directories after the commit. */
 const commitForm = /^[0-9a-f]{40}$/
 
-/** A directory is one model where it was opened as such, or where the configuration lies there as well. */
+/** A directory is one model if it was opened as such, or if it contains the configuration. */
 function folderName({ files: [main] }: Model): string | undefined {
   const folder = main?.folder
   if (!folder || commitForm.test(folder.name)) return undefined
@@ -60,11 +60,11 @@ async function readConfig({ parts }: Model): Promise<Config | undefined> {
     const value: unknown = JSON.parse(text ?? '')
     return typeof value === 'object' && value !== null ? (value as Config) : undefined
   } catch {
-    return undefined // it is still carried as the file that it is
+    return undefined // it is still carried as a file
   }
 }
 
-/** The part behind the owner, where it is the name of a published model; a path on somebody's machine is no name. */
+/** The part after the owner of a published model's name; a local path is not a name. */
 function hubName(config: Config | undefined): string | undefined {
   const stated = config?._name_or_path
   return typeof stated === 'string' ? /^(?:[\w-][\w.-]*\/)?([\w-][\w.-]*)$/.exec(stated)?.[1] : undefined

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../model/metadata.js'
 import type { JsonNode } from '../wire/index.js'
 
-/** A parsed tree as plain data. `ofLarge` says what becomes of integers that a double cannot hold. */
+/** A parsed tree as plain data. `ofLarge` converts integers that a double cannot hold. */
 export function toPlainJson(node: JsonNode, ofLarge: (value: bigint) => JsonValue): JsonValue {
   if (node instanceof Map) {
     const object = Object.create(null) as Record<string, JsonValue>

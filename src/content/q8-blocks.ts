@@ -1,6 +1,6 @@
-// The same codes in two containers. ggml's Q8_0 and MCF's q8 both keep 32 signed bytes and an f16 scale per block, and a value is code times
-// scale. Q8_0 puts each scale before its codes; q8 puts all scales first, then, from the next multiple of 64 on, all codes. So a
-// tensor whose rows are whole blocks goes from one to the other without touching a value.
+// Converts between two containers' layouts of the same codes. ggml's Q8_0 and MCF's q8 both store 32 signed bytes and an f16 scale per
+// block, and a value is code times scale. Q8_0 puts each scale before its codes; q8 puts all scales first, then, at the next multiple of
+// 64, all codes. So a tensor whose rows are whole blocks converts without touching a value.
 import { checkRange } from '../bytes/index.js'
 import { blockLayout } from '../dtypes/mcf/layout.js'
 import { methodOf } from '../dtypes/mcf/types.js'
@@ -12,13 +12,13 @@ const codeBytes = layouts.q8_0.elements
 /** Blocks per piece. */
 const pieceBlocks = 8192
 
-/** Where the parts of the q8 form are; undefined when the shape has no such form, or its rows end within a block. */
+/** The layout of the q8 form; undefined if the shape has none, or its rows end within a block. */
 function formOf(shape: readonly number[]): { blocks: number; codesOffset: number; byteLength: number } | undefined {
   const layout = blockLayout(methodOf('mcf.q8')!, shape)
   return layout && layout.columns % codeBytes === 0 ? layout : undefined
 }
 
-/** The bytes of a q8 tensor as Q8_0 blocks; undefined when that is not possible without decoding. */
+/** The bytes of a q8 tensor as Q8_0 blocks; undefined if that requires decoding. */
 export function q8ToBlocks(payload: Payload, shape: readonly number[]): Payload | undefined {
   const form = formOf(shape)
   const read = payload.read?.bind(payload)
@@ -60,8 +60,8 @@ export function q8ToBlocks(payload: Payload, shape: readonly number[]): Payload 
 }
 
 /**
- * The bytes of a Q8_0 tensor in the form of q8; undefined when that is not possible without decoding. They are read twice, once for the
- * scales and once for the codes. Minus zeros under a scale of zero become zeros; nothing else changes.
+ * The bytes of a Q8_0 tensor in the q8 form; undefined if that requires decoding. They are read twice, once for the scales and once for the
+ * codes. Minus zeros under a scale of zero become zeros; nothing else changes.
  */
 export function blocksToQ8(payload: Payload, shape: readonly number[]): Payload | undefined {
   const form = formOf(shape)

@@ -1,5 +1,5 @@
-// A metadata value with its type, as JSON: [type, content…]. Bytes are hex; numbers that JSON has no form for are text. Every value comes
-// back exactly as it was, the bits of a NaN included.
+// A metadata value with its type, as JSON: [type, content…]. Bytes are hex; numbers that JSON cannot express are text. Every value is
+// restored exactly, including the bits of a NaN.
 import { fromHex, toHex } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
 import { type Dim, shapeOfShown, shownDims } from '../model/dims.js'
@@ -38,13 +38,13 @@ export function toTypedJson(value: MetaValue): TypedJson {
   }
 }
 
-/** The value, or undefined when the JSON is not what `toTypedJson` makes. */
+/** The value, or undefined if the JSON was not made by `toTypedJson`. */
 export function fromTypedJson(json: JsonValue): MetaValue | undefined {
   try {
     const value = parse(json as TypedJson)
     return value && isSame(toTypedJson(value), json) ? value : undefined
   } catch {
-    return undefined // the wrong kind of thing somewhere inside
+    return undefined // some value inside has the wrong type
   }
 }
 

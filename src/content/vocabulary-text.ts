@@ -1,6 +1,5 @@
-// A vocabulary as text: one token per line, the line's number is the id. Everybody reads such files, but not everybody alike: some
-// readers skip empty lines, so that all later ids are off by one, and some cut white space at the end of a line. What comes out
-// differently elsewhere is said.
+// A vocabulary as text: one token per line, the line number is the id. Readers of such files differ: some skip empty lines, so that all
+// later ids are off by one, and some trim white space at the end of a line. Tokens that other readers would see differently are reported.
 import type { Part } from '../model/model.js'
 import { findSpecialIds, TokenTable, type Vocabulary, vocabularyKind, vocabularyPart } from './vocabulary.js'
 
@@ -13,7 +12,7 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === carriageReturn
 
-/** The tokens in order of their ids, each on a line of its own. */
+/** The tokens in order of their ids, each on its own line. */
 export function exportVocabulary(part: Part): VocabularyText {
   if (part.kind !== vocabularyKind) throw new Error(`a part of kind ${part.kind} is no vocabulary`)
   const { tokens } = part.content as Vocabulary
@@ -40,7 +39,7 @@ export function exportVocabulary(part: Part): VocabularyText {
   return { bytes, warnings: warnings.filter((warning) => warning !== undefined) }
 }
 
-/** The part that a vocabulary file stands for. An empty line is an empty token; the line feed at the end of the file begins none. */
+/** The part for a vocabulary file. An empty line is an empty token; the final line feed starts none. */
 export function parseVocabularyText(bytes: Uint8Array): { readonly part: Part; readonly warnings: readonly string[] } {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   const first = hasMark ? 3 : 0

@@ -1,5 +1,5 @@
-// A vocabulary is a list of tokens whose place is their id, and the ids of the tokens with a special meaning. Formats share it as a
-// part of kind `vocabulary`. Tokens are bytes: most are UTF-8, but nothing promises it.
+// A vocabulary is a list of tokens, indexed by id, and the ids of tokens with a special meaning. Formats share it as a part of kind
+// `vocabulary`. Tokens are bytes: most are UTF-8, but nothing guarantees it.
 import { compareBytes, encodeUtf8 } from '../bytes/index.js'
 import type { Part } from '../model/model.js'
 
@@ -15,11 +15,11 @@ export type SpecialIds = Readonly<Partial<Record<SpecialName, number>>>
 export interface Vocabulary {
   readonly tokens: readonly Uint8Array[]
   readonly special: SpecialIds
-  /** The same tokens, packed. */
+  /** The same tokens as ranges of one buffer. */
   readonly table?: TokenTable
 }
 
-/** Tokens inside a larger piece of bytes. Thirty thousand of them are two lists of numbers until somebody asks for one. */
+/** Tokens as ranges of one buffer; a token is sliced out on access. */
 export class TokenTable {
   readonly count: number
   readonly #bytes: Uint8Array
@@ -37,7 +37,7 @@ export class TokenTable {
     return this.#bytes.subarray(this.#starts[id]!, this.#ends[id]!)
   }
 
-  /** All tokens where they lie: from `starts[id]` to `ends[id]` of `bytes`. */
+  /** The ranges of all tokens: from `starts[id]` to `ends[id]` of `bytes`. */
   get spans(): { readonly bytes: Uint8Array; readonly starts: Uint32Array; readonly ends: Uint32Array } {
     return { bytes: this.#bytes, starts: this.#starts, ends: this.#ends }
   }
@@ -71,7 +71,7 @@ export function tableOf(tokens: readonly Uint8Array[]): TokenTable {
   return new TokenTable(bytes, starts, ends)
 }
 
-/** The special ids as the tokens' texts tell them; a text that is not there has no id. */
+/** The special ids, found by the text of their tokens; absent if there is no such token. */
 export function findSpecialIds(table: TokenTable): SpecialIds {
   const special: Partial<Record<SpecialName, number>> = {}
   for (const name of specialNames) {
@@ -81,7 +81,7 @@ export function findSpecialIds(table: TokenTable): SpecialIds {
   return special
 }
 
-/** The shared part. Ids that nobody gives are found by the text of their token. */
+/** The shared part. Ids that are not given are found by the text of their token. */
 export function vocabularyPart(table: TokenTable, special: SpecialIds = findSpecialIds(table)): Part {
   let tokens: readonly Uint8Array[] | undefined
   const content: Vocabulary = {

@@ -1,12 +1,12 @@
-// A set of files as Hugging Face writes it: an index in JSON whose `weight_map` says which file holds which tensor. What the files are is
-// the business of the format that reads them; that index and files agree is checked here.
+// A sharded model as Hugging Face writes it: a JSON index whose `weight_map` says which file holds which tensor. The format reads the
+// shards; whether index and shards agree is checked here.
 import { type ByteSource, isPathBelow } from '../bytes/index.js'
 import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
 import type { Opened, ReadContext } from '../model/format.js'
 import type { Tensor } from '../model/tensor.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 
-/** What a format calls the things that can be wrong with such a set. */
+/** A format's codes for problems with such an index. */
 export type WeightMapCodes = CodeTable<
   'index-shape' | 'shard-path' | 'shard-missing' | 'shard-tensor-missing' | 'shard-tensor-extra' | 'total-size'
 >
@@ -14,7 +14,7 @@ export type WeightMapCodes = CodeTable<
 export interface ShardSet {
   /** The whole index. */
   readonly root: JsonObject
-  /** By file name, in the order of the map. Files that could not be read are left out. */
+  /** By file name, in the order of the map. Unreadable files are left out. */
   readonly shards: ReadonlyMap<string, Opened>
   readonly tensors: Tensor[]
 }
@@ -99,7 +99,7 @@ async function openShard(
   } catch (error) {
     await shard.close()
     if (report.strict || !(error instanceof TareError) || isSystemFailure(error)) throw error
-    return missing('cannot be read', error) // everything is collected: the other shards are worth a look
+    return missing('cannot be read', error) // findings are collected, so the other shards are read as well
   }
 }
 

@@ -1,13 +1,13 @@
-// Stored bytes, compared directly: as fast as hashing one side, and the place of the first difference comes with it.
+// Compares stored bytes directly: as fast as hashing one side, and it finds the first difference as well.
 import { defaultWindow } from '../bytes/index.js'
 import { firstDifference } from '../kernels/equal-bytes.js'
 import type { Payload } from '../model/index.js'
-import { isSameRange } from '../model/same-range.js'
+import { isSameRange } from '../model/range-payload.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 
 export interface Watch {
   readonly signal?: AbortSignal | undefined
-  /** Counts bytes that were read, both sides together. */
+  /** Adds bytes that were read, both sides together. */
   advance?(bytes: number): void
 }
 

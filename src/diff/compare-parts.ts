@@ -1,5 +1,5 @@
-// Parts are matched by kind and name. What they show must agree, and their bytes where they have any. Derived parts follow from the rest
-// of the file and are left out.
+// Parts are matched by kind and name. Their values must agree, and their bytes if they have any. Derived parts follow from the rest of the
+// file and are not compared.
 
 import { compareBytes } from '../bytes/index.js'
 import { type Vocabulary, vocabularyKind } from '../content/vocabulary.js'

@@ -1,115 +1,104 @@
-// The stored bytes of many tensors, compared by several threads: where a pair first differs is known before its numbers are looked at.
+// Compares the stored bytes of many pairs of tensors on several threads, before any numbers are compared.
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
-import { isSameRange } from '../model/same-range.js'
+import { isSameRange } from '../model/range-payload.js'
 import { byteCosts } from '../threads/costs.js'
 import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../threads/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 
 export type PayloadPair = readonly [Payload, Payload]
 
-export interface PayloadPairs {
-  readonly count: number
-  /** Undefined where bytes do not decide. */
-  pair(i: number): PayloadPair | undefined
-}
-
-/** So much of each side is compared by one job: little, so that all threads end at the same time. */
+/** How many bytes of each side one job compares: few, so that all threads finish at about the same time. */
 const taskBytes = 16 << 20
 
-/** Stretches of pairs that lie in the same two sources. Lists of numbers: there can be a million. */
+/** A slice of a pair: its offsets in the two sources, and which part of which pair it is. */
+interface Slice {
+  readonly pair: number
+  readonly start: number
+  readonly a: number
+  readonly b: number
+  readonly length: number
+}
+
+/** Slices of pairs that lie in the same two sources. */
 interface Task {
   readonly a: ByteSource
   readonly b: ByteSource
+  readonly slices: Slice[]
   bytes: number
-  /** Of each stretch the number of its pair, and where in the payloads it begins. */
-  readonly pairs: number[]
-  readonly starts: number[]
-  readonly places: number[]
 }
 
-/** Offset in one source, offset in the other and length, for each stretch. */
-type Places = readonly number[] | Float64Array
-
-/** Where each pair first differs, or -1, by its number. Pairs that threads cannot read are not among them, and none where it is not worth it. */
+/**
+ * Where each pair first differs, or -1, by its index. Pairs that are undefined or that other threads cannot read are left out, and all are
+ * where threads are not worth their start.
+ */
 export async function firstDifferences(
-  pairs: PayloadPairs,
+  pairs: readonly (PayloadPair | undefined)[],
   pool: WorkerPool | undefined,
   watch: (bytes: number) => Watch,
 ): Promise<ReadonlyMap<number, number>> {
   const found = new Map<number, number>()
   if (!pool || pool.threads < 2) return found
-  let total = 0
-  forEachShared(pairs, (_, [a]) => {
-    total += a.byteLength
-  })
-  if (!isWorthComputing(pool, total * byteCosts.compare)) return found
   const tasks = tasksFor(pairs)
+  const total = tasks.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (!isWorthComputing(pool, total * byteCosts.compare)) return found
   const { signal, advance } = watch(2 * total)
   const results = await runShared(pool, {
     count: tasks.length,
     job: (t) => compareJob(tasks[t]!),
-    here: (t, stop) => compareAll(tasks[t]!.a, tasks[t]!.b, tasks[t]!.places, { signal: stop, advance }),
+    here: (t, stop) => compareAll(tasks[t]!.a, tasks[t]!.b, tasks[t]!.slices, { signal: stop, advance }),
     signal,
     onAdvance: advance,
   })
-  for (const [t, { pairs: numbers, starts }] of tasks.entries()) {
-    for (const [i, number] of numbers.entries()) {
-      const place = results[t]![i]!
-      if ((found.get(number) ?? -1) < 0) found.set(number, place < 0 ? -1 : starts[i]! + place)
+  for (const [t, { slices }] of tasks.entries()) {
+    for (const [i, { pair, start }] of slices.entries()) {
+      const at = results[t]![i]!
+      if ((found.get(pair) ?? -1) < 0) found.set(pair, at < 0 ? -1 : start + at)
     }
   }
   return found
 }
 
-/** The pairs that every thread can read. */
-function forEachShared({ count, pair }: PayloadPairs, use: (i: number, pair: PayloadPair) => void): void {
-  for (let i = 0; i < count; i++) {
-    const both = pair(i)
-    if (both && !isSameRange(...both) && both.every(({ origin }) => origin?.source.handle)) use(i, both)
-  }
-}
-
-function tasksFor(pairs: PayloadPairs): Task[] {
+function tasksFor(pairs: readonly (PayloadPair | undefined)[]): Task[] {
   const tasks: Task[] = []
-  forEachShared(pairs, (i, [{ origin: a }, { origin: b }]) => {
-    for (let at = 0; at < a!.length; at += taskBytes) {
-      const length = Math.min(taskBytes, a!.length - at)
-      const last = tasks.at(-1)
-      const isNext = last?.a === a!.source && last.b === b!.source && last.bytes + length <= taskBytes
-      const task = isNext ? last : { a: a!.source, b: b!.source, bytes: 0, pairs: [], starts: [], places: [] }
-      if (!isNext) tasks.push(task)
+  for (const [pair, both] of pairs.entries()) {
+    if (!both || isSameRange(...both)) continue
+    const [a, b] = [both[0].origin, both[1].origin]
+    if (!a?.source.handle || !b?.source.handle) continue
+    for (let start = 0; start < a.length; start += taskBytes) {
+      const length = Math.min(taskBytes, a.length - start)
+      let task = tasks.at(-1)
+      if (task?.a !== a.source || task.b !== b.source || task.bytes + length > taskBytes) {
+        task = { a: a.source, b: b.source, slices: [], bytes: 0 }
+        tasks.push(task)
+      }
       task.bytes += length
-      task.pairs.push(i)
-      task.starts.push(at)
-      task.places.push(a!.offset + at, b!.offset + at, length)
+      task.slices.push({ pair, start, a: a.offset + start, b: b.offset + start, length })
     }
-  })
+  }
   return tasks
 }
 
-async function compareAll(a: ByteSource, b: ByteSource, places: Places, watch: Watch): Promise<Float64Array> {
-  const found = new Float64Array(places.length / 3)
-  for (let i = 0; i < found.length; i++) {
-    const [offset, other, length] = [places[3 * i]!, places[3 * i + 1]!, places[3 * i + 2]!]
-    found[i] = await firstDifferentByte(rangePayload(a, offset, length), rangePayload(b, other, length), watch)
-  }
+async function compareAll(a: ByteSource, b: ByteSource, slices: readonly Slice[], watch: Watch): Promise<number[]> {
+  const found: number[] = []
+  for (const { a: offset, b: other, length } of slices)
+    found.push(await firstDifferentByte(rangePayload(a, offset, length), rangePayload(b, other, length), watch))
   return found
 }
 
 interface CompareData {
   readonly a: SourceHandle
   readonly b: SourceHandle
-  readonly places: Float64Array
+  readonly slices: readonly Slice[]
 }
 
-function compareJob({ a, b, places }: Task): Job {
-  const data: CompareData = { a: a.handle!, b: b.handle!, places: Float64Array.from(places) }
-  return { kind: 'compare', data, file: a.name, offset: places[0]! }
+function compareJob({ a, b, slices }: Task): Job {
+  const data: CompareData = { a: a.handle!, b: b.handle!, slices }
+  return { kind: 'compare', data, file: a.name, offset: slices[0]!.a }
 }
 
-/** The other side. */
+/** Runs in a worker. */
 export const compareInWorker: JobHandler = (data, _, { open, signal, advance }) => {
-  const { a, b, places } = data as CompareData
-  return compareAll(open(a), open(b), places, { signal, advance })
+  const { a, b, slices } = data as CompareData
+  return compareAll(open(a), open(b), slices, { signal, advance })
 }

@@ -1,4 +1,4 @@
-// One tensor of each model: structure first, then the stored bytes, and the numbers only where these differ.
+// Compares one tensor of each model: structure first, then stored bytes, and numbers only where bytes differ.
 import { formatDims, shownDims } from '../model/dims.js'
 import type { JsonValue, QuantParams, Tensor } from '../model/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
@@ -9,13 +9,13 @@ import { isClose, type ToleranceOptions } from './tolerance.js'
 import type { TensorChange, TensorDifference, TensorSide } from './types.js'
 
 export interface CompareOptions extends ToleranceOptions, Watch {
-  /** False: only find out what differs, and leave the numbers alone unless a tolerance needs them. */
+  /** False: only find out what differs, and do not compare numbers unless a tolerance requires it. */
   readonly measure?: boolean | undefined
-  /** Where the stored bytes first differ, or -1, where that is known. */
+  /** Where the stored bytes first differ, or -1, if already known. */
   readonly firstByte?: number | undefined
 }
 
-/** What is different, or undefined when nothing is. */
+/** The difference, or undefined when there is none. */
 export async function compareTensors(
   a: Tensor,
   b: Tensor,
@@ -40,12 +40,12 @@ export async function compareTensors(
   if (typeof values === 'string') return difference(change, { ...place, reason: values })
   const close = isClose(values, options) ? ({ close: true } as const) : {}
   if (values.differing > 0) return difference('values', { ...close, values })
-  // The same numbers in another order of elements, of a type that could not be put side by side.
+  // The same numbers in another element order, of a type that could not be reordered for comparison.
   if (isSameType && a.order !== b.order && !stored) return undefined
   return difference(change, { ...close, ...place, values })
 }
 
-/** The bytes that are compared directly, where these decide. */
+/** The payloads whose bytes decide whether the tensors are equal; undefined where bytes do not decide. */
 export function storedBytes(a: Tensor, b: Tensor): PayloadPair | undefined {
   const isAlike = a.data && b.data && formatDims(a) === formatDims(b) && isOneType(a, b)
   return isAlike ? inOneOrder(a, b) : undefined
@@ -53,7 +53,7 @@ export function storedBytes(a: Tensor, b: Tensor): PayloadPair | undefined {
 
 const isOneType = (a: Tensor, b: Tensor): boolean => typeOf(a) === typeOf(b) && isSameQuant(a.quant, b.quant)
 
-/** The payloads with their elements in the same order and the same length; undefined where that cannot be. */
+/** The payloads with the same element order and length; undefined where that is impossible. */
 function inOneOrder(a: Tensor, b: Tensor): PayloadPair | undefined {
   const hasOneOrder = a.order === b.order || a.shape.filter((dim) => dim !== 1).length < 2
   const [left, right] = hasOneOrder ? [a, b] : [inRowOrder(a), inRowOrder(b)]

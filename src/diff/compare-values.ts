@@ -1,14 +1,14 @@
-// The numbers of two tensors of the same shape, decoded on both sides and compared in row-major order, window by window.
+// Decodes the numbers of two tensors of the same shape and compares them in row-major order, window by window.
 import { defaultWindow } from '../bytes/index.js'
 import { compareWindows, createMeter, distanceOf, type Meter } from '../kernels/numbers/compare.js'
 import type { Tensor } from '../model/index.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 import type { Watch } from './compare-bytes.js'
-import { exactRests, type NumberForm, numberStream, readNumbers, realValues } from './real-values.js'
+import { exactDifferences, type NumberForm, numberStream, readNumbers, realValues } from './real-values.js'
 import { closenessOf, type ToleranceOptions } from './tolerance.js'
 import type { ValueDifference } from './types.js'
 
-/** How far they are apart, or why that cannot be said. */
+/** The difference, or why there is no comparison. */
 export async function compareValues(
   a: Tensor,
   b: Tensor,
@@ -26,7 +26,7 @@ export async function compareValues(
   const meter = createMeter(left.width)
   for await (const pair of sideBySide(before, after, defaultWindow, options.signal)) {
     const [x, y] = [readNumbers(left, form, pair.a), readNumbers(right, form, pair.b)]
-    const rests = exactRests(x, y)
+    const rests = exactDifferences(x, y)
     compareWindows(meter, { a: x.values, b: y.values, close, ...(rests && { rests }) })
     options.advance?.(2 * pair.a.byteLength)
   }
@@ -52,7 +52,7 @@ function describe(meter: Meter, shape: readonly number[], hasCloseness: boolean)
   }
 }
 
-/** Where the element with this row-major number stands. */
+/** The coordinates of the element with this row-major index. */
 export function coordinatesOf(index: number, shape: readonly number[]): number[] {
   const coordinates: number[] = []
   let rest = index

@@ -1,18 +1,24 @@
-// All tensors of two models: paired, compared, and put in order of how grave the differences are.
+// Pairs all tensors of two models, compares them, and sorts the differences by severity.
 import type { Model, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { selector } from '../transforms/select.js'
+import type { Watch } from './compare-bytes.js'
 import { firstDifferences } from './compare-ranges.js'
 import { compareTensors, sideOf, storedBytes } from './compare-tensors.js'
 import { matchContents, matchNameless, matchNames, renameCandidates } from './match-tensors.js'
 import { severity, type ToleranceOptions } from './tolerance.js'
-import { type ProgressOptions, trackProgress } from './track-progress.js'
 import { type DifferenceCounts, type TensorDifference, tensorChanges } from './types.js'
+
+interface ProgressOptions {
+  readonly signal?: AbortSignal | undefined
+  /** In stored bytes of both models. */
+  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+}
 
 export interface TensorOptions extends ToleranceOptions, ProgressOptions {
   /** Only tensors whose name matches. */
   readonly tensors?: readonly string[] | undefined
-  /** False: only find out what differs, and leave the numbers alone unless a tolerance needs them. */
+  /** False: only find out what differs, and do not compare numbers unless a tolerance requires it. */
   readonly measure?: boolean | undefined
   /** Threads that hashing and comparing can be spread over. */
   readonly pool?: WorkerPool | undefined
@@ -37,10 +43,7 @@ export async function diffTensors(a: Model, b: Model, options: TensorOptions): P
     pairs: renamed,
   } = await matchContents(named, { a, b }, { ...tracker.step('', hashed), pool: options.pool })
   const changed: TensorDifference[] = []
-  const stored = {
-    count: named.pairs.length,
-    pair: (i: number) => storedBytes(named.pairs[i]!.a, named.pairs[i]!.b),
-  }
+  const stored = named.pairs.map((pair) => storedBytes(pair.a, pair.b))
   const found = await firstDifferences(stored, options.pool, (bytes) => tracker.step('', bytes))
   for (const [i, pair] of named.pairs.entries()) {
     const firstByte = found.get(i)
@@ -53,7 +56,7 @@ export async function diffTensors(a: Model, b: Model, options: TensorOptions): P
     differences: [
       ...onlyA.map((tensor) => ({ name: tensor.name, change: 'missing' as const, a: sideOf(tensor) })),
       ...onlyB.map((tensor) => ({ name: tensor.name, change: 'extra' as const, b: sideOf(tensor) })),
-      ...changed.sort(gravestFirst(options)),
+      ...changed.sort(worstFirst(options)),
       ...renamed.map((pair) => ({
         ...{ name: pair.a.name, change: 'renamed' as const },
         ...{ a: sideOf(pair.a), b: sideOf(pair.b) },
@@ -76,12 +79,36 @@ function sizeOf(tensors: Iterable<Tensor>): number {
   return size
 }
 
-/** What the tolerance lets pass comes last; those of one kind by how far the numbers are apart. */
-function gravestFirst({ metric }: ToleranceOptions): (a: TensorDifference, b: TensorDifference) => number {
+/** Close tensors come last; within one kind of change, the largest difference comes first. */
+function worstFirst({ metric }: ToleranceOptions): (a: TensorDifference, b: TensorDifference) => number {
   const compare = (x: number, y: number): number => (x < y ? -1 : x > y ? 1 : 0)
   const severityOf = ({ values }: TensorDifference): number => (values ? severity(values, metric) : -Infinity)
   return (a, b) =>
     compare(a.close ? 1 : 0, b.close ? 1 : 0) ||
     compare(tensorChanges.indexOf(a.change), tensorChanges.indexOf(b.change)) ||
     compare(severityOf(a), severityOf(b))
+}
+
+interface Tracker {
+  /** Starts a step of `size` bytes, however many of them are actually read. The steps before it count as done. */
+  step(path: string, size: number): Watch
+}
+
+function trackProgress(total: number, { signal, onProgress }: ProgressOptions): Tracker {
+  let end = 0
+  return {
+    step(path, size) {
+      let done = end
+      end += size
+      const last = end
+      onProgress?.({ done, total, path })
+      return {
+        signal,
+        advance(bytes) {
+          done = Math.min(done + bytes, last)
+          onProgress?.({ done, total, path })
+        },
+      }
+    },
+  }
 }

@@ -1,24 +1,25 @@
-// Two models compared: structure, then bytes, then numbers; metadata and parts as well. Nothing but windows is held in memory.
-import type { Model } from '../model/index.js'
+// Compares two models: structure, then bytes, then numbers; metadata and parts as well. Data is streamed in windows.
+import { metaToJson } from '../inspect/inspect.js'
+import type { Metadata, Model } from '../model/index.js'
+import { compareMeta } from '../model/same-meta.js'
 import { restoreStowed } from '../stow/index.js'
-import { compareMetadata } from './compare-metadata.js'
 import { compareParts } from './compare-parts.js'
 import { diffTensors, type TensorOptions } from './diff-tensors.js'
-import { checkTolerance } from './tolerance.js'
+import { checkTolerance, closenessOf, type ToleranceOptions } from './tolerance.js'
 import { turnAlike } from './turn-alike.js'
 import type { Difference, MetadataDifference, PartDifference } from './types.js'
 
 export interface DiffOptions extends TensorOptions {
   /** Only tensors whose name matches, and neither metadata nor parts. */
   readonly tensors?: readonly string[] | undefined
-  /** False: what a container only carries for another format is not taken for what it stands for. */
+  /** False: stowed content is compared as it is stored, not restored first. */
   readonly stow?: boolean | undefined
 }
 
 /**
- * Compares the second model with the first. Without a tolerance they are equal when all names, types, shapes and bits are, in whatever
- * order the elements are stored, and all metadata and parts: their fingerprints are then the same too, unless a name was made from that of
- * the file, which is no difference.
+ * Compares the second model with the first. Without a tolerance they are equal if all names, types, shapes and bits are equal, whatever the
+ * order in which elements are stored, and all metadata and parts. Equal models have equal fingerprints, unless a tensor is named after its
+ * file; such a name does not count as a difference.
  */
 export async function diffModels(first: Model, second: Model, options: DiffOptions = {}): Promise<Difference> {
   checkTolerance(options)
@@ -59,6 +60,36 @@ async function diffRest(a: Model, b: Model, options: DiffOptions) {
       parts: { equal, changed: other.changed, missing: other.missing, extra: other.extra },
     },
   }
+}
+
+/** How many items of a long list are shown. */
+const listLimit = 8
+
+/** Entries that differ: those of the first model in its order, then those that only the second has. */
+function compareMetadata(a: Metadata, b: Metadata, options: ToleranceOptions): MetadataDifference[] {
+  const differences: MetadataDifference[] = []
+  const close = closenessOf(options)
+  for (const [key, value] of a) {
+    const other = b.get(key)
+    if (!other) {
+      differences.push({ key, change: 'missing', a: metaToJson(value, listLimit) })
+      continue
+    }
+    const { sameness, first } = compareMeta(value, other, close)
+    if (sameness === 'same') continue
+    const isAllowed = sameness === 'close' || (sameness === 'type' && options.tolerance !== undefined)
+    differences.push({
+      key,
+      change: sameness === 'type' ? 'type' : 'value',
+      ...(isAllowed && { close: true }),
+      a: metaToJson(value, listLimit),
+      b: metaToJson(other, listLimit),
+      ...(first !== undefined && { first }),
+    })
+  }
+  for (const [key, value] of b)
+    if (!a.has(key)) differences.push({ key, change: 'extra', b: metaToJson(value, listLimit) })
+  return differences
 }
 
 function countChanges(differences: readonly (MetadataDifference | PartDifference)[]) {

@@ -1,4 +1,4 @@
-// Which tensor of the second model belongs to which of the first: those of the same name and, among the rest, those of the same content.
+// Pairs the tensors of two models: by name first, and the rest by content.
 import { toHex } from '../bytes/index.js'
 import { hashModel } from '../inspect/hash.js'
 import { formatDims } from '../model/dims.js'
@@ -17,8 +17,8 @@ export interface HashWatch extends Watch {
 }
 
 /**
- * By name. In hierarchical formats two tensors can have the same joined name: first those are paired that agree in everything that makes
- * up the name, then the rest by the joined name. Names that are no text may look alike, so it is their bytes that count.
+ * Pairs by name. In hierarchical formats two tensors can have the same joined name, so tensors are paired by all parts of the name first,
+ * then by the joined name. Names that are not valid text may look alike, so their bytes are compared.
  */
 export function matchNames(listA: readonly Tensor[], listB: readonly Tensor[]): Matches {
   const [a, b] = [[...listA], [...listB]]
@@ -34,14 +34,14 @@ const joinedName = (tensor: Tensor): string => {
   return bytes ? `bytes ${toHex(bytes)}` : `text ${tensor.name}`
 }
 
-/** Two models of one tensor each that are called after their files: what the files are called is no difference. */
+/** Two models with one tensor each, named after their files: the file names are not a difference. */
 export function matchNameless(a: readonly Tensor[], b: readonly Tensor[]): Matches | undefined {
   const [first, second] = [a.at(0), b.at(0)]
   if (a.length !== 1 || b.length !== 1 || !first?.isNamedByFile || !second?.isNamedByFile) return undefined
   return { pairs: [{ a: first, b: second }], onlyA: [], onlyB: [] }
 }
 
-/** Among tensors without a partner, those of the same type, shape and content. Only tensors that could have a partner are read. */
+/** Pairs tensors without a partner by type, shape and content. Only tensors that could have a partner are read. */
 export async function matchContents(
   { onlyA, onlyB }: Pick<Matches, 'onlyA' | 'onlyB'>,
   models: { readonly a: Model; readonly b: Model },
@@ -60,7 +60,7 @@ export async function matchContents(
   })
 }
 
-/** Tensors with data whose form the other side has too. */
+/** Tensors with data whose type and shape also occur on the other side. */
 export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tensor[]): Set<Tensor> {
   const forms = (tensors: readonly Tensor[]): Set<string> => new Set(tensors.map(formKey))
   const [inA, inB] = [forms(onlyA), forms(onlyB)]
@@ -70,13 +70,13 @@ export function renameCandidates(onlyA: readonly Tensor[], onlyB: readonly Tenso
   ])
 }
 
-/** Scales beside a tensor belong to its content. */
+/** Scales beside a tensor are part of its content. */
 const formKey = (tensor: Tensor): string => JSON.stringify([typeOf(tensor), formatDims(tensor), tensor.quant])
 
 async function digestsOf(model: Model, tensors: readonly Tensor[], watch: HashWatch): Promise<[Tensor, string][]> {
   const ordered = tensors.map(inRowOrder)
   const hashable = ordered.filter((each) => typeof each !== 'string')
-  const given = tensors.filter((_, i) => typeof ordered[i] !== 'string')
+  const unhashed = tensors.filter((_, i) => typeof ordered[i] !== 'string')
   let before = 0
   const onProgress = ({ done }: { done: number }): void => {
     watch.advance?.(done - before)
@@ -87,5 +87,5 @@ async function digestsOf(model: Model, tensors: readonly Tensor[], watch: HashWa
     { ...model, tensors: hashable },
     { pool, signal, onProgress, stow: false },
   )
-  return given.map((tensor, i) => [tensor, hashed[i]!.digest!])
+  return unhashed.map((tensor, i) => [tensor, hashed[i]!.digest!])
 }

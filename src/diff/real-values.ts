@@ -1,5 +1,5 @@
-// The numbers of a tensor in row-major order, in a form that holds every one of them: f32, f64, or for 64-bit integers a high and a low
-// half. Scales that a container states beside the tensor are applied. A complex number is two numbers.
+// The numbers of a tensor in row-major order, in a form that represents each of them exactly: f32, f64, or a high and a low half for 64-bit
+// integers. Scales that a container states beside the tensor are applied. A complex number is two numbers.
 
 import { viewOf } from '../bytes/views.js'
 import { complexPart, type DType, f32, f64, i64, u64 } from '../dtypes/index.js'
@@ -11,18 +11,18 @@ import { decodedPayload } from '../transforms/decode.js'
 import { scaledPayload } from '../transforms/dequantize.js'
 import { rowMajor } from '../transforms/reorder.js'
 
-/** From narrow to wide; each holds what those before it hold. */
+/** From narrow to wide; each form represents everything the ones before it do. */
 export type NumberForm = 'f32' | 'f64' | 'wide'
 
 export interface RealValues {
-  /** The narrowest form that loses nothing. */
+  /** The narrowest lossless form. */
   readonly form: NumberForm
   /** How many numbers make up one element. */
   readonly width: 1 | 2
   readonly numbers: Tensor
 }
 
-/** The numbers, or why there are none. */
+/** The numbers, or why they cannot be read. */
 export function realValues(tensor: Tensor): RealValues | string {
   const reason = whyUnreadable(tensor)
   if (reason !== undefined) return reason
@@ -39,7 +39,7 @@ function formOf(type: DType): NumberForm {
   return castLoss(type, f64) === 'none' ? 'f64' : 'wide'
 }
 
-/** The tensor with its elements in row order, or why that cannot be. */
+/** The tensor with its elements in row-major order, or why that is impossible. */
 export function inRowOrder(tensor: Tensor): Tensor | string {
   try {
     return rowMajor(tensor)
@@ -49,7 +49,7 @@ export function inRowOrder(tensor: Tensor): Tensor | string {
   }
 }
 
-/** A stream of windows that `readNumbers` takes apart, or why it cannot be had. */
+/** Windows for `readNumbers`, or why there are none. */
 export function numberStream({ numbers: tensor }: RealValues, form: NumberForm): Payload | string {
   if (isWide(tensor) && !tensor.quant) {
     const ordered = inRowOrder(tensor)
@@ -58,7 +58,7 @@ export function numberStream({ numbers: tensor }: RealValues, form: NumberForm):
   const as = form === 'f32' ? 'f32' : 'f64'
   const data = decodedPayload(tensor, as)
   if (!data) return `values of type ${(tensor.encoding ?? tensor.dtype).id} cannot be decoded`
-  // Decoding comes first: elements that are no whole bytes cannot be moved.
+  // Decoding comes first: elements smaller than a byte cannot be moved.
   const ordered = inRowOrder({ ...tensor, dtype: as === 'f32' ? f32 : f64, encoding: undefined, data })
   if (typeof ordered === 'string') return ordered
   return tensor.quant ? scaledPayload(ordered.data!, tensor.shape, 'row', tensor.quant) : ordered.data!
@@ -99,7 +99,7 @@ export function readNumbers({ numbers }: RealValues, form: NumberForm, bytes: Ui
 const twoTo32 = 2 ** 32
 
 /** a − b, rounded once; zero only when they are the same number. */
-export function exactRests(a: NumberWindow, b: NumberWindow): Float64Array | undefined {
+export function exactDifferences(a: NumberWindow, b: NumberWindow): Float64Array | undefined {
   const [ah, al, bh, bl] = [a.high, a.low, b.high, b.low]
   if (!ah || !al || !bh || !bl) return undefined
   return Float64Array.from(ah, (high, i) => (high - bh[i]!) * twoTo32 + (al[i]! - bl[i]!))

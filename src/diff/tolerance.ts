@@ -1,4 +1,4 @@
-// When numbers that differ are close enough. Either every element has to be, or one measure of the whole tensor decides.
+// When differing numbers are close enough: either every element must be, or one measure of the whole tensor decides.
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Closeness } from '../kernels/numbers/compare.js'
 import type { ValueDifference } from './types.js'
@@ -8,15 +8,15 @@ export type Metric = (typeof metrics)[number]
 
 export interface ToleranceOptions {
   /**
-   * With it, models are compared by value: element types, number types of metadata and stored bytes may differ. Elements are close
-   * when |a − b| ≤ abs + rel · max(|a|, |b|); a single number stands for both. With `metric` it is the bound of that measure.
+   * If set, models are compared by value: element types, number types of metadata and stored bytes may differ. Elements are close when |a −
+   * b| ≤ abs + rel · max(|a|, |b|); a single number sets both. With `metric`, it is the bound of that measure.
    */
   readonly tolerance?: number | Closeness | undefined
-  /** Judge whole tensors by this, and sort by it: cosine and SNR must reach the tolerance, the others must not exceed it. */
+  /** Judges whole tensors by this measure and sorts by it: cosine and SNR must reach the tolerance, the others must not exceed it. */
   readonly metric?: Metric | undefined
 }
 
-/** What single elements may differ by; undefined when it is not they that count. */
+/** The tolerance for single elements; undefined when whole tensors are judged. */
 export function closenessOf({ tolerance, metric }: ToleranceOptions): Closeness | undefined {
   if (tolerance === undefined || metric !== undefined) return undefined
   return typeof tolerance === 'number' ? { abs: tolerance, rel: tolerance } : tolerance
@@ -32,7 +32,7 @@ export function checkTolerance({ tolerance, metric }: ToleranceOptions): void {
     refuse(`${numbers.join(' and ')}: a finite number that is not negative is wanted`)
 }
 
-/** Whether the tolerance lets this pass. Equal numbers always pass; one that is NaN or infinite on one side only never does. */
+/** Whether the values are within the tolerance. Equal numbers always are; numbers that are NaN or infinite on one side only never are. */
 export function isClose(values: ValueDifference, { tolerance, metric }: ToleranceOptions): boolean {
   if (tolerance === undefined || values.nonFinite > 0) return false
   if (values.differing === 0) return true
@@ -52,7 +52,7 @@ export function measureOf(values: ValueDifference, metric: Metric): number | nul
   }
 }
 
-/** Ascending by this, the worst comes first. Without a metric, what counts is the noise in proportion to the signal. */
+/** A sort key: ascending, the worst comes first. Default: noise in proportion to the signal. */
 export function severity(values: ValueDifference, metric: Metric = 'snr'): number {
   if (values.nonFinite > 0) return Number.NEGATIVE_INFINITY
   if (values.differing === 0) return Number.POSITIVE_INFINITY

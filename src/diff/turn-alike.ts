@@ -1,5 +1,5 @@
-// Where a model states which way round its linear weights lie, and those of the other one lie the other way round, both are compared as
-// [out, in]: what a conversion turns is the same weight before and after.
+// If the linear weights of two models are stated to lie in different orientations, both are compared as [out, in]: a weight that a
+// conversion transposed is still the same weight.
 
 import type { Model } from '../model/index.js'
 import { findOrientation, orientationKind } from '../model/orientation.js'
@@ -18,7 +18,7 @@ interface Statement {
 const statementOf = ({ parts }: Model): Statement | undefined =>
   parts.find(({ kind }) => kind === orientationKind)?.value as Statement | undefined
 
-/** As the shapes tell it; where they do not, as is usual for the format. */
+/** As the shapes show it; if they do not, the format's default. */
 function orientationOf({ tensors }: Model, stated: Statement | undefined): unknown {
   const { linear } = findOrientation(tensors)
   return linear === 'undecidable' ? (stated?.assumed ?? 'out-in') : linear

@@ -1,4 +1,4 @@
-// The model with the edits made, and the list of what they change. Entries stay in their place and keep their type.
+// Applies edits to a model and lists the changes. Entries keep their place and type.
 import { parseAs } from '../convert/stages/typed-value.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
@@ -8,7 +8,7 @@ import { editCodes } from './codes.js'
 export interface Edits {
   readonly set?: readonly (readonly [key: string, value: string])[] | undefined
   readonly unset?: readonly string[] | undefined
-  /** All at once, so that two tensors can change names. */
+  /** Applied at once, so that two tensors can swap names. */
   readonly rename?: readonly (readonly [from: string, to: string])[] | undefined
 }
 
@@ -21,7 +21,7 @@ export interface EditChange {
 export interface Edited {
   readonly model: Model
   readonly changes: readonly EditChange[]
-  /** Entries that were not there before; what type they get is the format's choice. */
+  /** Entries that are new; the format chooses their type. */
   readonly added: readonly (readonly [key: string, value: string])[]
 }
 
@@ -57,9 +57,9 @@ function editMetadata(
     const old = metadata.get(key)
     if (!old) continue
     const refuse = (message: string): never => failWith(editCodes['value-type'], { file, path: key, message })
-    const given = old.type === 'null' ? text(value) : parseAs(old, value, refuse)
-    // What is the same stays the same object: formats know by that what they need not write again.
-    if (!isSamePlain(old, given)) metadata.set(key, given)
+    const updated = old.type === 'null' ? text(value) : parseAs(old, value, refuse)
+    // An unchanged value keeps its identity, which tells formats that they need not write it again.
+    if (!isSamePlain(old, updated)) metadata.set(key, updated)
     changes.push({ action: 'set', name: key, to: value })
   }
   return metadata

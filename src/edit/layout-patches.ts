@@ -1,5 +1,5 @@
-// A layout whose weights lie where they lie in the file already is a list of patches: everything else is small. Here a layout is compared
-// with the file; formats need not know how a file is changed where it is.
+// If a layout leaves the weights where they are in the file, the difference is a short list of patches. Here a layout is compared with the
+// file, so formats need not know how files are patched.
 import { type ByteSource, defaultWindow } from '../bytes/index.js'
 import { createHasher } from '../digest/index.js'
 import { type DigestSlot, type FileLayout, fileLength, type Payload, readPayload, slotLength } from '../model/index.js'
@@ -13,22 +13,22 @@ export interface Patch {
 export interface FilePatch {
   /** Ascending, without overlap. */
   readonly patches: readonly Patch[]
-  /** How long the file is afterwards. */
+  /** The size of the patched file. */
   readonly size: number
 }
 
-/** The most bytes that are compared and, if need be, kept twice: more than this is no small change. */
+/** The maximum number of bytes that are compared and possibly kept twice; a larger change is better rewritten. */
 const maxBytes = 64 << 20
 
 interface Piece {
   readonly offset: number
   readonly length: number
-  /** Undefined: the bytes that lie there already, or a digest of others. */
+  /** Undefined: bytes that are already there, or a digest. */
   bytes?: Uint8Array
   readonly digest?: DigestSlot
 }
 
-/** Undefined when some payload would have to move, or too much else changes. */
+/** Undefined when a payload would have to move, or too much else changes. */
 export async function patchesFor(
   file: FileLayout,
   source: ByteSource,
@@ -88,7 +88,7 @@ function touchesAny({ offset, bytes }: Patch, payloads: readonly Payload[]): boo
   })
 }
 
-/** What is new between the first and the last byte that differ; all of what lies behind the end of the file. */
+/** The new bytes between the first and the last byte that differ, and everything beyond the end of the file. */
 async function differing(
   offset: number,
   bytes: Uint8Array,
@@ -104,7 +104,7 @@ async function differing(
   return start === end ? [] : [{ offset: offset + start, bytes: bytes.subarray(start, end) }]
 }
 
-/** The file as it will be, for the digests that it holds of itself. */
+/** The patched file, for digests over its own bytes. */
 class NewContent {
   readonly #pieces: readonly Piece[]
   readonly #source: ByteSource
@@ -132,7 +132,7 @@ class NewContent {
   }
 
   async *#read(start: number, end: number, masked: NonNullable<DigestSlot['masked']>): AsyncGenerator<Uint8Array> {
-    // A mask cuts a range in two, with zeros between.
+    // A mask splits a range in two, with zeros between.
     const mask = masked.find(([from, to]) => from < end && to > start)
     if (mask) {
       const from = Math.max(start, mask[0])

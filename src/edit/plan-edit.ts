@@ -1,5 +1,5 @@
-// An edit is planned like a conversion into the format that the model has. Then the format is asked whether its layout leaves room to make
-// the change where the file is; where nobody finds room, the plan is carried out as a streaming rewrite.
+// An edit is planned like a conversion into the model's own format. Then the format is asked for a layout that changes the file in place;
+// if there is none, the plan is executed as a streaming rewrite.
 import type { ByteSource } from '../bytes/index.js'
 import { type Conversion, planConversion } from '../convert/plan.js'
 import { checkLoss } from '../convert/run.js'
@@ -15,7 +15,7 @@ export async function planEdit(source: Model, edits: Edits, options: EditOptions
   const { name, extra, signal } = options
   const { editFile } = await requireFormat(source.format).load()
   if (editFile) return planFileEdit(source, edits, editFile, options)
-  // What the container only carries is edited in its own form, and refers to tensors by their names. So it comes out and goes in again.
+  // Stowed content is edited in its own form and refers to tensors by name, so it is restored and stowed again.
   const unpacked = edits.unset?.includes(stowageKey) ? source : (await restoreStowed(source)).model
   const carries = unpacked !== source
   const { model, changes, added } = applyEdits(unpacked, edits)
@@ -32,7 +32,7 @@ export async function planEdit(source: Model, edits: Edits, options: EditOptions
   return { changes, conversion, patch }
 }
 
-/** The first layout that leaves the weights where they are: the format's own answer, or the usual one when it happens to. */
+/** The first layout that leaves the weights in place: the format's in-place layout, or its default one if that happens to. */
 async function findRoom(
   source: Model,
   { model: edited, layout }: Conversion,

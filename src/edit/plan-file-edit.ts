@@ -1,4 +1,4 @@
-// Edits of formats that change the fields of a file and leave everything else in it as it is. What the format cannot change it refuses, so nothing
+// Edits for formats that change fields of a file and leave everything else as it is. The format refuses what it cannot change, so nothing
 // is ever lost.
 import { defaultWindow } from '../bytes/index.js'
 import type { Conversion, PlanAction } from '../convert/plan.js'

@@ -6,7 +6,7 @@ import type { FilePatch } from './layout-patches.js'
 export interface EditOptions {
   /** The file name of the output. */
   readonly name: string
-  /** False: do not look for a way to change the file where it is. */
+  /** False: always rewrite the file. */
   readonly inPlace?: boolean | undefined
   readonly extra?: WriteOptions['extra']
   readonly signal?: AbortSignal | undefined
@@ -14,10 +14,10 @@ export interface EditOptions {
 
 export interface PlannedEdit {
   readonly changes: readonly EditChange[]
-  /** The change where the file is; undefined when it has to be rewritten. */
+  /** The in-place change; undefined when the file must be rewritten. */
   readonly patch?: FilePatch | undefined
   /** The rewrite. */
   readonly conversion: Conversion
-  /** Set where only the model's main file changes, however many files it has. */
+  /** Set if only the model's main file changes, however many files it has. */
   readonly isOfMainFile?: true
 }

@@ -1,8 +1,8 @@
-// Texts of like length go together, so that little is computed for padding.
+// Batches texts of similar length, so that little is computed for padding.
 import type { Batch } from './engine.js'
 
 export interface Row {
-  /** Where the result belongs. */
+  /** The index of the result. */
   readonly index: number
   readonly ids: readonly number[]
 }
@@ -13,14 +13,14 @@ export interface PlannedBatch {
 }
 
 /**
- * Memory grows with the ids of a batch, that of the attention even with the square of their length: full batches of rows much longer than
- * this would take several times what the weights do, and gain no time.
+ * Memory grows with the number of ids in a batch, and attention with the square of their length: full batches of rows much longer than this
+ * would take several times the memory of the weights and save no time.
  */
 const typicalLength = 32
 
 /**
- * The rows in batches, the shortest first: at most `batchSize` rows, and of long ones so many that the batch has no more ids than
- * `batchSize` rows of the usual length. Each batch is as wide as its longest row; `counts` says which ids are no padding.
+ * The rows in batches, shortest first: at most `batchSize` rows, and fewer long rows, so that no batch has more ids than `batchSize` rows
+ * of typical length. Each batch is as wide as its longest row; `counts` says which ids are not padding.
  */
 export function* planBatches(
   rows: readonly Row[],

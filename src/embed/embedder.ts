@@ -1,4 +1,4 @@
-// Sentence embeddings straight from a container: the tokenizer from its vocabulary, the encoder from its tensors, and an engine that
+// Sentence embeddings straight from a container: the tokenizer comes from its vocabulary, the encoder from its tensors, and an engine
 // computes.
 import { checkAborted } from '../bytes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
@@ -6,40 +6,40 @@ import type { Model } from '../model/index.js'
 import { createTokenizer, type Encoding, findVocabulary, type Tokenizer, type Vocabulary } from '../tokenize/index.js'
 import { planBatches, type Row } from './batches.js'
 import { embedCodes } from './codes.js'
-import { readConfig } from './config.js'
 import { type EncoderOptions, type EncoderShape, findEncoder } from './encoder.js'
 import type { EmbedEngine } from './engine.js'
 import type { EmbedProfile } from './graph.js'
+import { readConfig } from './heads.js'
 import { encoderFile, ropePayload } from './onnx-export.js'
 
 export interface EmbedderOptions extends EncoderOptions {
   readonly engine: EmbedEngine
   /** `original` (default) is the model as BERT defines it, `reference` what the EMBD library computes. */
   readonly profile?: EmbedProfile | undefined
-  /** In place of the one that the model brings. A function is asked only when the model has turned out to be an encoder. */
+  /** Replaces the model's own vocabulary. A function is called only once the model has turned out to be an encoder. */
   readonly vocabulary?: Vocabulary | (() => Promise<Vocabulary>) | undefined
-  /** The most ids of a text. Default: as many as the encoder has positions, or 256 in the reference profile. */
+  /** The maximum number of ids per text. Default: the encoder's number of positions, or 256 in the reference profile. */
   readonly maxLength?: number | undefined
-  /** Small letters and no accents; see the tokenizer. */
+  /** Lower-case and strip accents; see the tokenizer. */
   readonly lowercase?: boolean | undefined
-  /** Texts that are computed together; default 16. Of texts longer than 32 tokens fewer are, so that the memory stays about the same. */
+  /** Texts per batch, 16 by default. Texts longer than 32 tokens get smaller batches, so that memory stays about the same. */
   readonly batchSize?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 export interface EmbedOptions {
-  /** Whether vectors are scaled to length 1; default: they are. */
+  /** Whether to scale vectors to length 1. Default: true. */
   readonly normalize?: boolean | undefined
   readonly signal?: AbortSignal | undefined
-  /** Told how many texts are done. */
+  /** Called with the number of finished texts. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined
 }
 
 export interface Embedding {
   readonly vector: Float32Array
-  /** Ids of the text, padding not counted. */
+  /** Ids of the text, without padding. */
   readonly tokens: number
-  /** Ids that were left out, because the text is too long. */
+  /** Ids that were cut because the text is too long. */
   readonly cut: number
 }
 
@@ -48,11 +48,11 @@ export interface Embedder {
   readonly shape: EncoderShape
   readonly tokenizer: Tokenizer
   readonly maxLength: number
-  /** The shapes do not tell how linear weights lie; what is usual for the container was taken. */
+  /** The shapes do not show the orientation of linear weights; the container's default was used. */
   readonly isOrientationAssumed: boolean
   /** One embedding per text, in the same order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Embedding[]>
-  /** The same for texts that are ids already, with [CLS] and [SEP]. */
+  /** The same for texts that are already ids, including [CLS] and [SEP]. */
   embedIds(ids: readonly (readonly number[])[], options?: EmbedOptions): Promise<Float32Array[]>
   close(): Promise<void>
 }
@@ -81,7 +81,7 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
   checkAborted(signal, file)
   const session = await engine.load(onnx, signal)
   const pad = vocabulary.special.pad ?? 0
-  // The reference takes every id of [PAD] for padding; elsewhere padding is only what comes after the text.
+  // The reference treats every [PAD] id as padding; elsewhere only what follows the text is.
   const counts = isReference ? (id: number) => id !== pad : () => true
 
   async function embedRows(rows: readonly Row[], { normalize = true, ...each }: EmbedOptions): Promise<Float32Array[]> {
@@ -142,15 +142,30 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
   }
 }
 
-async function chooseVocabulary(model: Model, given: EmbedderOptions['vocabulary']): Promise<Vocabulary> {
-  if (given === undefined) return (await findVocabulary(model)).vocabulary
-  return typeof given === 'function' ? given() : given
+async function chooseVocabulary(model: Model, chosen: EmbedderOptions['vocabulary']): Promise<Vocabulary> {
+  if (chosen === undefined) return (await findVocabulary(model)).vocabulary
+  return typeof chosen === 'function' ? chosen() : chosen
 }
 
-/** Divides by the length; a vector of nearly nothing stays as it is. */
+/** Divides by the length; a vector close to zero is left alone. */
 function scaledToOne(vector: Float32Array): Float32Array {
   let squares = 0
   for (const value of vector) squares += value * value
   const length = Math.sqrt(squares)
   return length > 1e-12 ? vector.map((value) => value / length) : vector
+}
+
+/** The cosine of the angle between two vectors: 1 for the same direction, 0 if either is zero. */
+export function cosineSimilarity(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  if (a.length !== b.length) throw new RangeError(`vectors of ${a.length} and ${b.length} values cannot be compared`)
+  let product = 0
+  let squaresOfA = 0
+  let squaresOfB = 0
+  for (let i = 0; i < a.length; i++) {
+    product += a[i]! * b[i]!
+    squaresOfA += a[i]! * a[i]!
+    squaresOfB += b[i]! * b[i]!
+  }
+  const lengths = Math.sqrt(squaresOfA) * Math.sqrt(squaresOfB)
+  return lengths === 0 ? 0 : Math.max(-1, Math.min(1, product / lengths))
 }

@@ -1,5 +1,4 @@
-// A BERT encoder, found in the tensors of a model. Sizes are read off the shapes; the one number that no shape tells is how many
-// heads the attention has.
+// Finds a BERT encoder in the tensors of a model. Sizes follow from the shapes; only the number of attention heads does not.
 
 import { encoderPrefix, oldName, wordTable } from '../content/encoder-names.js'
 import { f32 } from '../dtypes/index.js'
@@ -24,7 +23,7 @@ export interface EncoderShape {
 }
 
 export interface EncoderOptions extends HeadsOptions {
-  /** How linear weights lie, where the shapes do not tell. */
+  /** The orientation of linear weights, where the shapes do not show it. */
   readonly orientation?: Orientation | undefined
 }
 
@@ -33,13 +32,13 @@ export interface Encoder {
   readonly shape: EncoderShape
   /** By name, without the prefix: values as f32, linear weights as [in, out]. */
   readonly weights: ReadonlyMap<string, Tensor>
-  /** The tensors of the model that the encoder has no use for. */
+  /** Tensors of the model that the encoder does not use. */
   readonly unused: readonly string[]
-  /** The shapes do not tell how linear weights lie; what is usual for the container was taken. */
+  /** The shapes do not show the orientation of linear weights; the container's default was used. */
   readonly isOrientationAssumed: boolean
 }
 
-/** The encoder in a model; throws `embed/…` when there is none. No weights are read. */
+/** The encoder in a model; throws `embed/…` if there is none. No weights are read. */
 export function findEncoder(model: Model, options: EncoderOptions = {}): Encoder {
   const file = model.files[0]?.name ?? 'model'
   const all = new Map(model.tensors.map((tensor) => [tensor.name, tensor]))
@@ -79,7 +78,7 @@ function asFloats(tensor: Tensor, file: string): Tensor {
   return failWith(embedCodes.undecodable, { file, path: tensor.name, message })
 }
 
-/** Integers are weights only together with scales, and without these they would be taken for numbers that they are not. */
+/** Integers are weights only together with scales; without them they would be misread as values. */
 function refusal({ data, dtype, encoding, quant }: Tensor): string | undefined {
   const { id, kind } = encoding ?? dtype
   if (!data) return 'the tensor has no data'

@@ -1,5 +1,5 @@
-// What an engine does for us: take an ONNX file, then run it. The ONNX runtimes for Node and for browsers have the same interface, of
-// which only this much is needed.
+// An engine takes an ONNX file and runs it. The ONNX runtimes for Node and for browsers share an interface; this is the part of it that is
+// needed.
 import { failWith } from '../errors/index.js'
 import { type Payload, readPayload } from '../model/index.js'
 import { embedCodes } from './codes.js'
@@ -21,7 +21,7 @@ export interface EngineSession {
 
 export interface EmbedEngine {
   readonly name: string
-  /** The file is still to be read: it is as large as the weights, and an engine need not have it in memory beside its own copy. */
+  /** The file is passed as a payload: it is as large as the weights, and an engine need not hold it in memory beside its own copy. */
   load(onnx: Payload, signal?: AbortSignal): Promise<EngineSession>
 }
 
@@ -41,9 +41,9 @@ interface RuntimeSession {
 
 export interface OnnxEngineOptions {
   readonly name?: string | undefined
-  /** Handed to `InferenceSession.create`, e.g. `{ intraOpNumThreads: 1 }` or `{ executionProviders: ['webgpu'] }`. */
+  /** Passed to `InferenceSession.create`, e.g. `{ intraOpNumThreads: 1 }` or `{ executionProviders: ['webgpu'] }`. */
   readonly session?: Readonly<Record<string, unknown>> | undefined
-  /** Where the runtime finds the file while it makes a session: default in memory, or as a path where it can read files. */
+  /** How the runtime gets the file while it creates a session: in memory by default, or as a path where it can read files. */
   readonly withModel?: WithModel | undefined
 }
 
@@ -53,7 +53,7 @@ export type WithModel = <T>(
   signal?: AbortSignal,
 ) => Promise<T>
 
-/** The whole file in memory, which every runtime takes. */
+/** The whole file in memory, which every runtime accepts. */
 const inMemory: WithModel = async (onnx, use, signal) => use(await readPayload(onnx, signal))
 
 /** An engine that runs on the given module: `onnxEngine(await import('onnxruntime-web'))`. */
@@ -62,7 +62,7 @@ export function onnxEngine(runtime: OnnxRuntime, options: OnnxEngineOptions = {}
   return {
     name,
     async load(onnx, signal) {
-      // A pattern of memory would be kept for every shape that a batch has had, and most differ from the one before.
+      // Otherwise the runtime keeps a memory pattern for every batch shape, and most shapes occur once.
       const settings = { logSeverityLevel: 3, enableMemPattern: false, ...options.session }
       const create = (model: Uint8Array | string) =>
         guarded(name, () => runtime.InferenceSession.create(model, settings))

@@ -2,7 +2,7 @@
 //
 //   x = LN(word[id] + position[0..n) + type[0])
 //   per layer: a = softmax(Q·Kᵀ/√d) · V over the heads; x = LN(x + a·Wo + bo); x = LN(x + gelu(x·W1 + b1)·W2 + b2)
-//   e = mean of x over the positions that the mask lets through
+//   e = mean of x over the unmasked positions
 //
 // Two profiles compute it with small differences that change the numbers. `original` is BERT: padding is masked out of the attention, GELU
 // uses erf, and layer norms add 1e-12. `reference` is the EMBD library: padding takes part in the attention, GELU is the tanh
@@ -32,7 +32,7 @@ const rules = {
   reference: { masked: false, gelu: 'tanh', epsilon: 1e-5 },
 } as const
 
-/** What is added to the scores of padding: enough for e^x to be zero, and far from overflow. */
+/** Added to the scores of padding: low enough for e^x to be zero, and far from overflow. */
 const never = -1e9
 
 export function buildGraph(encoder: Encoder, options: GraphOptions): OnnxGraph {
@@ -63,7 +63,7 @@ export function buildGraph(encoder: Encoder, options: GraphOptions): OnnxGraph {
   }
 }
 
-/** [batch, 1, 1, length]: 0 where a position counts, and `never` where it is padding. */
+/** [batch, 1, 1, length]: 0 for unmasked positions, and `never` for padding. */
 function attentionBias(graph: GraphBuilder, mask: string): string {
   const padding = graph.add('Sub', [graph.float(1), mask])
   return graph.add('Unsqueeze', [graph.add('Mul', [padding, graph.float(never)]), graph.integers([1, 2])])
@@ -113,7 +113,7 @@ function norm(graph: GraphBuilder, input: string, stem: string, epsilon: number)
   return graph.add('LayerNormalization', [input, weight, bias], { axis: -1, epsilon: { float: epsilon } })
 }
 
-/** The mean over the positions that count: [batch, hidden]. */
+/** The mean over the unmasked positions: [batch, hidden]. */
 function pool(graph: GraphBuilder, states: string, mask: string): string {
   const counted = graph.add('Mul', [states, graph.add('Unsqueeze', [mask, graph.integers([2])])])
   const sum = graph.add('ReduceSum', [counted, graph.integers([1])], { keepdims: 0 })
@@ -127,7 +127,7 @@ function scaleToOne(graph: GraphBuilder, pooled: string): string {
   return graph.add('Div', [pooled, graph.add('Max', [length, graph.float(1e-12)])])
 }
 
-/** Nodes and constants in the order in which they were added; every value gets a name of its own. */
+/** Nodes and constants in insertion order; every value gets a unique name. */
 class GraphBuilder {
   readonly nodes: OnnxNode[] = []
   readonly constants: OnnxConstant[] = []
@@ -139,7 +139,7 @@ class GraphBuilder {
     return name
   }
 
-  /** Gives the output of the newest node the name of a result. */
+  /** Renames the output of the newest node. */
   rename(from: string, to: string): void {
     const node = this.nodes.pop()!
     if (node.outputs[0] !== from) throw new Error(`${from} is not the newest value`)

@@ -1,20 +1,22 @@
+import { decodeUtf8 } from '../bytes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { JsonValue, MetaValue, Model } from '../model/index.js'
+import { readSibling } from '../tokenize/find-vocabulary.js'
 import { embedCodes } from './codes.js'
 
 export interface HeadsOptions {
-  /** How many attention heads there are, where the model does not say or says it wrong. */
+  /** The number of attention heads, if the model does not state it or states it wrong. */
   readonly heads?: number | undefined
-  /** The content of a config.json that goes with the model. */
+  /** The content of the config.json that belongs to the model. */
   readonly config?: JsonValue | undefined
 }
 
 const key = 'num_attention_heads'
 
-/** Where nothing says it: all models with 384 hidden units that are in use have 12 heads. Other sizes come with several numbers. */
+/** Fallback: all models in use with 384 hidden units have 12 heads. Other sizes occur with several numbers. */
 const knownHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
 
-/** The number of attention heads: as asked, as the metadata or the configuration say, or the usual one. */
+/** The number of attention heads: as requested, as stated by metadata or configuration, or the known one for the size. */
 export function findHeads(model: Model, hidden: number, options: HeadsOptions, file: string): number {
   if (options.heads !== undefined) {
     if (divides(options.heads, hidden)) return options.heads
@@ -42,4 +44,18 @@ function integerOf(value: MetaValue | undefined): number | undefined {
 function configured(config: JsonValue | undefined): number | undefined {
   const value = typeof config === 'object' && config !== null ? (config as Record<string, JsonValue>)[key] : undefined
   return typeof value === 'number' ? value : undefined
+}
+
+const maxConfigBytes = 1 << 20
+
+/** The config.json beside a model, or undefined if there is none that can be parsed. */
+export async function readConfig(model: Model): Promise<JsonValue | undefined> {
+  const bytes = await readSibling(model, 'config.json', maxConfigBytes)
+  const text = bytes && decodeUtf8(bytes)
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
 }

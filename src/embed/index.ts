@@ -1,5 +1,6 @@
 export { embedCodes } from './codes.js'
 export {
+  cosineSimilarity,
   createEmbedder,
   type Embedder,
   type EmbedderOptions,
@@ -18,4 +19,3 @@ export {
 } from './engine.js'
 export type { EmbedProfile } from './graph.js'
 export { type OnnxExportOptions, onnxExportRefusal, onnxModelLayout } from './onnx-export.js'
-export { cosineSimilarity } from './similarity.js'

@@ -38,7 +38,7 @@ export function layerNames(layer: number): LayerNames {
   }
 }
 
-/** How many layers the names tell of: one more than the highest number. */
+/** The number of layers that the names imply: one more than the highest index. */
 export function layerCount(names: Iterable<string>, prefix: string): number {
   let count = 0
   for (const name of names) {
@@ -57,7 +57,7 @@ export interface EncoderTensor {
   readonly shape: readonly Dimension[]
 }
 
-/** All tensors that an encoder of this many layers needs. They come one by one: the number of layers is what a file claims. */
+/** All tensors that an encoder with this many layers needs. A generator, since the number of layers is only a claim of the file. */
 export function* encoderTensors(layers: number): Generator<EncoderTensor> {
   yield { name: wordTable, shape: ['vocabulary', 'hidden'] }
   yield { name: positionTable, shape: ['positions', 'hidden'] }

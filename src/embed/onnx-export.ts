@@ -1,4 +1,4 @@
-// The encoder of a model as an ONNX file, for other programs or for the engine that computes with it here.
+// Writes the encoder of a model as an ONNX file, for other programs or for the engine here.
 import { defaultWindow } from '../bytes/index.js'
 import { failWith, TareError } from '../errors/index.js'
 import { type FileLayout, type Layout, lazyPayload, type Model, type Payload, type Slot } from '../model/index.js'
@@ -8,21 +8,21 @@ import { type Encoder, type EncoderOptions, findEncoder } from './encoder.js'
 import { buildGraph, type EmbedProfile, type GraphOptions, graphOpset } from './graph.js'
 import { onnxFile } from './onnx-proto.js'
 
-/** Readers of protobuf refuse messages beyond this. */
-const largestMessage = 2 ** 31 - 1
+/** Protobuf readers refuse larger messages. */
+const maxMessage = 2 ** 31 - 1
 
 export interface OnnxExportOptions extends EncoderOptions {
   /** The file name of the output. */
   readonly name?: string | undefined
-  /** Which of the two computations the graph has; default: `original`. */
+  /** Which computation the graph performs. Default: `original`. */
   readonly profile?: EmbedProfile | undefined
-  /** Whether the graph scales its vectors to length 1; default: it does. */
+  /** Whether the graph scales its vectors to length 1. Default: true. */
   readonly normalize?: boolean | undefined
-  /** Properties of the file, beside those that the export writes itself. */
+  /** Properties of the file in addition to those that the export writes. */
   readonly metadata?: ReadonlyMap<string, string> | undefined
 }
 
-/** The file to write. The weights go through it as they are written; none is kept in memory. */
+/** The file to write. Weights are streamed and never kept in memory. */
 export function onnxModelLayout(model: Model, options: OnnxExportOptions = {}): Layout {
   const { profile = 'original', normalize = true, name = 'model.onnx' } = options
   const file = encoderFile(findEncoder(model, options), { profile, normalize }, options.metadata)
@@ -52,12 +52,12 @@ export function encoderFile(
     ['num_attention_heads', String(shape.heads)],
   ])
   const rope = onnxFile({ graph: buildGraph(encoder, options), opset: graphOpset, metadata })
-  if (rope.byteLength <= largestMessage) return rope
-  const message = `the encoder takes ${rope.byteLength} bytes as f32, and an ONNX file cannot have more than ${largestMessage}`
+  if (rope.byteLength <= maxMessage) return rope
+  const message = `the encoder takes ${rope.byteLength} bytes as f32, and an ONNX file cannot have more than ${maxMessage}`
   return failWith(embedCodes['too-large'], { file, message })
 }
 
-/** The file as bytes to come, for engines. */
+/** The file as a payload, for engines. */
 export function ropePayload(rope: Rope<Payload>): Payload {
   return lazyPayload(rope.byteLength, async function* (signal) {
     for (const piece of rope.pieces) {

@@ -1,4 +1,4 @@
-// The messages of an ONNX file that the encoder needs. Numbers are the field numbers of onnx.proto.
+// The ONNX messages that the encoder needs. Numbers are field numbers of onnx.proto.
 import type { Payload } from '../model/index.js'
 import {
   joinRopes,
@@ -16,7 +16,7 @@ type Field = Rope<Payload>
 const elementType = { f32: 1, i64: 7 } as const
 export type OnnxType = keyof typeof elementType
 
-/** An integer, a float, a text or a list of integers. A float that is whole must say so, since ONNX tells them apart. */
+/** An integer, a float, a text or a list of integers. ONNX distinguishes floats from integers, so an integral float must be marked. */
 export type Attribute = number | string | readonly number[] | { readonly float: number }
 
 export interface OnnxNode {
@@ -35,7 +35,7 @@ export interface OnnxConstant {
   readonly data: Payload
 }
 
-/** An input or output; a dimension with a name can have any size. */
+/** An input or output. A named dimension can have any size. */
 export interface OnnxValue {
   readonly name: string
   readonly type: OnnxType
@@ -58,7 +58,7 @@ export interface OnnxModel {
 
 const irVersion = 9
 
-/** The file, with the payloads of constants where their bytes will be. */
+/** The file, with payloads in place of the bytes of constants. */
 export function onnxFile({ graph, opset, metadata }: OnnxModel): Rope<Payload> {
   return joinRopes<Payload>([
     protoInt(1, irVersion),

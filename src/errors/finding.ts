@@ -19,7 +19,7 @@ export interface Finding {
   readonly path?: string
 }
 
-/** What a caller adds to a code: the words and the place. */
+/** What a caller adds to a code: the message and the place. */
 export interface Details {
   readonly message: string
   readonly file?: string
@@ -28,7 +28,7 @@ export interface Details {
   readonly path?: string
 }
 
-/** Where something was found, for a finding about the same place. */
+/** The place of a finding, for another finding about the same place. */
 export function placeOf({ file, offset, length, path }: Finding): Omit<Details, 'message'> & { readonly file: string } {
   return {
     file,

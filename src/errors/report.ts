@@ -1,12 +1,12 @@
-// One parser, two attitudes. A parser says `report` for what it can live with and `fail` where it cannot go on. Opening is strict:
-// the first error is thrown. Verifying collects everything and goes on where it safely can.
+// One parser serves both opening and verifying. It calls `report` for problems it can continue after and `fail` where it cannot. Opening is
+// strict and throws the first error. Verifying collects everything and continues where that is safe.
 import type { Code, Details, Finding } from './finding.js'
 import { findingOf, TareError } from './tare-error.js'
 
 export interface Report {
   /** The file that findings belong to unless they say otherwise. */
   readonly file: string
-  /** Whether the first error ends the work. */
+  /** Whether the first error is thrown. */
   readonly strict: boolean
   report(code: Code, details: Details): void
   fail(code: Code, details: Details): never
@@ -32,10 +32,10 @@ export function strictReport(file: string, onFinding?: (finding: Finding) => voi
   }
 }
 
-/** The most findings that one file is allowed to produce; a hostile index must not fill the memory with complaints. */
+/** The maximum number of findings per file, so that a hostile index cannot fill memory with findings. */
 export const maxFindings = 10_000
 
-/** Keeps everything it is told. `fail` still throws, since the parser cannot go on; the finding is kept as well. */
+/** Collects every finding. `fail` records the finding and still throws, since the parser cannot continue. */
 export function collectingReport(file: string, findings: Finding[], limit = maxFindings): Report {
   const keep = (code: Code, details: Details): Finding => {
     const finding = findingOf(code, details, file)

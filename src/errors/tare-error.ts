@@ -23,12 +23,12 @@ export function failWith(code: Code, details: Details & { file: string }, option
   throw new TareError(findingOf(code, details), options)
 }
 
-/** What the system, the network or the user is in the way of: nothing can be said about the file itself. */
+/** Failures of the system, the network or the caller: they say nothing about the file itself. */
 const systemFailures: ReadonlySet<string> = new Set(
   ['failed', 'denied', 'aborted', 'busy', 'interrupted', 'changed']
     .map((name) => `io/${name}`)
     .concat('remote/unreachable'),
 )
 
-/** Whether an error means that a file could not be looked at, as opposed to a file that is missing or wrong. */
+/** Whether an error means that a file could not be examined, as opposed to a file that is missing or wrong. */
 export const isSystemFailure = (error: unknown): boolean => error instanceof TareError && systemFailures.has(error.code)

@@ -1,5 +1,5 @@
-// Digests of many payloads. Those that are ranges of files can be read by other threads; the others are made here, and hashed elsewhere
-// where that is faster.
+// Digests of many payloads. Ranges of files can be read and hashed by other threads; other payloads are produced in this thread and hashed
+// on another where that is faster.
 import { type ByteSource, defaultWindow, toHex } from '../bytes/index.js'
 import { type Algorithm, createHasher } from '../digest/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
@@ -7,7 +7,7 @@ import type { Payload } from '../model/index.js'
 import { digestChunks, digestRanges, isWorthThreads, type WorkerPool } from '../threads/index.js'
 
 export interface PayloadDigestOptions {
-  /** What progress and errors call it all. */
+  /** The name used in progress and errors. */
   readonly name: string
   readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
@@ -71,7 +71,7 @@ async function digestOne(
   return toHex(await digestChunks(payload, { pool, file: name, signal, onAdvance }))
 }
 
-/** The digest of one payload, in this thread. `advance` is told how many bytes have come so far. */
+/** The digest of one payload, in this thread. `advance` gets the number of bytes so far. */
 export async function digestPayload(
   payload: Payload,
   algorithm: Algorithm,

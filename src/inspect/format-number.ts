@@ -20,8 +20,8 @@ export function formatNumber(value: number): string {
 }
 
 /**
- * Six digits in exponent form. A number that lies exactly between two such decimals goes to the even digit in C, and away from zero in
- * `toExponential`; 3.140625 is such a number, and values of short float types often are.
+ * Six digits in exponent form. C rounds a tie between two decimals to the even digit, `toExponential` rounds it away from zero. Ties are
+ * common in short float types: 3.140625 is one.
  */
 function roundHalfEven(size: number): string {
   const [mantissa, exponent] = size.toExponential(100).split('e') as [string, string]

@@ -1,8 +1,8 @@
 // Digests of tensors, and a fingerprint of the whole model.
 //
-// The fingerprint is the digest of one line per tensor, sorted by name: name, element type, shape and the digest of the bytes in
-// row-major order. So it does not depend on the container, on the order of tensors, or on the order of elements in the file. What a container
-// only carries for another format counts as what it stands for, as in a comparison of two models.
+// The fingerprint is the digest of one line per tensor, sorted by name: name, element type, shape and the digest of the bytes in row-major
+// order. It does not depend on the container, on the order of tensors, or on the order of elements in the file. Stowed content is restored
+// first, as when two models are compared.
 import { compareUtf8, encodeUtf8, toHex } from '../bytes/index.js'
 import { type Algorithm, digestOf } from '../digest/index.js'
 import { shownDims } from '../model/dims.js'
@@ -20,7 +20,7 @@ export interface HashOptions {
   readonly algorithm?: Algorithm
   /** Digest the values as little-endian f32 in row-major order instead of the stored bytes. */
   readonly decoded?: boolean | undefined
-  /** False: what a container carries for another format counts as it is stored. */
+  /** False: stowed content is hashed as it is stored. */
   readonly stow?: boolean | undefined
   /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
@@ -42,7 +42,7 @@ export interface HashedTensor {
 export interface HashResult {
   readonly file: string
   readonly format: string
-  /** Which of the format's layouts it has, where there is more than one. */
+  /** Which of the format's layouts the file uses, if there are several. */
   readonly variant?: string
   readonly algorithm: Algorithm
   readonly decoded?: true
@@ -50,10 +50,10 @@ export interface HashResult {
   readonly tensors: readonly HashedTensor[]
 }
 
-export async function hashModel(given: Model, options: HashOptions = {}): Promise<HashResult> {
+export async function hashModel(source: Model, options: HashOptions = {}): Promise<HashResult> {
   const algorithm = options.algorithm ?? 'blake3'
-  const model = options.stow === false ? given : (await restoreStowed(given)).model
-  // Where a model says which way round its linear weights lie, they count as [out, in].
+  const model = options.stow === false ? source : (await restoreStowed(source)).model
+  // If a model states the orientation of its linear weights, they are hashed as [out, in].
   const { tensors: turned } = orientFor(model, undefined).model
   const wanted = model.tensors.map((tensor, i) => payloadsOf(tensor, turned.at(i)!, options.decoded ?? false))
   const digests = await digestPayloads(wanted.flat(), algorithm, {
@@ -93,7 +93,7 @@ export async function hashModel(given: Model, options: HashOptions = {}): Promis
   }
 }
 
-/** What the fingerprint is made from and, where that is something else, what is stored. Nothing, where there are no bytes to hash. */
+/** The payload that the fingerprint covers and, if it differs, the stored one. Empty if there are no bytes to hash. */
 function payloadsOf(tensor: Tensor, turned: Tensor, decoded: boolean): readonly Payload[] {
   if (!tensor.data) return []
   const inOrder = rowMajor(turned)

@@ -1,8 +1,11 @@
-// What is in a model, as plain JSON. The command line prints it; programs use it as it is.
+// What a model contains, as plain JSON. The command line prints it; programs use it as it is.
+import { maxSafe } from '../bytes/index.js'
+import type { Scalar } from '../dtypes/dtype.js'
 import { shownDims } from '../model/dims.js'
 import {
   type Dim,
   type JsonValue,
+  type MetaList,
   type MetaValue,
   type Model,
   type Part,
@@ -10,8 +13,6 @@ import {
   totalSize,
 } from '../model/index.js'
 import { findStowage } from '../stow/index.js'
-import { itemsBetween } from './list-items.js'
-import { scalarToJson } from './scalar-json.js'
 
 export interface InspectedTensor {
   readonly name: string
@@ -43,7 +44,7 @@ export interface Inspection {
 }
 
 export interface InspectOptions {
-  /** How many items of a long metadata list are shown; its length is always there. */
+  /** How many items of a long metadata list are shown. Its length is always given. */
   readonly listLimit?: number
 }
 
@@ -52,7 +53,7 @@ export function inspectModel(model: Model, options: InspectOptions = {}): Inspec
   return { ...inspectHead(model, options), tensors: model.tensors.map((tensor) => inspectTensor(tensor, main)) }
 }
 
-/** Everything but the tensors, of which there can be a million. */
+/** Everything but the tensors. */
 export function inspectHead(model: Model, options: InspectOptions = {}): Omit<Inspection, 'tensors'> {
   const metadata = Object.create(null) as Record<string, JsonValue>
   for (const [key, value] of model.metadata) metadata[key] = metaToJson(value, options.listLimit ?? 32)
@@ -77,7 +78,7 @@ function inspectPart(part: Part): JsonValue {
   }
 }
 
-/** What the container only carries for a model of another format. */
+/** What the container carries for a model of another format. */
 function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
   const stowage = findStowage(metadata)?.stowage
   if (!stowage) return []
@@ -151,4 +152,20 @@ export function metaToJson(value: MetaValue, listLimit: number): JsonValue {
     default:
       return { type: value.type, value: scalarToJson(value.value) }
   }
+}
+
+/** Some items of a list, decoded without the others where the list can: a vocabulary has 150,000. */
+export const itemsBetween = (list: MetaList, start: number, end: number): readonly MetaValue[] =>
+  list.slice?.(start, end) ?? list.values().slice(start, end)
+
+/** JSON has no infinities, no NaN and no portable integers beyond 2^53-1; these become strings. */
+function scalarToJson(value: Scalar | undefined): JsonValue {
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'bigint') {
+    const magnitude = value < 0n ? -value : value
+    return magnitude <= BigInt(maxSafe) ? Number(value) : value.toString()
+  }
+  if (typeof value === 'object') return [scalarToJson(value.re), scalarToJson(value.im)]
+  return Number.isFinite(value) ? value : String(value)
 }

@@ -1,5 +1,5 @@
-// Every byte of a file, accounted for. The parser notes what it reads; here the notes are put in order, what nobody claimed becomes a
-// gap, and what two claimed is listed apart, so that the lengths always add up to the file's size.
+// Accounts for every byte of a file. The parser records the extents it reads; here they are sorted, unclaimed bytes become gaps, and bytes
+// claimed twice are listed separately, so that the lengths always add up to the file's size.
 import type { ByteSource } from '../bytes/index.js'
 import { type Extent, ExtentList } from '../bytes/index.js'
 import { collectingReport, type Finding, TareError } from '../errors/index.js'
@@ -19,7 +19,7 @@ export interface MappedFile {
   readonly size: number
   /** In order of offset; the lengths add up to the size. */
   readonly extents: readonly MapRow[]
-  /** What lies over bytes that are listed already: shared payloads, or damage. */
+  /** Extents over bytes that are already listed: shared payloads, or damage. */
   readonly overlaps: readonly MapRow[]
 }
 
@@ -27,7 +27,7 @@ export interface MapResult {
   readonly file: string
   readonly format: string | null
   readonly files: readonly MappedFile[]
-  /** What stopped the parser or was wrong; the map then ends in a gap. */
+  /** Problems that the parser found. If it stopped, the map ends in a gap. */
   readonly findings: readonly Finding[]
 }
 
@@ -80,7 +80,7 @@ function mapFile(file: string, size: number, extents: readonly Extent[]): Mapped
   return { file, size, extents: rows, overlaps }
 }
 
-/** Joins neighbours that agree in the first `depth` segments of their path. */
+/** Merges neighbours whose paths agree in the first `depth` segments. */
 export function groupExtents(rows: readonly MapRow[], depth: number): MapRow[] {
   const grouped: MapRow[] = []
   for (const row of rows) {

@@ -1,4 +1,5 @@
-// Statistics of many tensors on several threads. Each tensor is measured by one of them, so the figures do not depend on how many there are.
+// Statistics of many tensors on several threads. Each tensor is measured by a single thread, so results do not depend on the number of
+// threads.
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
@@ -17,7 +18,7 @@ export interface ModelStatsOptions extends StatsOptions {
   readonly pool?: WorkerPool | undefined
 }
 
-/** The statistics of each tensor, in order, as they are known. */
+/** The statistics of each tensor, in order, as soon as they are known. */
 export async function* statsOfTensors(
   tensors: readonly Tensor[],
   options: ModelStatsOptions = {},
@@ -35,16 +36,16 @@ export async function* statsOfTensors(
   }
   const here = async (tensor: Tensor, stop: AbortSignal | undefined): Promise<TensorStats | NoStats> => {
     const size = sizeOf(tensor)
-    let told = 0
-    const tell = (bytes: number): void => {
+    let reported = 0
+    const report = (bytes: number): void => {
       path = tensor.name
-      advance(bytes - told)
-      told = bytes
+      advance(bytes - reported)
+      reported = bytes
     }
     const onProgress: StatsOptions['onProgress'] = ({ done: part, total: all }) =>
-      tell(Math.round((all > 0 ? part / all : 1) * size))
+      report(Math.round((all > 0 ? part / all : 1) * size))
     const stats = await tensorStats(tensor, { ...options, signal: stop, onProgress })
-    tell(size)
+    report(size)
     return stats
   }
   const job = (tensor: Tensor): Job | undefined => statsJob(tensor, options)
@@ -58,7 +59,7 @@ function statsJob(tensor: Tensor, { bins, exact }: StatsOptions): Job | undefine
   return data && { kind: 'stats', data, file: origin?.source.name ?? 'tensor', offset: origin?.offset ?? 0 }
 }
 
-/** The other side. */
+/** Runs in a worker. */
 export const measureInWorker: JobHandler = async (data, _, { open, signal, advance }) => {
   const { tensor, bins, exact } = data as StatsData
   const rebuilt = rebuildTensor(tensor, open)

@@ -1,7 +1,6 @@
-// Mean and deviation with the rounding errors of the tool that OINF files are usually checked with. It adds in f64, in a fixed order:
-// eight running sums within blocks of up to 128 values, the blocks in pairs, the pairs in pairs. Mostly the six digits that are printed do
-// not depend on that. They do where large values cancel out, where all values are (nearly) the same, so that the deviation is
-// nothing but rounding, and where squares leave the range of f64.
+// Mean and deviation with the rounding of the OINF reference verifier. It adds in f64, in a fixed order: eight running sums within blocks
+// of up to 128 values, then blocks in pairs, then pairs in pairs. The order rarely affects the six printed digits. It does where large
+// values cancel out, where all values are (nearly) equal, so that the deviation is pure rounding error, and where squares overflow f64.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
 import { viewOf } from '../bytes/views.js'
 import { bytesPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
@@ -12,17 +11,17 @@ import type { TensorStats } from './stats.js'
 export interface Moments {
   readonly mean: number
   readonly std: number
-  /** The last of the zeros, which decides the sign of an extreme that is zero. Undefined when there is none. */
+  /** The last zero among the values, which decides the sign of an extreme that is zero. Undefined if there is none. */
   readonly lastZero: number | undefined
 }
 
 const blockLength = 128
-/** Of so few values they are always added up anew. */
+/** Tensors this short are always summed again. */
 const fewValues = 4096
-/** Sums of values of one size are right to more digits than are shown, as long as they are not this much smaller than the values. */
+/** Sums are right to more digits than are printed unless they are smaller than the values by this factor. */
 const cancelled = 1e-6
 
-/** Mean and deviation in that order, or undefined where the printed digits cannot differ or there is nothing to compare with. */
+/** Mean and deviation in the reference's order, or undefined where the printed digits cannot differ. */
 export async function orderedMoments(
   tensor: Tensor,
   stats: TensorStats,
@@ -52,13 +51,13 @@ export async function orderedMoments(
   return { mean, std: Math.sqrt((0 + squares.total) / count), lastZero }
 }
 
-/** Shorter integers add up without rounding, and of block types the reference knows nothing. */
+/** Shorter integers add up without rounding, and the reference does not know block types. */
 function mayRound(tensor: Tensor): boolean {
   const { kind, group } = typeOf(tensor)
   return kind === 'float' || ((kind === 'int' || kind === 'uint') && group.bytes / group.elements > 4)
 }
 
-/** Whether rounding may show in a long tensor, which is otherwise not read once more for it. */
+/** Whether rounding may show in a long tensor, so that it is worth reading again. */
 function isDelicate({ count, min, max, mean, std }: TensorStats): boolean {
   const largest = Math.max(Math.abs(min!), Math.abs(max!))
   if (largest === 0) return false
@@ -79,9 +78,9 @@ async function visit(
   }
 }
 
-/** Adds values that come in pieces of any length, as if they lay side by side. Their number is known before. */
+/** Sums values that arrive in pieces of any length as if they were contiguous. Their number is known in advance. */
 export class OrderedSum {
-  /** What is still to be done, last first: to sum up so many values, or to add the last two sums. */
+  /** The remaining work, last first: sum this many values, or add the last two sums. */
   readonly #tasks: (number | 'add')[]
   readonly #sums: number[] = []
   readonly #block = new Float64Array(blockLength)
@@ -111,7 +110,7 @@ export class OrderedSum {
     }
   }
 
-  /** Halves the next task until it is a block. */
+  /** Halves the next task until it is a single block. */
   #open(): void {
     for (;;) {
       const count = this.#tasks.at(-1)

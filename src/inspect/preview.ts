@@ -1,5 +1,5 @@
-// A few values from the beginning and the end of a tensor. Only their bytes are read: positions are worked out first, near ones are
-// fetched together.
+// A few values from the start and the end of a tensor. Only their bytes are read: positions are computed first, and nearby ones are fetched
+// together.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
 import { type DType, f32, type Scalar } from '../dtypes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
@@ -7,18 +7,18 @@ import type { Payload, Tensor } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { formatNumber } from './format-number.js'
 
-/** Lists up to this long are shown whole; of longer ones half as many from either end. */
+/** Lists up to this length are shown in full; of longer ones, half as many from either end. */
 const wholeList = 10
 const maxRows = 5
-/** Reading this many bytes for nothing is cheaper than another request. */
+/** Reading this many unneeded bytes is cheaper than another request. */
 const readThrough = 4096
 
 /** Which elements a preview shows, as row-major indexes, row by row. */
 export interface PreviewPlan {
   readonly rows: readonly (readonly number[])[]
-  /** Whether each row leaves out its middle. */
+  /** Whether each row omits its middle. */
   readonly cutRows: boolean
-  /** Whether there are rows that are not shown. */
+  /** Whether some rows are not shown. */
   readonly moreRows: boolean
   /** A tensor of rank 0 or 1 is one row without a frame around it. */
   readonly framed: boolean
@@ -34,14 +34,14 @@ export function planPreview(shape: readonly number[], count: number): PreviewPla
   return { rows, cutRows: rowLength > wholeList, moreRows: shown < rowCount, framed }
 }
 
-/** The indexes of a list of `length` that are shown. */
+/** The indexes that are shown of a list of this length. */
 export function endsOf(length: number): number[] {
   if (length <= wholeList) return Array.from({ length }, (_, i) => i)
   const half = wholeList / 2
   return Array.from({ length: wholeList }, (_, i) => (i < half ? i : length - wholeList + i))
 }
 
-/** `{ a, b, c }`, with dots where the middle was left out. */
+/** `{ a, b, c }`, with dots where the middle was omitted. */
 export function formatList(items: readonly string[], cut: boolean): string {
   const half = wholeList / 2
   const shown = cut ? [...items.slice(0, half), '...', ...items.slice(half)] : items
@@ -93,7 +93,7 @@ export async function readElements(
   const runs = joinNear(wanted, group.bytes)
   const ranges = runs.map((run) => {
     const offset = run[0]! * group.bytes
-    // The last group of a packed tensor may be cut short.
+    // The last group of a packed tensor may be incomplete.
     return { offset, end: Math.min((run.at(-1)! + 1) * group.bytes, tensor.data!.byteLength) }
   })
   const read = await readRanges(tensor.data!, ranges, signal)
@@ -105,7 +105,7 @@ export async function readElements(
   return stored.map((index) => codec!.element(bytesOf.get(Math.floor(index / group.elements))!, index % group.elements))
 }
 
-/** Where the element with this row-major index stands when the first dimension runs fastest. */
+/** The position of the element with this row-major index when the first dimension varies fastest. */
 function columnMajorIndex(shape: readonly number[], index: number): number {
   let stored = 0
   let rest = index
@@ -132,7 +132,7 @@ interface Range {
   readonly end: number
 }
 
-/** Copies of ascending parts of a payload. One that can only be streamed is streamed once, up to the last part. */
+/** Copies of ascending ranges of a payload. A payload that can only be streamed is streamed once, up to the last range. */
 async function readRanges(payload: Payload, ranges: readonly Range[], signal?: AbortSignal): Promise<Uint8Array[]> {
   const file = payload.origin?.source.name ?? 'payload'
   if (payload.read) {

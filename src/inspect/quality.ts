@@ -14,14 +14,14 @@ export interface TensorQuality {
   readonly from: string
   readonly to: string
   readonly count: number
-  /** Stored bits per value after, everything that the tensor takes included. */
+  /** Stored bits per value after the conversion, including everything the tensor takes. */
   readonly bitsPerWeight: number
   /** NaN when a value is finite on one side only, or NaN on one side only. */
   readonly rmse: number
   readonly maxError: number
-  /** The row-major number of the element with the largest error. */
+  /** The row-major index of the element with the largest error. */
   readonly maxErrorAt: number
-  /** Signal to noise in decibels; null when there is no error, or no signal. */
+  /** Signal-to-noise ratio in decibels; null when there is no error, or no signal. */
   readonly snr: number | null
   /** The cosine of the angle between the two as vectors; null when one of them is all zeros. */
   readonly cosine: number | null
@@ -35,7 +35,7 @@ export interface QualityOptions {
 export interface ModelQuality {
   /** Tensors whose type has changed, in the order of the original. */
   readonly tensors: readonly TensorQuality[]
-  /** All of them as one. Absent when there are none. */
+  /** All of them taken together. Absent if there are none. */
   readonly total?: TensorQuality
 }
 
@@ -50,7 +50,7 @@ export async function tensorQuality(
   return resultOf(meter, original.name, typeOf(original), typeOf(other), other.data?.byteLength ?? 0)
 }
 
-/** Compares every tensor that has another type in `other`, by name. */
+/** Compares every tensor whose type differs in `other`, by name. */
 export async function modelQuality(original: Model, other: Model, options: QualityOptions = {}): Promise<ModelQuality> {
   const byName = new Map(other.tensors.map((tensor) => [tensor.name, tensor]))
   const pairs = original.tensors.flatMap((tensor) => {

@@ -1,12 +1,12 @@
-// A model as text, in the notation that OINF's own verifier prints: size variables, metadata, then every tensor with a few of its
-// values, statistics and a histogram. Other formats have more types of metadata; they are written in the same spirit.
+// A model as text, in the notation of the OINF reference verifier: size variables, metadata, then every tensor with a few of its values,
+// statistics and a histogram. Metadata types that OINF does not have are written in the same style.
 import { countElements, defaultWindow, elementsIn, toHex } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import { formatDims } from '../model/dims.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { formatNumber } from './format-number.js'
-import { itemsBetween } from './list-items.js'
+import { itemsBetween } from './inspect.js'
 import { statsOfTensors } from './model-stats.js'
 import {
   endsOf,
@@ -22,14 +22,14 @@ import { onlyInfinity, roundAsReference } from './reference-stats.js'
 import type { HistogramBin, NoStats, TensorStats } from './stats.js'
 
 export interface ShowOptions {
-  /** Which tensors are shown, by name; all unless told. */
+  /** Selects tensors by name. Default: all. */
   readonly tensors?: ((name: string) => boolean) | undefined
   readonly signal?: AbortSignal | undefined
-  /** Statistics are computed by these threads. */
+  /** Threads that compute statistics. */
   readonly pool?: WorkerPool | undefined
 }
 
-/** The text piece by piece, each with its line ends. */
+/** The text in pieces, including line ends. */
 export async function* showModel(model: Model, options: ShowOptions = {}): AsyncGenerator<string, void, void> {
   const sizes = sizeVariables(model)
   if (sizes.length > 0) yield `${sizes.map(([name, value]) => `${name} := ${value}\n`).join('')}\n`
@@ -48,12 +48,12 @@ export async function* showModel(model: Model, options: ShowOptions = {}): Async
   }
 }
 
-/** Shown with more than a value. */
+/** Whether statistics are shown beside the values. */
 function hasStatistics(tensor: Tensor): boolean {
   return tensor.data !== null && countElements(tensor.shape)! > 1 && whyUnreadable(tensor) === undefined
 }
 
-/** In file order where the part keeps a Map; objects move names that look like numbers to the front. */
+/** In file order if the part keeps a Map; objects move names that look like numbers to the front. */
 function sizeVariables({ parts }: Model): [name: string, value: unknown][] {
   return parts.flatMap(({ kind, value, content }): [string, unknown][] => {
     if (kind !== 'size-variables') return []
@@ -67,7 +67,7 @@ interface ExactBin {
   readonly count: number
 }
 
-/** Lower case ids as they are, but the one 8-bit float that OINF has is called f8 there. */
+/** Type ids as they are, except that OINF calls its only 8-bit float f8. */
 const typeName = (id: string): string => (id === 'f8_e5m2' ? 'f8' : id)
 
 const undecoded = ({ byteLength }: { readonly byteLength: number }): string => `${byteLength} bytes, values not decoded`
@@ -82,7 +82,7 @@ async function showTensor(
   const head = `${tensor.name}: ${type}${formatDims(tensor)}`
   const quant = tensor.quant ? [formatQuant(tensor.quant)] : []
   if (!tensor.data) return [`${head} -- uninitialized`, ...quant].join('\n')
-  // reference: stops here for an empty tensor that counts as having data, before it comes to the quantization
+  // The reference stops here for an empty tensor that counts as having data, before it prints the quantization.
   if (tensor.shape.includes(0)) return `${head} -- uninitialized`
   if (whyUnreadable(tensor) !== undefined) {
     return [`${head} -- ${undecoded(tensor.data)}`, ...quant].join('\n')
@@ -118,8 +118,8 @@ async function statsLines(
 }
 
 /**
- * Statistics round 64-bit integers to f64. Where the bins are single integers beyond 2^53, they are counted again without rounding, as
- * OINF's own tools do: one that no bin names exactly is in none.
+ * Statistics round 64-bit integers to f64. Where the bins are single integers beyond 2^53, they are counted again without rounding, as the
+ * OINF tools do; an integer that no bin matches exactly is in none.
  */
 async function exactBins(
   tensor: Tensor,
@@ -143,14 +143,14 @@ async function exactBins(
   return counts.map((count, i) => ({ low: low + BigInt(i), high: low + BigInt(i), count }))
 }
 
-/** Bins of one whole number are written exactly; edges between bins as any other number. */
+/** Bins of a single integer are printed exactly; other edges like any other number. */
 function formatBin({ low, high, count }: HistogramBin | ExactBin, dtype: DType): string {
   const whole = low === high && dtype.kind !== 'float' && dtype.kind !== 'block'
   const [from, to] = [low, high].map((edge) => (whole ? BigInt(edge).toString() : formatNumber(Number(edge))))
   return `([${from}, ${to}], ${count})`
 }
 
-/** Bytes of one element once it is decoded: the short floats become f32, packed integers a byte each. */
+/** Bytes of one decoded element: short floats become f32, packed integers one byte each. */
 function decodedSize(dtype: DType): number {
   const { elements, bytes } = dtype.group
   if (dtype.kind === 'block') return 4
@@ -186,7 +186,7 @@ function formatEntry(key: string, value: MetaValue): string {
   }
 }
 
-/** A value without its type, as it stands in a list. */
+/** A value without its type, as it appears in a list. */
 function formatValue(value: MetaValue): string {
   switch (value.type) {
     case 'str':

@@ -1,26 +1,26 @@
-// Decoded values that can be gone through several times: kept in memory when they are few, streamed anew for each pass otherwise.
+// Decoded values for several passes: kept in memory if they are few, streamed again for each pass otherwise.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
 import { type ViewType, viewOf } from '../bytes/views.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import { type Payload, readPayload } from '../model/index.js'
 
 export interface Values {
-  /** All of them, when they are kept. */
+  /** All values, if they are kept. */
   readonly all?: Float32Array | Float64Array
   each(visit: (window: Float32Array | Float64Array) => void): Promise<void>
-  /** Says that all passes are done, also those that turned out not to be needed. */
+  /** Marks all passes as done, including those that turned out not to be needed. */
   finish(): void
 }
 
 interface ValuesOptions {
   readonly count: number
-  /** The most passes there will be; progress counts all of them. */
+  /** The maximum number of passes, for progress. */
   readonly passes: number
   readonly signal: AbortSignal | undefined
   onProgress(done: number, total: number): void
 }
 
-/** Decoded values up to this size are kept between the passes. */
+/** Decoded values up to this size are kept between passes. */
 const keptSize = 4 << 20
 
 /** Values that need no decoding come straight from a file, where fewer and longer reads are faster. */
@@ -32,9 +32,9 @@ export async function openValues(payload: Payload, type: FloatArrayType, options
   const { count, signal, onProgress } = options
   const file = payload.origin?.source.name ?? 'payload'
   const size = count * type.BYTES_PER_ELEMENT
-  const requireSize = (given: number): void => {
-    if (given !== size)
-      failWith(writeCodes['layout-mismatch'], { file, message: `${count} values take ${size} bytes, not ${given}` })
+  const requireSize = (length: number): void => {
+    if (length !== size)
+      failWith(writeCodes['layout-mismatch'], { file, message: `${count} values take ${size} bytes, not ${length}` })
   }
   requireSize(payload.byteLength)
   const kept = size <= keptSize

@@ -1,5 +1,5 @@
-// Statistics of one tensor. A small tensor is decoded once and kept; a large one is streamed once for the summary and once more for what
-// needs the mean and the extremes. Types of up to 16 bits or so often need no second pass (see the kernels).
+// Statistics of one tensor. A small tensor is decoded once and kept; a large one is streamed once for the summary and again for what needs
+// the mean and the extremes. Types of up to about 16 bits often need no second pass (see the kernels).
 import { elementsIn } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import { failWith, usageCodes } from '../errors/index.js'
@@ -43,7 +43,7 @@ import { typeOf, whyUnreadable } from './preview.js'
 import { openValues, type Values } from './stats-values.js'
 
 export interface StatsOptions {
-  /** How many bins of equal width the histogram has, 10 unless told. */
+  /** Number of histogram bins of equal width. Default: 10. */
   readonly bins?: number | undefined
   /** Also find the last bits of the median of large 64-bit tensors, which takes two more passes. */
   readonly exact?: boolean | undefined
@@ -59,8 +59,8 @@ export interface HistogramBin {
 }
 
 /**
- * Everything but the first five numbers is about the finite values, and null when there are none. All of it is f64: integers beyond
- * 2^53 count as the nearest number that f64 holds.
+ * Everything but the first five numbers is about the finite values, and null when there are none. All figures are f64: integers beyond 2^53
+ * count as the nearest f64.
  */
 export interface TensorStats {
   readonly count: number
@@ -72,19 +72,19 @@ export interface TensorStats {
   readonly max: number | null
   readonly mean: number | null
   readonly median: number | null
-  /** False when the median is the middle of an interval of about a millionth of its size. */
+  /** False when the median is the midpoint of an interval about a millionth of its size. */
   readonly medianExact: boolean
-  /** Divides by the number of values, not by one less. */
+  /** The population deviation: divides by the number of values. */
   readonly std: number | null
   /**
-   * Bins of equal width, empty ones included, each without its upper end but the last. One bin when all values are equal; one per value
-   * that occurs for integers that lie no more than 20 apart; 0 and 1 for booleans.
+   * Bins of equal width, including empty ones, each without its upper edge except the last. One bin if all values are equal; one per value
+   * that occurs for integers within a range of 20; 0 and 1 for booleans.
    */
   readonly histogram: readonly HistogramBin[]
   readonly reason?: undefined
 }
 
-/** There are no statistics, and why. */
+/** Why there are no statistics. */
 export interface NoStats {
   readonly reason: string
 }
@@ -94,7 +94,7 @@ type Ranks = readonly [lower: Rank, upper: Rank]
 
 const maxBins = 65_536
 const closeIntegers = 20
-/** Up to here sorting is faster. */
+/** Up to this many values, sorting is faster. */
 const fewValues = 16_384
 
 export async function tensorStats(tensor: Tensor, options: StatsOptions = {}): Promise<TensorStats | NoStats> {
@@ -173,7 +173,7 @@ async function describeMany(
 
 const nothing = { min: null, max: null, mean: null, median: null, medianExact: true, std: null, histogram: [] } as const
 
-/** The form that the values are decoded to: f32 where it holds all of them, which is twice as fast. */
+/** The type that values are decoded to: f32 where it holds all of them, which is twice as fast. */
 function keyKindOf(dtype: DType): KeyKind {
   const bits = (8 * dtype.group.bytes) / dtype.group.elements
   if (dtype.kind === 'int' || dtype.kind === 'uint') {
@@ -196,14 +196,14 @@ function listBins(bins: Bins, dtype: DType): HistogramBin[] {
   return bins.unit && isInteger(dtype) ? list.filter(({ count }) => count > 0) : list
 }
 
-/** Adds the second digit, and the rest where nothing but zeros is left. */
+/** Adds the second digit, and the rest where only zeros remain. */
 function settleRank(summary: Summary, rank: Rank, digits: DigitCounts): Rank {
   const { kind } = summary
   const next = isComplete(kind, rank) ? rank : narrow(kind, rank, digits)
   return summary.lowerDigits === 0 ? completeWithZeros(kind, next) : next
 }
 
-/** Finds the digits that are still missing, one per pass. */
+/** Finds the remaining digits, one per pass. */
 async function finishRanks(kind: KeyKind, ranks: Ranks, values: Values): Promise<Ranks> {
   let [lower, upper] = ranks
   while (!isComplete(kind, lower) || !isComplete(kind, upper)) {

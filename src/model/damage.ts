@@ -1,5 +1,4 @@
-// Findings by the bytes that they are about. A model can have a million tensors and thousands of damaged places, so looking for those that
-// concern a tensor must not go over all of them.
+// Finds the findings about a tensor's bytes without scanning all of them for each tensor.
 import { lowerBound } from '../bytes/lower-bound.js'
 import type { Finding } from '../errors/index.js'
 import type { Tensor } from './tensor.js'
@@ -7,7 +6,7 @@ import type { Tensor } from './tensor.js'
 interface Place {
   readonly start: number
   readonly end: number
-  /** The largest end of this place and all before it. */
+  /** The maximum end of this place and all before it. */
   readonly reach: number
   readonly finding: Finding
 }
@@ -31,7 +30,7 @@ export class Damage {
     }
   }
 
-  /** Findings about the bytes of a tensor; for those whose bytes are made on the fly, findings about something of that name. */
+  /** Findings about the bytes of a tensor; if these are produced on the fly, findings about that name. */
   concerning({ name, data }: Pick<Tensor, 'name' | 'data'>): Finding[] {
     const origin = data?.origin
     if (!origin) {

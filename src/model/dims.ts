@@ -1,8 +1,8 @@
 // Dimensions beyond 2^53-1. Only tensors without data or without elements can have them, so no code computes with them; but they are shown,
-// compared and written as the file has them. Numbers up there are rarely exact, and then the exact ones stand beside (`exactShape`).
+// compared and written as the file states them. Such numbers are rarely exact, so the exact ones are kept beside them (`exactShape`).
 import type { Tensor } from './tensor.js'
 
-/** A dimension for people and for JSON: decimal digits beyond 2^53-1. */
+/** A dimension for display and JSON: decimal digits beyond 2^53-1. */
 export type Dim = number | string
 
 export type Shape = Pick<Tensor, 'shape' | 'exactShape'>
@@ -14,7 +14,7 @@ export function shapeOfDims(dims: readonly (number | bigint)[]): Shape {
   return isExact ? { shape } : { shape, exactShape: dims.map(BigInt) }
 }
 
-/** The same from what is shown. */
+/** The same from displayed dimensions. */
 export const shapeOfShown = (dims: readonly Dim[]): Shape =>
   shapeOfDims(dims.map((dim) => (typeof dim === 'string' ? BigInt(dim) : dim)))
 
@@ -24,7 +24,7 @@ export function exactDims({ shape, exactShape }: Shape): readonly (number | bigi
   return shape.map((dim, i) => {
     if (Number.isSafeInteger(dim)) return dim
     const exact = exactShape?.[i]
-    // Somebody may have given the tensor another shape since.
+    // The tensor may have been given another shape since.
     return exact !== undefined && Number(exact) === dim ? exact : BigInt(dim)
   })
 }

@@ -1,17 +1,17 @@
-// A layout is a file before it is written: an ordered list of slots, each with a known length. Formats make layouts and never touch a
-// sink, so the exact size and the byte map are known before the first byte goes out.
+// A layout is a file before it is written: an ordered list of slots with known lengths. Formats make layouts and never touch a sink, so the
+// exact size and the byte map are known before the first byte is written.
 import type { Algorithm } from '../digest/index.js'
 import type { Payload } from './payload.js'
 
 interface SlotBase {
-  /** The path of what these bytes are, as in the byte map of a file that was read. */
+  /** The path of these bytes, as in the byte map of a file that was read. */
   readonly path: string
 }
 
 export interface BytesSlot extends SlotBase {
   readonly kind: 'bytes'
   readonly bytes: Uint8Array
-  /** How many there are, where `bytes` makes them only when it is asked. */
+  /** The length, if `bytes` is generated on access. */
   readonly length?: number
 }
 
@@ -26,8 +26,8 @@ export interface ZerosSlot extends SlotBase {
 }
 
 /**
- * A digest of other bytes of the same file. When all of them come before the slot it is written in passing; otherwise it is patched
- * in at the end. Bytes inside `masked` ranges count as zeros.
+ * A digest of other bytes of the same file. If all of them precede the slot it is written in passing; otherwise it is patched in at the
+ * end. Bytes inside `masked` ranges count as zeros.
  */
 export interface DigestSlot extends SlotBase {
   readonly kind: 'digest'
@@ -36,9 +36,9 @@ export interface DigestSlot extends SlotBase {
   /** Ranges of file offsets, ascending, [start, end). */
   readonly covers: readonly (readonly [start: number, end: number])[]
   readonly masked?: readonly (readonly [start: number, end: number])[]
-  /** Whoever makes these bytes computes the digest on the way, and has it when all of them have been written. */
+  /** Set if the producer of these bytes computes the digest as well; it is available once all of them have been written. */
   known?(signal?: AbortSignal): Promise<Uint8Array>
-  /** How the digest is stored; default: its bytes as they are. */
+  /** How the digest is stored. Default: its raw bytes. */
   encode?(digest: Uint8Array): Uint8Array
 }
 
@@ -48,21 +48,20 @@ export interface FileLayout {
   /** A plain file name. */
   readonly name: string
   /**
-   * In the order of the file, and the same whenever somebody goes through them. A model can have a million tensors, so formats make the
-   * slots of tensors on the way: nobody has them all at once.
+   * In file order, and the same on every iteration. Formats generate the slots of tensors on the way, so that they are never all in memory.
    */
   readonly slots: Iterable<Slot>
 }
 
-/** The first file is the one that stands for the model; it appears last, when all others are complete. */
+/** The first file represents the model; it appears last, when all others are complete. */
 export interface Layout {
   readonly files: readonly FileLayout[]
 }
 
-/** Slots that are made anew each time. */
+/** Slots that are generated on every iteration. */
 export const slotsMadeBy = (make: () => Iterator<Slot>): Iterable<Slot> => ({ [Symbol.iterator]: make })
 
-/** Bytes that are made when they are asked for, and again the next time. */
+/** Bytes that are generated on every access. */
 export const madeSlot = (path: string, length: number, make: () => Uint8Array): BytesSlot => ({
   kind: 'bytes',
   path,
@@ -77,18 +76,17 @@ export function slotLength(slot: Slot): number {
   return slot.kind === 'payload' ? slot.payload.byteLength : slot.length
 }
 
-/** What a file consists of, in numbers. */
 export interface SlotCounts {
   readonly length: number
   readonly bytesSlots: number
-  /** How many bytes are in those. */
+  /** The number of bytes in those. */
   readonly headerBytes: number
   readonly digestSlots: number
 }
 
 const counted = new WeakMap<FileLayout, SlotCounts>()
 
-/** Goes through the slots once, however often it is asked. */
+/** Iterates over the slots only once per file. */
 export function countSlots(file: FileLayout): SlotCounts {
   const known = counted.get(file)
   if (known) return known

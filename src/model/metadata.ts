@@ -1,5 +1,5 @@
-// Typed metadata. Formats differ in what they can say about a value; the model keeps the type that the file gave it, so that a round
-// trip loses nothing and a conversion can name what it must change. Keys live in a Map: `__proto__` is an ordinary key.
+// Typed metadata. Formats differ in the types of values; the model keeps the type that the file states, so that a round trip loses nothing
+// and a conversion can name what it must change. Keys are in a Map: `__proto__` is an ordinary key.
 import type { DType } from '../dtypes/dtype.js'
 
 export type IntegerType =
@@ -21,15 +21,15 @@ export type IntegerType =
   | 't1'
 export type FloatType = 'f16' | 'bf16' | 'f8_e5m2' | 'f32' | 'f64'
 
-/** A list whose items stay undecoded until somebody asks: opening a file must not decode 150,000 tokens. */
+/** A list whose items are decoded on demand: opening a file must not decode a vocabulary of 150,000 tokens. */
 export interface MetaList {
   readonly type: 'array'
-  /** The type that all items share; `mixed` where the format allows any. */
+  /** The type that all items share; `mixed` if the format allows any. */
   readonly item: MetaValue['type'] | 'mixed'
   readonly length: number
   /** All items, decoded now. */
   values(): readonly MetaValue[]
-  /** The items from `start` up to `end`, without decoding the others. Absent where that would save nothing. */
+  /** The items from `start` up to `end`, without decoding the others. Absent if that would save nothing. */
   slice?(start: number, end: number): readonly MetaValue[]
 }
 
@@ -69,3 +69,6 @@ export const text = (value: string): MetaValue => ({ type: 'str', value })
 export function listOf(item: MetaList['item'], values: readonly MetaValue[]): MetaList {
   return { type: 'array', item, length: values.length, values: () => values }
 }
+
+/** The metadata key under which a container carries what it has no place for. */
+export const stowageKey = 'tare.stowage'

@@ -1,4 +1,4 @@
-// A model is an index: names, types, shapes and where the bytes are. Nothing in it holds a tensor's data.
+// A model is an index: names, types, shapes and where the bytes are. It contains no tensor data.
 import type { ByteSource } from '../bytes/index.js'
 import type { Finding } from '../errors/index.js'
 import type { WorkerPool } from '../threads/index.js'
@@ -7,51 +7,51 @@ import type { Payload } from './payload.js'
 import type { Tensor } from './tensor.js'
 
 /**
- * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer
- * file); private parts are bytes that only their owner understands; derived parts are computed anew when the file is written.
+ * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer file);
+ * private parts are understood only by their owner; derived parts are computed again when the file is written.
  */
 export interface Part {
   readonly kind: string
   readonly sharing: 'shared' | 'private' | 'derived'
-  /** The id of the format that it belongs to, where that is not the model's. */
+  /** The id of the format that owns it, if that is not the model's. */
   readonly owner?: string | undefined
-  /** Tells several parts of a kind apart: a file name, a chunk name. */
+  /** Distinguishes parts of one kind: a file name, a chunk name. */
   readonly name?: string | undefined
   /** What `inspect` shows: small, and safe to print as JSON. */
   readonly value: JsonValue
-  /** The content, where the value above is only a summary. */
+  /** The content, if the value above is only a summary. */
   readonly data?: Payload | undefined
-  /** The content in the form that code works with; its type goes with the kind. */
+  /** The content in the form that code uses; its type depends on the kind. */
   readonly content?: unknown
 }
 
 export interface DamageOptions {
-  /** The names of the tensors whose bytes matter; absent: everything is compared. */
+  /** The names of the tensors whose bytes matter. Absent: everything is compared. */
   readonly only?: ReadonlySet<string> | undefined
   readonly signal?: AbortSignal | undefined
   readonly pool?: WorkerPool | undefined
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 
-/** Compares the checksums of a file with its bytes, and tells what is damaged. */
+/** Compares the checksums of a file with its bytes, and reports damage. */
 export type DamageFinder = (options: DamageOptions) => Promise<readonly Finding[]>
 
 export interface Model {
   /** The id of the format it was read from. */
   readonly format: string
   readonly version?: string | undefined
-  /** Which of a format's layouts it has, where there is more than one. */
+  /** Which of a format's layouts the file uses, if there are several. */
   readonly variant?: string | undefined
-  /** The format that the model was made for, where its container only carries it. */
+  /** The format that the model was made for, if its container only carries it. */
   readonly origin?: Pick<Model, 'format' | 'version' | 'variant'> | undefined
   readonly metadata: Metadata
   readonly tensors: readonly Tensor[]
   readonly parts: readonly Part[]
-  /** Every file that the model consists of, the one that was opened first. */
+  /** All files of the model, the one that was opened first. */
   readonly files: readonly ByteSource[]
-  /** One for each file (or set of files) whose format has checksums. Opening sets them; `findDamage` runs them. */
+  /** One for each file (or set of files) whose format has checksums. Set by opening; run by `findDamage`. */
   readonly damageFinders?: readonly DamageFinder[] | undefined
-  /** Errors that opening the file can live with, and verifying it cannot: one of several arrays that cannot be read, say. */
+  /** Errors that opening tolerates and verifying does not, such as one unreadable array of several. */
   readonly flaws?: readonly Finding[] | undefined
 }
 
@@ -62,7 +62,7 @@ export async function closeModel(model: Model): Promise<void> {
   await Promise.all(model.files.map((file) => file.close()))
 }
 
-/** What a model is called and of which architecture it is; empty where nothing says so. */
+/** The name and architecture of a model; empty if unknown. */
 export interface ModelNames {
   readonly name: string
   readonly architecture: string

@@ -1,11 +1,11 @@
-// The name of a tensor as bytes, where these are no text.
+// The name of a tensor as bytes, if it is not text.
 import { joinBytes } from '../bytes/join-bytes.js'
 import type { Tensor } from './tensor.js'
 
 const dot = Uint8Array.of(0x2e)
 const hash = Uint8Array.of(0x23)
 
-/** Names of a path are joined with dots, and a statistic's name stands behind a hash. Undefined where the name is text. */
+/** Segments of a path are joined with dots, and a statistic follows a hash sign. Undefined if the name is text. */
 export function nameBytes({ path, stat, rawName }: Pick<Tensor, 'path' | 'stat' | 'rawName'>): Uint8Array | undefined {
   if (!rawName) return undefined
   const statAt = path && stat !== undefined ? path.length : -1

@@ -1,20 +1,20 @@
-// Which way the weights of linear layers lie. PyTorch keeps a layer as [out, in] and computes W·x; other programs keep the transpose,
-// [in, out], and compute x·W. A square matrix does not show which it is, and the wrong one gives wrong numbers without any complaint.
+// The orientation of linear weights. PyTorch stores a layer as [out, in] and computes W·x; other programs store the transpose, [in, out],
+// and compute x·W. A square matrix does not show which it is, and the wrong one silently gives wrong results.
 //
-// In a BERT encoder one matrix of each layer tells, for all six of them: with H columns of the word embeddings and I biases,
+// In a BERT encoder one matrix of each layer decides for all six: with H columns of the word embeddings and I biases,
 // `intermediate.dense.weight` is [I, H] or [H, I].
 
 import type { Tensor } from './tensor.js'
 
 export type Orientation = 'in-out' | 'out-in'
 
-/** The kind of the part that states a model's orientation. It is derived: writing another way round changes it. */
+/** The kind of the part that states a model's orientation. It is derived: writing the other orientation changes it. */
 export const orientationKind = 'orientation'
 
 export interface LinearWeights {
-  /** `undecidable`: there are linear weights, but their shapes do not tell, or contradict each other. */
+  /** `undecidable`: there are linear weights, but their shapes are ambiguous or contradict each other. */
   readonly linear: Orientation | 'undecidable' | 'none'
-  /** The linear weights that the verdict is about, in file order. */
+  /** The linear weights in question, in file order. */
   readonly names: readonly string[]
 }
 

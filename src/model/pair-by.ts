@@ -4,7 +4,7 @@ export interface Pairs<T> {
   readonly onlyB: readonly T[]
 }
 
-/** Pairs what has the same key, in the order in which it comes. What has no key stays alone. */
+/** Pairs items with the same key, in order. Items without a key stay unpaired. */
 export function pairBy<T>(a: readonly T[], b: readonly T[], keyOf: (item: T) => string | undefined): Pairs<T> {
   const waiting = new Map<string, T[]>()
   for (const item of b.toReversed()) {

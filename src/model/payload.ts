@@ -1,33 +1,31 @@
-// A payload is bytes that are somewhere else: a range of a source, or the result of a transform that runs when somebody reads it.
+// A payload is bytes that are elsewhere: a range of a source, or the result of a transform that runs when it is read.
 import { type ByteRange, checkRange, releaseWindow, takeWindow } from '../bytes/index.js'
 import { failWith, writeCodes } from '../errors/index.js'
 import type { Recipe } from './recipe.js'
 
 export interface Payload {
   readonly byteLength: number
-  /** Set when these are the untouched bytes of a source: tells shared storage apart, and allows copying without recoding. */
+  /** Set if these are unmodified bytes of a source: identifies shared storage, and allows copying without recoding. */
   readonly origin?: ByteRange
-  /** How another thread can make the same bytes; undefined where none can. */
+  /** How another thread can produce the same bytes; undefined if none can. */
   recipe?(): Recipe | undefined
-  /** Other threads make the bytes while this one waits for them: it does well to ask early. */
+  /** Other threads produce the bytes while this one waits for them, so reading should start early. */
   readonly isMadeElsewhere?: boolean | undefined
-  /** Slices by themselves, where they can be had without the rest. */
+  /** Slices that can be read without the rest, if possible. */
   readonly slices?: Slices | undefined
-  /** Any part, where the payload can be read out of order. */
+  /** Random access, if the payload supports it. */
   read?(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array>
-  /**
-   * All bytes in order. Every chunk but the last has exactly `window` bytes. A chunk is valid only until the next one is asked for.
-   */
+  /** All bytes in order. Every chunk but the last has exactly `window` bytes. A chunk is valid only until the next one is requested. */
   chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array>
 }
 
 export interface Slices {
-  /** Slices start at multiples of this, and end at one or with the payload. */
+  /** Slices start at multiples of this, and end at one or at the end of the payload. */
   readonly unit: number
   take(offset: number, length: number): Payload
 }
 
-/** Bytes in memory. A class, because a model can have a million of them. */
+/** Bytes in memory. */
 class BytesPayload implements Payload {
   readonly byteLength: number
   private readonly bytes: Uint8Array
@@ -50,7 +48,7 @@ class BytesPayload implements Payload {
 
 export const bytesPayload = (bytes: Uint8Array): Payload => new BytesPayload(bytes)
 
-/** All bytes of a payload in one buffer of their own. For small things only: parts, previews, tests. */
+/** All bytes of a payload in a new buffer. For small payloads only: parts, previews, tests. */
 export async function readPayload(payload: Payload, signal?: AbortSignal): Promise<Uint8Array> {
   const bytes = new Uint8Array(payload.byteLength)
   let at = 0
@@ -67,8 +65,8 @@ export async function readPayload(payload: Payload, signal?: AbortSignal): Promi
 }
 
 /**
- * A payload made on the fly: `produce` yields pieces of any size and `rechunked` cuts them to windows. Each piece may be overwritten
- * as soon as the next one is asked for.
+ * A payload produced on the fly: `produce` yields pieces of any size and `rechunked` cuts them into windows. Each piece may be overwritten
+ * once the next one is requested.
  */
 export function lazyPayload(byteLength: number, produce: (signal?: AbortSignal) => AsyncIterable<Uint8Array>): Payload {
   return { byteLength, chunks: (window, signal) => rechunked(produce(signal), window) }

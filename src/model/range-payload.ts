@@ -1,13 +1,13 @@
 import { type ByteRange, type ByteSource, checkRange, streamRange } from '../bytes/index.js'
 import type { Payload, Slices } from './payload.js'
 
-/** The bytes of a source, as they are. Lists of many tensors keep only the numbers in here and make the rest anew. */
+/** The bytes of a source, unmodified. A class with three fields, since every tensor of a file has one. */
 export class RangePayload implements Payload {
   readonly byteLength: number
   readonly source: ByteSource
   readonly offset: number
 
-  /** The range is known to be inside the source. */
+  /** The range must be inside the source. */
   constructor(source: ByteSource, offset: number, length: number) {
     this.source = source
     this.offset = offset
@@ -32,8 +32,13 @@ export class RangePayload implements Payload {
   }
 }
 
-/** The range is checked here: a reader cannot hand out a payload that lies outside its file. */
+/** Checks the range: a reader cannot return a payload that lies outside its file. */
 export function rangePayload(source: ByteSource, offset: number, length: number): Payload {
   checkRange(source, offset, length)
   return new RangePayload(source, offset, length)
+}
+
+/** Whether both are the same range of the same source. */
+export function isSameRange({ origin: a }: Payload, { origin: b }: Payload): boolean {
+  return a !== undefined && a.source === b?.source && a.offset === b.offset && a.length === b.length
 }

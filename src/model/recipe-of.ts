@@ -2,7 +2,7 @@ import type { Payload } from './payload.js'
 import type { Recipe, TensorRecipe } from './recipe.js'
 import type { Tensor } from './tensor.js'
 
-/** Undefined where the bytes can be made in this thread only, or there are none. */
+/** Undefined if only this thread can produce the bytes, or there are none. */
 export function tensorRecipe(tensor: Tensor): TensorRecipe | undefined {
   const data = recipeOf(tensor.data)
   const { name, dtype, encoding, shape, order } = tensor

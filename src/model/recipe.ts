@@ -1,5 +1,5 @@
-// How another thread can make the same bytes. A payload is a function here and cannot travel; a recipe is plain data and can. Whoever builds
-// payloads from others says how with a recipe; `src/transforms/rebuild.ts` follows it on the other side.
+// How another thread can produce the same bytes. A payload has functions and cannot be sent; a recipe is plain data and can. Transforms
+// describe their payloads with a recipe; `src/transforms/rebuild.ts` follows it in the worker.
 import type { SourceHandle } from '../bytes/index.js'
 
 export type Recipe =
@@ -12,7 +12,7 @@ export type Recipe =
   | { readonly kind: 'decode'; readonly tensor: TensorRecipe; readonly as: 'f32' | 'f64' }
   | { readonly kind: 'cast'; readonly tensor: TensorRecipe; readonly to: string }
 
-/** What of a tensor counts when its bytes are worked on. Types go by their ids. */
+/** The properties of a tensor that affect its bytes. Types are given by id. */
 export interface TensorRecipe {
   readonly name: string
   readonly dtype: string

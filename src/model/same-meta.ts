@@ -1,12 +1,11 @@
-// Whether two metadata values are the same. Formats differ in the types they have, so the same value can come as u32, as i64 or as JSON:
-// that is a difference of type only.
+// Compares metadata values. Formats have different types, so the same value can be u32, i64 or JSON: that is a difference of type only.
 
 import { compareBytes } from '../bytes/index.js'
 import type { Closeness } from '../kernels/numbers/compare.js'
 import { formatDims } from './dims.js'
 import type { JsonValue, MetaValue } from './metadata.js'
 
-/** `close`: another number, within the tolerance. The worst of all items counts for a list. */
+/** `close`: another number, within the tolerance. A list takes the worst result of its items. */
 export type Sameness = 'same' | 'type' | 'close' | 'value'
 
 const badness: readonly Sameness[] = ['same', 'type', 'close', 'value']
@@ -14,7 +13,7 @@ const worse = (a: Sameness, b: Sameness): Sameness => (badness.indexOf(a) > badn
 
 export interface MetaSameness {
   readonly sameness: Sameness
-  /** Of two lists, the first item that differs. */
+  /** For lists, the index of the first item that differs. */
   readonly first?: number
 }
 
@@ -87,7 +86,7 @@ function sameType(a: MetaValue, b: MetaValue, close?: Closeness): Sameness {
 
 const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean => compareBytes(a, b) === 0
 
-/** A number is the same as itself in every type; `hasSameBits` is about NaN. */
+/** A number equals itself in every type; `hasSameBits` is about NaN. */
 function sameNumber(a: number | bigint, b: number | bigint, close?: Closeness, hasSameBits = true): Sameness {
   // biome-ignore lint/suspicious/noDoubleEquals: between a bigint and a number this compares what they stand for, exactly
   if (a == b) return 'same'
@@ -99,7 +98,7 @@ function sameNumber(a: number | bigint, b: number | bigint, close?: Closeness, h
 
 type Plain = JsonValue | bigint | undefined
 
-/** The value without its type; undefined for those that mean nothing in another one. */
+/** The value without its type; undefined if it has no meaning in another one. */
 function plain(value: MetaValue): Plain {
   switch (value.type) {
     case 'null':
@@ -128,7 +127,7 @@ function otherType(a: Plain, b: Plain, close?: Closeness): Sameness {
   return sameness === 'same' ? 'type' : sameness
 }
 
-/** The order of an object's keys means nothing. */
+/** The order of an object's keys does not matter. */
 export function sameJson(a: JsonValue, b: JsonValue, close?: Closeness): Sameness {
   if (typeof a === 'number' && typeof b === 'number') return sameNumber(a, b, close)
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b ? 'same' : 'value'

@@ -1,7 +1,7 @@
 import { compareNames } from '../bytes/name-order.js'
 import type { Tensor } from './tensor.js'
 
-/** Tensors by the bytes of their names, those of a lower rank first; tensors with the same name stay in their order. */
+/** Sorts by rank, then by the bytes of the names; tensors with the same name keep their order. */
 export function byName(
   tensors: readonly Tensor[],
   nameOf: (tensor: Tensor) => string | Uint8Array = ({ name }) => name,

@@ -5,7 +5,7 @@ import type { Payload } from './payload.js'
 /** Affine quantization that a container states beside the tensor: real = scale · (stored − zero point). */
 export interface QuantParams {
   readonly scheme: 'symmetric' | 'asymmetric'
-  /** The dimension that scales run along; undefined when one scale serves the whole tensor. */
+  /** The dimension that scales vary along; undefined if one scale applies to the whole tensor. */
   readonly axis?: number | undefined
   readonly scales: readonly number[]
   readonly zeroPoints?: readonly number[] | undefined
@@ -13,23 +13,23 @@ export interface QuantParams {
 
 export interface Tensor {
   readonly name: string
-  /** The file has no name for it, so that of the file was taken. */
+  /** The file has no name for it, so it is named after the file. */
   readonly isNamedByFile?: true | undefined
-  /** In hierarchical formats, the names from the root down; `name` is their join. */
+  /** In hierarchical formats, the names from the root down; `name` joins them. */
   readonly path?: readonly string[] | undefined
-  /** The name's bytes where they are not UTF-8, one entry per segment of `path` (or one for `name`). */
+  /** The bytes of the name if they are not UTF-8, one entry per segment of `path` (or one for `name`). */
   readonly rawName?: readonly Uint8Array[] | undefined
   readonly dtype: DType
-  /** The type inside a `packed` tensor, where its codec is known. */
+  /** The type inside a `packed` tensor, if its codec is known. */
   readonly encoding?: DType | undefined
   /** Logical dimensions, outermost first, whatever the order of the stored bytes. */
   readonly shape: readonly number[]
-  /** The same exactly, where a tensor without elements or without data has dimensions that no number holds; see `dims.ts`. */
+  /** The exact shape, for tensors without elements or data whose dimensions no number holds; see `dims.ts`. */
   readonly exactShape?: readonly bigint[] | undefined
   readonly order: 'row' | 'column'
-  /** `state` is what an optimizer keeps beside the weights. */
+  /** `state` belongs to an optimizer. */
   readonly role: 'weight' | 'state'
-  /** The statistic's name, for optimizer moments that belong to a parameter. */
+  /** The name of the statistic, for optimizer moments of a parameter. */
   readonly stat?: string | undefined
   /** null: declared, but without data. */
   readonly data: Payload | null

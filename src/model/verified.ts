@@ -1,34 +1,34 @@
-// Reading with proof: where a format has hashes for parts of a file, exactly what is read can be compared with them.
+// Verified reads: if a format hashes parts of a file, exactly the bytes that are read can be compared with the hashes.
 import type { Model } from './model.js'
 import type { Payload } from './payload.js'
 import type { Tensor } from './tensor.js'
 
-/** What reads were compared with so far. */
+/** What reads have been compared with so far. */
 export interface ReadProof {
-  /** What there was to compare with, in words. */
+  /** What they were compared with, in words. */
   readonly against: string[]
-  /** Pages that were read and had their digest. */
+  /** Pages that were read and matched their digest. */
   pages: number
-  /** Bytes handed out from such pages. */
+  /** Bytes returned from such pages. */
   pageBytes: number
-  /** Bytes handed out of tensors that had their hash as a whole. */
+  /** Bytes returned from tensors that matched their hash as a whole. */
   tensorBytes: number
-  /** Bytes handed out that nothing could be compared with. */
+  /** Bytes returned that nothing could be compared with. */
   unprovenBytes: number
 }
 
 export interface VerifiedReadOptions {
-  /** A slice of a tensor that has only a hash of its own makes the whole tensor be read; not when it is larger than this (64 MiB). */
+  /** To verify a slice of a tensor that has only one hash, the whole tensor is read, unless it is larger than this (64 MiB). */
   readonly wholeTensorLimit?: number | undefined
 }
 
 export interface VerifiedModel {
   readonly model: Model
-  /** Grows with every read. Undefined: the format has no hashes for parts of a file. */
+  /** Updated with every read. Undefined: the format does not hash parts of a file. */
   readonly proof: ReadProof | undefined
 }
 
-/** The bytes of a tensor, compared while they are read; undefined when they are not those of the model's file. Counts in `proof`. */
+/** The bytes of a tensor, verified while they are read; undefined if they are not in the model's file. Updates `proof`. */
 export type VerifiedPayload = (
   model: Model,
   tensor: Tensor,

@@ -1,5 +1,5 @@
-// Node has faster digests than the portable ones: SHA-256 and CRC32 built in, BLAKE3 in an optional native package. Nothing is loaded
-// before the first hasher is asked for.
+// Node has faster digests than the portable ones: SHA-256 and CRC32 are built in, BLAKE3 is in an optional native package. Nothing is
+// loaded before the first hasher is created.
 
 import type { Hash } from 'node:crypto'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { blake3Kernel } from '../kernels/digests/index.js'
 
 const load = createRequire(import.meta.url)
 
-/** Asking for a module again takes longer than hashing a small tensor does. */
+/** Importing a module again takes longer than hashing a small tensor. */
 const modules: { crypto?: typeof import('node:crypto'); zlib?: typeof import('node:zlib') } = {}
 
 const sha256: DigestProvider = {
@@ -42,7 +42,7 @@ interface BlakeHash {
 
 let native: BlakeHash | null | undefined
 
-/** The native package, or null where it is not installed or has no build for this machine. */
+/** The native package, or null if it is not installed or has no build for this machine. */
 function loadBlake(): BlakeHash | null {
   if (native !== undefined) return native
   native = attempt(loadBuild) ?? attempt(() => load(blakePackage) as BlakeHash) ?? null
@@ -59,7 +59,7 @@ function attempt<T>(find: () => T): T | undefined {
   }
 }
 
-/** Its build for the usual Linux: to find that out by itself, the package has Node write a report on the process, which takes 5 ms. */
+/** The build for common Linux systems: to detect it, the package would have Node write a diagnostic report, which takes 5 ms. */
 function loadBuild(): BlakeHash | undefined {
   if (process.platform !== 'linux') return undefined
   return createRequire(load.resolve(blakePackage))(`${blakePackage}-linux-${process.arch}-gnu`) as BlakeHash
@@ -72,11 +72,11 @@ const blake3: DigestProvider = {
   create: () => new Blake3(),
 }
 
-/** Up to so many bytes our own kernel is done before the native package is reached. */
+/** Up to this size our own kernel is faster than calling the native package. */
 const fewBytes = 8192
 const noBytes = new Uint8Array(0)
 
-/** All there is to hash often comes at once and is short: a model can have a million such tensors. */
+/** Most inputs are short and arrive in one piece, such as small tensors; these never reach the native package. */
 class Blake3 implements Hasher {
   #few: Uint8Array | undefined
   #long: Hasher | undefined
@@ -106,8 +106,8 @@ function longBlake3(): Hasher {
 }
 
 /**
- * Native hashers that are done. Memory of the package, 3 KB for each, is given back only between two turns of the event loop; where
- * bytes come without waiting there is none for long, and a table of pages asks for a hasher every few MB.
+ * Finished native hashers, for reuse. The package's memory, 3 KB each, is freed only between turns of the event loop; code that never waits
+ * would accumulate it, and a table of pages needs a hasher every few MB.
  */
 const idle: NativeHasher[] = []
 const maxIdle = 64
@@ -123,7 +123,7 @@ class NativeBlake3 implements Hasher {
     this.#hasher.update(bytes)
   }
 
-  /** To be called once. As text, since a Buffer from the package waits for the event loop, too. */
+  /** To be called once. As text, since a Buffer of the package is freed by the event loop too. */
   digest(): Uint8Array {
     const result = plainBytes(Buffer.from(this.#hasher.digest('hex'), 'hex'))
     this.#hasher.reset()
@@ -132,10 +132,10 @@ class NativeBlake3 implements Hasher {
   }
 }
 
-/** A Buffer may be a view into a pool; digests are handed out as bytes of their own. */
+/** A Buffer may be a view into a pool; digests get their own memory. */
 const plainBytes = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes)
 
-/** Makes everything in this process hash with what Node offers. */
+/** Makes this process use Node's digests. */
 export function registerNodeDigests(): void {
   registerDigest('sha256', sha256)
   registerDigest('crc32', crc32)

@@ -16,8 +16,8 @@ export interface InputOptions extends RemoteOptions {
 }
 
 /**
- * Opens what a person typed: a path, a directory that holds one model, an http address, or `-` for standard input. A directory brings the
- * files that belong to the model; a file is just itself.
+ * Opens an input named by the user: a path, a directory that holds one model, an http address, or `-` for standard input. A directory
+ * includes the files that belong to the model; a file is opened alone.
  */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
@@ -28,7 +28,7 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
       message: 's3 addresses cannot be opened yet; use an https address of the object',
     })
   }
-  // Of a set that was being replaced when the work stopped, the main file may be the one that is not there.
+  // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
   const stats = await withIoErrors(input, () => stat(input))
   const known = options.formats ?? formats
@@ -46,7 +46,7 @@ async function openFile(path: string, folder: SourceFolder | undefined): Promise
   return source
 }
 
-/** Pipes are read to their end. Devices are refused: some of them never end. */
+/** Pipes are read to their end. Devices are refused: some never end. */
 async function openSpecial(input: string, stats: Stats, signal: AbortSignal | undefined): Promise<ByteSource> {
   if (stats.isFIFO()) {
     const { readPipe } = await import('./files/named-pipe.js')

@@ -1,13 +1,13 @@
-// A file that says what names become: an object of JSON or YAML whose keys are old names and whose values are new ones.
+// Reads a rename map: a JSON or YAML object with old names as keys and new names as values.
 import { extname } from 'node:path'
 import { failWith, usageCodes } from '../errors/index.js'
 import { parseDescription } from '../pack/read-json.js'
 import { FileSource } from './files/file-source.js'
 
-/** A name takes some hundred bytes at most, and no model has more than a million. */
+/** A name takes at most some hundred bytes, and no model has more than a million. */
 const maxBytes = 256 << 20
 
-/** Names that stand twice, or stand for something that is no name, are refused. */
+/** Duplicate names, and values that are not names, are refused. */
 export async function readNameMap(file: string): Promise<Map<string, string>> {
   const source = await FileSource.open(file)
   try {

@@ -1,4 +1,4 @@
-// The engine for embeddings in Node. It is an optional package of some size, so it is loaded only when somebody computes.
+// The engine for embeddings in Node. It is a large optional package, so it is loaded on demand.
 import { defaultWindow } from '../bytes/index.js'
 import { type EmbedEngine, embedCodes, type OnnxRuntime, onnxEngine, type WithModel } from '../embed/index.js'
 import { failWith, TareError } from '../errors/index.js'
@@ -7,15 +7,15 @@ import { maxThreads } from '../threads/thread-pool.js'
 import { openTemp, type TempFile } from './files/temp-files.js'
 
 export interface NodeOnnxOptions {
-  /** How many threads compute; default: one per core. */
+  /** How many threads compute. Default: one per core. */
   readonly threads?: number | undefined
-  /** In place of `import('onnxruntime-node')`. */
+  /** Replaces `import('onnxruntime-node')`. */
   readonly load?: (() => Promise<OnnxRuntime>) | undefined
 }
 
 const packageName = 'onnxruntime-node'
 
-/** onnxruntime-node as an engine; throws `embed/engine-missing` when the package is not installed. */
+/** onnxruntime-node as an engine; throws `embed/engine-missing` if the package is not installed. */
 export async function nodeOnnxEngine(options: NodeOnnxOptions = {}): Promise<EmbedEngine> {
   const { threads, load = loadRuntime } = options
   let runtime: OnnxRuntime
@@ -37,12 +37,12 @@ export async function nodeOnnxEngine(options: NodeOnnxOptions = {}): Promise<Emb
 
 const loadRuntime = (): Promise<OnnxRuntime> => import('onnxruntime-node') as unknown as Promise<OnnxRuntime>
 
-/** An encoder that is no larger is handed over in memory. */
+/** Encoders up to this size are passed in memory. */
 const smallModel = 4 << 20
 
 /**
- * In memory, the file would stay beside the copy that the runtime makes of it, and as large. From a path it is read piece by piece, and
- * once the session is made nobody reads it again.
+ * In memory, the file would stay beside the copy that the runtime makes of it. From a path it is read piece by piece, and not needed again
+ * once the session exists.
  */
 const withModel: WithModel = async (onnx, use, signal) => {
   const file = onnx.byteLength > smallModel ? await writeTemp(onnx, signal) : undefined
@@ -54,7 +54,7 @@ const withModel: WithModel = async (onnx, use, signal) => {
   }
 }
 
-/** A file with this content, or undefined where there is no room or no right to make one. */
+/** A file with this content, or undefined if it cannot be created. */
 async function writeTemp(content: Payload, signal: AbortSignal | undefined): Promise<TempFile | undefined> {
   const file = await openTemp('encoder.onnx').catch(() => undefined)
   if (!file) return undefined

@@ -5,11 +5,11 @@ import { FileSink, type FileSinkOptions } from './files/file-sink.js'
 import { ioError, withIoErrors } from './files/io-error.js'
 import { StreamSink } from './files/stream-sink.js'
 
-/** Opens what a person typed after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
+/** Opens the output named by the user after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
 export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
   if (output === '-') return new StreamSink(process.stdout, '-', false, options?.beforeCommit)
   const stats = await stat(output).catch(() => undefined)
-  // Replacing a device by a file would take it away from everybody.
+  // A device must not be replaced by a file.
   if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
   if (stats.isFIFO()) {
     const { writePipe } = await import('./files/named-pipe.js')

@@ -4,7 +4,7 @@ import { registerZstdDecoder, type ZstdDecoder } from '../wire/zstd/decoder.js'
 /** Since Node 22.15. */
 type Decompress = (frame: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array
 
-/** Makes everything in this process decode zstd with what Node has, where it has it. */
+/** Makes this process decode zstd with Node, if it can. */
 export function registerNodeZstd(): void {
   const { zstdDecompressSync } = zlib as { readonly zstdDecompressSync?: Decompress }
   if (zstdDecompressSync) registerZstdDecoder(decoderOf(zstdDecompressSync))

@@ -1,12 +1,11 @@
-// Arrays in files beside the description: `.npy` and `.npz`, which say themselves what they hold, or the bare elements. Nothing is read
-// here but a header; the elements flow when the output is written.
+// Arrays in files beside the description: `.npy` and `.npz` files, which describe themselves, or raw elements. Only headers are read here;
+// the elements are streamed when the output is written.
 import type { ByteSource } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
 import { ioCodes, strictReport, TareError } from '../errors/index.js'
 import { type Payload, rangePayload, type Tensor } from '../model/index.js'
 import { type NpyHeader, readNpyHeader } from '../wire/npy/parse.js'
-import { checkedCast, littleEndian } from './checked-cast.js'
-import { checkedElements } from './checked-elements.js'
+import { checkedCast, checkedElements, littleEndian } from './checked-data.js'
 import { packCodes } from './codes.js'
 import { type Field, fail, textOf } from './field.js'
 import { countOf } from './inline.js'
@@ -21,13 +20,13 @@ export interface FileContext {
 
 export type FileArray = Pick<Tensor, 'dtype' | 'shape' | 'order' | 'data'>
 
-/** What the description says beside the name of the file. */
+/** What the description states in addition to the file name. */
 interface Stated {
   readonly dtype: DType | undefined
   readonly shape: Shape | undefined
   /** Which array of an archive. */
   readonly member: Field | undefined
-  /** What the tensor or entry itself is called. */
+  /** The name of the tensor or entry. */
   readonly name: string
 }
 
@@ -46,7 +45,7 @@ export async function readDataFile(field: Field, stated: Stated, context: FileCo
   return { dtype, shape, order, data }
 }
 
-/** What went wrong in the file, as an error of the field that names it. */
+/** Reports an error in the file as an error of the field that names it. */
 async function explain<T>(field: Field, name: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -55,7 +54,7 @@ async function explain<T>(field: Field, name: string, call: () => Promise<T>): P
   }
 }
 
-/** The same for what goes wrong while the elements flow: damage inside an archive shows only then. */
+/** The same for errors while elements are streamed: damage inside an archive shows only then. */
 function explained(field: Field, name: string, payload: Payload): Payload {
   return {
     ...payload,
@@ -99,7 +98,7 @@ async function archivedArray(
   return arrayOf(field, `${source.name} ${member.name}`, header, size, () => explained(field, source.name, payload))
 }
 
-/** `size` is what the file has behind its header. */
+/** `size` is the number of bytes after the header. */
 function arrayOf(field: Field, file: string, header: NpyHeader, size: number, payload: () => Payload): FileArray {
   const { descr, shape, fortranOrder } = header
   const dtype = header.dtype === undefined ? undefined : dtypeById(header.dtype)
@@ -116,7 +115,7 @@ function arrayOf(field: Field, file: string, header: NpyHeader, size: number, pa
   return { dtype, shape, order: fortranOrder ? 'column' : 'row', data }
 }
 
-/** One dimension, so that a product with a zero in it cannot overflow. */
+/** One dimension, so that a product that contains a zero cannot overflow. */
 const flat = (shape: readonly number[]): number[] => [countOf(shape)!]
 
 function rawArray(field: Field, source: ByteSource, { dtype, shape }: Stated): FileArray {

@@ -1,4 +1,4 @@
-// The description of a model, as a program writes it. JSON and YAML say the same with plain values; docs/schema has the schema of that.
+// The description of a model, as a program writes it. JSON and YAML use plain values; their schema is in docs/schema.
 import type { Float } from './float.js'
 
 /** Whole numbers beyond 2^53-1 are bigints. */
@@ -7,12 +7,12 @@ export type SizeValue = number | bigint
 /** A number, the name of a size variable, or a product of these: `16`, `'D'`, `'2*D'`. */
 export type Dimension<S extends string = string> = number | S | `${S | number}*${string}` | `${S | number} * ${string}`
 
-/** What JSON cannot write as a number. */
+/** Values that JSON cannot write as numbers. */
 export type SpecialNumber = 'NaN' | 'Infinity' | '-Infinity'
 export type NumberValue = number | bigint | boolean | Float | SpecialNumber
-/** Lists in lists, all of one length at each level. */
+/** Nested lists, all of one length at each level. */
 export type NestedList = readonly (NumberValue | NestedList)[]
-/** Typed arrays bring their element type along. */
+/** Typed arrays imply their element type. */
 export type NumericArray =
   | Int8Array
   | Uint8Array
@@ -37,21 +37,21 @@ export interface QuantDescription {
 }
 
 interface ArrayFile {
-  /** A `.npy` or `.npz` file, or the bare elements in row-major order, for which `dtype` and `shape` are needed. */
+  /** A `.npy` or `.npz` file, or the raw elements in row-major order, which need `dtype` and `shape`. */
   readonly file: string
-  /** Which array of an `.npz` file; left out: the one with the name of the field, or the only one. */
+  /** Which array of an `.npz` file. Default: the one with the name of the field, or the only one. */
   readonly member?: string | undefined
 }
 
 export interface TensorFields<S extends string = string> {
-  /** The element type, by name or by its number in OINF files; inferred from the data when it is left out. */
+  /** The element type, by name or by its number in OINF files. Default: inferred from the data. */
   readonly dtype?: string | number | undefined
   readonly shape?: readonly Dimension<S>[] | undefined
-  /** null: declared without data. Left out: to be filled in. */
+  /** null: declared without data. Absent: to be filled in. */
   readonly data?: NumberValue | NestedList | NumericArray | null | undefined
-  /** In place of `data`: a `.npy` or `.npz` file, or the bare elements. */
+  /** Replaces `data`: a `.npy` or `.npz` file, or the raw elements. */
   readonly file?: string | undefined
-  /** Which array of an `.npz` file; left out: the one with the name of the tensor, or the only one. */
+  /** Which array of an `.npz` file. Default: the one with the name of the tensor, or the only one. */
   readonly member?: string | undefined
   readonly quant?: QuantDescription | undefined
 }
@@ -84,7 +84,7 @@ export interface ModelDescription<S extends string = string> {
   readonly tensors?: Readonly<Record<string, TensorDescription<NoInfer<S>>>> | undefined
 }
 
-/** The description as it is, its types checked: a shape that names a size variable which is not declared does not compile. */
+/** Returns the description unchanged, with its types checked: a shape that names an undeclared size variable does not compile. */
 export function defineModel<const S extends string = never>(description: ModelDescription<S>): ModelDescription<S> {
   return description
 }

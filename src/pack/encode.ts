@@ -1,5 +1,5 @@
-// Numbers to the bytes of an element type. A float is rounded once, to nearest even; whatever the type has no place for is refused:
-// an integer out of range is not wrapped, a fraction not cut off, a large float not turned into infinity.
+// Encodes numbers as an element type. Floats are rounded once, to nearest even. Whatever the type cannot represent is refused: integers out
+// of range are not wrapped, fractions not truncated, large floats not turned into infinity.
 
 import { littleEndianHost } from '../bytes/views.js'
 import { type DType, isReal } from '../dtypes/index.js'
@@ -11,7 +11,7 @@ export interface Misfit {
   readonly message: string
 }
 
-/** Whether single numbers can be written as this type. In a block they depend on each other; that is quantizing, not writing. */
+/** Whether single numbers can be written as this type. Values in a block depend on each other; writing them is quantizing. */
 export const isEncodable = (dtype: DType): boolean =>
   isReal(dtype) && dtype.kind !== 'block' && dtype.codec?.fromF64 !== undefined
 
@@ -39,7 +39,7 @@ function toNumbers(items: ArrayLike<number | bigint>): Float64Array {
   return numbers
 }
 
-/** An integer so large that as a number it is infinity. */
+/** An integer so large that it is infinite as a number. */
 const findBeyond = (items: ArrayLike<number | bigint>, numbers: Float64Array): number =>
   numbers.findIndex((number, i) => !Number.isFinite(number) && typeof items[i] === 'bigint')
 
@@ -69,10 +69,7 @@ function encodeNumbers(dtype: DType, numbers: Float64Array, bytes: Uint8Array): 
   return -1
 }
 
-/**
- * Whether the encoder rounded a number outside of the range, rather than replaced it by infinity, NaN, the largest or the smallest
- * value.
- */
+/** Whether the encoder kept a number outside of the range, rather than replacing it by infinity, NaN or an extreme value. */
 function isKept(dtype: DType, number: number, bytes: Uint8Array, index: number): boolean {
   const { lowest, infinity, nan, zero } = dtype.values!
   if (Number.isNaN(number)) return nan === true

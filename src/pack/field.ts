@@ -1,4 +1,4 @@
-// A value of the description together with the path that leads to it, so that every error names the field it is about.
+// A value of the description with its path, so that every error names its field.
 import { type Code, failWith } from '../errors/index.js'
 import { memberPath } from '../wire/json/json.js'
 import { packCodes } from './codes.js'
@@ -29,20 +29,20 @@ export const item = (field: Field, index: number, value: unknown): Field => ({
   path: `${field.path}[${index}]`,
 })
 
-/** Objects of the library's users, and the Maps that parsed text becomes. */
+/** Objects of library users, and the Maps that parsed text becomes. */
 export function isObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Float) return false
   return value instanceof Map || isPlain(value) || Object.keys(value).length > 0
 }
 
-/** An instance of a class counts when it has fields; a Date or a Set has none. */
+/** An instance of a class counts if it has fields; a Date or a Set has none. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** The members of an object in order, without those that are undefined. */
+/** The members of an object in order, without undefined ones. */
 export function membersOf(field: Field, wanted = 'an object'): Map<string, Field> {
   const { value } = field
   if (!isObject(value)) return fail(field, packCodes['field-type'], `${wanted} is wanted, not ${describe(value)}`)
@@ -53,7 +53,7 @@ export function membersOf(field: Field, wanted = 'an object'): Map<string, Field
   return members
 }
 
-/** The same for an object whose members all have a meaning. A mistyped one must not be passed over in silence. */
+/** The same for an object whose fields are all known; a misspelled field is an error. */
 export function knownMembers<K extends string>(
   field: Field,
   known: readonly K[],
@@ -72,7 +72,7 @@ export function textOf(field: Field, wanted: string): string {
   return fail(field, packCodes['field-type'], `${wanted} is wanted, not ${describe(field.value)}`)
 }
 
-/** What a value is, for a sentence. */
+/** Describes a value for a message. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'

@@ -1,4 +1,4 @@
-// Filling a description: JSON gives values to its fields by name, as arguments give values to the parameters of a constructor.
+// Fills in a description: JSON gives values to its fields by name, like arguments to the parameters of a constructor.
 //
 //   { "B": 4, "w1": [[0.5, …]], "lr": 0.01 }                   names that only one section has
 //   { "tensors": { "w1": … }, "metadata": { "note": "x" } }     by section; here new names may be added
@@ -15,12 +15,12 @@ type Section = (typeof sections)[number]
 type Entries = Record<Section, Map<string, unknown>>
 
 export interface FillOptions {
-  /** What errors call the description, and the data. */
+  /** The names of the description and of the data, for errors. */
   readonly name?: string | undefined
   readonly dataName?: string | undefined
 }
 
-/** The description with values from `data`; what data does not name stays as it is. */
+/** The description with values from `data`; fields that data does not name are unchanged. */
 export function fillDescription(description: unknown, data: unknown, options: FillOptions = {}): ModelDescription {
   const root: Field = { value: description, path: '', file: options.name ?? 'description' }
   const fields = knownMembers(root, ['$schema', ...sections], 'an object with sizevars, metadata and tensors')
@@ -29,13 +29,13 @@ export function fillDescription(description: unknown, data: unknown, options: Fi
     const field = fields.get(section)
     if (field) for (const [name, { value }] of membersOf(field)) entries[section].set(name, value)
   }
-  const given = membersOf({ value: data, path: '', file: options.dataName ?? 'data' }, 'an object of fields')
-  for (const [name, field] of given) {
+  const values = membersOf({ value: data, path: '', file: options.dataName ?? 'data' }, 'an object of fields')
+  for (const [name, field] of values) {
     if (isSection(name) && isObject(field.value)) {
       for (const [inner, value] of membersOf(field)) fillEntry(entries, name, inner, value)
     } else fillEntry(entries, sectionOf(entries, name, field), name, field)
   }
-  // Maps all through: names come from files.
+  // Maps throughout: names come from files.
   return new Map(Object.entries(entries)) as unknown as ModelDescription
 }
 
@@ -63,7 +63,7 @@ function fillEntry(entries: Entries, section: Section, name: string, field: Fiel
 
 const fillSize = (_before: unknown, { value }: Field): unknown => value
 
-/** A list or a number takes the place of the data; an object adds to what is declared, or replaces it member by member. */
+/** A list or a number replaces the data; an object adds to the declared fields or replaces them one by one. */
 function fillTensor(before: unknown, field: Field): unknown {
   const declared = isObject(before) ? plainMembers({ ...field, value: before }) : new Map<string, unknown>()
   const given = isObject(field.value) ? plainMembers(field) : new Map([['data', field.value]])
@@ -72,7 +72,7 @@ function fillTensor(before: unknown, field: Field): unknown {
   return new Map([...declared, ...given])
 }
 
-/** A plain default fixes the kind of the value: a float stays one when 1 is given for it. */
+/** A plain default fixes the kind of the value: a float stays a float when 1 is given for it. */
 function fillMetadata(before: unknown, field: Field): unknown {
   const { value } = field
   if (isObject(before)) {

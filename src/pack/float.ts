@@ -1,6 +1,6 @@
 /**
- * A number that is a float although it is whole. JavaScript does not tell 1.0 from 1, but the element type that a description infers
- * depends on it.
+ * A number that is a float although it is integral. JavaScript does not distinguish 1.0 from 1, but the inferred element type depends on
+ * it.
  */
 export class Float {
   readonly value: number

@@ -1,4 +1,4 @@
-// Numbers that stand in the description itself.
+// Numbers in the description itself.
 import { countElements } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { packCodes } from './codes.js'
@@ -7,7 +7,7 @@ import { type Field, fail } from './field.js'
 import { requireShape, type Shape } from './shape.js'
 import { failAt, type Values } from './values.js'
 
-/** The values as bytes of the type; the first one that does not fit ends it. */
+/** The values as bytes of the type; fails at the first one that does not fit. */
 export function encodeField(field: Field, dtype: DType, values: Values): Uint8Array {
   if (!isEncodable(dtype))
     fail(field, packCodes.dtype, `${dtype.id} cannot be written as numbers; give its bytes in a file`)
@@ -16,7 +16,7 @@ export function encodeField(field: Field, dtype: DType, values: Values): Uint8Ar
   return failAt(field, values.shape, encoded.index, packCodes['value-range'], encoded.message)
 }
 
-/** The shape of inline values. A flat list may stand for any shape with as many elements. */
+/** The shape of inline values. A flat list may have any shape with as many elements. */
 export function shapeOfValues(values: Values, shape: Shape | undefined): readonly number[] {
   if (!shape) return values.shape
   const isFlat = values.shape.length === 1 && countOf(shape.dims) === values.items.length
@@ -24,5 +24,5 @@ export function shapeOfValues(values: Values, shape: Shape | undefined): readonl
   return shape.dims
 }
 
-/** A zero anywhere means that there are no elements, however large the rest. */
+/** A zero dimension means no elements, however large the others. */
 export const countOf = (dims: readonly number[]): number | undefined => (dims.includes(0) ? 0 : countElements(dims))

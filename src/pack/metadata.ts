@@ -1,4 +1,4 @@
-// Metadata entries: a plain value, whose type follows from it, or an object that states more.
+// Metadata entries: a plain value, whose type is inferred, or an object that states more.
 
 import type { DType } from '../dtypes/index.js'
 import { bool } from '../dtypes/index.js'
@@ -12,7 +12,7 @@ import { encodeField, shapeOfValues } from './inline.js'
 import { readShape, type Shape, type SizeVariables } from './shape.js'
 import { readValues, smallestScalarType, smallestType } from './values.js'
 
-/** Metadata are kept in memory; what is larger is a tensor. */
+/** Metadata is kept in memory; larger values should be tensors. */
 const maxFileBytes = 64 << 20
 
 export interface MetadataContext extends FileContext {
@@ -66,7 +66,7 @@ const integerTypes: ReadonlySet<string> = new Set<IntegerType>([
 ])
 const floatTypes: ReadonlySet<string> = new Set<FloatType>(['f16', 'bf16', 'f8_e5m2', 'f32', 'f64'])
 
-/** The value as it comes out again when the file is read: rounded to its type. */
+/** The value as it will be read back: rounded to its type. */
 function scalar(field: Field, dtype: DType, values: ReturnType<typeof readValues>): MetaValue {
   const bytes = encodeField(field, dtype, values)
   const value = dtype.codec!.element(bytes, 0)
@@ -76,7 +76,7 @@ function scalar(field: Field, dtype: DType, values: ReturnType<typeof readValues
   return fail(field, packCodes.dtype, `a single ${dtype.id} has no place in metadata; write a list of one`)
 }
 
-/** Bit 0 first, and in the lowest bit of the first byte. */
+/** Bit 0 first, in the lowest bit of the first byte. */
 function packBitset(field: Field): MetaValue {
   const { value } = field
   const bits: readonly unknown[] | undefined =

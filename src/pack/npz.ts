@@ -1,5 +1,5 @@
-// Arrays inside an `.npz` file, which is a zip archive of `.npy` files. Stored and deflated members are read alike, as streams; the
-// archive's checksum of a member is compared when its last byte has gone by, before any output gets its name.
+// Arrays inside an `.npz` file, which is a zip archive of `.npy` files. Stored and deflated members are both read as streams. The checksum
+// of a member is compared after its last byte, before any output becomes visible.
 import { type ByteSource, defaultWindow } from '../bytes/index.js'
 import { combineCrc32 } from '../digest/crc32.js'
 import { createHasher } from '../digest/index.js'
@@ -12,7 +12,7 @@ import { listNames } from './shape.js'
 
 export interface ArchivedArray {
   readonly header: NpyHeader
-  /** What follows the header. */
+  /** The number of bytes after the header. */
   readonly size: number
   readonly payload: Payload
 }
@@ -20,7 +20,7 @@ export interface ArchivedArray {
 const extension = '.npy'
 const maxDirectory = 1 << 28
 
-/** The arrays of an archive that is open, by name: several tensors come from one file. */
+/** The arrays of each open archive, by name: several tensors can come from one file. */
 const archives = new WeakMap<ByteSource, Promise<ReadonlyMap<string, ZipMember>>>()
 
 export function arraysOf(source: ByteSource, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, ZipMember>> {
@@ -41,7 +41,7 @@ async function readArchive(
   return new Map(members.filter(isArray).map((member) => [member.name.slice(0, -extension.length), member]))
 }
 
-/** The array that is meant: the one that is named, or the one that is called like the field, or the only one. */
+/** Chooses an array: the one that is named, else the one named like the field, else the only one. */
 export function chooseArray(
   arrays: ReadonlyMap<string, ZipMember>,
   asked: string | undefined,
@@ -65,7 +65,7 @@ export async function openArray(
   const header = parseNpyHeader(head, strictReport(`${source.name} ${member.name}`))
   const size = member.size - header.dataOffset
   const payload = checkedPayload(source, member, head.slice(0, header.dataOffset))
-  // Elements in Fortran's order are not read from first to last later on, so the checksum is compared now.
+  // Elements in Fortran order will not be read from first to last, so the checksum is compared now.
   if (header.fortranOrder) for await (const _ of payload.chunks(defaultWindow, signal));
   return { header, size, payload }
 }

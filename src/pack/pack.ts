@@ -1,4 +1,4 @@
-// From a description to a model, which any format that can hold it then writes.
+// Turns a description into a model, which any suitable format can then write.
 import { type ByteSource, MemorySource } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import type { JsonValue, MetaValue, Model, Part, Tensor } from '../model/index.js'
@@ -9,21 +9,21 @@ import { readSizeVariables, type SizeVariables } from './shape.js'
 import { packTensor } from './tensors.js'
 
 export interface PackOptions {
-  /** What errors call the description. */
+  /** The name of the description in errors. */
   readonly name?: string | undefined
-  /** Opens a data file that the description names. Where it is absent, a description cannot name files. */
+  /** Opens a data file that the description names. Absent: a description cannot name files. */
   readonly readFile?: ((name: string) => Promise<ByteSource | Uint8Array>) | undefined
-  /** The file that the description came from; it becomes the first file of the model. */
+  /** The file that contains the description; it becomes the first file of the model. */
   readonly source?: ByteSource | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a description may have at the top. */
+/** The top-level fields of a description. */
 export const sections = ['sizevars', 'metadata', 'tensors'] as const
 
 /**
- * The model that a description describes. Everything in it is checked here but the values in files, which are checked as they are
- * read. The data files stay open until `closeModel`.
+ * The model that a description describes. Everything is checked here except values in files, which are checked as they are read. The data
+ * files stay open until `closeModel`.
  */
 export async function packModel(description: ModelDescription, options: PackOptions = {}): Promise<Model> {
   const file = options.name ?? options.source?.name ?? 'description'

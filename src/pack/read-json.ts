@@ -1,12 +1,12 @@
-// A description, or the data that fill one, as JSON text. Strict: a key that stands twice is an error. Objects become Maps, so that
-// `__proto__` is a name like any other; integers beyond 2^53-1 become bigints; 1.0 stays a float.
+// Reads a description, or the data that fills one, from JSON text. Duplicate keys are errors. Objects become Maps, so that `__proto__` is
+// an ordinary key; integers beyond 2^53-1 become bigints; 1.0 stays a float.
 import { jsonCodes, strictReport } from '../errors/index.js'
 import { memberPath } from '../wire/json/json.js'
 import { JsonScanner } from '../wire/json/scanner.js'
 import { packCodes } from './codes.js'
 import { Float } from './float.js'
 
-/** What JSON and YAML text becomes. */
+/** Parsed JSON or YAML. */
 export type Node = null | boolean | number | bigint | string | Float | Node[] | Map<string, Node>
 
 const maxDepth = 128
@@ -61,7 +61,7 @@ function readArray(scanner: JsonScanner, path: string): Node[] {
   return unwrapFloats(items)
 }
 
-/** One float makes a list of floats, so a long list of them needs only one that is marked. */
+/** One float makes a list of floats, so only one item of a long list needs the mark. */
 export function unwrapFloats(items: Node[]): Node[] {
   const hasPlain = items.some((each) => typeof each === 'number' && !Number.isInteger(each))
   let isMarked = hasPlain
@@ -74,7 +74,7 @@ export function unwrapFloats(items: Node[]): Node[] {
   return items
 }
 
-/** The same as plain objects, for code that a user wrote: there the difference between 1.0 and 1 is of no use. */
+/** The same as plain objects, for user code, where the difference between 1.0 and 1 does not matter. */
 export function toPlain(node: Node): unknown {
   if (node instanceof Float) return node.value
   if (Array.isArray(node)) return node.map(toPlain)

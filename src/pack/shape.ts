@@ -1,5 +1,4 @@
-// Size variables, and shapes that name them. A dimension is a number, a name, or a product of these; what it comes to must be what the
-// data have.
+// Size variables, and shapes that use them. A dimension is a number, a name, or a product of these; its value must match the data.
 import { toSafe } from '../bytes/index.js'
 import { packCodes } from './codes.js'
 import { describe, type Field, fail, item, membersOf } from './field.js'
@@ -24,7 +23,7 @@ export function readSizeVariables(field: Field | undefined): SizeVariables {
   return sizes
 }
 
-/** A shape as it was written and as it comes out. */
+/** A shape as written and as evaluated. */
 export interface Shape {
   readonly field: Field
   readonly dims: readonly number[]
@@ -52,14 +51,14 @@ function readDimension(field: Field, sizes: SizeVariables): number {
   return toSafe(size) ?? fail(field, packCodes.dimension, `${describe(value)} is ${size}, more than 2^53-1`)
 }
 
-/** Where only whole numbers make sense, 4.0 is one too. */
-function wholeNumber(given: unknown): bigint | undefined {
-  const value = given instanceof Float ? given.value : given
+/** 4.0 is accepted where only whole numbers make sense. */
+function wholeNumber(raw: unknown): bigint | undefined {
+  const value = raw instanceof Float ? raw.value : raw
   if (typeof value === 'bigint') return value
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined
 }
 
-/** `D`, `2*D`, `D * H`. A name is tried as a whole first: nothing forbids a name with a star in it. */
+/** `D`, `2*D`, `D * H`. The text is first tried as a single name: names may contain a star. */
 function product(field: Field, text: string, sizes: SizeVariables): bigint {
   const whole = sizes.get(text)
   if (whole !== undefined) return whole
@@ -76,13 +75,13 @@ function product(field: Field, text: string, sizes: SizeVariables): bigint {
   return size
 }
 
-export function listNames(names: Iterable<string>, most = 8): string {
+export function listNames(names: Iterable<string>, max = 8): string {
   const all = [...names]
-  const shown = all.slice(0, most).join(', ')
-  return all.length > most ? `${shown} and ${all.length - most} more` : shown
+  const shown = all.slice(0, max).join(', ')
+  return all.length > max ? `${shown} and ${all.length - max} more` : shown
 }
 
-/** Fails unless the data have the shape that was stated. Names the dimension, and the size variable behind it. */
+/** Fails unless the data has the stated shape. Names the dimension and its size variable. */
 export function requireShape(shape: Shape, actual: readonly number[], what: string): void {
   const { field, dims, written } = shape
   if (dims.length !== actual.length) {

@@ -1,4 +1,4 @@
-// Tensors: a list, a number or a typed array alone, or an object that states type, shape, quantization and where the data are.
+// Tensors: a list, a number or a typed array alone, or an object that states type, shape, quantization and the location of the data.
 import { bytesPayload, type Tensor } from '../model/index.js'
 import { packCodes } from './codes.js'
 import { type FileArray, readDataFile } from './data-file.js'

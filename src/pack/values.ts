@@ -1,4 +1,4 @@
-// Numbers of a description: a single one, lists in lists, or a typed array, flattened in row-major order.
+// Numbers of a description: a single one, nested lists, or a typed array, flattened in row-major order.
 import { bool, type DType, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 } from '../dtypes/index.js'
 import type { Code } from '../errors/index.js'
 import { packCodes } from './codes.js'
@@ -8,15 +8,15 @@ import { Float } from './float.js'
 export interface Values {
   readonly shape: readonly number[]
   readonly items: ArrayLike<number | bigint>
-  /** `none` when there are no items to judge by. */
+  /** `none` when there are no items. */
   readonly kind: 'bool' | 'int' | 'float' | 'none'
-  /** Set where the values came with a type. */
+  /** Set if the values came with a type. */
   readonly dtype?: DType
 }
 
-/** More levels than any tensor has; also ends lists that hold themselves. */
+/** Deeper than any tensor; also stops lists that contain themselves. */
 const maxRank = 64
-/** What stands for the floats that JSON has no notation for. */
+/** Stand for the floats that JSON cannot write. */
 export const specials: ReadonlyMap<unknown, number> = new Map([
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
@@ -68,13 +68,13 @@ export function readValues(field: Field): Values {
   return { shape, items, kind }
 }
 
-/** What kind of mistake it is that something stands where a number should. */
+/** The code for a non-number in the place of a number. */
 function codeFor(value: unknown, depth: number): Code {
   if (Array.isArray(value)) return packCodes.ragged
   return depth > 0 ? packCodes.mixed : packCodes['field-type']
 }
 
-/** The shape that the first items suggest. */
+/** The shape suggested by the first items. */
 function outline(value: unknown): number[] {
   const shape: number[] = []
   for (let inner = value; Array.isArray(inner) && shape.length <= maxRank; inner = inner[0]) shape.push(inner.length)
@@ -108,7 +108,7 @@ function readTypedArray(field: Field, value: ArrayBufferView): Values {
   return { shape: [items.length], items, kind: items.length === 0 ? 'none' : kind, dtype }
 }
 
-/** An error about one item, named by its place in the lists: `data[3][0]`. */
+/** An error about one item, identified by its position: `data[3][0]`. */
 export function failAt(
   field: Omit<Field, 'value'>,
   shape: readonly number[],
@@ -125,7 +125,7 @@ export function failAt(
   return fail({ ...field, path: `${field.path}${place}` }, code, message)
 }
 
-/** What NumPy makes of a list: i64, f64 or bool. */
+/** The type that NumPy gives a list: i64, f64 or bool. */
 export function defaultType(field: Field, values: Values): DType {
   if (values.dtype) return values.dtype
   if (values.kind === 'bool') return bool
@@ -133,7 +133,7 @@ export function defaultType(field: Field, values: Values): DType {
   return smallestInteger(field, values, [i64, u64])
 }
 
-/** What the metadata store of a list: the smallest signed type that holds all items, f32, or bool. */
+/** The type that metadata stores a list as: the smallest signed type that holds all items, f32, or bool. */
 export function smallestType(field: Field, values: Values): DType {
   if (values.dtype) return values.dtype
   if (values.kind === 'bool') return bool
@@ -141,7 +141,7 @@ export function smallestType(field: Field, values: Values): DType {
   return smallestInteger(field, values, [i8, i16, i32, i64, u64])
 }
 
-/** The same for a single number: unsigned where it is not negative. */
+/** The same for a single number: unsigned unless it is negative. */
 export function smallestScalarType(field: Field, values: Values): DType {
   if (values.kind !== 'int') return smallestType(field, values)
   return smallestInteger(field, values, values.items[0]! >= 0 ? [u8, u16, u32, u64] : [i8, i16, i32, i64])
@@ -154,8 +154,8 @@ function smallestInteger(field: Field, { items, shape }: Values, candidates: rea
     if (items[i]! > items[highest]!) highest = i
   }
   const found = candidates.find((dtype) => {
-    const [least, most] = integerRange(dtype)
-    return items[lowest]! >= least && items[highest]! <= most
+    const [min, max] = integerRange(dtype)
+    return items[lowest]! >= min && items[highest]! <= max
   })
   if (found) return found
   const isTooHigh = items[highest]! > 2n ** 64n - 1n
@@ -168,7 +168,7 @@ function smallestInteger(field: Field, { items, shape }: Values, candidates: rea
   return failAt(field, shape, culprit, packCodes['value-range'], message)
 }
 
-/** Exact, where a number would round the ends of 64-bit types. */
+/** As bigints: numbers would round the limits of 64-bit types. */
 export function integerRange(dtype: DType): readonly [lowest: bigint, highest: bigint] {
   const bits = BigInt((dtype.group.bytes * 8) / dtype.group.elements)
   return dtype.kind === 'int' ? [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n] : [0n, 2n ** bits - 1n]

@@ -1,32 +1,31 @@
-// What was fetched from a server, in blocks of 64 KiB. Small reads over a network are made larger: a read asks for all missing blocks that
-// it touches in one request, and recent blocks stay in memory. Whoever reads on and on says how far, or shows it by going on where
-// the last request ended, and gets it from one long request, of which only a block at a time is held. A store can keep blocks
-// beyond the process.
+// Caches a remote file in blocks of 64 KiB. A read fetches all missing blocks that it touches in one request, and recent blocks stay in
+// memory. Sequential readers announce how far they will read, or continue where the last request ended; they are served from one long
+// request, of which only one block at a time is held. A store can keep blocks beyond the process.
 import type { RangeStream } from './range-stream.js'
 
 export interface RangeStore {
-  /** The blocks that are there. */
+  /** The stored blocks. */
   list(key: string): Promise<Set<number>>
-  /** The block, or undefined when it is not there or does not pass its own check. */
+  /** The block, or undefined if it is not stored or fails its check. */
   get(key: string, block: number): Promise<Uint8Array | undefined>
   put(key: string, block: number, bytes: Uint8Array): Promise<void>
 }
 
 export const blockSize = 65_536
-/** What servers and proxies take as one request. */
-export const largestRequest = 64 * 2 ** 20
+/** Larger requests are refused by some servers and proxies. */
+export const maxRequest = 64 * 2 ** 20
 const keptBlocks = 256
-/** Reads that go on for so long are not kept in memory. */
+/** Blocks of longer reads are not kept in memory. */
 const largeRead = 4 * 2 ** 20
-/** Requests that are open at a time, for those who read several things side by side. */
+/** Concurrent requests, for callers that read several ranges side by side. */
 const maxStreams = 4
-/** Blocks on their way into the store, while the next ones come. */
+/** Blocks being written to the store while the next ones arrive. */
 const maxWriting = 16
 
 export interface Wanted {
   readonly offset: number
   readonly target: Uint8Array
-  /** How many bytes behind the target will be wanted next. */
+  /** How many bytes after the target will be read next. */
   readonly ahead: number
   readonly signal: AbortSignal
 }
@@ -40,10 +39,10 @@ export class BlockCache {
   #stored: Promise<Set<number>> | undefined
   #streams: RangeStream[] = []
   readonly #writing = new Set<Promise<void>>()
-  /** The last request: the block behind it, and how many it asked for. */
+  /** The last request: the block after it, and how many blocks it asked for. */
   #last = { end: -1, count: 0 }
 
-  /** `key` names the state of the file; without one nothing is stored beyond this object. */
+  /** `key` identifies the version of the file; without one nothing is stored beyond this object. */
   constructor(
     size: number,
     request: (start: number, end: number) => RangeStream,
@@ -67,7 +66,7 @@ export class BlockCache {
       const part = bytes.subarray(from, from + end - at)
       target.set(part, at - offset)
       at += part.byteLength
-      // A block in the middle of something long is not wanted again soon.
+      // A block in the middle of a long read is not needed again soon.
       if (isLong && from + part.byteLength === bytes.byteLength) this.#blocks.delete(block)
       else this.#keep(block, bytes)
     }
@@ -88,7 +87,7 @@ export class BlockCache {
     const start = block * blockSize
     const open = this.#streams.find((stream) => stream.position === start)
     const stream = open ?? this.#request(start, await this.#endOfRun(block, wanted))
-    // While it is read from, nobody else can find it.
+    // Other reads must not use the stream meanwhile.
     this.#streams = this.#streams.filter((each) => each !== open)
     const bytes = new Uint8Array(this.#lengthOf(block))
     await stream.readInto(bytes, wanted.signal)
@@ -104,20 +103,20 @@ export class BlockCache {
     while (this.#writing.size >= maxWriting) await Promise.race(this.#writing)
   }
 
-  /** Blocks that are missing and will be wanted come together, up to one that is there. */
+  /** Missing blocks that will be read are fetched together, up to the next known one. */
   async #endOfRun(block: number, { offset, target, ahead }: Wanted): Promise<number> {
     const wanted = Math.ceil((offset + target.byteLength + ahead) / blockSize) - block
-    // What is not read of a request does not come, so that guessing too much costs little.
+    // The unread rest of a request is never transferred, so asking for too much costs little.
     const guessed = block === this.#last.end ? 2 * this.#last.count : 0
-    const end = await this.#firstKnown(block, block + Math.min(Math.max(wanted, guessed), largestRequest / blockSize))
+    const end = await this.#firstKnown(block, block + Math.min(Math.max(wanted, guessed), maxRequest / blockSize))
     this.#last = { end, count: end - block }
     return Math.min(end * blockSize, this.#size)
   }
 
-  /** The first block behind `block` that is there already, or `most`. */
-  async #firstKnown(block: number, most: number): Promise<number> {
+  /** The first known block after `block`, or `max`. */
+  async #firstKnown(block: number, max: number): Promise<number> {
     const stored = await this.#stored
-    const last = Math.min(most, Math.ceil(this.#size / blockSize))
+    const last = Math.min(max, Math.ceil(this.#size / blockSize))
     let end = block + 1
     while (end < last && !this.#blocks.has(end) && !stored?.has(end)) end++
     return end
@@ -127,14 +126,14 @@ export class BlockCache {
     return Math.min(blockSize, this.#size - block * blockSize)
   }
 
-  /** The block that was used last is dropped last. */
+  /** Drops the least recently used block. */
   #keep(block: number, bytes: Uint8Array): void {
     this.#blocks.delete(block)
     this.#blocks.set(block, bytes)
     if (this.#blocks.size > keptBlocks) this.#blocks.delete(this.#blocks.keys().next().value!)
   }
 
-  /** Ends requests that nobody read to their end. */
+  /** Cancels requests that were not read to their end. */
   async close(): Promise<void> {
     const streams = this.#streams
     this.#streams = []

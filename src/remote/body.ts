@@ -1,4 +1,4 @@
-// Bodies of answers, taken as they come and measured against what was announced.
+// Response bodies, read as they arrive and checked against the announced length.
 import { type ByteSource, joinBytes, MemorySource } from '../bytes/index.js'
 import { type Finding, failWith, findingOf } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
@@ -7,17 +7,17 @@ import { defaultIdleTimeout, type RequestSettings } from './request.js'
 import { BrokenConnection } from './retry.js'
 
 export interface BodyOptions extends RequestSettings, PaceOptions {
-  /** The most bytes that are downloaded from a server that cannot send ranges. */
+  /** The maximum number of bytes downloaded from a server that does not support ranges. */
   readonly downloadLimit?: number | undefined
   /** Where such a download goes. Default: into memory. */
   readonly keepWhole?: ((body: AsyncIterable<Uint8Array>, name: string) => Promise<ByteSource>) | undefined
-  /** Told when the server cannot send ranges. */
+  /** Called when the server does not support ranges. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
 }
 
 const defaultDownloadLimit = 2 ** 30
 
-/** The next piece of a body, or undefined at its end; a silence longer than the idle timeout counts as a broken connection. */
+/** The next chunk of a body, or undefined at its end. A silence longer than the idle timeout counts as a broken connection. */
 export async function nextChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   { idleTimeout = defaultIdleTimeout }: BodyOptions,
@@ -36,7 +36,7 @@ export async function nextChunk(
   return value
 }
 
-/** The body as it comes. */
+/** The body as it arrives. */
 async function* pour(
   response: Response,
   url: URL,
@@ -57,7 +57,7 @@ async function* pour(
   }
 }
 
-/** The same where its length is known. */
+/** The same for a known length. */
 async function* pourExactly(
   body: AsyncIterable<Uint8Array>,
   url: URL,
@@ -93,7 +93,7 @@ export async function readBody(
   return bytes
 }
 
-/** The server ignored the range: everything is taken, within a limit, and the user is told. */
+/** The server ignored the range: everything is downloaded, up to a limit, and the user is told. */
 export async function downloadWhole(
   response: Response,
   url: URL,
@@ -101,7 +101,7 @@ export async function downloadWhole(
   signal: AbortSignal,
 ): Promise<ByteSource> {
   const limit = options.downloadLimit ?? defaultDownloadLimit
-  // The length of a compressed body says nothing about the file.
+  // The length of a compressed body is not the length of the file.
   const isEncoded = (response.headers.get('content-encoding') ?? 'identity') !== 'identity'
   const announced = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0)
   if (announced > limit) {

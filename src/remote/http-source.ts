@@ -1,6 +1,5 @@
-// A file on an HTTP server as a byte source. The first request brings 64 KiB, or as much as the caller will want, and the size; later ones
-// bring what is asked for, in ranges of at most 64 MiB. The version of the file is pinned by its ETag, so that all bytes belong to
-// one state of it.
+// A file on an HTTP server as a byte source. The first request fetches 64 KiB, or as much as the caller will need, and the size; later ones
+// fetch what is read, in ranges of at most 64 MiB. The version of the file is pinned by its ETag, so that all bytes belong to one version.
 import {
   type ByteSource,
   checkAborted,
@@ -12,7 +11,7 @@ import {
   type SourceHandle,
 } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
-import { BlockCache, largestRequest, type RangeStore } from './block-cache.js'
+import { BlockCache, maxRequest, type RangeStore } from './block-cache.js'
 import { type BodyOptions, downloadWhole, readBody } from './body.js'
 import { remoteCodes } from './codes.js'
 import { RangeStream, type SentRange } from './range-stream.js'
@@ -20,28 +19,28 @@ import { parseAddress, requestRange, StatusError } from './request.js'
 import { withRetries } from './retry.js'
 
 export interface HttpOptions extends BodyOptions {
-  /** Keeps what was fetched beyond this process. */
+  /** Keeps fetched blocks beyond this process. */
   readonly store?: RangeStore | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 const firstRequest = 65_536
 
-/** What identifies a state of the file on the server. */
+/** Identifies a version of the file on the server. */
 interface Version {
   readonly size: number
   readonly etag: string | undefined
   readonly modified: string | undefined
 }
 
-/** The first answer. */
+/** The result of the first request. */
 interface Opened {
   readonly version: Version
-  /** Where the last redirect led. */
+  /** The target of the last redirect. */
   readonly nearest: URL
   /** The first bytes. */
   readonly head: Uint8Array
-  /** All of them, where the server cannot send ranges. */
+  /** The whole file, if the server does not support ranges. */
   readonly whole?: ByteSource
 }
 
@@ -54,7 +53,7 @@ export class HttpSource implements ByteSource {
   readonly #head: Uint8Array
   readonly #whole: ByteSource | undefined
   readonly #cache: BlockCache
-  /** Asked first, until it says no. */
+  /** Asked first, until it refuses. */
   #nearest: URL
   readonly #closing = new AbortController()
 
@@ -68,7 +67,7 @@ export class HttpSource implements ByteSource {
     this.#head = head
     this.#whole = whole
     const { etag } = version
-    // A weak ETag can stand for different bytes that mean the same.
+    // A weak ETag can stand for different bytes.
     const key = etag === undefined || isWeak(etag) ? undefined : `${url.href} ${etag} ${version.size}`
     const request = (start: number, end: number): RangeStream =>
       new RangeStream(url, (first, last, signal) => this.#ask(first, last, signal), options, start, end)
@@ -79,20 +78,20 @@ export class HttpSource implements ByteSource {
     const { url, headers } = parseAddress(address, options.headers)
     const own = { ...options, headers }
     const signal = options.signal ?? new AbortController().signal
-    const first = Math.min(Math.max(hint.first ?? 0, firstRequest), largestRequest)
+    const first = Math.min(Math.max(hint.first ?? 0, firstRequest), maxRequest)
     return withRetries(url, 0, own, signal, async (attempt) => {
       const { response, url: nearest } = await requestRange(url, [0, first - 1], own, {}, attempt)
       try {
         return new HttpSource(url, own, await readFirst(response, url, nearest, first, own, attempt))
       } catch (error) {
-        // A body that was read is no longer there to be given up.
+        // The body can no longer be cancelled if it was read.
         await response.body?.cancel().catch(() => {})
         throw error
       }
     })
   }
 
-  /** Other threads read a download that lies in a file of this machine. */
+  /** Other threads can read a download that is in a local file. */
   get handle(): SourceHandle | undefined {
     return this.#whole?.handle
   }
@@ -144,7 +143,7 @@ export class HttpSource implements ByteSource {
     await this.#whole?.close()
   }
 
-  /** The answer is the range or the beginning of it, from the same state of the file. */
+  /** The response is the range or the beginning of it, from the same version of the file. */
   async #ask(first: number, last: number, signal: AbortSignal): Promise<SentRange> {
     const { etag } = this.#version
     const conditions: Record<string, string> = etag === undefined || isWeak(etag) ? {} : { 'If-Match': etag }
@@ -164,14 +163,14 @@ export class HttpSource implements ByteSource {
     if (response.status !== 206) mismatch(`status ${response.status} instead of the range`)
     const range = contentRange(response, this.#url, first)
     this.#assertSame(versionOf(response, range.size), first)
-    // A server may send less; then the rest is asked for again.
+    // A server may send less; the rest is requested again.
     if (range.first !== first || range.last > last) {
       mismatch(`bytes ${first}-${last} were asked for, ${range.first}-${range.last} came`)
     }
     return range.last + 1
   }
 
-  /** Redirect targets are often signed and expire: when one says no, the way is found anew. */
+  /** Redirect targets are often signed and expire: if one refuses, the redirect is resolved again. */
   async #find(range: readonly [number, number], conditions: Readonly<Record<string, string>>, signal: AbortSignal) {
     const isShortcut = this.#nearest.href !== this.#url.href
     if (!isShortcut) return requestRange(this.#url, range, this.#options, conditions, signal)
@@ -188,7 +187,7 @@ export class HttpSource implements ByteSource {
 
   #assertSame(now: Version, offset: number): void {
     const before = this.#version
-    // An answer that has lost its ETag must at least have kept its date.
+    // A response without the ETag must at least have the same date.
     const isDated = now.modified !== undefined && now.modified === before.modified
     const isSame =
       now.size === before.size &&
@@ -232,7 +231,7 @@ async function readFirst(
 
 const isWeak = (etag: string): boolean => etag.startsWith('W/')
 
-/** Only an empty file has no first byte; some servers do not say how long it is. */
+/** Only an empty file has no first byte; some servers do not state its length. */
 function assertEmpty(response: Response, url: URL): void {
   const size = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
   if (size === undefined || Number(size) === 0) return

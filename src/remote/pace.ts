@@ -1,12 +1,12 @@
-// How fast a body comes. A server that sends a byte now and then never falls silent and never ends; it is given up. Only the time that
-// somebody waits for bytes counts: a reader that takes its time is not the server's fault.
+// Gives up on servers that send a byte now and then: they are never silent and never finish. Only time spent waiting for bytes counts, so a
+// slow reader is not the server's fault.
 import { failWith } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 
 export interface PaceOptions {
-  /** Fewer bytes per second than this, on average over the window, and the download is given up. 0: never. Default: 1 KiB. */
+  /** The download is given up below this average rate, in bytes per second. 0: never. Default: 1 KiB. */
   readonly minRate?: number | undefined
-  /** Milliseconds of waiting over which the rate is taken. Default: 30 s. */
+  /** Milliseconds of waiting over which the rate is measured. Default: 30 s. */
   readonly rateWindow?: number | undefined
 }
 
@@ -23,7 +23,7 @@ export class Pace {
     this.#window = rateWindow
   }
 
-  /** Counts bytes that came, and the milliseconds of waiting for them; throws when it is too little for too long. */
+  /** Adds received bytes and the milliseconds spent waiting for them; throws if the rate was too low for too long. */
   add(bytes: number, waited: number): void {
     this.#bytes += bytes
     this.#waited += waited

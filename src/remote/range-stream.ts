@@ -1,5 +1,5 @@
-// One range of a file on its way from a server. It is read in pieces, as far as somebody wants it; when the connection breaks, the rest is
-// asked for again from where it stopped.
+// Streams one range of a file from a server. It is read in pieces, as far as needed; if the connection breaks, the rest is requested again
+// from where it stopped.
 import { failWith } from '../errors/index.js'
 import { type BodyOptions, nextChunk } from './body.js'
 import { remoteCodes } from './codes.js'
@@ -8,11 +8,11 @@ import { BrokenConnection, withRetries } from './retry.js'
 
 export interface SentRange {
   readonly response: Response
-  /** Where the range of the answer ends, which may be sooner than was asked for. */
+  /** Where the range of the response ends, which may be earlier than requested. */
   readonly end: number
 }
 
-/** Asks for bytes `first` to `last`; the answer is that range, or the beginning of it. */
+/** Requests bytes `first` to `last`; the response is that range, or the beginning of it. */
 export type AskRange = (first: number, last: number, signal: AbortSignal) => Promise<SentRange>
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
@@ -26,9 +26,9 @@ export class RangeStream {
   readonly #end: number
   readonly #pace: Pace
   #reader: Reader | undefined
-  /** Where the answer that is being read says that it ends. */
+  /** The end that the current response announced. */
   #announced = 0
-  /** What came but was not wanted yet. */
+  /** Bytes that arrived but were not read yet. */
   #rest: Uint8Array = nothing
   /** The offset of the next byte. */
   position: number
@@ -67,7 +67,7 @@ export class RangeStream {
     })
   }
 
-  /** The next piece. An answer that ends early is followed by another for the rest, as long as something comes at all. */
+  /** The next chunk. A response that ends early is followed by another request for the rest, as long as anything arrives. */
   async #receive(signal: AbortSignal): Promise<Uint8Array> {
     for (let hasReader = this.#reader !== undefined; ; hasReader = false) {
       if (!this.#reader) {
@@ -76,7 +76,7 @@ export class RangeStream {
         this.#announced = end
       }
       const chunk = this.#reader && (await nextChunk(this.#reader, this.#options, this.#pace, signal))
-      if (chunk && chunk.byteLength > this.#announced - this.position) this.#failOver()
+      if (chunk && chunk.byteLength > this.#announced - this.position) this.#failTooMany()
       if (chunk) return chunk
       this.#reader = undefined
       if (!hasReader) throw new BrokenConnection(`the connection ended ${this.#end - this.position} bytes early`)
@@ -88,11 +88,11 @@ export class RangeStream {
       this.#reader &&
       (await nextChunk(this.#reader, this.#options, this.#pace, new AbortController().signal)) !== undefined
     this.#reader = undefined
-    if (isMore) this.#failOver()
+    if (isMore) this.#failTooMany()
   }
 
-  /** What comes behind the range was not asked for, so that what came before it is not to be trusted either. */
-  #failOver(): never {
+  /** Bytes beyond the requested range mean that those before them cannot be trusted either. */
+  #failTooMany(): never {
     const message = 'more bytes came than the answer announced'
     failWith(remoteCodes['range-mismatch'], { file: this.#url.href, offset: this.position, message })
   }

@@ -1,30 +1,30 @@
-// One ranged GET, done carefully: redirects are followed by hand so that headers of the caller never reach another origin, failures that
-// may pass are tried again, and every answer is compared with what was asked.
+// One ranged GET: redirects are followed manually so that headers of the caller never reach another origin, transient failures are retried,
+// and every response is compared with the request.
 import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 
 export interface RequestSettings {
-  /** What the caller adds, for example Authorization. Never sent to another origin than the one the user typed. */
+  /** Headers of the caller, such as Authorization. Never sent to an origin other than the one the user typed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly fetch?: typeof fetch | undefined
-  /** How often a request is tried, the first time included. */
+  /** How many times a request is tried, including the first. */
   readonly tries?: number | undefined
   /** Milliseconds before the second try; doubled each time. */
   readonly backoff?: number | undefined
-  /** Milliseconds without any byte after which a connection counts as broken. */
+  /** Milliseconds of silence after which a connection counts as broken. */
   readonly idleTimeout?: number | undefined
-  /** Refuses addresses before they are asked; throws. */
+  /** Throws for addresses that must not be requested. */
   readonly checkAddress?: ((url: URL) => Promise<void> | void) | undefined
 }
 
 export interface RangeAnswer {
   readonly response: Response
-  /** Where the bytes came from, after redirects. */
+  /** The address of the response, after redirects. */
   readonly url: URL
 }
 
-/** A name and password in the address are sent like any other header of the caller; `fetch` takes none there, and messages show none. */
+/** Credentials in the address are sent as a header: `fetch` does not accept them, and messages must not show them. */
 export function parseAddress(
   address: string,
   headers: RequestSettings['headers'],
@@ -42,7 +42,7 @@ export function parseAddress(
   return { url, headers: { Authorization: `Basic ${btoa(String.fromCharCode(...credentials))}`, ...headers } }
 }
 
-/** A percent sign that begins no code stands for itself, as in the address. */
+/** A percent sign that starts no escape stands for itself. */
 const decodePercent = (text: string): string =>
   text.replace(/(%[0-9a-f]{2})+/gi, (codes) => {
     const bytes = codes.match(/[^%]{2}/g)!.map((code) => Number.parseInt(code, 16))
@@ -52,7 +52,7 @@ const decodePercent = (text: string): string =>
 const maxRedirects = 8
 const passing: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Sends a GET for `range` (both ends inclusive), following redirects. Only statuses 200, 206 and 416 come back. */
+/** Sends a GET for `range` (both ends inclusive), following redirects. Only statuses 200, 206 and 416 are returned. */
 export async function requestRange(
   start: URL,
   range: readonly [first: number, last: number],
@@ -88,7 +88,7 @@ export async function requestRange(
 
 export const defaultIdleTimeout = 30_000
 
-/** Sends a request. A server that takes it and says nothing counts as a broken connection, like one that stops in the middle. */
+/** Sends a request. A server that does not respond counts as a broken connection, like one that stops in the middle. */
 async function answerTo(
   url: URL,
   init: RequestInit,
@@ -106,13 +106,13 @@ async function answerTo(
 
 /**
  * Whether a page belongs to another origin than the address. Its browser would have to ask the server for permission to send a condition,
- * which few servers give. Answers are compared with the version that is wanted in any case.
+ * which few servers grant. Responses are compared with the expected version in any case.
  */
 const isForeign = (url: URL): boolean => globalThis.location !== undefined && globalThis.location.origin !== url.origin
 
 /**
- * Browsers do not tell where a redirect leads, so the browser has to follow it. It takes Authorization away where the origin changes, and
- * no other header.
+ * Browsers do not reveal where a redirect leads, so the browser has to follow it. It drops Authorization if the origin changes, but no
+ * other header.
  */
 async function followUnseen(
   from: URL,
@@ -139,7 +139,7 @@ async function followUnseen(
   throw new StatusError(status, from.href, first, response.headers.get('retry-after'))
 }
 
-/** Ranges of a compressed file are not ranges of the file. */
+/** A range of a compressed file is not a range of the file. */
 async function refuseEncoded(response: Response, url: URL, offset: number): Promise<void> {
   const encoding = response.headers.get('content-encoding') ?? 'identity'
   if (encoding === 'identity' || encoding === '') return
@@ -160,20 +160,20 @@ function redirectTarget(response: Response, from: URL, start: URL): URL {
   if (from.protocol === 'https:' && next.protocol === 'http:') {
     return failWith(remoteCodes.redirect, { file: start.href, message: 'a redirect leads from https to http' })
   }
-  // Whatever stands there, it is not the caller's to send; and `fetch` takes no address with a name and password in it.
+  // Credentials there are not the caller's to send, and `fetch` does not accept them.
   next.username = ''
   next.password = ''
   return next
 }
 
-/** Milliseconds; servers give seconds or a date. */
+/** Milliseconds; servers send seconds or a date. */
 function waitingTime(text: string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) * 1000
   const date = Date.parse(text)
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }
 
-/** An answer that means no; some of them may mean yes a little later. */
+/** An error status; some are transient. */
 export class StatusError extends Error {
   readonly status: number
   readonly offset: number

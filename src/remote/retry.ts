@@ -1,10 +1,10 @@
-// Failures that may pass are tried again, with pauses that grow. What does not pass becomes an error with a code.
+// Retries transient failures, with growing pauses. Others become an error with a code.
 import { checkAborted } from '../bytes/index.js'
 import { findingOf, TareError } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 import { type RequestSettings, StatusError } from './request.js'
 
-/** Signals a failure that may pass: the bytes so far are good. */
+/** A transient failure; the bytes so far are good. */
 export class BrokenConnection extends Error {}
 
 export async function withRetries<T>(

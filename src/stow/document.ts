@@ -1,6 +1,6 @@
-// What a container has no place for travels in a JSON text under one metadata key, so that the way home gives it back in its own form:
-// metadata of foreign types, parts, and what tensors are called, typed or annotated with elsewhere. Any reader sees a string and leaves it
-// alone. The text is plain ASCII, so every container's rules for strings hold; where values must be short it lies in several pieces.
+// Content that a container has no place for is stowed: it travels as JSON text under one metadata key and is restored on the way back. This
+// covers metadata of foreign types, parts, and original names, types and annotations of tensors. Other readers see a string and leave it
+// alone. The text is ASCII, so every container accepts it; where values must be short it is split into several entries.
 
 import type { TypedJson } from '../content/typed-json.js'
 import {
@@ -12,7 +12,7 @@ import {
   stowageKey,
 } from '../model/index.js'
 
-/** The format that the model was made for, with what it says about itself. */
+/** The format that the model was made for, with its version and variant. */
 export interface Origin {
   readonly format: string
   readonly version?: string | undefined
@@ -30,7 +30,7 @@ export interface StowedTensor {
   readonly encoding?: string
   readonly shape?: readonly Dim[]
   readonly order?: 'column'
-  /** Its bytes lie in the container as a row of u8. */
+  /** Its bytes are stored in the container as a vector of u8. */
   readonly bytes?: true
   /** Declared without data. */
   readonly absent?: true
@@ -51,18 +51,18 @@ export interface StowedPart {
   readonly content?: JsonValue
 }
 
-/** The entry's own value, and what stands for it in the container, if anything does. */
+/** The original value, and the value stored in its place, if any. */
 export type StowedEntry = readonly [key: string, own: TypedJson, instead?: TypedJson]
 
 export interface Stowage {
   readonly version: 1
   readonly from: Origin
   readonly metadata?: readonly StowedEntry[]
-  /** Keys that the container's own rules demand, and that the model did not have. */
+  /** Keys that the container requires and the model did not have. */
   readonly added?: readonly string[]
   readonly parts?: readonly StowedPart[]
   readonly tensors?: readonly StowedTensor[]
-  /** Where a container sorts: the place of each key or name in the sorted list, in the model's own order. */
+  /** For containers that sort: the sorted position of each key or name, in the model's own order. */
   readonly keyOrder?: readonly number[]
   readonly tensorOrder?: readonly number[]
 }
@@ -71,11 +71,11 @@ export function encodeStowage(stowage: Stowage): string {
   return JSON.stringify(stowage).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Whether a key is that one, or one of its further pieces. Entries of a model that have such a key and are no stowage must stand elsewhere. */
+/** Whether a key is the stowage key or that of a further piece. A model's own entry with such a key must be stored elsewhere. */
 export const isStowageKey = (key: string): boolean =>
   key.startsWith(stowageKey) && /^(\.\d+)?$/.test(key.slice(stowageKey.length))
 
-/** The stowage among metadata, and the metadata without it; undefined when there is none that can be understood. */
+/** The stowage in metadata, and the metadata without it; undefined if there is none that can be parsed. */
 export function findStowage(metadata: Metadata): { stowage: Stowage; rest: Map<string, MetaValue> } | undefined {
   const pieces: string[] = []
   for (let value = metadata.get(stowageKey); value?.type === 'str' && !value.bytes; ) {
@@ -89,7 +89,7 @@ export function findStowage(metadata: Metadata): { stowage: Stowage; rest: Map<s
   return { stowage, rest }
 }
 
-/** What is nested deeper than any metadata that a format reads was not put here by tare, and nothing that follows it down would come back. */
+/** Deeper nesting than any format reads was not written by tare. */
 const maxLevels = 512
 
 function isTooDeep(json: string): boolean {
@@ -133,13 +133,13 @@ function parseStowage(text: string): Stowage | undefined {
 type Test = (value: unknown) => boolean
 const isText: Test = (value) => typeof value === 'string'
 const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-/** Beyond 2^53-1 the digits of a 64-bit number. */
+/** Decimal digits beyond 2^53-1. */
 const isDim: Test = (value) =>
   isCount(value) || (isText(value) && /^\d{16,20}$/.test(value as string) && BigInt(value as string) < 2n ** 64n)
 const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNumber: Test = (value) => typeof value === 'number'
 
-/** Nothing, or a list whose items pass. */
+/** Undefined, or a list whose items pass. */
 const isListOf = (value: unknown, test: Test): boolean =>
   value === undefined || (Array.isArray(value) && value.every(test))
 const isOptional = (value: unknown, test: Test): boolean => value === undefined || test(value)

@@ -1,4 +1,4 @@
-// Some containers sort what they hold. The order that a model had is kept as the place of each name in the sorted list.
+// Some containers sort their entries. The model's order is kept as the sorted position of each name.
 import { compareUtf8 } from '../bytes/index.js'
 
 export function orderOf(names: readonly string[]): number[] {
@@ -8,7 +8,7 @@ export function orderOf(names: readonly string[]): number[] {
 
 export const isSorted = (order: readonly number[]): boolean => order.every((place, i) => place === i)
 
-/** The items in the order that was kept; as they are when it does not fit them. */
+/** The items in the stored order; unchanged if it does not fit them. */
 export function inOrder<T>(items: readonly T[], nameOf: (item: T) => string, order?: readonly number[]): readonly T[] {
   if (!order || order.length !== items.length || new Set(order).size !== order.length) return items
   const sorted = items.toSorted((a, b) => compareUtf8(nameOf(a), nameOf(b)))

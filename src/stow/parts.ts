@@ -1,4 +1,4 @@
-// Parts on their way through containers that have no place for them. Files and vocabularies are kept as text where they are text.
+// Stows and restores parts. Files and vocabularies are kept as text if they are text.
 import { decodeUtf8, encodeUtf8, fromBase64, fromHex, toBase64, toHex } from '../bytes/index.js'
 import { fileKind } from '../content/companions.js'
 import {
@@ -14,13 +14,12 @@ import { bytesPayload, type Implementation, type JsonValue, type Part, readPaylo
 import type { StowedPart } from './document.js'
 import { fromPlainData, toPlainData } from './plain-data.js'
 
-/** Larger parts do not belong into metadata, which every reader takes into memory. */
+/** Larger parts do not belong in metadata, which every reader loads into memory. */
 const maxBytes = 16 << 20
 
-/** Names for dimensions. */
 const sizesKind = 'size-variables'
 
-/** A reason why the part cannot be stowed, or its description. */
+/** The description, or why the part cannot be stowed. */
 export async function describePart(part: Part, owner: string, signal?: AbortSignal): Promise<StowedPart | string> {
   const { kind, sharing, name, value, data } = part
   if (sharing === 'derived') return 'it is computed anew'
@@ -51,14 +50,14 @@ function plainContent(part: Part): JsonValue | undefined {
   return { tokens: tokens.map((token) => decodeUtf8(token) ?? { $bytes: toHex(token) }), special: { ...special } }
 }
 
-/** Kinds whose content this file knows; all others are for the format that they belong to. */
+/** Kinds whose content is handled here; all others are for the format that owns them. */
 const isCommon = (kind: string): boolean => [vocabularyKind, fileKind, sizesKind].includes(kind)
 
 const ownerOf = async (id: string): Promise<Implementation | undefined> => formatById(id)?.load()
 
-/** The part as it was; undefined when nobody understands the description. */
-export async function restorePart(told: StowedPart): Promise<Part | undefined> {
-  const { kind, sharing, owner, name, value, text, base64, content } = told
+/** The original part; undefined if the description cannot be used. */
+export async function restorePart(stowed: StowedPart): Promise<Part | undefined> {
+  const { kind, sharing, owner, name, value, text, base64, content } = stowed
   const bytes = text === undefined ? (base64 === undefined ? undefined : fromBase64(base64)) : encodeUtf8(text)
   if (base64 !== undefined && !bytes) return undefined
   if (kind === vocabularyKind) return restoreVocabulary(content)
@@ -73,7 +72,7 @@ export async function restorePart(told: StowedPart): Promise<Part | undefined> {
   }
   if (kind === fileKind) return part.data && name !== undefined ? { ...part, owner: undefined } : undefined
   if (kind === sizesKind) return isSizes(part.content) ? { ...part, owner: undefined } : undefined
-  // Content is what code works with: only the format that gave it can tell whether it is what it should be.
+  // Only the format that created the content can tell whether it is valid.
   return (await ownerOf(owner))?.restorePart?.(part)
 }
 

@@ -1,9 +1,9 @@
-// The content of parts as JSON: maps, bytes, big integers and numbers that JSON cannot say become objects with one key that starts with
-// "$". What is none of these (functions, objects of classes) has no such form.
+// The content of parts as JSON: maps, bytes, big integers and numbers that JSON cannot express become objects with one key that starts with
+// "$". Functions and class instances have no such form.
 import { fromHex, toHex } from '../bytes/index.js'
 import type { JsonValue } from '../model/index.js'
 
-/** Undefined when there is something in it that has no form in JSON. */
+/** Undefined if something in the value has no JSON form. */
 export function toPlainData(value: unknown): JsonValue | undefined {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number') return plainNumber(value)
@@ -33,7 +33,7 @@ const isPlainObject = (value: object): boolean =>
 const allOf = (items: readonly (JsonValue | undefined)[]): JsonValue[] | undefined =>
   items.includes(undefined) ? undefined : (items as JsonValue[])
 
-/** Whatever the JSON is, this gives something; whoever uses it checks that it is what it should be. */
+/** Accepts any JSON; the caller checks that the result is what it should be. */
 export function fromPlainData(json: JsonValue): unknown {
   if (typeof json !== 'object' || json === null) return json
   if (Array.isArray(json)) return json.map(fromPlainData)

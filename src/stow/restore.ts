@@ -1,4 +1,4 @@
-// The way home: a model whose container carries stowage, with everything back in its own form.
+// Restores stowed content: the model as it was before its container stowed part of it.
 
 import { fromTypedJson, type TypedJson, toTypedJson } from '../content/typed-json.js'
 import { setExtraOwner } from '../model/extra-owner.js'
@@ -10,11 +10,11 @@ import { restoreTensor } from './tensors.js'
 
 export interface Restored {
   readonly model: Model
-  /** What came back, for the plan: empty when the model carried nothing. */
+  /** The names that were restored, for the plan: empty if the model carried nothing. */
   readonly names: readonly { readonly subject: 'tensor' | 'metadata' | 'part'; readonly name: string }[]
 }
 
-/** The model as it is when it carries nothing, or nothing that can be understood. */
+/** Returns the model unchanged if it carries nothing that can be understood. */
 export async function restoreStowed(model: Model): Promise<Restored> {
   const found = findStowage(model.metadata)
   if (!found) return { model, names: [] }
@@ -37,14 +37,14 @@ export async function restoreStowed(model: Model): Promise<Restored> {
   }
 }
 
-/** What the container holds for itself belongs to it, not to the format that the model was made for. */
+/** Private parts of the container belong to it, not to the format that the model was made for. */
 const ownedBy = (format: string, part: Part): Part =>
   part.sharing === 'private' ? { ...part, owner: part.owner ?? format } : part
 
 function restoreMetadata(
   stored: ReadonlyMap<string, MetaValue>,
   { metadata = [], added = [], keyOrder }: Stowage,
-  tell: (name: string) => void,
+  onRestored: (name: string) => void,
 ): ReadonlyMap<string, MetaValue> {
   const restored = new Map(stored)
   for (const key of added) restored.delete(key)
@@ -52,15 +52,15 @@ function restoreMetadata(
     const value = fromTypedJson(entry[1])
     if (!value || isEdited(stored.get(entry[0]), entry)) continue
     restored.set(entry[0], value)
-    tell(entry[0])
+    onRestored(entry[0])
   }
   return new Map(inOrder([...restored], ([key]) => key, keyOrder))
 }
 
-/** Somebody has given the key another value since: that one counts. */
+/** Whether the key has been given another value since; that value wins. */
 function isEdited(now: MetaValue | undefined, [, , instead]: StowedEntry): boolean {
   if (!now || !instead) return now !== undefined || instead !== undefined
-  // Containers may tell apart fewer types than they take: 1 as a float comes back as an integer.
+  // A container may not preserve every type: the float 1 can come back as an integer.
   return contentOf(toTypedJson(now)) !== contentOf(instead)
 }
 
@@ -73,21 +73,21 @@ const contentOf = ([, ...content]: TypedJson): string =>
 function restoreTensors(
   stored: readonly Tensor[],
   { from, tensors = [], tensorOrder }: Stowage,
-  tell: (name: string) => void,
+  onRestored: (name: string) => void,
 ): readonly Tensor[] {
   for (const { extra } of tensors) if (extra) setExtraOwner(extra, from.format)
-  const told = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
+  const byName = new Map(tensors.filter((each) => each.stored !== undefined).map((each) => [each.stored!, each]))
   const restored = stored.map((tensor) => {
-    const own = told.get(tensor.name)
+    const own = byName.get(tensor.name)
     const back = own && restoreTensor(own, tensor)
-    if (back) tell(back.name)
+    if (back) onRestored(back.name)
     return back ?? tensor
   })
   for (const each of tensors) {
     const declared = each.stored === undefined ? restoreTensor(each, undefined) : undefined
     if (!declared) continue
     restored.push(declared)
-    tell(declared.name)
+    onRestored(declared.name)
   }
   return inOrder(restored, (tensor) => tensor.name, tensorOrder)
 }

@@ -1,4 +1,4 @@
-// Collects what a target has no place for, and puts it into the target's metadata.
+// Collects content that a target has no place for, and writes it into the target's metadata.
 import { compareUtf8 } from '../bytes/index.js'
 import { toTypedJson } from '../content/typed-json.js'
 import { failWith, writeCodes } from '../errors/index.js'
@@ -20,16 +20,16 @@ import { isSorted, orderOf } from './order.js'
 import { describePart } from './parts.js'
 import { describeTensor } from './tensors.js'
 
-/** Shorter pieces would only mean that something else is wrong. */
-const fewest = 256
+/** If not even pieces this short are accepted, something else is wrong. */
+const minPiece = 256
 
-/** The same content gives the same text, whatever order a container has put it into. */
+/** Equal content gives equal text, whatever order the container stores it in. */
 const sorted = <T>(items: readonly T[], keyOf: (item: T) => string): T[] =>
   items.toSorted((a, b) => compareUtf8(keyOf(a), keyOf(b)))
 
 const nameOf = ({ stored, name }: StowedTensor): string => stored ?? name ?? ''
 
-/** Whether the names come in the order that a container would put them into. */
+/** Whether the names are in the order in which a container would sort them. */
 function isAscending(tensors: readonly Tensor[]): boolean {
   let last: string | undefined
   for (const { name } of tensors) {
@@ -39,7 +39,7 @@ function isAscending(tensors: readonly Tensor[]): boolean {
   return true
 }
 
-/** What the target is given, in the model's own order; `keys` and `names` include what is stowed. */
+/** What the target gets, in the model's order; `keys` and `names` include stowed ones. */
 export interface Contents {
   readonly keys: readonly string[]
   readonly names: readonly string[]
@@ -57,7 +57,7 @@ export class Stower {
   readonly #parts: StowedPart[] = []
   readonly #tensors: StowedTensor[] = []
 
-  /** Undefined when the target has no free-form text either. */
+  /** Undefined if the target has no free-form text either. */
   static for(source: Model, target: string, write: WriteCapabilities): Stower | undefined {
     const isPossible = write.metadata(stowageKey, text('{}')).fits
     return isPossible ? new Stower(source, target, write) : undefined
@@ -77,32 +77,32 @@ export class Stower {
     this.#isHome = this.#from.format === target
   }
 
-  /** A value with what stands for it, if anything does. */
+  /** Stows a value, with the one stored in its place, if any. */
   metadata(key: string, own: MetaValue, instead?: MetaValue): void {
     this.#metadata.push(instead ? [key, toTypedJson(own), toTypedJson(instead)] : [key, toTypedJson(own)])
   }
 
-  /** Why the part cannot be stowed; undefined when it was. */
+  /** Why the part cannot be stowed; undefined if it was. */
   async part(part: Part, signal?: AbortSignal): Promise<string | undefined> {
-    const told = await describePart(part, this.#from.format, signal)
-    if (typeof told === 'string') return told
-    this.#parts.push(told)
+    const stowed = await describePart(part, this.#from.format, signal)
+    if (typeof stowed === 'string') return stowed
+    this.#parts.push(stowed)
     return undefined
   }
 
-  /** What differs between a tensor and its stored form; returns what was remembered. */
+  /** Stows the differences between a tensor and its stored form; returns their names. */
   tensor(original: Tensor, stored: Tensor | undefined): readonly string[] {
-    const told = describeTensor(original, stored, {
+    const stowed = describeTensor(original, stored, {
       isHome: this.#isHome,
       homeKeepsOrder: this.#home?.capabilities.write?.order === 'both',
       keeps: this.#write.keeps ?? [],
     })
-    if (!told) return []
-    this.#tensors.push(told)
-    return Object.keys(told).filter((key) => key !== 'stored')
+    if (!stowed) return []
+    this.#tensors.push(stowed)
+    return Object.keys(stowed).filter((key) => key !== 'stored')
   }
 
-  /** The metadata entries that carry everything; none when there is nothing to carry. */
+  /** The metadata entries with the stowage; none if there is nothing to stow. */
   entries({ keys, names, tensors }: Contents, file: string): [string, MetaValue][] {
     const keyOrder = this.#keyOrder(keys)
     const tensorOrder = this.#tensorOrder(names, tensors)
@@ -122,7 +122,7 @@ export class Stower {
     return this.#place(json, file)
   }
 
-  /** Empty when the order comes back by itself. What is only remembered stands at the end when it does. */
+  /** Empty if the order is restored anyway. Stowed keys are then at the end. */
   #keyOrder(keys: readonly string[]): number[] {
     if (!this.#returnsTo('metadata')) return []
     if (this.#metadata.some(([, , instead]) => !instead)) return orderOf(keys)
@@ -139,12 +139,12 @@ export class Stower {
     return areSameTensors(sorts(tensors), tensors) ? [] : orderOf(names)
   }
 
-  /** Whether keys that the target adds are taken away again where the model is taken out. */
+  /** Whether keys that the target adds are removed again when the model is restored. */
   get remembersAdded(): boolean {
     return !this.#isHome && this.#home !== undefined
   }
 
-  /** Whether there is a way home, to a format that keeps the order of these. */
+  /** Whether the model can return to a format that keeps the order of these. */
   #returnsTo(what: 'tensors' | 'metadata'): boolean {
     return this.#hasWayHome && !this.#home?.capabilities.write?.sorts?.[what]
   }
@@ -154,8 +154,8 @@ export class Stower {
   }
 
   /**
-   * An unusual version comes back only when it is noted. Where both formats add things of their own, the way back must tell them apart; and a
-   * format that arranges what comes from elsewhere must know what is its own.
+   * A non-default version is restored only if it is noted. Where both formats add entries of their own, restoring must tell them apart; and
+   * a format that reorders foreign models must recognize its own.
    */
   #mustNoteHome(keys: readonly string[], tensors: readonly Tensor[]): boolean {
     if (!this.#hasWayHome) return false
@@ -165,16 +165,16 @@ export class Stower {
     return write?.arranges !== undefined && !areSameTensors(write.arranges(tensors), tensors)
   }
 
-  /** Whether the format at home would give the model keys that it never had, taking it for a stranger. */
+  /** Whether the home format, taking the model for a foreign one, would add keys that it never had. */
   #wouldGainAtHome(keys: readonly string[]): boolean {
     const stranger = { ...this.#source, parts: [], origin: undefined, version: undefined, variant: undefined }
     const added = this.#home!.capabilities.writeFor?.(stranger, {}).addedKeys?.(keys) ?? []
     return added.length > 0
   }
 
-  /** In one piece if the target takes it, else in as many as it wants. */
+  /** In one piece if the target accepts it, else in as many as needed. */
   #place(json: string, file: string): [string, MetaValue][] {
-    for (let size = json.length; size > 0; size = size > fewest ? Math.ceil(size / 2) : 0) {
+    for (let size = json.length; size > 0; size = size > minPiece ? Math.ceil(size / 2) : 0) {
       const pieces = Array.from({ length: Math.ceil(json.length / size) }, (_, i): [string, MetaValue] => [
         i === 0 ? stowageKey : `${stowageKey}.${i}`,
         text(json.slice(i * size, (i + 1) * size)),

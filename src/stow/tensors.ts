@@ -1,4 +1,4 @@
-// What a tensor is beyond its name, type, shape and bytes, or where these had to change: described on the way in, applied on the way home.
+// Describes what a container cannot store about a tensor, or had to change, and restores it.
 import { countElements, fromHex, toHex } from '../bytes/index.js'
 import { dtypeById, i8, isSizeOf, packed, u8 } from '../dtypes/index.js'
 import { shapeOfShown, shownDims } from '../model/dims.js'
@@ -8,17 +8,17 @@ import { columnMajor } from '../transforms/reorder.js'
 import type { StowedTensor } from './document.js'
 
 export interface Container {
-  /** It is the tensor's own format, so it keeps annotations itself. */
+  /** The container is the tensor's own format, which stores annotations itself. */
   readonly isHome: boolean
-  /** At home a tensor may have its elements in either order. */
+  /** The home format can store elements in either order. */
   readonly homeKeepsOrder: boolean
-  /** What the container itself stores of `Tensor.extra`. */
+  /** The entries of `Tensor.extra` that the container stores itself. */
   readonly keeps: readonly string[]
 }
 
 /**
- * What must be remembered so that `stored`, read by someone who knows nothing of the original, becomes the original again; undefined when
- * nothing is. Without `stored` the tensor is only described.
+ * What is needed to turn `stored`, as any reader sees it, back into the original; undefined if nothing is. Without `stored` the tensor is
+ * only described.
  */
 export function describeTensor(
   original: Tensor,
@@ -26,9 +26,9 @@ export function describeTensor(
   { isHome, homeKeepsOrder, keeps }: Container,
 ): StowedTensor | undefined {
   const { name, path, rawName, dtype, encoding, shape, role, stat, quant, extra } = original
-  const told: StowedTensor = {
+  const stowed: StowedTensor = {
     ...(stored?.name !== name && { name }),
-    // The bytes of a name are those of the names of its path, one by one.
+    // A raw name has one entry per segment of the path, so the path is needed too.
     ...(!isHome && path && (rawName || isAmbiguous(path, original)) && { path }),
     ...(!isHome && rawName && { rawName: rawName.map(toHex) }),
     ...(isTypeChanged(original, stored) && { dtype: dtype.id, ...(encoding && { encoding: encoding.id }) }),
@@ -44,11 +44,11 @@ export function describeTensor(
     ...(quant && !stored?.quant && { quant }),
     ...(!isHome && extra && !isDecoded(original, stored) && hasMore(extra, keeps) && { extra }),
   }
-  if (stored && Object.keys(told).length === 0) return undefined
-  return { ...(stored && { stored: stored.name }), ...told }
+  if (stored && Object.keys(stowed).length === 0) return undefined
+  return { ...(stored && { stored: stored.name }), ...stowed }
 }
 
-/** Whether splitting the name at its dots gives another path. A statistic stands behind its parameter's name. */
+/** Whether splitting the name at its dots gives another path. The name of a statistic follows that of its parameter. */
 export function isAmbiguous(path: readonly string[], { name, stat }: Tensor): boolean {
   const own = stat === undefined ? name : name.slice(0, -stat.length - 1)
   return path.join('.') !== own || path.length === 0 || path.some((part) => part === '' || part.includes('.'))
@@ -59,7 +59,7 @@ const isBytes = ({ dtype, shape }: Tensor): boolean => (dtype === u8 || dtype ==
 const isSameShape = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((dim, i) => dim === b[i])
 
-/** Mere bytes are in the order that they had; elements that were put in rows come back in columns where home tells the two apart. */
+/** Raw bytes keep their order. Elements that were put into row order return to column order if the home format distinguishes the two. */
 const isOrderLost = (original: Tensor, stored: Tensor | undefined, homeKeepsOrder: boolean): boolean =>
   stored?.order !== 'column' &&
   (homeKeepsOrder || (stored !== undefined && stored.data === original.data && stored.dtype !== original.dtype))
@@ -67,11 +67,11 @@ const isOrderLost = (original: Tensor, stored: Tensor | undefined, homeKeepsOrde
 const hasMore = (extra: object, keeps: readonly string[]): boolean =>
   Object.keys(extra).some((key) => !keeps.includes(key))
 
-/** What was said about codes means nothing for the values that they stood for. */
+/** Annotations about codes are meaningless for decoded values. */
 const isDecoded = ({ dtype, encoding }: Tensor, stored: Tensor | undefined): boolean =>
   (encoding ?? dtype).kind === 'block' && stored?.dtype.kind !== 'block' && stored?.dtype !== dtype
 
-/** Blocks that were decoded or repacked do not come back by casting; a type that is only named in another way needs no help. */
+/** Decoded or repacked blocks cannot be restored by casting; a type that is merely named differently needs no help. */
 function isTypeChanged({ dtype, encoding, data }: Tensor, stored: Tensor | undefined): boolean {
   if (!stored) return true
   if (stored.dtype === dtype || stored.encoding === dtype || stored.dtype === encoding) return false
@@ -79,14 +79,14 @@ function isTypeChanged({ dtype, encoding, data }: Tensor, stored: Tensor | undef
   return (encoding ?? dtype).kind !== 'block' && castLoss(dtype, stored.dtype) === 'none'
 }
 
-/** The tensor in its own form; undefined when the description does not fit it. */
-export function restoreTensor(told: StowedTensor, stored: Tensor | undefined): Tensor | undefined {
-  const base = stored ? retype(told, stored) : declare(told)
+/** The original tensor; undefined if the description does not fit the stored one. */
+export function restoreTensor(stowed: StowedTensor, stored: Tensor | undefined): Tensor | undefined {
+  const base = stored ? retype(stowed, stored) : declare(stowed)
   if (!base) return undefined
-  const { name, path, rawName, role, stat, quant, extra } = told
-  const shaped = { ...base, ...(told.shape && shapeOfShown(told.shape)) }
+  const { name, path, rawName, role, stat, quant, extra } = stowed
+  const shaped = { ...base, ...(stowed.shape && shapeOfShown(stowed.shape)) }
   if (countElements(shaped.shape) !== countElements(base.shape)) return undefined
-  const ordered = told.order && base.data && base.order === 'row' ? columnMajor(shaped) : shaped
+  const ordered = stowed.order && base.data && base.order === 'row' ? columnMajor(shaped) : shaped
   return {
     ...ordered,
     ...(name !== undefined && { name }),
@@ -100,16 +100,16 @@ export function restoreTensor(told: StowedTensor, stored: Tensor | undefined): T
 }
 
 function retype(
-  { dtype: id, encoding: encodingId, bytes, shape: told, order }: StowedTensor,
+  { dtype: id, encoding: encodingId, bytes, shape: own, order }: StowedTensor,
   stored: Tensor,
 ): Tensor | undefined {
   if (id === undefined) return stored
   const dtype = dtypeById(id)
-  const shape = told ?? stored.shape
+  const shape = own ?? stored.shape
   const encoding = encodingId === undefined ? undefined : dtypeById(encodingId)
   if (!dtype || (encodingId !== undefined && !encoding)) return undefined
   if (!bytes) {
-    // Only what was widened without loss is narrowed again; values that no longer fit stop the reading with write/value-range.
+    // Only lossless widening is reversed; values that no longer fit fail the read with write/value-range.
     if (!dtype.codec || !stored.dtype.codec || castLoss(dtype, stored.dtype) !== 'none') return undefined
     return castTensor(stored, dtype)
   }
@@ -120,7 +120,7 @@ function retype(
   return { ...stored, dtype, encoding, ...shaped, order: order ?? 'row' }
 }
 
-/** A tensor without data, or without elements; of bytes that mean nothing to anybody there can be none whatever the shape is. */
+/** A tensor without data or without elements. A tensor of opaque bytes can be empty whatever its shape. */
 function declare({ name, dtype: id, encoding: encodingId, shape, absent }: StowedTensor): Tensor | undefined {
   const dtype = dtypeById(id ?? '')
   const encoding = encodingId === undefined ? undefined : dtypeById(encodingId)

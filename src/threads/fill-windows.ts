@@ -1,26 +1,26 @@
-// Bytes that other threads make, piece by piece, in windows that are used again. Memory that is handed over from thread to thread would be
-// new for every piece, and engines collect garbage each time some tens of megabytes of it have come together.
+// Bytes produced by other threads, piece by piece, into reused windows. Transferring memory between threads would allocate every piece, and
+// engines run the garbage collector after some tens of megabytes.
 import type { Job, JobContext, JobHandler, WorkerPool } from './job.js'
 import { runInOrder } from './run-jobs.js'
 import { canShareMemory, releaseSharedWindow, takeSharedWindow } from './shared-window.js'
 
 export interface Filling {
   readonly count: number
-  /** The bytes of a piece; none has more than the first. */
+  /** The length of a piece; none is longer than the first. */
   lengthOf(place: number): number
-  /** What makes a piece, by a handler from `fillsWindow`. */
+  /** The job that produces a piece, with a handler from `fillsWindow`. */
   job(place: number): Omit<Job, 'window'>
-  /** So many pieces are made or wait at once. */
+  /** How many pieces are being produced or waiting at once. */
   readonly ahead: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** The pieces in order. Each is valid until the next is asked for. */
+/** The pieces in order. Each is valid until the next is requested. */
 export async function* fillWindows(pool: WorkerPool, filling: Filling): AsyncGenerator<Uint8Array, void, void> {
   const { count, signal } = filling
   const ahead = Math.min(filling.ahead, count)
   const size = count > 0 ? filling.lengthOf(0) : 0
-  // One more than there are pieces under way: a window is taken again only when its piece has been given out and used.
+  // One more than the pieces in progress: a window is reused only after its piece has been consumed.
   const windows = canShareMemory() ? Array.from({ length: ahead + 1 }, () => takeSharedWindow(size)) : []
   const windowOf = (place: number): Uint8Array | undefined =>
     windows[place % windows.length]?.subarray(0, filling.lengthOf(place))
@@ -40,7 +40,7 @@ export async function* fillWindows(pool: WorkerPool, filling: Filling): AsyncGen
       yield windowOf(place++) ?? (made as Uint8Array)
     }
   } finally {
-    for (const window of windows) releaseSharedWindow(window) // no job runs any more
+    for (const window of windows) releaseSharedWindow(window) // no job is running any more
   }
 }
 
@@ -51,11 +51,11 @@ interface Piece {
 
 type Fill = (data: unknown, bytes: Uint8Array, context: JobContext) => Promise<void>
 
-/** The other side. The bytes to be filled have had other content before. */
+/** Runs in a worker. The window still has its previous content. */
 export const fillsWindow =
   (fill: Fill): JobHandler =>
-  async (given, window, context) => {
-    const { data, length } = given as Piece
+  async (piece, window, context) => {
+    const { data, length } = piece as Piece
     const bytes = window ?? new Uint8Array(length)
     await fill(data, bytes, context)
     return window ? undefined : bytes

@@ -1,47 +1,52 @@
-// Work for other threads. Functions do not travel between them, so a job names its kind, and a worker knows what to do for it.
+// Work for other threads. Functions cannot be sent to them, so a job names its kind and each worker has a handler for it.
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 
 export interface Job {
   readonly kind: string
   /** Plain data; the worker gets a copy. */
   readonly data: unknown
-  /** Memory that both threads see, from `takeSharedWindow`: nothing of it is copied. */
+  /** Memory that both threads share, from `takeSharedWindow`; it is not copied. */
   readonly window?: Uint8Array | undefined
-  /** What the job is about, for the error when its worker does not live to report one. */
+  /** The file and offset for the error if the worker dies. */
   readonly file: string
   readonly offset: number
 }
 
 export interface RunOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told how many bytes were dealt with, as the worker goes on. */
+  /** Called with the number of processed bytes, as the worker proceeds. */
   readonly onAdvance?: ((bytes: number) => void) | undefined
 }
 
-/** Threads that take jobs in the order in which they are given. A job's error arrives as it was thrown; a worker that dies is one too. */
+/** Threads that take jobs in order. Errors of a job arrive as they were thrown; a worker that dies is an error too. */
 export interface WorkerPool {
   readonly threads: number
-  /** How long it takes until threads work, in nanoseconds, about: less work than that is done sooner without them. Little, once they are there. */
+  /** Nanoseconds until threads work, approximately: less work is faster without them. Small once they are running. */
   readonly startCost: number
-  /** The same for a thread beside the others. */
+  /** The same for a separate thread. */
   readonly apartCost: number
-  /** Starts threads while their work is still being found out; all but one, since the caller works, too. */
+  /** Starts threads while their work is still being planned; all but one, since the caller works too. */
   prepare(): void
   run(job: Job, options?: RunOptions): Promise<unknown>
-  /** On a thread beside the others: for a job that waits for what its caller brings, and would keep the others from their turn. */
+  /** Runs on a separate thread: for a job that waits for input from its caller and would block the others. */
   runApart(job: Job, options?: RunOptions): Promise<unknown>
-  /** Ends the threads. Jobs that are not done yet fail. */
+  /** Stops the threads. Unfinished jobs fail. */
   close(): Promise<void>
 }
 
-/** What a job finds where it runs. */
+/** What a handler can use. */
 export interface JobContext {
-  /** Aborted when nobody wants the result any more; that shows after each `advance`. */
+  /** Aborted when the result is no longer needed, which is checked at each `advance`. */
   readonly signal: AbortSignal
-  /** Tells how many bytes were dealt with. To be called after every window. */
+  /** Reports processed bytes. To be called after every window. */
   advance(bytes: number): void
-  /** Reads what the other thread has open. */
+  /** Opens a source that the other thread has open. */
   open(handle: SourceHandle): ByteSource
 }
 
 export type JobHandler = (data: unknown, window: Uint8Array | undefined, context: JobContext) => Promise<unknown>
+
+/** The threads of a run. They are chosen when a plan is executed, so its payloads keep this object and look at it when they are read. */
+export interface RunThreads {
+  pool?: WorkerPool | undefined
+}

@@ -1,4 +1,4 @@
-// The kinds of jobs that workers know.
+// The jobs of this room, and their handlers.
 import type { SourceHandle } from '../bytes/index.js'
 import { createSubtreeHasher } from '../digest/subtree.js'
 import { type DigestRange, streamDigests } from './digests/stream-digests.js'
@@ -10,7 +10,7 @@ interface DigestData {
   readonly ranges: readonly DigestRange[]
 }
 
-/** Digests of ranges of a source that the worker reads by itself. The result has a slot for each. */
+/** Digests of ranges of a source that the worker reads itself. The result has a slot for each. */
 export function digestJob(handle: SourceHandle, ranges: readonly DigestRange[]): Job {
   const data: DigestData = {
     handle,
@@ -24,7 +24,7 @@ const digest: JobHandler = async (data, _, { open, advance, signal }) => {
   return streamDigests(open(handle), ranges, advance, signal)
 }
 
-/** The chaining value of what is in the window, whose first byte belongs to this chunk of something larger. */
+/** The chaining value of the window, whose first byte belongs to this chunk of a larger input. */
 export function subtreeJob(window: Uint8Array, chunk: number, file: string): Job {
   return { kind: 'subtree', data: chunk, window, file, offset: chunk * 1024 }
 }

@@ -1,10 +1,10 @@
-// Many jobs at once, with their results in order.
+// Runs many jobs at once and returns their results in order.
 import { threadCosts } from './costs.js'
 import type { Job, RunOptions, WorkerPool } from './job.js'
 
 /**
- * Results as they come, in the order of the jobs. The next job is asked for only when a thread will soon be free, so jobs can be made as
- * they are needed; how far ahead is up to `ahead`. Whoever stops early cancels what is under way.
+ * Results in the order of the jobs. The next job is taken only when a thread will soon be free, so jobs can be created lazily; `ahead` says
+ * how far in advance. Stopping the iteration early cancels running jobs.
  */
 export async function* runInOrder(
   pool: WorkerPool,
@@ -12,14 +12,14 @@ export async function* runInOrder(
   options: RunOptions & { readonly ahead?: number } = {},
 ): AsyncGenerator<unknown, void, void> {
   const { signal, stop, forget } = stoppable(options.signal)
-  const most = options.ahead ?? pool.threads + 1
+  const maxRunning = options.ahead ?? pool.threads + 1
   const running: Promise<unknown>[] = []
   try {
     for await (const job of jobs) {
       const result = pool.run(job, { ...options, signal })
-      result.catch(() => {}) // it is looked at when its turn comes
+      result.catch(() => {}) // handled when it is awaited
       running.push(result)
-      if (running.length >= most) yield await running.shift()!
+      if (running.length >= maxRunning) yield await running.shift()!
     }
     while (running.length > 0) yield await running.shift()!
   } finally {
@@ -29,7 +29,7 @@ export async function* runInOrder(
   }
 }
 
-/** A signal that is aborted together with another one, or by itself. */
+/** A signal that is aborted together with `outer`, or by `stop`. */
 export function stoppable(outer: AbortSignal | undefined): { signal: AbortSignal; stop(): void; forget(): void } {
   const controller = new AbortController()
   const stop = (): void => controller.abort(outer?.reason)

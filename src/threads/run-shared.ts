@@ -1,26 +1,26 @@
-// Parts of one piece of work, done by all threads and this one: it has no start to wait for. Whoever is done takes the next part, so the
-// results come in any order; they are given in that of the parts.
+// Shares the parts of one task among all threads, including this one, which need not be started. Each takes the next part when it is free;
+// results are returned in the order of the parts.
 import type { Job, WorkerPool } from './job.js'
 import { stoppable } from './run-jobs.js'
 
 export interface Shared<R> {
   readonly count: number
-  /** Undefined: the part cannot go to another thread. */
+  /** Undefined if the part cannot go to another thread. */
   job(place: number): Job | undefined
   here(place: number, signal: AbortSignal): R | Promise<R>
   readonly signal?: AbortSignal | undefined
-  /** Told how many bytes other threads have dealt with, as they go on. */
+  /** Called with the number of bytes other threads have processed, as they proceed. */
   readonly onAdvance?: ((bytes: number) => void) | undefined
 }
 
-/** So many results may wait for whoever takes them. */
+/** How many results may wait to be consumed. */
 const maxAhead = 1024
 
 type Outcome<R> = { readonly result: R } | { readonly error: unknown }
 
 /**
- * Results in order, as they are known. After an error no part is begun any more. It is thrown at once or, so that it is the same one
- * however many threads there are, when its turn comes. Whoever stops early cancels what is under way.
+ * Results in order, as soon as they are known. After an error no new part is started. The error is thrown at once or, to be the same for
+ * any number of threads, in order. Stopping the iteration early cancels running parts.
  */
 async function* share<R>(pool: WorkerPool, work: Shared<R>, failsAtOnce: boolean): AsyncGenerator<R, void, void> {
   const { signal, stop, forget } = stoppable(work.signal)
@@ -28,11 +28,11 @@ async function* share<R>(pool: WorkerPool, work: Shared<R>, failsAtOnce: boolean
   const bell = createBell()
   let next = 0
   let end = work.count
-  let given = 0
+  let consumed = 0
   let failure: Outcome<R> | undefined
   const doParts = async (run: (place: number) => R | Promise<R>): Promise<void> => {
     while (next < end) {
-      if (next - given >= maxAhead) {
+      if (next - consumed >= maxAhead) {
         await bell.rung()
         continue
       }
@@ -52,12 +52,12 @@ async function* share<R>(pool: WorkerPool, work: Shared<R>, failsAtOnce: boolean
   const others = Math.min(pool.threads, work.count) - 1
   const running = [...Array.from({ length: others }, () => doParts(elsewhere)), doParts(here)]
   try {
-    while (given < work.count) {
-      const outcome = failure ?? outcomes.get(given)
+    while (consumed < work.count) {
+      const outcome = failure ?? outcomes.get(consumed)
       if (!outcome) await bell.rung()
       else if ('error' in outcome) throw outcome.error
       else {
-        outcomes.delete(given++)
+        outcomes.delete(consumed++)
         bell.ring()
         yield outcome.result
       }
@@ -86,7 +86,7 @@ interface Mixed<T, R> {
   readonly onAdvance?: ((bytes: number) => void) | undefined
 }
 
-/** A result for each item, in order; by this thread alone where there is no pool. */
+/** A result for each item, in order; computed by this thread alone if there is no pool. */
 export async function* runMixed<T, R>(items: readonly T[], work: Mixed<T, R>): AsyncGenerator<R, void, void> {
   const { pool, signal, onAdvance } = work
   const count = items.length
@@ -105,7 +105,7 @@ async function settled<R>(run: () => R | Promise<R>): Promise<Outcome<R>> {
   }
 }
 
-/** Wakes all who wait at it. */
+/** Wakes everything that waits for it. */
 function createBell(): { rung(): Promise<void>; ring(): void } {
   let wake = (): void => {}
   let waiting: Promise<void> | undefined

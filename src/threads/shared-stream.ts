@@ -1,17 +1,17 @@
-// Bytes on their way to other threads: a ring of windows in memory that all see. The writer waits while all windows are full, and a reader
-// while none is; every reader gets all bytes.
+// Streams bytes to other threads through a ring of windows in shared memory. The writer waits while all windows are full, a reader while
+// none is; every reader gets all bytes.
 import { canShareMemory, takeSharedWindow } from './shared-window.js'
 
 export const streamWindow = 1 << 20
 const windowCount = 8
 
-/** The places of the numbers that all sides look at; behind these, how many windows each reader is done with. */
+/** Indexes into the shared control array; after these, the number of windows that each reader has consumed. */
 const filled = 0
 const ended = 1
 const lengths = 2
 const emptied = lengths + windowCount
 
-/** What goes to a reader. */
+/** What a reader needs. */
 export interface StreamPort {
   readonly control: Int32Array
   readonly reader: number
@@ -21,7 +21,7 @@ export class StreamWriter {
   readonly ring = takeSharedWindow(streamWindow * windowCount)
   readonly #control: Int32Array
   readonly #readers: number
-  /** Windows that are full, and the bytes in the one that is not. */
+  /** The number of full windows, and the bytes in the current one. */
   #full = 0
   #used = 0
 
@@ -36,7 +36,7 @@ export class StreamWriter {
 
   static readonly isPossible = (): boolean => canShareMemory()
 
-  /** Undefined when nothing had to be waited for. `gone` settles when there is no reader any more. */
+  /** Undefined if it did not have to wait. `gone` settles when a reader has ended. */
   write(bytes: Uint8Array, gone: Promise<unknown>): Promise<void> | undefined {
     let done = 0
     while (done < bytes.byteLength) {
@@ -52,7 +52,7 @@ export class StreamWriter {
     }
   }
 
-  /** Room for the next bytes, to be filled in place; what is in a window by now goes on its way. `commit` says when they are there. */
+  /** Space for the next bytes, to be filled in place; a partly filled window is passed on first. `commit` must follow. */
   async reserve(length: number, gone: Promise<unknown>): Promise<Uint8Array> {
     if (this.#used > 0) this.#pass()
     while (!this.#hasRoom()) await this.#wait(gone)
@@ -69,7 +69,7 @@ export class StreamWriter {
     return this.#used > 0 || this.#slowest() === undefined
   }
 
-  /** A reader that has not yet emptied the window which is to be filled next. */
+  /** A reader that has not yet emptied the window to be filled next. */
   #slowest(): number | undefined {
     for (let reader = 0; reader < this.#readers; reader++) {
       if (this.#full - Atomics.load(this.#control, emptied + reader) >= windowCount) return reader
@@ -98,15 +98,15 @@ export class StreamWriter {
     const reader = this.#slowest()
     if (reader === undefined) return
     const seen = this.#full - windowCount
-    // Where there is no way to be told, looking again after a moment does.
+    // Polls where `waitAsync` is not available.
     const { waitAsync } = Atomics as { waitAsync?: (a: Int32Array, i: number, v: number) => { value: unknown } }
-    const told = waitAsync
+    const emptiedOne = waitAsync
       ? waitAsync(this.#control, emptied + reader, seen).value
       : new Promise((resolve) => setTimeout(resolve, 1))
-    await Promise.race([told, gone])
+    await Promise.race([emptiedOne, gone])
   }
 
-  /** Nothing comes after this. */
+  /** No bytes follow. */
   end(): void {
     if (this.#used > 0) this.#pass()
     Atomics.store(this.#control, ended, 1)
@@ -114,7 +114,7 @@ export class StreamWriter {
   }
 }
 
-/** The other side. A window is valid until the next one is asked for. `isWanted` is asked now and then while nothing comes. */
+/** The reader's side. A window is valid until the next one is requested. `isWanted` is polled while nothing arrives. */
 export function* readStream(
   { control, reader }: StreamPort,
   ring: Uint8Array,

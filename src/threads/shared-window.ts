@@ -1,11 +1,11 @@
-// Windows that all threads see. Like other windows they live in WebAssembly memory, which starts on a page boundary.
+// Windows in shared memory. Like other windows they are WebAssembly memory, which starts on a page boundary.
 
 const pageSize = 65_536
 
-/** Whether threads can share memory here: pages must ask for it with headers. */
+/** Whether threads can share memory here: pages must request it with headers. */
 export const canShareMemory = (): boolean => typeof SharedArrayBuffer !== 'undefined'
 
-/** Such memory is given back to the system late, so windows are used again. */
+/** Engines release such memory late, so windows are reused. */
 const free = new Map<number, Uint8Array[]>()
 const maxFree = 16
 
@@ -18,7 +18,7 @@ export function takeSharedWindow(size: number): Uint8Array {
 const sharedMemory = (pages: number): WebAssembly.Memory =>
   new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
 
-/** Nobody uses it any more, in no thread. */
+/** To be called when no thread uses the window any more. */
 export function releaseSharedWindow(window: Uint8Array): void {
   const whole = new Uint8Array(window.buffer)
   const pages = whole.byteLength / pageSize

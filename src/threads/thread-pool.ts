@@ -1,5 +1,5 @@
-// The side of the pool. Threads are started when there is work for them, up to the number that was asked for, and each does one job at a
-// time. What a thread is depends on the environment; here it is something that takes requests, gives answers and may end.
+// The pool's side. Threads are started when there is work for them, up to the requested number, and each runs one job at a time. What a
+// thread is depends on the environment; here it takes requests, sends answers and may end.
 import { checkAborted } from '../bytes/index.js'
 import { type Code, findingOf, ioCodes, TareError } from '../errors/index.js'
 import { poolCodes } from './codes.js'
@@ -9,14 +9,14 @@ import type { Answer, Request } from './messages.js'
 
 export interface Thread {
   post(request: Request): void
-  /** Keeps the process alive while there is work, and lets it end when there is none. */
+  /** Keeps the process alive while there is work, and lets it end otherwise. */
   hold(isBusy: boolean): void
   end(): Promise<void>
 }
 
 export interface ThreadEvents {
   answer(answer: Answer): void
-  /** It ended by itself. */
+  /** The thread ended unexpectedly. */
   ended(why: string): void
 }
 
@@ -30,23 +30,23 @@ interface Task {
   reject(error: TareError): void
 }
 
-/** The jobs that end with a signal. */
+/** The jobs that a signal cancels. */
 interface Watched {
   readonly tasks: Set<Task>
   forget(): void
 }
 
-/** A thread with what it is doing. */
+/** A thread and its current job. */
 interface Seat {
   readonly thread: Thread
-  /** Beside the others. */
+  /** Not one of the pool's regular threads; see `runApart`. */
   readonly isApart: boolean
   task: Task | undefined
-  /** It has started. */
+  /** The thread has started. */
   isReady: boolean
 }
 
-/** More than processors have cores; each thread, and what it works on, takes memory. */
+/** More than processors have cores; each thread, and its work, takes memory. */
 export const maxThreads = 256
 
 export class ThreadPool implements WorkerPool {
@@ -72,7 +72,7 @@ export class ThreadPool implements WorkerPool {
     return this.#costOf(true, 1)
   }
 
-  /** A program that keeps its pool uses it for smaller work, too, once so many threads are there. */
+  /** Once this many threads are running, smaller work is worth it too. */
   #costOf(isApart: boolean, count: number): number {
     const there = [...this.#seats].filter((seat) => seat.isReady && seat.isApart === isApart)
     return there.length >= count ? this.#startCost * threadCosts.runningShare : this.#startCost
@@ -82,7 +82,7 @@ export class ThreadPool implements WorkerPool {
     try {
       while (!this.#isClosed && !this.#hasThreads(this.threads - 1)) this.#open(false)
     } catch {
-      // Whoever has work for a thread hears of it.
+      // Reported to the caller that next needs a thread.
     }
   }
 
@@ -113,7 +113,7 @@ export class ThreadPool implements WorkerPool {
     })
   }
 
-  /** One listener for all jobs of a signal: there can be thousands. */
+  /** One listener per signal for all its jobs: there can be thousands. */
   #watch(task: Task): void {
     const { signal } = task.options
     if (!signal) return
@@ -124,14 +124,14 @@ export class ThreadPool implements WorkerPool {
     }
     const tasks = new Set([task])
     const onAbort = (): void => {
-      // Those that wait come first, so that none of them is begun in the place of one that runs.
+      // Waiting jobs come first, so that none of them starts in the place of a running one.
       for (const each of [...tasks].reverse()) this.#cancel(each)
     }
     signal.addEventListener('abort', onAbort)
     this.#watched.set(signal, { tasks, forget: () => signal.removeEventListener('abort', onAbort) })
   }
 
-  /** To be called for every task when it is done with, one way or the other. */
+  /** To be called for every task when it ends. */
   #unwatch(task: Task): Task {
     const { signal } = task.options
     const watched = signal && this.#watched.get(signal)
@@ -160,7 +160,7 @@ export class ThreadPool implements WorkerPool {
     return [...this.#seats].find((each) => !each.task && each.isApart === isApart)
   }
 
-  /** Those beside the others do not count. */
+  /** Separate threads do not count. */
   #hasThreads(count: number): boolean {
     return [...this.#seats].filter(({ isApart }) => !isApart).length >= count
   }
@@ -215,7 +215,7 @@ export class ThreadPool implements WorkerPool {
     this.#assign()
   }
 
-  /** A job that waits is taken back. One that runs is told; where no memory is shared, its thread is ended. */
+  /** A waiting job is removed. A running one is signalled; without shared memory, its thread is terminated. */
   #cancel(task: Task): void {
     const place = this.#queue.indexOf(task)
     if (place >= 0) {

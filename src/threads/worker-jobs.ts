@@ -1,5 +1,5 @@
-// Everything that worker threads know how to do. What only some jobs need is loaded when the first of them comes, so that threads which
-// only hash start at once.
+// All handlers of worker threads. Code for some kinds of jobs is loaded with the first of them, so that threads that only hash start
+// quickly.
 import { type JobHandler, jobKinds } from './index.js'
 
 const loaded =

@@ -1,4 +1,4 @@
-// WordPiece tokenizers from the vocabularies that containers carry. This is an entry of its own: it needs no model.
+// WordPiece tokenizers from the vocabularies that containers carry. This is a separate entry: it needs no model.
 export type { SpecialIds, SpecialName, Vocabulary } from '../content/vocabulary.js'
 export { vocabularyOf } from '../content/vocabulary.js'
 export { tokenizeCodes } from './codes.js'

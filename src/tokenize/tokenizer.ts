@@ -1,37 +1,34 @@
-// The way from a text to the ids that an encoder takes, and back. There are two profiles, which give different ids for the same text:
-// `bert` is the tokenizer that BERT models were trained with, `reference` the byte-wise one of the EMBD library.
+// Converts texts to the ids that an encoder takes, and back. The two profiles give different ids for the same text: `bert` is the tokenizer
+// that BERT models were trained with, `reference` the byte-wise one of the EMBD library.
 import { decodeLossy } from '../bytes/index.js'
 import { type SpecialName, specialTexts, type Vocabulary } from '../content/vocabulary.js'
 import { failWith } from '../errors/index.js'
-import { splitBert } from './basic-bert.js'
-import { splitReference } from './basic-reference.js'
-import { bytesOfKey, keyOfBytes, keyOfText } from './byte-keys.js'
 import { tokenizeCodes } from './codes.js'
-import { cutWord, joinPieces, pieceTable } from './word-piece.js'
+import { bytesOfKey, cutWord, joinPieces, keyOfBytes, keyOfText, pieceTable } from './word-piece.js'
 
 export type TokenizerProfile = 'bert' | 'reference'
 
 export interface TokenizerOptions {
   /** Default: `bert`. */
   readonly profile?: TokenizerProfile | undefined
-  /** The most ids of an encoded text, [CLS] and [SEP] included. Default: 256 in the reference profile, no limit in the other. */
+  /** The maximum number of ids, including [CLS] and [SEP]. Default: 256 in the reference profile, unlimited in the other. */
   readonly maxLength?: number | undefined
-  /** For the bert profile: small letters and no accents, as uncased models want it. Default: true. */
+  /** For the bert profile: lower-case and strip accents, as uncased models expect. Default: true. */
   readonly lowercase?: boolean | undefined
 }
 
 export interface EncodeOptions {
   readonly maxLength?: number | undefined
-  /** Whether to fill up with [PAD] to the length; default: in the reference profile only, which always does. */
+  /** Whether to pad with [PAD] to the maximum length. Default: only in the reference profile, which always does. */
   readonly pad?: boolean | undefined
 }
 
 export interface Encoding {
-  /** With [CLS], [SEP] and the padding. */
+  /** Including [CLS], [SEP] and padding. */
   readonly ids: readonly number[]
-  /** How many of the ids come before the padding. */
+  /** How many of the ids precede the padding. */
   readonly count: number
-  /** How many ids had to be left out. */
+  /** How many ids were cut. */
   readonly cut: number
 }
 
@@ -40,15 +37,15 @@ export interface Tokenizer {
   readonly vocabulary: Vocabulary
   readonly maxLength: number
   encode(text: string, options?: EncodeOptions): Encoding
-  /** The text that ids stand for, without [CLS], [SEP] and [PAD]; ids that the vocabulary does not have are skipped. */
+  /** The text of the ids, without [CLS], [SEP] and [PAD]; unknown ids are skipped. */
   decode(ids: Iterable<number>): string
-  /** The text of one token, for showing. */
+  /** The text of one token, for display. */
   token(id: number): string | undefined
 }
 
 const referenceMaxLength = 256
-/** BERT takes words with more characters than this as unknown, and does not look for pieces. */
-const longestWord = 100
+/** BERT treats longer words as unknown, without looking for pieces. */
+const maxWordLength = 100
 
 export function createTokenizer(vocabulary: Vocabulary, options: TokenizerOptions = {}): Tokenizer {
   const { profile = 'bert', lowercase = true } = options
@@ -66,12 +63,12 @@ export function createTokenizer(vocabulary: Vocabulary, options: TokenizerOption
   const addWord = isReference ? addReferenceWord : addBertWord
 
   function addReferenceWord(word: string, into: number[]): void {
-    if (!cutWord(table, word, into)) into.push(unknown) // the pieces before the unknown place stay
+    if (!cutWord(table, word, into)) into.push(unknown) // the pieces before the unknown position stay
   }
 
   function addBertWord(word: string, into: number[]): void {
     const before = into.length
-    if (countCharacters(word) <= longestWord && cutWord(table, keyOfText(word), into)) return
+    if (countCharacters(word) <= maxWordLength && cutWord(table, keyOfText(word), into)) return
     into.length = before
     into.push(unknown)
   }
@@ -81,17 +78,17 @@ export function createTokenizer(vocabulary: Vocabulary, options: TokenizerOption
     vocabulary,
     maxLength,
 
-    encode(text, { maxLength: most = maxLength, pad: fill = isReference } = {}) {
+    encode(text, { maxLength: max = maxLength, pad: fill = isReference } = {}) {
       const ids = [cls]
       for (const word of isReference ? splitReference(text) : splitBert(text, lowercase)) addWord(word, ids)
-      const room = Math.max(most, 2) - 1 // even a length of 0 leaves the two marks
+      const room = Math.max(max, 2) - 1 // even a length of 0 leaves room for the two marks
       const cut = Math.max(0, ids.length - room)
       ids.length -= cut
       ids.push(sep)
       const count = ids.length
-      if (fill && count < most && most < Number.POSITIVE_INFINITY) {
+      if (fill && count < max && max < Number.POSITIVE_INFINITY) {
         requireSpecial('pad', pad)
-        while (ids.length < most) ids.push(pad)
+        while (ids.length < max) ids.push(pad)
       }
       return { ids, count, cut }
     },
@@ -119,8 +116,46 @@ function requireSpecial(name: SpecialName, id: number): void {
 }
 
 function countCharacters(word: string): number {
-  if (word.length <= longestWord) return word.length
+  if (word.length <= maxWordLength) return word.length
   let count = 0
   for (const _ of word) count++
   return count
+}
+
+/** U+0000, U+FFFD and the categories control, format, surrogate and private use, except the three that count as white space. */
+const removed = /(?![\t\n\r])[\0\ufffd\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu
+
+/**
+ * The blocks of CJK ideographs. Hangul, hiragana and katakana are not included: their languages separate words with spaces, or are split by
+ * the vocabulary.
+ */
+const ideographs =
+  /[\u4e00-\u9fff\u3400-\u4dbf\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b820}-\u{2ceaf}\uf900-\ufaff\u{2f800}-\u{2fa1f}]/gu
+
+/** Unicode's punctuation, and the ASCII signs that Unicode calls symbols: $ + < = > ^ ` | ~ */
+const punctuation = /[\p{P}$+<=>^`|~]/gu
+
+const accents = /\p{Mn}+/gu
+const space = /\p{White_Space}+/u
+
+/**
+ * The words of a text by BERT's rules: control characters are removed, every ideograph and punctuation mark is a word, and for uncased
+ * models letters are lower-cased and lose their accents.
+ */
+function splitBert(text: string, lowercase: boolean): string[] {
+  let plain = text.replace(removed, '').replace(ideographs, ' $& ')
+  if (lowercase) plain = plain.toLowerCase().normalize('NFD').replace(accents, '')
+  return plain
+    .replace(punctuation, ' $& ')
+    .split(space)
+    .filter((word) => word !== '')
+}
+
+/**
+ * The words of a text by the rules of the reference library, as keys. It works on bytes: ASCII white space separates words, A to Z are
+ * lower-cased, and everything else is kept. It ignores Unicode, so U+00A0 is not a space, É stays É, and punctuation stays with its word.
+ */
+function splitReference(text: string): string[] {
+  const lower = keyOfText(text).replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return lower.split(/[\t-\r ]+/).filter((word) => word !== '')
 }

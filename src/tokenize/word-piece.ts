@@ -1,15 +1,14 @@
-// WordPiece: a word is cut from the left into the longest pieces that the vocabulary has. Pieces after the first are listed with `##` in
-// front.
-import { decodeUtf8 } from '../bytes/index.js'
+// WordPiece: a word is split from the left into the longest pieces in the vocabulary. Pieces after the first are listed with the prefix
+// `##`.
+import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
 import type { Vocabulary } from '../content/vocabulary.js'
-import { keyOfBytes } from './byte-keys.js'
 
 const continuation = '##'
 
 export interface PieceTable {
-  /** Ids by key. Of equal tokens the last one counts, as in every reader of vocabulary files. */
+  /** Ids by key. Of equal tokens the last one counts, as in all readers of vocabulary files. */
   readonly ids: ReadonlyMap<string, number>
-  /** The longest key, without which a word of a million letters would take a million million lookups. */
+  /** The length of the longest key; it bounds the number of lookups for a very long word. */
   readonly longest: number
 }
 
@@ -26,8 +25,8 @@ export function pieceTable({ tokens }: Vocabulary, textOnly: boolean): PieceTabl
 }
 
 /**
- * The ids of the pieces of a word, appended to `into`. False when some place has no piece that fits; the pieces before that place have
- * been appended by then.
+ * Appends the ids of the pieces of a word to `into`. Returns false if no piece fits at some position; the pieces before it have been
+ * appended by then.
  */
 export function cutWord({ ids, longest }: PieceTable, word: string, into: number[]): boolean {
   let start = 0
@@ -47,7 +46,7 @@ export function cutWord({ ids, longest }: PieceTable, word: string, into: number
   return true
 }
 
-/** Pieces put together again: `##` glues a piece to what is before it, all others get a space. */
+/** Joins pieces: `##` attaches a piece to the one before it, all others are separated by a space. */
 export function joinPieces(keys: Iterable<string>): string {
   let joined = ''
   for (const key of keys) {
@@ -55,4 +54,27 @@ export function joinPieces(keys: Iterable<string>): string {
     else joined += joined === '' ? key : ` ${key}`
   }
   return joined
+}
+
+// Tokens are bytes, and JavaScript's maps want strings. A key is a string with one character per byte, so that its length, slices and order
+// are those of the bytes, whether they are UTF-8 or not.
+
+const maxArguments = 8192 // engines limit the number of arguments of a call
+
+export function keyOfBytes(bytes: Uint8Array): string {
+  if (bytes.byteLength <= maxArguments) return String.fromCharCode(...bytes)
+  let key = ''
+  for (let at = 0; at < bytes.byteLength; at += maxArguments)
+    key += String.fromCharCode(...bytes.subarray(at, at + maxArguments))
+  return key
+}
+
+const isAscii = /^[\x00-\x7f]*$/
+
+export const keyOfText = (text: string): string => (isAscii.test(text) ? text : keyOfBytes(encodeUtf8(text)))
+
+export function bytesOfKey(key: string): Uint8Array {
+  const bytes = new Uint8Array(key.length)
+  for (let i = 0; i < key.length; i++) bytes[i] = key.charCodeAt(i)
+  return bytes
 }

@@ -1,5 +1,5 @@
-// Another element type for the same values. Every pair of types takes the way that rounds at most once and changes no more of a value
-// than it must.
+// Converts values to another element type. Each pair of types uses a conversion that rounds at most once and preserves as much of a value
+// as possible.
 import { alignUp } from '../bytes/index.js'
 import { fillView, type ViewType, viewOf } from '../bytes/views.js'
 import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
@@ -12,12 +12,12 @@ import { tensorRecipe } from '../model/recipe-of.js'
 import { decodedPayload } from './decode.js'
 import { bytesFor, fileOf, mapElements } from './map-elements.js'
 
-/** Whether every value of `from` has a place in `to`: NaN with its payload, infinities and minus zero count as values. */
+/** Whether `to` can represent every value of `from`, including NaN payloads, infinities and minus zero. */
 export function castLoss(from: DType, to: DType): 'none' | 'precision' {
   if (from.id === to.id) return 'none'
   const parts = [complexPart(from), complexPart(to)]
   if (parts[0] && parts[1]) return castLoss(parts[0], parts[1])
-  // What a block decodes to is defined as f32.
+  // Blocks decode to f32 by definition.
   if (from.kind === 'block') return to === f32 || to === f64 ? 'none' : 'precision'
   const [a, b] = [from.values, to.values]
   if (!a || !b) return 'precision'
@@ -26,10 +26,10 @@ export function castLoss(from: DType, to: DType): 'none' | 'precision' {
   return inRange && special && (a.zero === false || b.zero !== false) ? 'none' : 'precision'
 }
 
-/** The tensor with its values as `to`. A value that does not fit ends the reading of its payload with write/value-range. */
+/** The tensor with its values as `to`. A value that does not fit fails the read of its payload with write/value-range. */
 export function castTensor(tensor: Tensor, to: DType): Tensor {
   const from = tensor.encoding ?? tensor.dtype
-  // A new field behind a spread would make the object three times as large.
+  // A new field after a spread would make the object three times as large.
   const changed: Tensor = tensor.encoding ? { ...tensor, dtype: to, encoding: undefined } : { ...tensor, dtype: to }
   if (from.id === to.id) return changed
   const decoded = from.regions && (tensor.data ? decodedPayload(tensor, 'f32') : null)
@@ -91,7 +91,7 @@ function converter(from: DType, to: DType): Convert | undefined {
   return fromF64 && inRuns(Float64Array, toF64, fromF64, from.group, to.group)
 }
 
-/** f32 and f64 take what the decoder gives as it is. */
+/** f32 and f64 take the decoder's output as it is. */
 function writing<T extends Float32Array | Float64Array>(
   type: ViewType<T>,
   decode: (source: Uint8Array, target: T) => void,
@@ -102,7 +102,7 @@ function writing<T extends Float32Array | Float64Array>(
   }
 }
 
-/** And encoders take them as they are. */
+/** Encoders take f32 and f64 as they are. */
 function reading<T extends Float32Array | Float64Array>(
   type: ViewType<T>,
   encode: (source: T, target: Uint8Array) => number,
@@ -112,7 +112,7 @@ function reading<T extends Float32Array | Float64Array>(
 
 const isWide = (dtype: DType): boolean => dtype === i64 || dtype === u64
 
-/** i64 to u64 or back: the same bits, as long as the topmost is clear. */
+/** i64 to u64 or back: the same bits, as long as the top one is clear. */
 function otherSignedness(source: Uint8Array, target: Uint8Array, count: number): number {
   for (let i = 0; i < count; i++) if (source[8 * i + 7]! >= 0x80) return i
   target.set(source.subarray(0, count * 8))
@@ -124,7 +124,7 @@ function pairwise(convert: Convert | undefined): Convert | undefined {
   return (source, target, count) => Math.floor(convert(source, target, count * 2) / 2)
 }
 
-/** Decodes and encodes run by run, so that what lies between stays in the cache. */
+/** Decodes and encodes in runs, so that intermediate values stay in the cache. */
 function inRuns<T extends Float32Array | Float64Array>(
   type: new (length: number) => T,
   decode: (source: Uint8Array, target: T) => void,

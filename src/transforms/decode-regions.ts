@@ -1,5 +1,5 @@
-// The values of types that keep scales and codes apart. Decoding reads all regions side by side, a few reads for each tile of elements, so
-// the payload must allow reading out of order; one that does not is kept in memory when it is small.
+// Decodes types that store scales and codes in separate regions. All regions are read in parallel, a few reads per tile of elements, so the
+// payload must support random access; otherwise it is kept in memory if it is small.
 import { checkAborted, checkRange, countElements, defaultWindow, releaseWindow, takeWindow } from '../bytes/index.js'
 import { fillView, littleEndianHost, writeLittleEndian } from '../bytes/views.js'
 import type { RegionCodec, RegionReader } from '../dtypes/index.js'
@@ -10,10 +10,10 @@ import { fileOf } from './map-elements.js'
 
 const minElements = 1 << 14
 const maxElements = 1 << 18
-/** The most bytes of a payload without random access that are kept in memory to decode them. */
+/** The maximum size of a payload without random access that is kept in memory for decoding. */
 const maxBuffered = 1 << 26
 
-/** The most bytes that are held of such a payload while its values are decoded. */
+/** The maximum memory held while such a payload is decoded. */
 export const decodeMemory = (byteLength: number, hasRandomAccess: boolean): number =>
   hasRandomAccess ? 0 : Math.min(byteLength, maxBuffered)
 
@@ -21,13 +21,13 @@ interface Regions {
   readonly codec: RegionCodec
   readonly tensor: Tensor
   readonly data: Payload
-  /** The element that the payload begins with. */
+  /** The first element of the payload. */
   readonly base: number
   readonly count: number
   readonly width: 4 | 8
 }
 
-/** The values as little-endian f32 or f64, or undefined when the bytes cannot be decoded. */
+/** The values as little-endian f32 or f64, or undefined if they cannot be decoded. */
 export function decodeRegions(tensor: Tensor, codec: RegionCodec, as: 'f32' | 'f64'): Payload | undefined {
   const { data, shape } = tensor
   const count = countElements(shape)

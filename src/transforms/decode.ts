@@ -1,4 +1,4 @@
-// The values of a tensor as floats, whatever it is stored as.
+// The values of a tensor as floats, whatever its type.
 
 import { fillView } from '../bytes/views.js'
 import { f32, f64, isReal } from '../dtypes/index.js'
@@ -7,10 +7,7 @@ import { tensorRecipe } from '../model/recipe-of.js'
 import { decodeRegions } from './decode-regions.js'
 import { mapElements } from './map-elements.js'
 
-/**
- * The values as little-endian f32 or f64, in the order in which the tensor stores them. Undefined when there is no data or nobody can
- * decode it.
- */
+/** The values as little-endian f32 or f64, in stored order. Undefined if there is no data or no decoder. */
 export function decodedPayload(tensor: Tensor, as: 'f32' | 'f64'): Payload | undefined {
   const from = tensor.encoding ?? tensor.dtype
   const to = as === 'f32' ? f32 : f64

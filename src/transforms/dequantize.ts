@@ -1,5 +1,5 @@
-// Codes as the values that they stand for. Blocks carry their scales with them; other tensors have scales and zero points that the
-// container states beside them: real = scale · (stored − zero point).
+// Converts codes to the values they represent. Blocks contain their scales; for other tensors the container states scales and zero points
+// beside them: real = scale · (stored − zero point).
 import { countElements } from '../bytes/index.js'
 import { fillView, viewOf } from '../bytes/views.js'
 import { type DType, f64 } from '../dtypes/index.js'
@@ -11,10 +11,10 @@ import { fileOf, mapElements } from './map-elements.js'
 
 const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
 
-/** Whether what is stored are codes, blocks or numbers with a scale, and not the values themselves. */
+/** Whether the tensor stores codes, in blocks or with scales beside it, rather than values. */
 export const isQuantized = (tensor: Tensor): boolean => typeOf(tensor).kind === 'block' || tensor.quant !== undefined
 
-/** Why there are no values to be had, or undefined when there are. */
+/** Why the tensor cannot be dequantized, or undefined if it can. */
 export function whyNotDequantized(tensor: Tensor): string | undefined {
   const { shape, data, quant } = tensor
   const type = typeOf(tensor)
@@ -27,15 +27,15 @@ export function whyNotDequantized(tensor: Tensor): string | undefined {
   return undefined
 }
 
-/** What is lost, apart from the codes: a scale times a code has more digits than a small type holds. */
+/** What is lost besides the codes: scale times code has more digits than a small type holds. */
 export function dequantizeLoss(tensor: Tensor, to: DType): 'none' | 'precision' {
   if (!tensor.quant) return castLoss(typeOf(tensor), to)
   const [stored, target] = [typeOf(tensor).values, to.values]
   if (!stored || !target || stored.step < 0) return 'precision'
   const zeros = tensor.quant.zeroPoints ?? [0]
-  // Rows of a vocabulary can have a zero point each: more than a call takes arguments.
+  // Not spread into a call: there can be more zero points than a call takes arguments.
   const farthest = zeros.reduce(
-    (most, zero) => Math.max(most, Math.abs(stored.lowest - zero), stored.highest - zero),
+    (max, zero) => Math.max(max, Math.abs(stored.lowest - zero), stored.highest - zero),
     Number.NEGATIVE_INFINITY,
   )
   const bits = Math.ceil(Math.log2(farthest + 1))
@@ -47,7 +47,7 @@ export function dequantizeLoss(tensor: Tensor, to: DType): 'none' | 'precision' 
   return isExact ? 'none' : 'precision'
 }
 
-/** A positive float as an odd whole number times a power of two. */
+/** A positive float as an odd integer times a power of two. */
 function splitFloat(value: number): [mantissa: number, exponent: number] {
   if (!(value > 0 && value < Number.POSITIVE_INFINITY)) return [2 ** 53, Number.NEGATIVE_INFINITY]
   let [mantissa, exponent] = [value, 0]
@@ -62,7 +62,7 @@ function splitFloat(value: number): [mantissa: number, exponent: number] {
   return [mantissa, exponent]
 }
 
-/** The values as floats of the given type, in the order in which the codes are stored. What was said about the codes goes with them. */
+/** The values as floats of the given type, in stored order. Annotations about the codes are dropped. */
 export function dequantizeTensor(tensor: Tensor, to: DType): Tensor {
   const why = whyNotDequantized(tensor)
   if (why !== undefined)
@@ -73,7 +73,7 @@ export function dequantizeTensor(tensor: Tensor, to: DType): Tensor {
   return castTensor({ ...rest, dtype: f64, encoding: undefined, data, ...(extra && { extra }) }, to)
 }
 
-/** Stored numbers as f64, each taken as scale · (number − zero point). */
+/** Stored numbers as f64, each converted to scale · (number − zero point). */
 export function scaledPayload(
   input: Payload,
   shape: readonly number[],

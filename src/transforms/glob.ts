@@ -1,16 +1,16 @@
-// Patterns for names. They come from the user, but names come from files, and a name of a megabyte must not take longer than its length
-// deserves: nothing here backtracks. The pieces between the stars are looked for one after the other, each as early as it can be; where a
-// later place would do, the earlier one does as well.
+// Patterns for names. Patterns come from the user but names come from files, so matching must take linear time even for a name of a
+// megabyte: nothing backtracks. The literal pieces between stars are matched one after another at their earliest position, which is
+// sufficient: if a later position works, so does the earliest.
 
-/** `*` stands for any run of characters, dots included, `?` for one; everything else is itself. */
+/** `*` matches any run of characters, including dots, `?` matches one; everything else matches itself. */
 export function globMatcher(pattern: string): (name: string) => boolean {
   return pattern.includes('?') ? matcherOf(pattern, pointsOf, pointText) : matcherOf(pattern, (text) => text, plainText)
 }
 
-/** How the pieces of a pattern are compared with a text; places are counted in its units. */
+/** How the pieces of a pattern are compared with a text. */
 interface Comparison<T extends { readonly length: number }> {
   isAt(text: T, piece: T, at: number): boolean
-  /** The first place from `from` on, or -1. */
+  /** The first position at or after `from`, or -1. */
   find(text: T, piece: T, from: number): number
 }
 
@@ -42,7 +42,7 @@ const plainText: Comparison<string> = {
   find: (text, piece, from) => text.indexOf(piece, from),
 }
 
-/** A question mark stands for a whole character, also where that takes two units of a string. */
+/** A question mark matches a whole character, even one that takes two UTF-16 units. */
 const pointsOf = (text: string): readonly string[] => Array.from(text)
 
 const isPieceAt = (text: readonly string[], piece: readonly string[], at: number): boolean =>

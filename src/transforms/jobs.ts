@@ -1,4 +1,4 @@
-// What other threads do with tensors: the kinds of jobs of this room, and how they are done.
+// The thread jobs of this room, and their handlers.
 import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
 import { methodOf } from '../dtypes/mcf/types.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
@@ -29,7 +29,7 @@ interface RangeData {
   readonly domain: Domain
 }
 
-/** Finds the range of a tensor's values; undefined where other threads cannot have them. */
+/** Finds the range of a tensor's values; undefined if other threads cannot read them. */
 export function rangeJob(tensor: Tensor, domain: Domain): Job | undefined {
   const recipe = tensorRecipe(tensor)
   const data = recipe && ({ tensor: recipe, domain } satisfies RangeData)

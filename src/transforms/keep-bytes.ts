@@ -1,9 +1,9 @@
-// Row order and column order without moving a byte. The bytes of a matrix in column order are also its transpose in row order, and so it
-// is with any number of dimensions: reversed dims over the same bytes. Element (i, j) is then found at (j, i), which is a change of form
-// that whoever reads the result must know about; `rowMajor` and `columnMajor` keep every element in its place instead.
+// Changes between row and column order without moving a byte. The bytes of a matrix in column order are its transpose in row order; with
+// more dimensions, they are the tensor with reversed dimensions. Element (i, j) is then found at (j, i), which readers of the result must
+// know; `rowMajor` and `columnMajor` preserve the position of every element instead.
 import type { Model, Tensor } from '../model/index.js'
 
-/** The tensor in the given order, with reversed dims where that is not the order it has. */
+/** The tensor in the given order, with reversed dimensions if it has the other one. */
 export function keepBytes(tensor: Tensor, order: 'row' | 'column'): Tensor {
   if (tensor.order === order) return tensor
   const last = tensor.shape.length - 1
@@ -17,6 +17,6 @@ export function keepModelBytes(model: Model, order: 'row' | 'column'): Model {
   return { ...model, tensors: model.tensors.map((tensor) => keepBytes(tensor, order)) }
 }
 
-/** Whether reversing the dims shows: a vector or scalar is the same in both orders. */
+/** Whether reversing the dimensions makes a difference: vectors and scalars are the same in both orders. */
 export const changesForm = (tensor: Tensor, order: 'row' | 'column'): boolean =>
   tensor.order !== order && tensor.shape.length > 1

@@ -1,5 +1,5 @@
-// A payload that is another one, converted element by element. It streams in windows that hold whole groups of both types and keeps
-// random access where the input has it.
+// A payload converted element by element. It streams in windows that hold whole groups of both types, and supports random access if its
+// input does.
 import { alignUp, checkRange, defaultWindow, elementsIn, releaseWindow, takeEvenWindow } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
@@ -13,7 +13,7 @@ export interface ElementMap {
   readonly shape: readonly number[]
   readonly from: Group
   readonly to: Group
-  /** Converts `count` elements, the first of which is number `first` of the tensor. Both arrays hold just these. */
+  /** Converts `count` elements, starting with element `first` of the tensor. The arrays hold exactly these. */
   convert(source: Uint8Array, target: Uint8Array, first: number, count: number): void
   recipe?(): Recipe | undefined
 }
@@ -23,7 +23,7 @@ const maxElements = 1 << 18
 
 interface CountedMap extends ElementMap {
   readonly count: number
-  /** The element of the tensor that the input begins with. */
+  /** The first element of the input. */
   readonly base: number
 }
 
@@ -66,7 +66,7 @@ function slicesOf(map: CountedMap): Slices | undefined {
 
 export const fileOf = (payload: Payload | null): string => payload?.origin?.source.name ?? 'tensor'
 
-/** The bytes of `count` elements from a group boundary on. */
+/** The length of `count` elements that start at a group boundary. */
 export function bytesFor(count: number, group: Group): number {
   const rest = count % group.elements
   return ((count - rest) / group.elements) * group.bytes + Math.ceil((rest * group.bytes) / group.elements)

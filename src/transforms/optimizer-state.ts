@@ -1,12 +1,11 @@
-// What an optimizer keeps beside the weights: moments, running means. Formats that know of it give such tensors the role `state` and the
-// name of the statistic; in others they travel as ordinary tensors called `parameter#statistic`. Here they are dropped, or attached to
-// the parameters they belong to.
+// Optimizer state beside the weights: moments, running means. Some formats give such tensors the role `state` and the name of the
+// statistic; in others they are ordinary tensors named `parameter#statistic`. Here they are dropped, or attached to their parameters.
 import { compareUtf8, encodeUtf8 } from '../bytes/index.js'
 import type { Model, Tensor } from '../model/index.js'
 
 const separator = '#'
 
-/** The weights alone, without tensors that are state by their role or by their name. */
+/** The weights alone, without tensors that are state by role or by name. */
 export function dropState(model: Model, onDropped?: (name: string) => void): Model {
   const names = new Set(model.tensors.map((tensor) => tensor.name))
   const tensors = model.tensors.filter((tensor) => {
@@ -21,18 +20,18 @@ export interface AttachedState {
   readonly model: Model
   /** How many tensors were attached. */
   readonly count: number
-  /** State that found no parameter in the model; it was left out. */
+  /** State whose parameter is not in the model; it was left out. */
   readonly unmatched: readonly string[]
 }
 
 /**
- * The model with the state that `from` holds for its parameters. State that the model had for the same statistic is replaced, also where
- * it is an ordinary tensor called `parameter#statistic`; so `from` may be the model itself, or the same file opened again.
+ * The model with the state that `from` has for its parameters. It replaces state of the same statistic, even if that is an ordinary tensor
+ * named `parameter#statistic`; so `from` may be the model itself, or the same file opened again.
  */
 export function attachState(model: Model, from: Model): AttachedState {
   const names = new Set(from.tensors.map((tensor) => tensor.name))
-  const given = from.tensors.filter((tensor) => isState(tensor, names))
-  const moved = new Set(given.map((tensor) => tensor.name))
+  const states = from.tensors.filter((tensor) => isState(tensor, names))
+  const moved = new Set(states.map((tensor) => tensor.name))
   const own = from === model ? names : new Set(model.tensors.map((tensor) => tensor.name))
   const isMoved = (tensor: Tensor): boolean =>
     moved.has(tensor.name) && (from === model || (tensor.role === 'weight' && isState(tensor, own)))
@@ -41,7 +40,7 @@ export function attachState(model: Model, from: Model): AttachedState {
   const attached = new Map<Tensor, Map<string, Tensor>>()
   const unmatched: string[] = []
   let count = 0
-  for (const tensor of given) {
+  for (const tensor of states) {
     const place = placeOf(tensor, owners)
     if (!place) {
       unmatched.push(tensor.name)
@@ -61,7 +60,7 @@ function isState(tensor: Tensor, names: ReadonlySet<string>): boolean {
   return separators(tensor.name).some((at) => names.has(tensor.name.slice(0, at)))
 }
 
-/** The longest name that is a parameter's: names and statistics may hold the separator themselves. */
+/** The longest parameter name that fits: names and statistics may contain the separator. */
 function placeOf(tensor: Tensor, owners: ReadonlyMap<string, Tensor>): { owner: Tensor; stat: string } | undefined {
   const { name, stat } = tensor
   if (stat !== undefined && name.endsWith(separator + stat)) {
@@ -75,7 +74,7 @@ function placeOf(tensor: Tensor, owners: ReadonlyMap<string, Tensor>): { owner: 
   return undefined
 }
 
-/** From the last to the first. */
+/** From last to first. */
 function separators(name: string): number[] {
   const places: number[] = []
   for (let at = name.lastIndexOf(separator); at >= 0; at = at === 0 ? -1 : name.lastIndexOf(separator, at - 1)) {
@@ -94,7 +93,7 @@ function asState(tensor: Tensor, owner: Tensor, stat: string): Tensor {
   return { ...state, path: owner.path, ...(raw && { rawName: raw }) }
 }
 
-/** Each parameter is followed by its state: what it had, then what is new, by name. */
+/** Each parameter is followed by its state: the existing one, then the new one, by name. */
 function merge(
   tensors: readonly Tensor[],
   owners: ReadonlyMap<string, Tensor>,

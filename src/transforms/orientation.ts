@@ -1,6 +1,6 @@
-// Turning linear weights from [in, out] to [out, in] and back. Formats say which way they want them; a model says, by its names and
-// shapes or by a part that its reader left, which way it has them. Only the weights that the verdict is about are turned, and each is
-// turned while it is written, a band at a time.
+// Transposes linear weights from [in, out] to [out, in] and back. Formats state the orientation they need; the orientation of a model
+// follows from its names and shapes or from a part that its reader added. Only the weights in question are transposed, a band at a time
+// while they are written.
 
 import type { JsonValue, Model, Part, WriteCapabilities } from '../model/index.js'
 import { findOrientation, type LinearWeights, type Orientation, orientationKind } from '../model/orientation.js'
@@ -8,25 +8,25 @@ import { rowMajor, transposed } from './reorder.js'
 import type { ReverseOptions } from './reverse-axes.js'
 
 export interface OrientOptions extends ReverseOptions {
-  /** How linear weights lie in the model, for callers who know better than its shapes tell. */
+  /** The orientation of the model's linear weights, for callers that know better than the shapes. */
   readonly from?: Orientation | undefined
 }
 
 export interface Oriented {
   readonly model: Model
-  /** The weights that are turned. */
+  /** The transposed weights. */
   readonly turned: readonly string[]
   readonly from?: Orientation
   readonly to?: Orientation
-  /** The shapes do not tell how the weights lie; what is usual for the source was taken. */
+  /** The shapes do not show the orientation; the default of the source was used. */
   readonly isAssumed: boolean
 }
 
 const unchanged = (model: Model): Oriented => ({ model, turned: [], isAssumed: false })
 
 /**
- * The model as a target wants it. A target without a wish gets [out, in] from models that state how they lie, and everything else as
- * it is: shapes alone are no reason to turn weights that nobody asked to have turned.
+ * The model in the orientation that a target needs. A target without a preference gets [out, in] from models that state their orientation,
+ * and others unchanged: shapes alone are no reason to transpose.
  */
 export function orientFor(model: Model, wish: WriteCapabilities['orientation'], options?: OrientOptions): Oriented {
   if (wish === 'as-is') return unchanged(model)
@@ -35,7 +35,7 @@ export function orientFor(model: Model, wish: WriteCapabilities['orientation'], 
   return isStated ? orient(model, 'out-in', options) : unchanged(model)
 }
 
-/** The model with its linear weights the given way round. */
+/** The model with its linear weights in the given orientation. */
 export function orient(model: Model, to: Orientation, options: OrientOptions = {}): Oriented {
   const stated = model.parts.find((part) => part.kind === orientationKind)
   const found = findOrientation(model.tensors)
@@ -51,7 +51,7 @@ export function orient(model: Model, to: Orientation, options: OrientOptions = {
   return { model: { ...model, tensors, parts }, turned: found.names, from, to, isAssumed }
 }
 
-/** What the reader of the model takes as usual; without a word from it, the way of PyTorch. */
+/** The orientation that the model's reader assumes; by default PyTorch's. */
 function assumedBy(stated: Part | undefined): Orientation {
   const value = stated?.value as { readonly assumed?: JsonValue } | undefined
   return value?.assumed === 'in-out' ? 'in-out' : 'out-in'

@@ -1,4 +1,4 @@
-// A payload that other threads make, a slice each, while this one writes what is ready. The bytes and their order are the same.
+// A payload that other threads produce in slices while this one writes what is ready. The bytes and their order are the same.
 import { defaultWindow } from '../bytes/index.js'
 import { type Payload, type Recipe, rechunked } from '../model/index.js'
 import { recipeOf } from '../model/recipe-of.js'
@@ -7,9 +7,9 @@ import { fillsWindow, fillWindows, type RunThreads, type WorkerPool } from '../t
 import { fileOf } from './map-elements.js'
 import { rebuildPayload } from './rebuild.js'
 
-/** The largest slice that one job makes. */
+/** The maximum length of a job's slice. */
 const maxBytes = 4 * defaultWindow
-/** So much at a time, to be copied while it is in the nearest cache. */
+/** Copied at a time, while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4
 
 interface SliceData {
@@ -17,9 +17,7 @@ interface SliceData {
   readonly offset: number
 }
 
-/**
- * The payload itself where other threads cannot make it, or it is too short to be shared out. `cost`: nanoseconds for a byte, about.
- */
+/** Returns the payload itself if other threads cannot produce it, or it is too short to share. `cost`: approximate nanoseconds per byte. */
 export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payload {
   const { slices, byteLength } = payload
   if (!slices || !isRecoded(payload)) return payload
@@ -37,7 +35,7 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
   }
 }
 
-/** The same bytes; when they are wanted, threads make them if there are any then, and if `inThreads` finds that worth it. */
+/** The same bytes. When they are read, threads produce them if there are any by then and `inThreads` finds it worth it. */
 export function late(
   payload: Payload,
   threads: RunThreads,
@@ -53,7 +51,7 @@ export function late(
   }
 }
 
-/** Its bytes are computed, and other threads can do that. */
+/** Whether the bytes are computed, and other threads can do so. */
 export const isRecoded = (payload: Payload): boolean => payload.recipe !== undefined && payload.slices !== undefined
 
 interface Work {
@@ -82,7 +80,7 @@ function makeSlices(
   })
 }
 
-/** The other side. */
+/** Runs in a worker. */
 export const makeSlice = fillsWindow(async (data, bytes, { open, signal, advance }) => {
   const { recipe, offset } = data as SliceData
   const slice = rebuildPayload(recipe, open).slices!.take(offset, bytes.byteLength)

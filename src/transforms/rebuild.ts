@@ -1,4 +1,4 @@
-// Makes a payload from its recipe, in another thread.
+// Rebuilds a payload from its recipe, in another thread.
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
 import { type Payload, type Recipe, rangePayload, type Tensor, type TensorRecipe } from '../model/index.js'

@@ -1,4 +1,4 @@
-// Row order and column order. In column order the first index runs fastest: element (i0, i1, …) is number i0 + d0·(i1 + d1·(…)).
+// Row order and column order. In column order the first index varies fastest: element (i0, i1, …) is number i0 + d0·(i1 + d1·(…)).
 import { countElements } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
@@ -7,10 +7,10 @@ import { transformCodes } from './codes.js'
 import { fileOf } from './map-elements.js'
 import { type RandomAccess, type ReverseOptions, reverseAxes, reverseMemory } from './reverse-axes.js'
 
-/** The most bytes of a payload without random access that are kept in memory to reorder them. */
+/** The maximum size of a payload without random access that is kept in memory for reordering. */
 const maxBuffered = 1 << 26
 
-/** The most bytes that are held while the elements of such a payload are put into another order. */
+/** The maximum memory held while such a payload is reordered. */
 export const reorderMemory = (byteLength: number, hasRandomAccess: boolean): number =>
   reverseMemory(byteLength) + (hasRandomAccess ? 0 : Math.min(byteLength, maxBuffered))
 
@@ -25,8 +25,8 @@ export function columnMajor(tensor: Tensor, options?: ReverseOptions): Tensor {
 }
 
 /**
- * Rows become columns. This costs nothing: a matrix in row order and its transpose in column order are the same bytes. Whoever needs
- * the order as it was goes on with `rowMajor` or `columnMajor`.
+ * The transpose of a matrix. It is free: a matrix in row order and its transpose in column order are the same bytes. Use `rowMajor` or
+ * `columnMajor` to get the original order.
  */
 export function transposed(tensor: Tensor): Tensor {
   const [rows, columns] = tensor.shape

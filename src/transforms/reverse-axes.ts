@@ -1,30 +1,30 @@
-// Turning row order into column order, or back, means reversing the axes: the index that ran fastest becomes the slowest. The output is
-// made in order, one band at a time, so the memory needed is the band and what is being read for it.
+// Converting between row and column order reverses the axes: the index that varied fastest becomes the slowest. The output is produced in
+// order, one band at a time, so the memory needed is the band and the reads for it.
 //
-// With the output's dimensions o0 o1 … (slowest first), element (j0, j1, …) lies in the input at j0 + o0·(j1 + o1·(…)). A band fixes the
-// axes before axis k, takes a stretch of axis k and all of the axes behind it. Those behind it enumerate "lines" of the input, evenly
-// spaced; from each line the band takes one stretch. Nearly always k is 0, and then a stretch is contiguous in the input.
+// With the output's dimensions o0 o1 … (slowest first), element (j0, j1, …) is in the input at j0 + o0·(j1 + o1·(…)). A band fixes the axes
+// before axis k, and takes a slice of axis k and all of the axes after it. Those after it enumerate "lines" of the input, evenly spaced;
+// the band takes one slice of each line. Nearly always k is 0, and a slice is contiguous in the input.
 //
-// Lines that follow each other in the output are `run` lines apart in the input, `run` being the product of the axes behind axis k but the
-// last: with two axes 1, so that a band is one matrix to be turned, otherwise as many matrices as that, which lie in each other. Where not
-// even two lines of such a matrix are in memory, lines are taken as they follow each other in the input, along the first of these axes.
+// Consecutive lines of the output are `run` lines apart in the input, `run` being the product of the axes after axis k except the last.
+// With two axes it is 1, and a band is one matrix to be transposed; otherwise a band is `run` interleaved matrices. If not even two lines
+// of such a matrix fit in memory, lines are taken in input order, along the first of these axes.
 import { checkAborted, releaseWindow, takeWindow } from '../bytes/index.js'
 import { transpose } from '../kernels/numbers/transpose.js'
 import type { Payload } from '../model/index.js'
 
 export interface ReverseOptions {
-  /** The most bytes of a band. Larger bands mean fewer and longer reads. */
+  /** The maximum size of a band. Larger bands mean fewer and longer reads. */
   readonly budget?: number
 }
 
 const defaultBudget = 1 << 24
-/** The most bytes that are being read at a time. */
+/** The maximum number of bytes being read at a time. */
 const readBudget = 1 << 21
-/** Lines closer together than this are fetched in one read, and what lies between them is thrown away. */
+/** Lines closer together than this are fetched in one read, and the bytes between them discarded. */
 const closeLines = 1 << 16
 const parallelReads = 64
 
-/** The most bytes that are held while a payload of this length is turned: a band, and two stages that may be half as large each. */
+/** The maximum memory held for a payload of this length: a band, and two stages of up to half its size. */
 export const reverseMemory = (byteLength: number): number => 2 * Math.min(byteLength, defaultBudget) + 3 * readBudget
 
 export type RandomAccess = Payload & Required<Pick<Payload, 'read'>>
@@ -32,7 +32,7 @@ export type RandomAccess = Payload & Required<Pick<Payload, 'read'>>
 interface Plan {
   readonly source: RandomAccess
   readonly size: number
-  /** Elements of the axis that is cut into bands, and how far they are apart in the input. */
+  /** The number of elements of the axis that is cut into bands, and their distance in the input. */
   readonly length: number
   readonly spacing: number
   readonly behind: readonly number[]
@@ -55,15 +55,15 @@ export async function* reverseAxes(
   const [before, behind] = [dims.slice(0, axis), dims.slice(axis + 1)]
   const [lines, run, spacing] = [product(behind), product(behind.slice(0, -1)), product(before)]
   const plan: Plan = { source, size, length: dims[axis]!, spacing, behind, lines, run, signal }
-  const most = Math.min(plan.length, Math.max(1, Math.floor(budget / (lines * size))))
-  const band = takeWindow(most * lines * size)
+  const maxWidth = Math.min(plan.length, Math.max(1, Math.floor(budget / (lines * size))))
+  const band = takeWindow(maxWidth * lines * size)
   const backwards = before.toReversed()
   try {
     for (let lead = 0; lead < spacing; lead++) {
       const start = reversedIndex(lead, backwards)
-      for (let from = 0; from < plan.length; from += most) {
+      for (let from = 0; from < plan.length; from += maxWidth) {
         checkAborted(signal, source.origin?.source.name ?? 'tensor')
-        const width = Math.min(most, plan.length - from)
+        const width = Math.min(maxWidth, plan.length - from)
         await fillBand(plan, start + from * spacing, width, band)
         yield band.subarray(0, width * lines * size)
       }
@@ -75,7 +75,7 @@ export async function* reverseAxes(
 
 const product = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1)
 
-/** The position with the axes in reverse: `index` counts with the first of `dims` running fastest, the result with the last. */
+/** The position with the axes reversed: `index` counts with the first of `dims` fastest, the result with the last. */
 function reversedIndex(index: number, dims: readonly number[]): number {
   let place = 0
   let rest = index
@@ -94,27 +94,27 @@ async function fillBand(plan: Plan, start: number, width: number, band: Uint8Arr
   const pitch = isClose ? lineStride : width * size
   const fit = Math.max(1, Math.floor(readBudget / pitch))
   const some = Math.min(lines, isClose ? fit : Math.min(fit, parallelReads))
-  const most = some > run ? some - (some % run) : some
-  const stages = [0, 1].map(() => takeWindow((most - 1) * pitch + width * size))
-  const stageFor = (line: number): Uint8Array => stages[(line / most) % 2]!
+  const maxLines = some > run ? some - (some % run) : some
+  const stages = [0, 1].map(() => takeWindow((maxLines - 1) * pitch + width * size))
+  const stageFor = (line: number): Uint8Array => stages[(line / maxLines) % 2]!
   const fill = async (line: number): Promise<void> => {
-    const count = Math.min(most, lines - line)
+    const count = Math.min(maxLines, lines - line)
     const offset = start * size + line * lineStride
     const stage = stageFor(line)
     if (isClose) await readPart(plan, offset, stage.subarray(0, (count - 1) * pitch + width * size))
     else if (plan.spacing === 1) await readLines(plan, offset, lineStride, count, stage, pitch)
     else await gatherLines(plan, offset, lineStride, width, count, stage, pitch)
   }
-  // One stage is read while the other one is turned.
+  // One stage is read while the other is transposed.
   let next: Promise<void> | undefined = fill(0)
   try {
-    for (let line = 0; line < lines; line += most) {
+    for (let line = 0; line < lines; line += maxLines) {
       await next
-      next = line + most < lines ? fill(line + most) : undefined
-      turnLines(plan, stageFor(line), pitch, line, Math.min(most, lines - line), width, band)
+      next = line + maxLines < lines ? fill(line + maxLines) : undefined
+      turnLines(plan, stageFor(line), pitch, line, Math.min(maxLines, lines - line), width, band)
     }
   } finally {
-    await next?.catch(() => {}) // it still writes into its stage
+    await next?.catch(() => {}) // it still writes to its stage
     for (const stage of stages) releaseWindow(stage)
   }
 }
@@ -159,7 +159,7 @@ async function readPart({ source, signal }: Plan, offset: number, target: Uint8A
   else target.set(await source.read(offset, target.byteLength, signal))
 }
 
-/** Brings `count` contiguous stretches of `length` bytes into the stage, in parallel reads. */
+/** Reads `count` contiguous slices of `length` bytes into the stage, in parallel. */
 async function readLines(
   plan: Plan,
   offset: number,
@@ -174,11 +174,11 @@ async function readLines(
   try {
     await Promise.all(reads)
   } finally {
-    await Promise.allSettled(reads) // where one fails, others still write into the stage
+    await Promise.allSettled(reads) // if one fails, others still write to the stage
   }
 }
 
-/** The same for stretches whose elements are `spacing` apart, as bands along a later axis have them. */
+/** The same for slices whose elements are `spacing` apart, as in bands along a later axis. */
 async function gatherLines(
   plan: Plan,
   offset: number,
@@ -190,12 +190,12 @@ async function gatherLines(
 ): Promise<void> {
   const { size, spacing } = plan
   const step = spacing * size
-  const most = Math.min(width, Math.max(1, Math.floor(readBudget / step)))
-  const bytes = takeWindow((most - 1) * step + size)
+  const maxWidth = Math.min(width, Math.max(1, Math.floor(readBudget / step)))
+  const bytes = takeWindow((maxWidth - 1) * step + size)
   try {
     for (let i = 0; i < count; i++) {
-      for (let from = 0; from < width; from += most) {
-        const run = Math.min(most, width - from)
+      for (let from = 0; from < width; from += maxWidth) {
+        const run = Math.min(maxWidth, width - from)
         const source = bytes.subarray(0, (run - 1) * step + size)
         await readPart(plan, offset + i * stride + from * step, source)
         const sides = { source, target: stage, sourceOffset: 0, targetOffset: i * pitch + from * size }

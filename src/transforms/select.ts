@@ -1,11 +1,11 @@
-// Choosing and renaming tensors.
+// Selects and renames tensors.
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
 import { globMatcher } from './glob.js'
 
 export const matchesGlob = (pattern: string, name: string): boolean => globMatcher(pattern)(name)
 
-/** Tensors that some `only` pattern takes (all, when there is none) and no `exclude` pattern. */
+/** Matches names that some `only` pattern matches (all, if there is none) and no `exclude` pattern does. */
 export function selector(only: readonly string[] = [], exclude: readonly string[] = []): (name: string) => boolean {
   const wanted = only.map(globMatcher)
   const unwanted = exclude.map(globMatcher)
@@ -13,8 +13,8 @@ export function selector(only: readonly string[] = [], exclude: readonly string[
     (wanted.length === 0 || wanted.some((matches) => matches(name))) && !unwanted.some((matches) => matches(name))
 }
 
-/** Even a harmless expression such as `.*\\.x` takes the square of a name's length. No honest name comes near this. */
-const longestRenamed = 16_384
+/** Even a simple expression such as `.*\\.x` takes quadratic time in the length of a name. No real name is nearly this long. */
+const maxRenamed = 16_384
 
 /** `s/pattern/replacement/flags`, with any delimiter; `$1` in the replacement is the first group. */
 export function parseRename(rule: string): (name: string) => string {
@@ -35,13 +35,13 @@ export function parseRename(rule: string): (name: string) => string {
     return wrong((error as Error).message)
   }
   return (name) => {
-    if (name.length <= longestRenamed) return name.replace(expression, replacement)
-    const message = `a name of ${name.length} characters is too long for a rule; rules take ${longestRenamed} at most, --rename-map any`
+    if (name.length <= maxRenamed) return name.replace(expression, replacement)
+    const message = `a name of ${name.length} characters is too long for a rule; rules take ${maxRenamed} at most, --rename-map any`
     return failWith(usageCodes.option, { file: '--rename', path: `${name.slice(0, 40)}…`, message })
   }
 }
 
-/** The tensor under another name. Its path and raw bytes belonged to the old one. */
+/** The renamed tensor, without the path and raw bytes of its old name. */
 export function renameTensor(tensor: Tensor, name: string): Tensor {
   if (name === tensor.name) return tensor
   const { path: _path, rawName: _rawName, isNamedByFile: _isNamedByFile, ...rest } = tensor

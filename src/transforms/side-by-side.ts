@@ -1,4 +1,4 @@
-// Two payloads read in step, window by window.
+// Reads two payloads in step, window by window.
 import { checkAborted } from '../bytes/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import type { Payload } from '../model/index.js'
@@ -7,13 +7,13 @@ import { fileOf } from './map-elements.js'
 export interface WindowPair {
   readonly a: Uint8Array
   readonly b: Uint8Array
-  /** Where in the payloads these bytes begin. */
+  /** The offset of these bytes in the payloads. */
   readonly offset: number
 }
 
 /**
- * Both payloads, which must have the same length, in pairs of equal length. A pair is valid only until the next one is asked for. The
- * two sides are read at the same time.
+ * Both payloads, which must have the same length, in pairs of equal length. A pair is valid only until the next one is requested. The two
+ * sides are read at the same time.
  */
 export async function* sideBySide(
   a: Payload,

@@ -1,5 +1,5 @@
-// A profile says what a model of a certain kind consists of: the tensors with their shapes and types, the metadata that must be there.
-// Profiles are data. Shapes are written in named dimensions, and a name with `{i}` stands for one tensor per layer.
+// A profile describes the contents of a known model: its tensors with shapes and types, and the metadata it must have. Profiles are data.
+// Shapes use named dimensions, and a name with `{i}` stands for one tensor per layer.
 
 import { encoderPrefix, oldName } from '../content/encoder-names.js'
 import { vocabularyOf } from '../content/vocabulary.js'
@@ -27,9 +27,9 @@ export interface ProfileTensor {
   readonly each?: string
   /** Names of dimensions, or numbers. */
   readonly shape: readonly (string | number)[]
-  /** Ids of the types that are right; the profile's own when absent. */
+  /** Ids of the accepted types. Default: those of the profile. */
   readonly dtypes?: readonly string[]
-  /** The weight of a linear layer, given as [out, in]; models that keep all of them transposed are right too. */
+  /** The weight of a linear layer, given as [out, in]; a model may also store all of them transposed. */
   readonly linear?: true
   readonly optional?: true
 }
@@ -40,13 +40,13 @@ export interface Profile {
   readonly dimensions: Readonly<Record<string, number>>
   readonly dtypes: readonly string[]
   readonly tensors: readonly ProfileTensor[]
-  /** Keys that must be there. Where a dimension is named, the value must be its size. */
+  /** Required keys. If a dimension is named, the value must be its size. */
   readonly metadata: readonly { readonly key: string; readonly dimension?: string }[]
-  /** The dimension that counts the tokens, for models that bring their vocabulary. */
+  /** The dimension that counts the tokens, for models that include their vocabulary. */
   readonly vocabulary?: string
 }
 
-/** A tensor that a profile wants, with its pattern filled in. */
+/** A tensor that a profile requires, with its pattern filled in. */
 interface Wanted {
   readonly name: string
   readonly shape: readonly number[]
@@ -74,8 +74,8 @@ export function wantedTensors(profile: Profile): Wanted[] {
 }
 
 /**
- * Everything in which the model is not what the profile says. Its tensors are those that are meant, not what a container holds in place of
- * them; they may have a prefix before their names, or the names of old files.
+ * All differences between a model and a profile. Stowed content must have been restored. Tensor names may have a prefix, or be those of old
+ * files.
  */
 export function checkProfile(model: Model, profile: Profile): Finding[] {
   const findings: Finding[] = []
@@ -141,7 +141,7 @@ function checkMetadata(model: Model, profile: Profile, report: Report): void {
   }
 }
 
-/** A model that states none of the keys is blamed for that only where its format's document wants them. */
+/** A model without any of the keys is reported only if its format requires them. */
 function whyUnchecked({ format, metadata, ...rest }: Model, { metadata: keys }: Profile): string | undefined {
   if (keys.length === 0 || keys.some(({ key }) => metadata.has(key))) return undefined
   const capabilities = formatById(format)?.capabilities

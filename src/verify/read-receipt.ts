@@ -1,10 +1,10 @@
-// Receipts come from somebody else: everything that is used of one is looked at first.
+// Receipts are untrusted input: every field that is used is validated first.
 import type { Receipt } from '../convert/receipt.js'
 import { algorithms } from '../digest/index.js'
 import { failWith } from '../errors/index.js'
 import { receiptCodes } from './receipt-codes.js'
 
-/** Throws `receipt/syntax`, with the path of what is wrong, when this is no receipt. `file` is what messages call it. */
+/** Throws `receipt/syntax`, with the path of the invalid field, unless this is a receipt. `file` is the name used in messages. */
 export function parseReceipt(text: string, file: string): Receipt {
   let value: unknown
   try {

@@ -1,6 +1,6 @@
-// Checking a receipt without believing it. The digests of the model are computed anew and compared with those that the receipt gives
-// for the output; with the source at hand, the same for the source. What the receipt says was taken over as it was must have the same digest
-// on both sides. And where it says that nothing was lost although the bytes have changed, the values of both files are compared.
+// Checks a receipt without trusting it. The digests of the model are computed again and compared with those that the receipt gives for the
+// output, and for the source if it is available. A tensor that the receipt says was copied must have the same digest on both sides. Where
+// it says that nothing was lost although the bytes changed, the values of both files are compared.
 import { describeForReceipt, type Receipt, type ReceiptEntry, type ReceiptTensor } from '../convert/receipt.js'
 import { compareTensors } from '../diff/compare-tensors.js'
 import { turnAlike } from '../diff/turn-alike.js'
@@ -12,11 +12,11 @@ import { restoreStowed } from '../stow/index.js'
 import { receiptCodes } from './receipt-codes.js'
 
 export interface ReceiptOptions extends Omit<HashOptions, 'algorithm' | 'decoded'> {
-  /** The model that the receipt calls the source, to be checked too. */
+  /** The source model of the receipt, to be checked too. */
   readonly source?: Model | undefined
 }
 
-/** Everything in which the output, or the source, is not what the receipt says. Reads all of both. */
+/** All differences between the receipt and the output, and the source if given. Reads both completely. */
 export async function checkReceipt(output: Model, receipt: Receipt, options: ReceiptOptions = {}): Promise<Finding[]> {
   const { source, ...hashing } = options
   return [
@@ -77,13 +77,13 @@ function isSame(source: ReceiptTensor, output: ReceiptTensor, receipt: Receipt):
   return formOf(source) === formOf(output) && source.digest === output.digest && hasSameScales
 }
 
-/** What these do leaves the bytes of a tensor, in its own form and in row order, as they were. */
+/** Actions that preserve the bytes of a tensor, in its own form and in row-major order. */
 const unchanging = new Set(['copy', 'rename', 'stow', 'restore', 'reorder'])
 
 const isUnchanged = ({ actions }: ReceiptEntry): boolean =>
   actions.every(({ action, loss }) => unchanging.has(action) && loss === 'none')
 
-/** Whether the receipt agrees with itself. */
+/** Whether the receipt is consistent with itself. */
 function checkTies(receipt: Receipt, file: string): Finding[] {
   return receipt.tensors.flatMap((entry) => {
     const { source, output } = entry
@@ -95,7 +95,7 @@ function checkTies(receipt: Receipt, file: string): Finding[] {
   })
 }
 
-/** Where bytes have changed and the receipt says that nothing was lost by it, the values must be the same. */
+/** Where bytes changed and the receipt says that nothing was lost, the values must be equal. */
 async function checkLosses(first: Model, second: Model, receipt: Receipt, signal?: AbortSignal): Promise<Finding[]> {
   const restored = [await restoreStowed(first), await restoreStowed(second)] as const
   const [source, output] = turnAlike(restored[0].model, restored[1].model).map(byName) as [TensorMap, TensorMap]
@@ -104,7 +104,7 @@ async function checkLosses(first: Model, second: Model, receipt: Receipt, signal
     if (!entry.source || !entry.output || (entry.loss !== 'none' && entry.loss !== 'form')) continue
     if (isSame(entry.source, entry.output, receipt)) continue
     const [before, after] = [source.get(entry.source.name), output.get(entry.output.name)]
-    if (!before || !after) continue // missing tensors are reported already
+    if (!before || !after) continue // missing tensors have been reported
     const isBare = hasLostScales(receipt, entry.source.name)
     const pair = [before, after].map((tensor) => (isBare ? { ...tensor, quant: undefined } : tensor)) as [
       Tensor,
@@ -122,7 +122,7 @@ async function checkLosses(first: Model, second: Model, receipt: Receipt, signal
   return findings
 }
 
-/** Scales beside a tensor are a thing of their own in a plan. Without them the stored numbers are what they were, their meaning is not. */
+/** A plan lists scales beside a tensor separately. Without them the stored numbers are unchanged, but their meaning is not. */
 const hasLostScales = ({ others }: Receipt, name: string): boolean =>
   others.some((each) => each.name === `quantization of ${name}` && each.loss === 'content')
 

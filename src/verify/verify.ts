@@ -1,4 +1,4 @@
-// Verifying is reading with the other attitude: everything that is wrong is collected, and then the checks that need the payloads run.
+// Verifying reads a file with a report that collects every problem, then runs the checks that need the payloads.
 import type { ByteSource } from '../bytes/index.js'
 import { fileKind } from '../content/companions.js'
 import type { Receipt } from '../convert/receipt.js'
@@ -9,25 +9,24 @@ import { restoreStowed } from '../stow/index.js'
 import { minThreadBytes } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
 import { indexSize } from '../writing/index-size.js'
-import { checkNames } from './check-names.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
 
 export interface VerifyOptions {
   readonly from?: string | undefined
-  /** Structure only: no payload is read. */
+  /** Structure only; no payload is read. */
   readonly quick?: boolean | undefined
   /** Warnings count as errors. */
   readonly strict?: boolean | undefined
   readonly lenient?: boolean | undefined
-  /** The name of a profile that the model must agree with. */
+  /** The name of a profile that the model must match. */
   readonly profile?: string | undefined
-  /** What a conversion said about the model when it wrote it, and the model that it was made from, where that is to be checked too. */
+  /** The receipt of the conversion that wrote the model, and its source if that is to be checked too. */
   readonly receipt?: Receipt | undefined
   readonly receiptSource?: Model | undefined
   /** Values of the options that the format declares for checking. */
   readonly extra?: OptionValues | undefined
-  /** Opens files of a set that lie at addresses of their own. */
+  /** Opens files of a set that are at other addresses. */
   readonly openElsewhere?: OpenOptions['openElsewhere']
   readonly signal?: AbortSignal | undefined
   /** Threads that large work can be spread over. */
@@ -38,19 +37,19 @@ export interface VerifyOptions {
 export interface VerifyResult {
   readonly file: string
   readonly format: string | null
-  /** Which of the format's layouts it has, where there is more than one. */
+  /** Which of the format's layouts the file uses, if there are several. */
   readonly variant?: string
   readonly verdict: 'ok' | 'warnings' | 'errors'
   readonly findings: readonly Finding[]
-  /** How much the verdict rests on: bytes that a check looked at, and tensors whose place and size were checked. */
+  /** What the verdict is based on: bytes that were checked, and tensors whose place and size were checked. */
   readonly checked: { readonly bytes: number; readonly tensors: number }
 }
 
-/** `control` is how formats call a depth that leaves the weights unread; where it means nothing, threads just start later. */
+/** Formats call a depth that leaves the weights unread `control`. Elsewhere the value has no effect but to start threads later. */
 const isLong = ({ format }: Recognised, { size }: ByteSource, { quick, extra }: VerifyOptions): boolean =>
   quick !== true && extra?.control !== true && format.capabilities.checksums === 'all' && size >= minThreadBytes.verify
 
-/** Closes the source when it is done, whatever it finds. */
+/** Closes the source, whatever it finds. */
 export async function verifySource(source: ByteSource, options: VerifyOptions = {}): Promise<VerifyResult> {
   const profile = options.profile === undefined ? undefined : requireProfile(options.profile)
   const findings: Finding[] = []
@@ -63,19 +62,19 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     if (isLong(recognised, source, options)) options.pool?.prepare()
     const opened = await recognised.read()
     model = opened.model
-    // What merely comes along was not read; everything else beside the weights was parsed.
+    // Companion files were not read; everything else beside the weights was parsed.
     bytes = indexSize(
       model,
       model.parts.filter(({ kind }) => kind === fileKind),
     )
     if (!options.quick) findings.push(...(model.flaws ?? []))
     checkNames(model, report)
-    if (profile) findings.push(...checkProfile(await asMeant(model), profile))
+    if (profile) findings.push(...checkProfile(await withStowed(model), profile))
     await checkPayloads(recognised, opened, options, (count) => {
       bytes += count
     })
     if (options.receipt) {
-      const { checkReceipt } = await import('./receipt.js') // seldom asked for, and it compares whole models
+      const { checkReceipt } = await import('./receipt.js') // loaded on demand: it is rarely needed and compares whole models
       const { receipt, receiptSource: source, pool, signal, onProgress } = options
       for (const finding of await checkReceipt(model, receipt, { source, pool, signal, onProgress }))
         findings.push(finding)
@@ -97,8 +96,8 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   }
 }
 
-/** With the tensors, entries and parts that the container carries for another format; what it states itself counts as well. */
-async function asMeant(model: Model): Promise<Model> {
+/** With the tensors, entries and parts that the container carries for another format, as well as its own. */
+async function withStowed(model: Model): Promise<Model> {
   const { model: restored } = await restoreStowed(model)
   return { ...restored, metadata: new Map([...restored.metadata, ...model.metadata]) }
 }
@@ -140,4 +139,22 @@ function verdictOf(findings: readonly Finding[], strict: boolean): VerifyResult[
   if (findings.some((finding) => finding.severity === 'error')) return 'errors'
   if (!findings.some((finding) => finding.severity === 'warning')) return 'ok'
   return strict ? 'errors' : 'warnings'
+}
+
+/** Characters that make a name deceptive: C0, DEL, C1, bidirectional controls, zero-width characters and the byte order mark. */
+const deceptiveCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/
+
+function checkNames(model: Model, report: Report): void {
+  const complain = (name: string, what: string, offset: number | undefined): void => {
+    const message = `the ${what} ${JSON.stringify(name)} holds characters that do not show`
+    report.report(verifyCodes['name-control'], {
+      offset: offset ?? 0,
+      path: `${what}[${JSON.stringify(name)}]`,
+      message,
+    })
+  }
+  for (const tensor of model.tensors) {
+    if (deceptiveCharacters.test(tensor.name)) complain(tensor.name, 'tensor', tensor.data?.origin?.offset)
+  }
+  for (const key of model.metadata.keys()) if (deceptiveCharacters.test(key)) complain(key, 'metadata', undefined)
 }

@@ -1,20 +1,19 @@
-// Which digests a layout asks for. That can be two for each of a million members of an archive, so only what tells a digest from others is
-// kept of its slots, and slots that want the same one share it.
+// Which digests a layout asks for. Slots that want the same digest share one job: an archive states the checksum of a member twice.
 import { lowerBound } from '../bytes/lower-bound.js'
 import type { Algorithm } from '../digest/index.js'
 import { type DigestSlot, type Slot, slotLength } from '../model/layout.js'
 
 /** One digest to compute. */
 export interface DigestJob {
-  /** Its number among all of the file. */
+  /** Its index among the jobs of the file. */
   readonly index: number
   readonly algorithm: Algorithm
   readonly start: number
   readonly end: number
-  /** Undefined: everything from `start` to `end`. */
+  /** Undefined means everything from `start` to `end`. */
   readonly covers: DigestSlot['covers'] | undefined
   readonly masked: DigestSlot['masked']
-  /** Somebody else computes it. */
+  /** The producer of the bytes computes it (`DigestSlot.known`). */
   readonly isKnown: boolean
 }
 
@@ -22,14 +21,14 @@ export interface DigestJobs {
   readonly jobs: readonly DigestJob[]
   /** The job of each digest slot, in the order of the file. */
   readonly jobOfSlot: readonly DigestJob[]
-  /** Some slot comes before bytes that it covers, so its digest is patched in later. */
+  /** Some slot precedes bytes that it covers, so its digest is patched in later. */
   readonly hasLate: boolean
 }
 
 export function digestJobsOf(slots: Iterable<Slot>): DigestJobs {
   const byKey = new Map<string, DigestJob>()
   const jobOfSlot: DigestJob[] = []
-  const late: LateSlots = { offsets: [], ends: [], jobs: [] }
+  const late: LateSlot[] = []
   let offset = 0
   for (const slot of slots) {
     const end = offset + slotLength(slot)
@@ -39,16 +38,12 @@ export function digestJobsOf(slots: Iterable<Slot>): DigestJobs {
       const job = byKey.get(key) ?? jobFor(slot, byKey.size)
       byKey.set(key, job)
       jobOfSlot.push(job)
-      if (job.end > offset) {
-        late.offsets.push(offset)
-        late.ends.push(end)
-        late.jobs.push(job)
-      }
+      if (job.end > offset) late.push({ offset, end, job })
     }
     offset = end
   }
   refuseCircles(late)
-  return { jobs: [...byKey.values()], jobOfSlot, hasLate: late.jobs.length > 0 }
+  return { jobs: [...byKey.values()], jobOfSlot, hasLate: late.length > 0 }
 }
 
 export function jobFor(
@@ -60,19 +55,20 @@ export function jobFor(
   return { index, algorithm, start, end, covers: isPlain ? undefined : covers, masked, isKnown: known !== undefined }
 }
 
-/** In the order of the file. */
-interface LateSlots {
-  readonly offsets: number[]
-  readonly ends: number[]
-  readonly jobs: DigestJob[]
+interface LateSlot {
+  readonly offset: number
+  readonly end: number
+  readonly job: DigestJob
 }
 
-/** A digest that is patched in at the end cannot be covered by another one, unless it is masked there. */
-function refuseCircles({ offsets, ends, jobs }: LateSlots): void {
-  for (const { covers, start, end, masked } of new Set(jobs)) {
+/** A digest that is patched in at the end cannot be covered by another one, unless it is masked there. `late` is in file order. */
+function refuseCircles(late: readonly LateSlot[]): void {
+  for (const { covers, start, end, masked } of new Set(late.map(({ job }) => job))) {
     for (const [from, to] of covers ?? [[start, end]]) {
-      for (let i = lowerBound(ends.length, (k) => ends[k]!, from + 1); i < offsets.length && offsets[i]! < to; i++) {
-        const isMasked = (masked ?? []).some(([low, high]) => low < ends[i]! && high > offsets[i]!)
+      for (let i = lowerBound(late.length, (k) => late[k]!.end, from + 1); i < late.length; i++) {
+        const slot = late[i]!
+        if (slot.offset >= to) break
+        const isMasked = (masked ?? []).some(([low, high]) => low < slot.end && high > slot.offset)
         if (!isMasked) throw new Error('a late digest covers another late digest')
       }
     }

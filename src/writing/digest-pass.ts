@@ -1,23 +1,30 @@
-// Computes the digests that a layout asks for while its bytes go by. Only those are looked at whose bytes are passing right now, and what is
-// kept of the others is a few numbers each: a layout can ask for a million.
-
+// Computes the digests that a layout asks for while its bytes are written. Only the digests that cover the current bytes are visited, so a
+// layout can ask for one per tensor.
 import { digestLengths } from '../digest/hasher.js'
-import { type Algorithm, createHasher } from '../digest/index.js'
+import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
 import { countSlots, type DigestSlot, type FileLayout, fileLength } from '../model/layout.js'
 import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../threads/index.js'
-import { feedAll, type Live } from './digest-feed.js'
 import { type DigestJob, type DigestJobs, digestJobsOf, jobFor } from './digest-jobs.js'
 
-/** A slot that went by before all of its bytes did. */
+/** A digest slot that precedes some of the bytes it covers. */
 interface Late {
   readonly slot: DigestSlot
   readonly offset: number
 }
 
-/** Bytes to write over others. */
 interface Patch {
   readonly offset: number
   readonly bytes: Uint8Array
+}
+
+/** A digest whose bytes are being written. */
+interface Live {
+  readonly job: DigestJob
+  readonly hasher?: Hasher
+  /** Replaces the hasher where another thread does the work. */
+  readonly stream?: StreamDigests
+  /** Index of the first covered range that has not passed yet. */
+  next: number
 }
 
 export class DigestPass {
@@ -25,24 +32,24 @@ export class DigestPass {
   readonly #file: FileLayout
   readonly #pool: WorkerPool | undefined
   readonly #asked: DigestJobs
-  /** Digest slots that went by. */
+  /** How many digest slots have been written. */
   #slots = 0
   readonly #late = new Map<DigestJob, Late[]>()
   #ready: Patch[] = []
-  /** Those that have not begun, the next one last. */
+  /** Jobs that have not started, the next one last. */
   readonly #waiting: DigestJob[]
   readonly #live = new Set<Live>()
   readonly #whole: readonly DigestJob[]
   readonly #digests: DigestStore
-  /** What other threads compute. */
+  /** Digests that other threads compute. */
   readonly #streamed = new Map<DigestJob, Promise<Uint8Array>>()
 
-  private constructor(file: FileLayout, whole: readonly Algorithm[], pool: WorkerPool | undefined) {
+  constructor(file: FileLayout, whole: readonly Algorithm[], pool?: WorkerPool) {
     this.#file = file
     this.#pool = pool
     this.#asked = digestJobsOf(countSlots(file).digestSlots > 0 ? file.slots : [])
     const { jobs, hasLate } = this.#asked
-    // Digests of a whole file are only right when nothing is patched afterwards.
+    // A patch would invalidate the digest of the whole file.
     const end = fileLength(file)
     this.#whole = hasLate ? [] : whole.map((algorithm, i) => jobFor({ algorithm, covers: [[0, end]] }, jobs.length + i))
     const all = [...jobs, ...this.#whole]
@@ -50,26 +57,22 @@ export class DigestPass {
     this.#waiting = all.filter(({ isKnown }) => !isKnown).sort((a, b) => b.start - a.start)
   }
 
-  static async start(file: FileLayout, whole: readonly Algorithm[], pool?: WorkerPool): Promise<DigestPass> {
-    return new DigestPass(file, whole, pool)
-  }
-
-  /** Begins the digests that the next `length` bytes have a part in; undefined when there is nothing to wait for. */
+  /** Starts the digests that cover some of the next `length` bytes; undefined when there is nothing to wait for. */
   prepare(length: number): Promise<void> | undefined {
-    return this.#begins(this.#position + length) ? this.#begin(this.#position + length) : undefined
+    return this.#hasToStart(this.#position + length) ? this.#start(this.#position + length) : undefined
   }
 
-  #begins(end: number): boolean {
+  #hasToStart(end: number): boolean {
     const next = this.#waiting.at(-1)
     return next !== undefined && next.start < end
   }
 
-  async #begin(end: number): Promise<void> {
-    while (this.#begins(end)) {
+  async #start(end: number): Promise<void> {
+    while (this.#hasToStart(end)) {
       const job = this.#waiting.pop()!
       const { algorithm } = job
       const length = job.end - job.start
-      // A checksum takes little more time than handing the bytes over.
+      // Computing a CRC takes about as long as handing the bytes to another thread.
       if (!job.covers && algorithm !== 'crc32' && isWorthStream(this.#pool, length)) {
         const track = { algorithm, starts: Float64Array.of(0), ends: Float64Array.of(length) }
         const stream = digestStream([track], { pool: this.#pool, length, file: this.#file.name })
@@ -78,13 +81,13 @@ export class DigestPass {
     }
   }
 
-  /** Nothing is done in this thread with the bytes that come now. */
+  /** No digest of the current bytes is computed in this thread. */
   get isIdle(): boolean {
     for (const { stream } of this.#live) if (!stream) return false
     return true
   }
 
-  /** Takes the next bytes; `prepare` was called for them. They are not needed any more when the promise, if there is one, has settled. */
+  /** Takes the next bytes, after `prepare` for them. The buffer is free once the promise, if there is one, has settled. */
   update(bytes: Uint8Array): void | Promise<void> {
     const start = this.#position
     const end = start + bytes.byteLength
@@ -98,8 +101,8 @@ export class DigestPass {
     const { job, stream, hasher } = live
     this.#live.delete(live)
     if (stream) {
-      const digest = firstDigest(stream)
-      digest.catch(() => {}) // whoever asks for it gets the error
+      const digest = stream.finish().then(([first]) => first!)
+      digest.catch(() => {}) // reported to the caller that awaits the digest
       this.#streamed.set(job, digest)
       return
     }
@@ -109,24 +112,24 @@ export class DigestPass {
     this.#late.delete(job)
   }
 
-  /** Whether the file can be written only where what was written can be changed. */
+  /** Whether the sink must support patching earlier bytes. */
   get needsPatches(): boolean {
     return this.#asked.hasLate
   }
 
-  /** What can be written by now over slots that came before their bytes; each is given once. */
+  /** Patches for late slots whose digests are complete; each is returned once. */
   takeReady(): readonly Patch[] {
     const ready = this.#ready
     if (ready.length > 0) this.#ready = []
     return ready
   }
 
-  /** Nobody wants the digests any more. */
+  /** Stops the digests on other threads. */
   abort(): void {
     for (const { stream } of this.#live) stream?.abort()
   }
 
-  /** What to write for the next digest slot of the file, which begins here; undefined when some of its bytes are still to come. */
+  /** The content of the next digest slot; undefined when some of the bytes it covers have yet to come. */
   async valueFor(slot: DigestSlot): Promise<Uint8Array | undefined> {
     const job = this.#asked.jobOfSlot[this.#slots++]!
     if (job.end <= this.#position) return stored(slot, await this.#digestFor(slot, job))
@@ -143,9 +146,9 @@ export class DigestPass {
     return digest ?? (await createHasher(job.algorithm)).digest() // of nothing
   }
 
-  /** The patches that are left. To be called at the end. */
+  /** The remaining patches. To be called at the end. */
   async patches(): Promise<readonly Patch[]> {
-    await this.#begin(Number.POSITIVE_INFINITY)
+    await this.#start(Number.POSITIVE_INFINITY)
     for (const live of [...this.#live]) this.#finish(live)
     const rest = [...this.#late].flatMap(([job, late]) =>
       late.map(async ({ slot, offset }) => ({ offset, bytes: stored(slot, await this.#digestFor(slot, job)) })),
@@ -153,7 +156,7 @@ export class DigestPass {
     return [...this.takeReady(), ...(await Promise.all(rest))]
   }
 
-  /** Of the whole file. To be called after `patches`. */
+  /** Digests of the whole file. To be called after `patches`. */
   async whole(): Promise<Partial<Record<Algorithm, Uint8Array>>> {
     const entries = this.#whole.map(
       async (job) => [job.algorithm, this.#digests.get(job) ?? (await this.#streamed.get(job))] as const,
@@ -162,33 +165,104 @@ export class DigestPass {
   }
 }
 
-/** Digests that are there, in one piece of memory: as arrays of their own they would take several times as much. */
+/** Finished digests in one buffer: a `Uint8Array` for each of half a million would take several times the memory. */
 class DigestStore {
   readonly #slot: number
   readonly #bytes: Uint8Array
-  readonly #isThere: Uint8Array
+  readonly #isSet: Uint8Array
 
   constructor(jobs: readonly DigestJob[]) {
-    this.#slot = jobs.reduce((most, { algorithm }) => Math.max(most, digestLengths[algorithm]), 0)
+    this.#slot = jobs.reduce((max, { algorithm }) => Math.max(max, digestLengths[algorithm]), 0)
     this.#bytes = new Uint8Array(jobs.length * this.#slot)
-    this.#isThere = new Uint8Array(jobs.length)
+    this.#isSet = new Uint8Array(jobs.length)
   }
 
   set({ index }: DigestJob, digest: Uint8Array): void {
     this.#bytes.set(digest, index * this.#slot)
-    this.#isThere[index] = 1
+    this.#isSet[index] = 1
   }
 
   get({ index, algorithm }: DigestJob): Uint8Array | undefined {
     const at = index * this.#slot
-    return this.#isThere[index] === 1 ? this.#bytes.slice(at, at + digestLengths[algorithm]) : undefined
+    return this.#isSet[index] === 1 ? this.#bytes.slice(at, at + digestLengths[algorithm]) : undefined
   }
-}
-
-async function firstDigest(stream: StreamDigests): Promise<Uint8Array> {
-  return (await stream.finish())[0]!
 }
 
 function stored(slot: DigestSlot, digest: Uint8Array): Uint8Array {
   return slot.encode ? slot.encode(digest) : digest
+}
+
+/** Feeds each digest the part of `bytes`, at file offset `start`, that it covers. The buffer is free once the promise has settled. */
+function feedAll(all: ReadonlySet<Live>, bytes: Uint8Array, start: number): Promise<void> | undefined {
+  const served = feedShared(all, bytes, start)
+  const waiting: Promise<void>[] = []
+  for (const live of all) {
+    const working = served.has(live) ? undefined : feed(live, bytes, start)
+    if (working) waiting.push(working)
+  }
+  return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
+}
+
+const noneServed: ReadonlySet<Live> = new Set()
+/** Below this, hashing the bytes twice is faster than combining checksums. */
+const minShared = 1 << 14
+
+/** A section and the whole file can each have a checksum: bytes that both cover are summed once and the sums combined. */
+function feedShared(all: ReadonlySet<Live>, bytes: Uint8Array, start: number): ReadonlySet<Live> {
+  if (all.size < 2 || bytes.byteLength < minShared) return noneServed
+  const end = start + bytes.byteLength
+  const sharers = [...all].flatMap((live) => {
+    const pieces = coversAll(live, start, end) ? live.hasher?.pieces : undefined
+    return pieces ? [{ live, pieces }] : []
+  })
+  if (sharers.length < 2) return noneServed
+  const sum = sharers[0]!.pieces.sumOf(bytes)
+  for (const { pieces } of sharers) pieces.append(sum, bytes.byteLength)
+  return new Set(sharers.map(({ live }) => live))
+}
+
+/** Whether the digest covers all of these bytes, with none masked. */
+function coversAll(live: Live, start: number, end: number): boolean {
+  const { covers, masked } = live.job
+  if (!covers) return live.job.start <= start && end <= live.job.end
+  skipRanges(live, start)
+  const range = covers[live.next]
+  return range !== undefined && range[0] <= start && end <= range[1] && !masked?.some(touches(start, end))
+}
+
+const touches =
+  (start: number, end: number) =>
+  ([from, to]: readonly [number, number]): boolean =>
+    from < end && to > start
+
+function skipRanges(live: Live, start: number): void {
+  const { covers } = live.job
+  while (covers && live.next < covers.length && covers[live.next]![1] <= start) live.next++
+}
+
+function feed(live: Live, bytes: Uint8Array, start: number): Promise<void> | undefined {
+  const { job, hasher, stream } = live
+  const { covers, masked } = job
+  const end = start + bytes.byteLength
+  if (!covers) {
+    const part = bytes.subarray(Math.max(0, job.start - start), Math.max(0, job.end - start))
+    if (stream) return stream.update(part) ?? undefined
+    if (part.byteLength > 0) hasher!.update(part)
+    return undefined
+  }
+  skipRanges(live, start)
+  for (let i = live.next; i < covers.length && covers[i]![0] < end; i++) {
+    const low = Math.max(start, covers[i]![0])
+    const high = Math.min(end, covers[i]![1])
+    if (low < high) hasher!.update(withMask(bytes.subarray(low - start, high - start), low, masked))
+  }
+  return undefined
+}
+
+function withMask(bytes: Uint8Array, offset: number, ranges: DigestSlot['masked']): Uint8Array {
+  const hit = ranges?.filter(touches(offset, offset + bytes.byteLength))
+  if (!hit?.length) return bytes
+  const copy = bytes.slice()
+  for (const [from, to] of hit) copy.fill(0, Math.max(0, from - offset), Math.max(0, to - offset))
+  return copy
 }

@@ -1,6 +1,6 @@
-// Space for an edit in a file that stays where it is. Some ranges of the file keep their place, first of all the weights; what is
-// rewritten goes into the room that its old form leaves, into gaps of zeros, or behind everything that stays. The part of the file behind
-// the last range that stays is laid out afresh by every edit, so however often a file is edited, it does not grow by that.
+// Allocates space for an in-place edit. Some ranges of the file keep their place, above all the weights. Rewritten pieces go into the space
+// their old form leaves, into gaps of zeros, or after the last range that is kept. Everything after that range is laid out afresh by every
+// edit, so repeated edits do not grow the file.
 import { alignUp, type ByteSource, gaps, inOrder, joined, type Range } from '../bytes/index.js'
 import type { Slot } from '../model/layout.js'
 import { rangePayload } from '../model/range-payload.js'
@@ -12,29 +12,29 @@ export interface EditPiece {
 }
 
 export interface EditSpaceOptions {
-  /** What keeps its place. Ranges must not overlap. */
+  /** Ranges that keep their place. They must not overlap. */
   readonly staying: readonly Range[]
-  /** Where the old form was of what is rewritten. */
+  /** Where the old form of the rewritten pieces was. */
   readonly freed: readonly Range[]
-  /** New pieces begin on multiples of this. */
+  /** New pieces are aligned to this. */
   readonly alignment: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** Longer gaps that belong to nobody are left alone: looking whether they are zeros takes too long. */
-const maxLookedAt = 1 << 20
-/** So much unused space between what stays is tolerated, and so large a share of the file. */
+/** Longer unclaimed gaps are left alone: checking that they are zeros would take too long. */
+const maxCheckedGap = 1 << 20
+/** Unused space that is tolerated between kept ranges: this many bytes, or this share of the file. */
 const tolerated = 1 << 16
 const toleratedShare = 1 / 16
 
 export class EditSpace {
-  /** Behind this nothing stays. */
+  /** No kept range lies beyond this offset. */
   readonly stayingEnd: number
   readonly #source: ByteSource
   readonly #alignment: number
-  /** Freed ranges and gaps of zeros between what stays, ascending; what is taken is cut off. */
+  /** Freed ranges and gaps of zeros between kept ranges, ascending; allocated parts are cut off. */
   #free: Range[]
-  /** The same before anything was taken, and all behind what stays: zeros from now on. */
+  /** The same before anything was allocated, and everything after the kept ranges: zeros in the edited file. */
   readonly #blank: readonly Range[]
   #end: number
 
@@ -48,7 +48,7 @@ export class EditSpace {
   }
 
   static async in(source: ByteSource, options: EditSpaceOptions): Promise<EditSpace> {
-    const stayingEnd = options.staying.reduce((most, { end }) => Math.max(most, end), 0)
+    const stayingEnd = options.staying.reduce((max, { end }) => Math.max(max, end), 0)
     const free = options.freed.filter(({ start, end }) => start < Math.min(end, stayingEnd))
     for (const gap of gaps(inOrder([...options.staying, ...options.freed]), 0, stayingEnd)) {
       if (await isBlank(source, gap, options.signal)) free.push(gap)
@@ -56,7 +56,7 @@ export class EditSpace {
     return new EditSpace(source, options.alignment, stayingEnd, joined(free))
   }
 
-  /** Finds a place: the old one where that is large enough, else the first that is. */
+  /** Allocates `length` bytes: at the old place where it is large enough, else at the first place that is. */
   place(length: number, was?: Range): number {
     const fits = ({ start, end }: Range): boolean => alignUp(start, this.#alignment) + length <= end
     const isOld = ({ start, end }: Range): boolean =>
@@ -76,25 +76,25 @@ export class EditSpace {
     return offset
   }
 
-  /** A place behind everything else. */
+  /** Allocates after everything else. */
   append(length: number): number {
     const offset = alignUp(this.#end, this.#alignment)
     this.#end = offset + length
     return offset
   }
 
-  /** Where the file ends. */
+  /** The length of the file. */
   get end(): number {
     return this.#end
   }
 
-  /** Whether so much room is left unused between what stays that a file written anew is the better answer. */
+  /** Whether so much space stays unused that rewriting the file is better. */
   get isWasteful(): boolean {
     const unused = this.#free.reduce((sum, { start, end }) => sum + end - start, 0)
     return unused > Math.max(tolerated, this.#end * toleratedShare)
   }
 
-  /** The file with these pieces in it. They may also lie over something that stays. */
+  /** The file with these pieces in it. They may also overwrite kept ranges. */
   slots(pieces: readonly EditPiece[]): Slot[] {
     const slots: Slot[] = []
     let reached = 0
@@ -126,6 +126,6 @@ export class EditSpace {
 }
 
 async function isBlank(source: ByteSource, { start, end }: Range, signal?: AbortSignal): Promise<boolean> {
-  if (end - start > maxLookedAt || end > source.size) return false
+  if (end - start > maxCheckedGap || end > source.size) return false
   return (await source.read(start, end - start, { signal })).every((byte) => byte === 0)
 }

@@ -1,8 +1,8 @@
-// How much of a model's files is index. Sizes alone tell it: what is neither a tensor's data nor a part with bytes of its own.
+// How much of a model's files is index: everything that is neither tensor data nor a part with bytes of its own.
 import { coveredBytes, type Range } from '../bytes/index.js'
 import { type Model, type Part, totalSize } from '../model/model.js'
 
-/** `apart` are the parts that do not count. Bytes that several tensors share count once. */
+/** `apart` lists the parts that do not count as index. Bytes that several tensors share count once. */
 export function indexSize(model: Model, apart: readonly Part[]): number {
   const byFile = new Map<string, Range[]>()
   for (const { data } of [...model.tensors, ...apart]) {

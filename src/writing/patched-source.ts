@@ -1,8 +1,8 @@
-// A damaged file as it would be if what tells about the rest were right: stretches of the file with other bytes between them. Readers need
-// not know that part of what they read is made up, and payloads still come from the file.
+// A damaged file as it would be with its index repaired: ranges of the file with replacement bytes between them. Readers need not know that
+// some bytes were replaced, and payloads still come from the file.
 import { type ByteSource, checkRange } from '../bytes/index.js'
 
-/** Bytes of the file that stay, or others. */
+/** A range of the file, or bytes that replace one. */
 export type PatchPiece = Uint8Array | { readonly offset: number; readonly length: number }
 
 const lengthOf = (piece: PatchPiece): number => (piece instanceof Uint8Array ? piece.byteLength : piece.length)

@@ -1,13 +1,13 @@
-// How much of a file may be hashed. What has hashes (tensors, chunks, pages) may lie over each other as it likes, and a table of a few
-// kilobytes can stand for more digests than anybody waits for; so whoever computes them asks here first.
+// Limits how much of a file may be hashed. Hashed regions (tensors, chunks, pages) may overlap, so a table of a few kilobytes can ask for
+// more digests than could ever be computed; code that computes digests asks here first.
 
-/** How often the bytes of a file may be hashed. Honest files need three passes: chunk, page and tensor; ties add a few. */
+/** How many times the bytes of a file may be hashed. Real files need three passes (chunk, page and tensor); tied tensors add a few. */
 export const maxPasses = 16
 const smallFile = 64 * 2 ** 20
 
 /**
- * What the shortest digest counts as: it takes memory and time of its own, however few bytes it covers. A digest that is listed in an honest
- * file takes 32 bytes there, which nothing compresses, so that as many as a file has can be afforded.
+ * The minimum that a digest counts as: it takes memory and time however few bytes it covers. A real file stores 32 incompressible bytes for
+ * each digest it lists, so every digest of such a file fits the budget.
  */
 const minDigest = 256
 
@@ -18,13 +18,13 @@ export class WorkBudget {
     this.#left = Math.max(smallFile, maxPasses * size)
   }
 
-  /** Whether so many bytes can still be taken in. Once something was too much, everything is. */
+  /** Whether `length` more bytes may be hashed. Once the budget is exceeded, every further request is refused. */
   affords(length: number): boolean {
     this.#left = length > this.#left ? -1 : this.#left - length
     return this.#left >= 0
   }
 
-  /** The same, for a digest over so many bytes. */
+  /** The same, for a digest over `length` bytes. */
   affordsDigest(length: number): boolean {
     return this.affords(Math.max(length, minDigest))
   }

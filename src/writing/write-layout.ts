@@ -1,12 +1,12 @@
 // The one place that writes files. It streams slots into a sink, computes the digests that the layout asks for in the same pass,
-// reports progress, and sees to it that a failure at any moment leaves nothing behind.
+// reports progress, and makes sure that a failure at any moment leaves nothing behind.
 import { type ByteSink, type ByteSource, checkAborted, defaultWindow } from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
-import { type FileLayout, fileLength, type Layout, type PayloadSlot } from '../model/layout.js'
+import { type FileLayout, fileLength, type Layout, type PayloadSlot, type Slot } from '../model/layout.js'
+import type { Payload } from '../model/payload.js'
 import type { WorkerPool } from '../threads/index.js'
 import { DigestPass } from './digest-pass.js'
-import { EarlyStart } from './early-start.js'
 
 export interface WriteProgress {
   readonly done: number
@@ -23,8 +23,7 @@ export interface WriteLayoutOptions {
   /** Long ranges are hashed by other threads. */
   readonly pool?: WorkerPool | undefined
   /**
-   * Looks at the output before it becomes visible, where the sink lets it be read; what it throws undoes the output. Closes the source that
-   * it is given.
+   * Checks the output before it becomes visible, where the sink can read it back; an exception removes the output. It must close the source.
    */
   readonly beforeCommit?: ((written: ByteSource) => Promise<void>) | undefined
 }
@@ -78,7 +77,7 @@ async function writeFile(
   options: WriteLayoutOptions,
   advance: (bytes: number, path: string) => void,
 ): Promise<WrittenFile> {
-  const digests = await DigestPass.start(file, options.digests ?? [], options.pool)
+  const digests = new DigestPass(file, options.digests ?? [], options.pool)
   try {
     return await writeSlots(file, sink, digests, options, advance)
   } catch (error) {
@@ -97,12 +96,12 @@ async function writeSlots(
   const window = options.window ?? defaultWindow
   const put = async (bytes: Uint8Array, path: string): Promise<void> => {
     checkAborted(options.signal, sink.name)
-    const beginning = digests.prepare(bytes.byteLength)
-    if (beginning) await beginning
+    const starting = digests.prepare(bytes.byteLength)
+    if (starting) await starting
     if (digests.isIdle && sink.writeNow?.(bytes)) await digests.update(bytes)
     else {
       const pending = sink.write(bytes)
-      pending.catch(() => {}) // it is looked at when the digests have the bytes
+      pending.catch(() => {}) // awaited below, after the digests have taken the bytes
       await digests.update(bytes)
       await pending
     }
@@ -112,15 +111,15 @@ async function writeSlots(
     failWith(ioCodes['needs-seek'], { file: sink.name, message: 'the format puts checksums before the data' })
   const early = new EarlyStart(file.slots, window, options.signal)
   try {
-    let place = 0
+    let index = 0
     for (const slot of file.slots) {
       if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
       else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
       else if (slot.kind === 'digest')
         await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
-      else await putPayload(slot, early.chunks(place, slot.payload), put, sink.name)
+      else await putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
       for (const patch of digests.takeReady()) await sink.patch(patch.offset, patch.bytes)
-      place++
+      index++
     }
   } finally {
     await early.end()
@@ -141,14 +140,83 @@ async function putPayload(
   put: (bytes: Uint8Array, path: string) => Promise<void>,
   file: string,
 ): Promise<void> {
-  let given = 0
+  let length = 0
   for await (const chunk of chunks) {
-    given += chunk.byteLength
-    if (given > payload.byteLength) break
+    length += chunk.byteLength
+    if (length > payload.byteLength) break
     await put(chunk, path)
   }
-  if (given !== payload.byteLength) {
-    const message = `the payload declared ${payload.byteLength} bytes and gave ${given > payload.byteLength ? 'more' : given}`
+  if (length !== payload.byteLength) {
+    const message = `the payload declared ${payload.byteLength} bytes and gave ${length > payload.byteLength ? 'more' : length}`
     failWith(writeCodes['layout-mismatch'], { file, path, message })
+  }
+}
+
+/** A longer payload keeps all threads busy for so long that idle threads at its end do not matter. */
+const longPayload = 1 << 26
+
+interface Started {
+  /** The index of its slot. */
+  readonly index: number
+  readonly chunks: AsyncIterator<Uint8Array>
+  readonly first: Promise<IteratorResult<Uint8Array, unknown>>
+}
+
+/**
+ * Starts the next payload that other threads make while the current one is written; otherwise those threads would be idle while its last
+ * pieces are made and written. `end` stops a payload that was started and is not needed after all.
+ */
+class EarlyStart {
+  /** Runs ahead of the writer. */
+  readonly #ahead: Iterator<Slot>
+  #next = 0
+  readonly #window: number
+  readonly #signal: AbortSignal | undefined
+  #started: Started | undefined
+
+  constructor(slots: Iterable<Slot>, window: number, signal: AbortSignal | undefined) {
+    this.#ahead = slots[Symbol.iterator]()
+    this.#window = window
+    this.#signal = signal
+  }
+
+  /** The chunks of the payload of the slot at `index`. */
+  chunks(index: number, payload: Payload): AsyncIterable<Uint8Array> {
+    return payload.isMadeElsewhere ? this.#made(index, payload) : payload.chunks(this.#window, this.#signal)
+  }
+
+  /** Takes the payload that was started before, or starts it now; then starts the next one. */
+  async *#made(index: number, payload: Payload): AsyncGenerator<Uint8Array, void, void> {
+    const { chunks, first } = this.#started?.index === index ? this.#started : this.#start(index, payload)
+    try {
+      this.#started = this.#startAfter(index)
+      for (let next = await first; !next.done; next = await chunks.next()) yield next.value
+    } finally {
+      await chunks.return?.()
+    }
+  }
+
+  #start(index: number, payload: Payload): Started {
+    const chunks = payload.chunks(this.#window, this.#signal)[Symbol.asyncIterator]()
+    const first = chunks.next()
+    first.catch(() => {}) // handled when it is awaited
+    return { index, chunks, first }
+  }
+
+  #startAfter(index: number): Started | undefined {
+    for (let { done, value: slot } = this.#ahead.next(); !done; { done, value: slot } = this.#ahead.next()) {
+      const at = this.#next++
+      if (at <= index || slot.kind !== 'payload') continue
+      const { payload } = slot
+      return payload.isMadeElsewhere && payload.byteLength <= longPayload ? this.#start(at, payload) : undefined
+    }
+    return undefined
+  }
+
+  async end(): Promise<void> {
+    const started = this.#started
+    this.#started = undefined
+    await started?.first.catch(() => {})
+    await started?.chunks.return?.()
   }
 }

@@ -1,23 +1,23 @@
-// Descriptors are few: a model can have more files than a process may hold open. A file that was opened stays open while there is room;
-// then the one that was read longest ago is closed, and opened again when it is read. What other threads read from must stay open.
+// A model can have more files than a process may hold open. Files stay open while there are descriptors; then the least recently used one
+// is closed, and reopened when it is read. Files that other threads read must stay open.
 import { closeSync, constants, fstatSync, openSync, read, readFileSync, readSync, type Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
 
-// Opening a pipe waits for its other end, perhaps for ever; this way it comes back and is refused.
+// Opening a pipe would wait for its other end, perhaps forever; with this flag it returns, and the pipe is refused.
 const openFlags = constants.O_RDONLY + (constants.O_NONBLOCK ?? 0)
 
-/** Those that can be closed and opened again, the one that was used last at the end. */
+/** Files that can be closed and reopened, the most recently used last. */
 const openFiles = new Set<Descriptor>()
-/** Those that threads may read from. */
+/** How many files other threads may read. */
 let pinnedCount = 0
 
-/** A file that is open when it is needed. */
+/** A file that is open when needed. */
 export class Descriptor {
   readonly #path: string
   readonly #name: string
-  /** A file without a name, which nobody can open again. */
+  /** A file without a name, which cannot be reopened. */
   readonly #held: FileHandle | undefined
   #fd: number | undefined
   #stats: Stats | undefined
@@ -31,18 +31,18 @@ export class Descriptor {
     this.#held = held
   }
 
-  /** The file as it was when it was opened first. */
+  /** The state of the file when it was first opened. */
   get stats(): Stats {
     this.#use()
     return this.#stats!
   }
 
-  /** The file as it is now. */
+  /** The current state of the file. */
   statNow(): Stats {
     return fstatSync(this.#use())
   }
 
-  /** What is done with the descriptor ends before `work` returns. */
+  /** `work` must not use the descriptor after it returns. */
   useNow<T>(work: (fd: number) => T): T {
     return work(this.#use())
   }
@@ -58,7 +58,7 @@ export class Descriptor {
     }
   }
 
-  /** For other threads: open until the file is closed. Undefined when too many are already. */
+  /** For other threads: open until the file is closed. Undefined if too many already are. */
   pin(): number | undefined {
     if (this.#isClosed || (!this.#isPinned && pinnedCount >= limits().pinned)) return undefined
     const fd = this.#use()
@@ -79,7 +79,7 @@ export class Descriptor {
     await this.#held?.close()
   }
 
-  /** Whether there is one descriptor more now. */
+  /** Whether this freed a descriptor. */
   closeIfIdle(): boolean {
     if (this.#isPinned || this.#reads > 0) return false
     this.#release()
@@ -117,7 +117,7 @@ export class Descriptor {
     return fd
   }
 
-  /** What is opened again must be the same file. */
+  /** A reopened file must be the same one. */
   #compare(now: Stats): void {
     const before = this.#stats
     this.#stats ??= now
@@ -135,7 +135,7 @@ function closeIdle(count: number): number {
   return closed
 }
 
-/** Opens something; when the system has no descriptor left, after closing files that are not needed now. */
+/** Opens something; if the system has no descriptor left, closes idle files first. */
 export function withRoom<T>(open: () => T, name: string): T {
   for (;;) {
     try {
@@ -154,7 +154,7 @@ interface DescriptorLimits {
 
 let known: DescriptorLimits | undefined
 
-/** What the process itself, its threads and its outputs need. */
+/** Descriptors for the process itself, its threads and its outputs. */
 const reserved = 64
 
 function limits(): DescriptorLimits {
@@ -164,7 +164,7 @@ function limits(): DescriptorLimits {
   return known
 }
 
-/** What the system allows, where it tells; else what every system allows. */
+/** The system's limit if known, else what every system allows. */
 function systemLimit(): number {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
@@ -174,22 +174,22 @@ function systemLimit(): number {
   }
 }
 
-// Reading from a file, at once or through another thread. What the system has in its memory is copied from there at more than 10 GB/s;
-// handing that to a thread and hearing back takes about as long again, and two cores pass the bytes between their caches. What has to come
-// from a disk is better waited for elsewhere. Nobody tells beforehand which it will be, so the last reads are taken as a guess.
+// Reading from a file, synchronously or through another thread. Data in the page cache is copied at more than 10 GB/s; a round trip to a
+// thread takes about as long again, and moves the bytes between the caches of two cores. Data on a disk is better awaited elsewhere. Which
+// it will be is unknown beforehand, so recent reads serve as a guess.
 
-/** Always read at once: even from a disk it is one access. */
+/** Always read synchronously: even from a disk it is one access. */
 const fewBytes = 64 << 10
-/** A read that takes this thread longer than a few frames of a display is never tried. */
+/** Never read synchronously: this thread would be blocked for longer than a few display frames. */
 const manyBytes = 8 << 20
-/** Milliseconds that a byte takes at most, and a call besides, when the system had it in its memory. */
+/** Maximum milliseconds per byte, and per call, for data in the page cache. */
 const byteTime = 1e-6
 const callTime = 0.2
-/** So many reads in a row must have been slow: a single one may have lost its turn on a busy machine, without any wait for a disk. */
+/** How many reads in a row must be slow: a single one may have been preempted on a busy machine. */
 const slowReads = 2
-/** After reads that had to wait, so many go to another thread before the next is tried here. */
+/** After slow reads, how many go to another thread before the next is tried here. */
 const patience = 32
-/** Timers, signals and answers of other threads, which wait for their next job, have their turn after so many bytes; a call counts like some of them. */
+/** After this many bytes, timers, signals and answers of other threads get their turn; a call counts as some bytes. */
 const turnBytes = 1 << 20
 const callBytes = 16 << 10
 
@@ -203,7 +203,7 @@ export class DescriptorReads {
     this.#file = file
   }
 
-  /** How many bytes came, perhaps fewer than asked for; none at the end of the file. */
+  /** The number of bytes read, which may be fewer than requested; 0 at the end of the file. */
   async read(target: Uint8Array, start: number, length: number, position: number): Promise<number> {
     if (length > manyBytes || (length > fewBytes && this.#elsewhere > 0)) {
       if (this.#elsewhere > 0) this.#elsewhere--

@@ -15,7 +15,7 @@ export interface FoundModel {
   readonly folder: SourceFolder
 }
 
-/** The file to open in a directory that holds one model. Every format looks at the names; their answers must agree. */
+/** The file to open in a directory that holds one model. All formats look at the file names, and their answers must agree. */
 export async function findModel(
   directory: string,
   formats: readonly DirectoryFormat[],
@@ -38,12 +38,12 @@ export async function findModel(
   return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
 }
 
-/** The directory of a file that was opened by itself, when it has a name under which models are published. */
+/** The directory of a file that was opened alone, if it has a name under which models are published. */
 export async function findFolder(path: string, formats: readonly DirectoryFormat[]): Promise<SourceFolder | undefined> {
   const name = basename(path)
   if (!formats.some(({ published }) => published?.includes(name))) return undefined
   const directory = dirname(path)
-  // Whoever may open a file need not be allowed to list the directory.
+  // Permission to open a file does not include listing the directory.
   const files = await listFiles(directory).catch(() => undefined)
   return files && { name: nameOf(directory), files, isWhole: false }
 }
@@ -58,7 +58,7 @@ async function listFiles(directory: string): Promise<string[]> {
     .sort()
 }
 
-/** The same model in several forms: nothing when one of the answers may be another model. */
+/** The same model in several forms; empty if one of the answers may be another model. */
 function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {
   const known = formats.flatMap((format) => format.published ?? [])
   if (![...answers].every((answer) => known.includes(answer))) return []
@@ -66,7 +66,7 @@ function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryForm
 }
 
 function refuseEmpty(directory: string, files: readonly string[], formats: readonly DirectoryFormat[]): never {
-  // Of all that may end in .json, hardly anything in a directory is a model.
+  // Few .json files in a directory are models.
   const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
   const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
   if (candidates.length > 1) {

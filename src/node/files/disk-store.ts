@@ -1,5 +1,5 @@
-// Keeps fetched blocks on disk. Each block is stored with a digest of its place and its bytes in front and is checked when it is read again:
-// what a disk or another program has changed or exchanged is fetched anew. Above the size limit the blocks that were not used for longest are removed.
+// Keeps fetched blocks on disk. Each block is preceded by a digest of its position and bytes, which is checked when it is read again:
+// damaged or exchanged blocks are fetched again. Above the size limit the least recently used blocks are removed.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rmdir, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -11,21 +11,21 @@ import type { RangeStore } from '../../remote/index.js'
 import { sizeFromEnvironment } from '../environment.js'
 
 const digestLength = 32
-/** Folders and files of the store; a file on its way in has a longer name, and stays behind when a run is killed. */
+/** Names in the store; a file being written has a longer name, and is left behind when the process is killed. */
 const folderForm = /^[0-9a-f]{32}$/
 const fileForm = /^\d+\.block(\.[^.]+\.tmp)?$/
 
 export interface DiskStoreOptions {
-  /** Default: TARE_CACHE, or `tare` in the cache directory of the user. */
+  /** Default: TARE_CACHE, or `tare` in the user's cache directory. */
   readonly directory?: string | undefined
   /** In bytes. Default: TARE_CACHE_LIMIT, or 2 GiB. */
   readonly limit?: number | undefined
 }
 
-/** Undefined for users without a home, such as those that a container runs as. */
+/** Undefined for users without a home, as in some containers. */
 export function defaultCacheDirectory(): string | undefined {
   const { TARE_CACHE: own, XDG_CACHE_HOME: shared } = process.env
-  // Set but empty means not set: otherwise the blocks would lie about in the directory that one works in.
+  // Empty means not set: otherwise blocks would be written to the working directory.
   if (own) return own
   if (shared) return join(shared, 'tare')
   try {
@@ -46,7 +46,7 @@ export class DiskStore implements RangeStore {
   readonly directory: string
   readonly limit: number
   readonly #folders = new Map<string, string>()
-  /** Bytes since the last look at the whole store. At first nobody knows what other runs have left there. */
+  /** Bytes written since the last scan of the store. Initially the store's size is unknown. */
   #grown = Number.POSITIVE_INFINITY
 
   constructor(options: DiskStoreOptions = {}) {
@@ -81,7 +81,7 @@ export class DiskStore implements RangeStore {
     if (bytes.byteLength + digestLength > this.limit) return
     const path = await this.#pathOf(key, block)
     try {
-      // What was fetched with somebody's credentials is for nobody else to read.
+      // Blocks may have been fetched with the user's credentials, so others must not read them.
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const temp = `${path}.${randomUUID()}.tmp`
       await writeFile(temp, [await digestOfBlock(key, block, bytes), bytes], { mode: 0o600 })
@@ -89,13 +89,13 @@ export class DiskStore implements RangeStore {
       this.#grown += bytes.byteLength + digestLength
       if (this.#grown > this.limit / 16) await this.trim()
     } catch {
-      // the bytes are there, only not for the next time
+      // the caller has the bytes; only the next run lacks them
     }
   }
 
   /**
-   * Removes the oldest blocks until the limit holds, with some room for those to come. What else lies in the directory is somebody's, and
-   * neither counted nor touched.
+   * Removes the oldest blocks until the limit is met, with some space to spare. Other files in the directory are neither counted nor
+   * touched.
    */
   async trim(): Promise<void> {
     this.#grown = 0
@@ -113,7 +113,7 @@ export class DiskStore implements RangeStore {
     for (const file of files.sort((a, b) => a.used - b.used)) {
       if (total <= (this.limit / 16) * 15) return
       await unlink(file.path).catch(() => {})
-      await rmdir(dirname(file.path)).catch(() => {}) // when that was the last one
+      await rmdir(dirname(file.path)).catch(() => {}) // if that was the last one
       total -= file.size
     }
   }

@@ -1,9 +1,8 @@
-// While a file is changed where it is, its old bytes lie in a journal beside it. Whoever finds a journal knows that the file may be half
-// old and half new: reading is refused, and the next edit puts the old bytes back. The journal appears under its name by a rename, so it is
-// whole or not there; it goes when all new bytes are on the disk, and with that the edit is done.
+// While a file is changed in place, a journal beside it keeps its old bytes. If there is a journal, the file may be half old and half new:
+// reading is refused, and the next edit puts the old bytes back. The journal is created by a rename, so it is complete or absent; removing
+// it, once all new bytes are on disk, completes the edit.
 //
-// It is one line of JSON, then for each place that changes the old bytes and the new ones. With both, a file that has since become
-// another one can be told: it holds bytes that are neither.
+// It is one line of JSON, then the old and new bytes of each changed range. A file that holds neither has been replaced since.
 import {
   closeSync,
   fstatSync,
@@ -27,7 +26,7 @@ import { editJournalFor } from './paths.js'
 import { syncDirectory } from './replace-files.js'
 import { forgetTemp, isRunning, tempNameFor, trackTemp } from './temp-files.js'
 
-/** One place that changes. Either side may be shorter, where the file ends. */
+/** One changed range. Either side may be shorter, at the end of the file. */
 export interface JournalRecord {
   readonly offset: number
   readonly old: Uint8Array
@@ -50,11 +49,11 @@ interface Head {
   readonly sha256: string
 }
 
-/** An edit takes seconds; what is older than this belongs to nobody, whatever process has its number by now. */
+/** An edit takes seconds; an older journal is abandoned, even if a process with its id is running. */
 const oldestEdit = 10 * 60_000
 const lineFeed = 0x0a
 
-/** Without a pause, like all that happens between here and the end of an edit: no signal handler can run in between. */
+/** Synchronous, like the rest of an edit, so that no signal handler can run in between. */
 export function writeJournal(target: string, { oldSize, newSize, records }: Journal): string {
   const body = Buffer.concat(records.flatMap((record) => [record.old, record.new]))
   const head: Head = {
@@ -88,7 +87,7 @@ export function removeJournal(path: string): void {
   syncDirectoryOf(path)
 }
 
-/** Puts the old bytes back that an interrupted edit has left in a journal. False: there is none. */
+/** Restores the old bytes that an interrupted edit left in a journal. False: there is none. */
 export async function recoverEdit(name: string): Promise<boolean> {
   const target = await realpath(name).catch(() => name)
   const path = editJournalFor(target)
@@ -163,7 +162,7 @@ function isOldOrNew(file: number, { offset, old, new: next }: JournalRecord, siz
     if (got === 0) return false
     done += got
   }
-  // A file that grows has zeros where its new bytes have not arrived.
+  // A file that grows has zeros where its new bytes have not been written yet.
   return now.every((byte, i) => byte === old[i] || byte === next[i] || (i >= old.byteLength && byte === 0))
 }
 
@@ -172,10 +171,10 @@ export function writeAt(file: number, bytes: Uint8Array, offset: number): void {
     done += writeSync(file, bytes, done, bytes.byteLength - done, offset + done)
 }
 
-/** A removal is on the disk only when the directory is. */
+/** A removal is durable only once the directory is flushed. */
 export const syncDirectoryOf = (path: string): void => syncDirectory(dirname(path))
 
-/** Loaded when it is needed: it takes long to load, and few commands edit. */
+/** Loaded on demand: it is slow to load, and few commands edit. */
 function sha256Of(text: Uint8Array): string {
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex')
 }

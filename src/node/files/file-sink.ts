@@ -1,5 +1,5 @@
-// Output appears whole or not at all. Bytes go to temporary names beside their targets; when the main file is closed everything is
-// flushed to the disk and renamed, the main file last, since it is the one that refers to the others.
+// Output appears completely or not at all. Bytes go to temporary files beside their targets; when the main file is closed everything is
+// flushed and renamed, the main file last, since it refers to the others.
 import type { Stats } from 'node:fs'
 import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -13,9 +13,9 @@ import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
 export interface FileSinkOptions {
-  /** False: an output that is there already is an error. */
+  /** False: an existing output is an error. */
   readonly overwrite?: boolean
-  /** Called when all bytes are on the disk, before anything becomes visible; what it throws undoes the whole output, where that is possible. */
+  /** Called when all bytes are on disk, before anything becomes visible; an exception removes the output, where that is possible. */
   readonly beforeCommit?: () => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export class FileSink implements ByteSink {
 
   static async #create(name: string, transaction: Transaction): Promise<FileSink> {
     try {
-      // A link keeps pointing where it points; the file behind it is replaced.
+      // A link is kept; the file it points to is replaced.
       const target = await behindLinks(name)
       transaction.tidy(dirname(target))
       const replaced = await stat(target).catch(absent)
@@ -64,7 +64,7 @@ export class FileSink implements ByteSink {
     }
   }
 
-  /** The new file is as open to others as the old one was. */
+  /** The new file gets the permissions of the old one. */
   async #takeOver(old: Stats): Promise<void> {
     const own = await this.#handle.stat()
     if (own.uid !== old.uid || own.gid !== old.gid) await this.#handle.chown(old.uid, old.gid).catch(() => {})
@@ -109,7 +109,7 @@ export class FileSink implements ByteSink {
     return FileSink.#create(path, this.#transaction)
   }
 
-  /** The main file makes everything visible; a sibling is then complete and waits for it. */
+  /** Closing the main file makes everything visible; a sibling is then complete and waits for it. */
   async close(): Promise<void> {
     if (this === this.#transaction.main) {
       if (this.#state !== 'complete') this.#assertOpen()
@@ -120,7 +120,7 @@ export class FileSink implements ByteSink {
     }
   }
 
-  /** Brings all bytes to the disk and lets go of the file. */
+  /** Flushes all bytes and closes the file. */
   async complete(): Promise<void> {
     if (this.#state !== 'open') return
     await withIoErrors(this.name, async () => {
@@ -143,7 +143,7 @@ export class FileSink implements ByteSink {
     return this.#transaction.abort()
   }
 
-  /** Removes the temporary file; for the transaction, which does so for all of its files. */
+  /** Removes the temporary file; called by the transaction for all of its files. */
   async discard(): Promise<void> {
     if (this.#state === 'open') {
       await this.#writer.flush().catch(() => {})
@@ -180,7 +180,7 @@ class Transaction {
     this.sinks.push(sink)
   }
 
-  /** What killed runs have left in a directory goes before something new is written there. */
+  /** Removes leftovers of killed processes before writing to a directory. */
   tidy(directory: string): void {
     if (!this.#tidied.has(directory)) tidyDirectory(directory)
     this.#tidied.add(directory)

@@ -16,26 +16,26 @@ import { Descriptor, DescriptorReads } from './descriptors.js'
 import { ioError, withIoErrors } from './io-error.js'
 import { assertNotEdited, behindLinks, setJournalFor } from './paths.js'
 
-/** One system call reads at most this much, so that a cancelled read of a huge range ends soon. */
+/** The maximum of one system call, so that cancelling a read of a huge range takes effect soon. */
 const pieceBytes = 16 << 20
 
-/** Smaller buffers are taken as they come. */
+/** Smaller buffers are not aligned. */
 const largeBytes = 64 << 10
 
 /**
- * A regular file. It is open while there are descriptors to spare, and opened again when it is read after that. Its size and time are remembered, so that `assertUnchanged` can tell whether all that was read belongs
- * to one state of the file.
+ * A regular file. It stays open while there are descriptors to spare, and is reopened on the next read otherwise. Its size and time are
+ * remembered, so that `assertUnchanged` can tell whether all bytes belong to one state of the file.
  */
 export class FileSource implements ByteSource {
   readonly name: string
   readonly path: string
   readonly size: number
-  /** Set by whoever opened the file as part of a directory. */
+  /** Set if the file was opened as part of a directory. */
   folder?: SourceFolder
   readonly #file: Descriptor
   readonly #reads: DescriptorReads
   readonly #opened: Stats
-  /** Where files beside this one are that are not called yet what they will be called. */
+  /** Paths of siblings that do not have their final name yet. */
   readonly #paths: ReadonlyMap<string, string>
   readonly #siblings = new Map<string, Promise<FileSource>>()
   #closed: Promise<void> | undefined
@@ -50,7 +50,7 @@ export class FileSource implements ByteSource {
     this.#paths = paths
   }
 
-  /** Opens `path`; `name` is what messages call it. `paths` says where its siblings are, where their names do not. */
+  /** Opens `path`; `name` is used in messages. `paths` says where siblings are that do not have their final name yet. */
   static async open(path: string, name = path, paths: ReadonlyMap<string, string> = new Map()): Promise<FileSource> {
     const target = await behindLinks(path).catch(() => path)
     await finishReplacing(target)
@@ -64,7 +64,7 @@ export class FileSource implements ByteSource {
     }
   }
 
-  /** Takes over a handle, and closes it when it is not one of a regular file. */
+  /** Takes ownership of a handle, and closes it if it is not a regular file. */
   static fromHandle(handle: FileHandle, path: string, name = path): Promise<FileSource> {
     return FileSource.#from(new Descriptor(path, name, handle), path, name, new Map())
   }
@@ -102,7 +102,7 @@ export class FileSource implements ByteSource {
     await this.#fill(offset, target, options?.signal)
   }
 
-  /** The system may give less than it was asked for; only the end of the file makes that final. */
+  /** The system may return less than requested; only the end of the file makes that final. */
   async #fill(offset: number, target: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
     const length = target.byteLength
     for (let done = 0; done < length; ) {
@@ -124,7 +124,7 @@ export class FileSource implements ByteSource {
     }
   }
 
-  /** Opened once however often it is asked for; closed together with this file. */
+  /** Opened once, and closed together with this file. */
   async sibling(name: string): Promise<ByteSource> {
     if (!isPlainFileName(name))
       failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} is not a plain file name` })
@@ -149,13 +149,13 @@ export class FileSource implements ByteSource {
     return FileSource.open(path, shown, this.#paths)
   }
 
-  /** The paths of this file and of all siblings that were opened. */
+  /** The paths of this file and of all opened siblings. */
   async openPaths(): Promise<string[]> {
     const siblings = await this.#openSiblings()
     return [this.path, ...siblings.map((each) => each.path)]
   }
 
-  /** Throws when this file, or a sibling that was opened, is not what it was at the beginning. */
+  /** Throws if this file, or an opened sibling, has changed since it was opened. */
   async assertUnchanged(): Promise<void> {
     const now = await withIoErrors(this.name, async () => this.#file.statNow())
     const { size, mtimeMs } = this.#opened
@@ -171,7 +171,7 @@ export class FileSource implements ByteSource {
     return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   }
 
-  /** A sibling that was closed is opened again when it is asked for. */
+  /** A closed sibling is opened again on request. */
   get isClosed(): boolean {
     return this.#closed !== undefined
   }
@@ -186,16 +186,16 @@ export class FileSource implements ByteSource {
 }
 
 /**
- * Memory that is handed out. Large buffers start 16 bytes past a page, where the system copies into them at a fraction of its speed;
- * 48 bytes further on is the start of a cache line.
+ * Memory for results. Large buffers start 16 bytes after a page boundary, where the system copies into them at a fraction of its speed; 48
+ * bytes further is the start of a cache line.
  */
 function alignedBytes(length: number): Uint8Array {
   return new Uint8Array(new ArrayBuffer(length + 64), 48, length)
 }
 
 /**
- * A symbolic link among the files of a model may not lead to just any file of the system. It must stay in the directory of the model:
- * of the main file as it was named or, since download caches keep whole models as links into one store, of what the main file links to.
+ * A symbolic link among the files of a model must not lead to arbitrary files. It must stay in the directory of the model: that of the main
+ * file as named or, since download caches keep whole models as links into one store, that of the link's target.
  */
 async function assertContained(main: string, sibling: string, shown: string): Promise<void> {
   const target = await withIoErrors(shown, () => realpath(sibling))
@@ -212,7 +212,7 @@ export function kindOf(stats: Stats): string {
   return stats.isCharacterDevice() || stats.isBlockDevice() ? 'a device' : 'not a regular file'
 }
 
-/** Finishes what an interrupted run began for a set of files whose main file this is. */
+/** Completes an interrupted replacement of the set with this main file. */
 export async function finishReplacing(main: string): Promise<void> {
   const journal = setJournalFor(main)
   if (existsSync(journal)) (await import('./replace-files.js')).recover(journal)

@@ -14,7 +14,7 @@ const known: Readonly<Record<string, readonly [Code, string]>> = {
   EDQUOT: [ioCodes['no-space'], 'the disk quota is used up'],
 }
 
-/** What the system said, as a TareError with the file it is about. Errors that are ours already pass through. */
+/** A system error as a TareError about the file. Our own errors pass through. */
 export function ioError(error: unknown, file: string): TareError {
   if (error instanceof TareError) return error
   const system = error as NodeJS.ErrnoException
@@ -22,7 +22,7 @@ export function ioError(error: unknown, file: string): TareError {
   return new TareError(findingOf(code, { file, message }), { cause: error })
 }
 
-/** Runs a file system call and turns its error into ours. */
+/** Runs a file system call and converts its errors. */
 export async function withIoErrors<T>(file: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call()

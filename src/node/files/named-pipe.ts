@@ -1,19 +1,19 @@
-// Named pipes. Opening one waits for its other end, and reading and writing may wait for ever, too. Files are waited for in threads of the
-// system, and no process ends before these do, whatever signal it gets. So pipes are opened without waiting and then watched like sockets.
+// Named pipes. Opening one waits for its other end, and reading and writing may block forever. Node performs file operations in threads,
+// and a process cannot end before these return, whatever signal it gets. So pipes are opened without blocking and then used like sockets.
 import { constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Its bytes; they begin to come when somebody has opened the other end. */
+/** The bytes of a pipe; they arrive once the other end is open. */
 export function readPipe(path: string): Socket {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   return new Socket({ fd, readable: true, writable: false })
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two attempts. */
 const patience = 50
 
-/** Waits until somebody reads: the system tells only those who try. */
+/** Waits until the pipe has a reader, which only an attempt to open it can tell. */
 export async function writePipe(path: string): Promise<Socket> {
   for (;;) {
     try {

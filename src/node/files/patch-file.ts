@@ -1,7 +1,7 @@
-// Changes a file without writing its weights again, so that whatever happens the old file or the new one is there.
+// Changes a file without writing its weights again, so that either the old or the new file exists at any time.
 //
-// File systems that share blocks between files (Btrfs, XFS, APFS, ...) make a copy at no cost; it is patched and takes the place of the
-// file. On all others the file is patched where it is, while a journal keeps the old bytes.
+// File systems that share blocks between files (Btrfs, XFS, APFS, ...) copy for free; the copy is patched and replaces the file. On others
+// the file is patched in place, while a journal keeps the old bytes.
 import {
   closeSync,
   constants,
@@ -30,11 +30,11 @@ import { forgetTemp, removeQuietly, tempNameFor, trackTemp } from './temp-files.
 export type PatchedHow = 'cloned' | 'patched'
 
 export interface PatchFileOptions {
-  /** False: do not try to make a copy that shares its blocks. */
+  /** False: do not try a copy that shares blocks. */
   readonly clone?: boolean
 }
 
-/** `source` is the file, open for reading, from which the patch was made: it must not have changed since. */
+/** `source` is the open file from which the patch was made: it must not have changed since. */
 export async function patchFile(
   source: FileSource,
   patch: FilePatch,
@@ -43,7 +43,7 @@ export async function patchFile(
   const target = await realpath(source.path)
   const records = await recordsOf(source, patch)
   await source.assertUnchanged()
-  // From here on nothing waits, so that no signal handler can run before all is done.
+  // Synchronous from here on, so that no signal handler can run before everything is done.
   try {
     if (clone && patchClone(target, patch)) return 'cloned'
     const journal = writeJournal(target, { oldSize: source.size, newSize: patch.size, records })
@@ -56,7 +56,7 @@ export async function patchFile(
   }
 }
 
-/** What changes, with the old bytes; a tail that is cut off is a change as well. */
+/** The changes, with the old bytes; a truncated tail is a change as well. */
 async function recordsOf(source: FileSource, { patches, size }: FilePatch): Promise<JournalRecord[]> {
   const records: JournalRecord[] = []
   for (const { offset, bytes } of patches) {
@@ -80,7 +80,7 @@ function patchClone(target: string, patch: FilePatch): boolean {
     syncDirectoryOf(target)
     return true
   } catch {
-    // Whatever the reason, the file is as it was, and there is another way.
+    // Whatever the reason, the file is unchanged, and there is another way.
     removeQuietly(temp)
     return false
   } finally {
@@ -105,6 +105,6 @@ function takeOver(file: number, old: string): void {
   try {
     fchownSync(file, uid, gid)
   } catch {
-    // it stays with whoever edits it, as any new file does
+    // it belongs to the user who edits it, like any new file
   }
 }

@@ -1,11 +1,11 @@
-// Where a path leads, and what may lie beside the file there: an interrupted run leaves a journal that says what it was doing.
+// Where a path leads, and the journals that interrupted runs leave beside a file.
 import { existsSync } from 'node:fs'
 import { readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { editCodes } from '../../edit/codes.js'
 import { failWith } from '../../errors/index.js'
 
-/** A link may lead to a file that is not there yet. */
+/** A link may point to a file that does not exist yet. */
 export async function behindLinks(path: string): Promise<string> {
   const found = await realpath(path).catch(absent)
   if (found !== undefined) return found
@@ -18,7 +18,7 @@ export function absent(error: NodeJS.ErrnoException): undefined {
   return undefined
 }
 
-/** File systems limit a name to 255 bytes; the part of the target's name that is kept must leave room for the rest. */
+/** File systems limit a name to 255 bytes; the kept part of the target's name must leave room for the rest. */
 const keptBytes = 190
 
 /** A name beside the target that does not look like a model. */
@@ -32,7 +32,7 @@ export const setJournalEnding = 'tare-set'
 export const setJournalFor = (main: string): string => hiddenNameFor(main, setJournalEnding)
 export const editJournalFor = (target: string): string => hiddenNameFor(target, 'tare-edit')
 
-/** Throws `edit/interrupted` when the file may be half old and half new. Its path leads through no links. */
+/** Throws `edit/interrupted` if the file may be half old and half new. The path must not contain links. */
 export function assertNotEdited(path: string, name: string): void {
   const journal = editJournalFor(path)
   if (!existsSync(journal)) return

@@ -1,7 +1,7 @@
-// Several files take the places of several others, all of them or none. A single rename is atomic; of a set of files, a crash between two
-// renames would leave old and new ones mixed. So first a journal says which files are complete and where they belong. Then the old files
-// step aside, the main one first, since without it nobody opens the others; then the new ones come in, the main one last. A run that
-// finds a journal finishes what it says: every step can be repeated. After an error all files go back to where they were.
+// Replaces a set of files, all of them or none. A single rename is atomic, but a crash between two renames would leave old and new files
+// mixed. So a journal first lists the complete new files and their targets. Then the old files are moved aside, the main one first, since
+// the others are not opened without it; then the new ones are moved in, the main one last. A run that finds a journal completes it: every
+// step can be repeated. After an error all files are moved back.
 import {
   closeSync,
   existsSync,
@@ -28,7 +28,7 @@ import {
   trackTemp,
 } from './temp-files.js'
 
-/** A complete file under a temporary name, and the name that it is to have. */
+/** A complete file under a temporary name, and its final name. */
 export interface Replacement {
   readonly temp: string
   readonly target: string
@@ -50,8 +50,8 @@ interface Journal {
 const isJournal = (name: string): boolean => name.startsWith('.') && name.endsWith(`.${setJournalEnding}`)
 
 /**
- * The first file is the main one. After an error the temporary files are there as before, unless it is `io/interrupted`: then they belong to
- * the journal. Without a pause, so that no signal handler can run between two renames.
+ * The first file is the main one. After an error the temporary files still exist, unless the error is `io/interrupted`: then they belong to
+ * the journal. Synchronous, so that no signal handler can run between two renames.
  */
 export function replaceFiles(files: readonly Replacement[]): void {
   for (const { target } of files) assertNoDirectory(target)
@@ -60,13 +60,13 @@ export function replaceFiles(files: readonly Replacement[]): void {
   for (const directory of new Set(files.map(({ target }) => dirname(target)))) syncDirectory(directory)
 }
 
-/** It would be moved aside like a file, with all that is in it. */
+/** A directory would be moved aside like a file, with all its content. */
 function assertNoDirectory(target: string): void {
   if (!statSync(target, { throwIfNoEntry: false })?.isDirectory()) return
   failWith(ioCodes['not-a-file'], { file: target, message: 'this is a directory' })
 }
 
-/** Nothing is there yet, or there is just one file. */
+/** For new files, or a single file. */
 function moveIn(files: readonly Replacement[]): void {
   const moved: Replacement[] = []
   for (const file of mainLast(files)) {
@@ -84,7 +84,7 @@ function moveIn(files: readonly Replacement[]): void {
 function replaceSet(files: readonly Replacement[]): void {
   const moves = files.map((file): Move => ({ ...file, aside: asideNameFor(file.target) }))
   const journal = writeJournal(moves)
-  // From here on the next run finishes the work, whatever happens to this process.
+  // From here on the next run completes the work if this process ends.
   for (const { temp } of moves) forgetTemp(temp)
   try {
     moveAll(moves)
@@ -102,7 +102,7 @@ function moveAll(moves: readonly Move[]): void {
   for (const { temp, target } of mainLast(moves)) if (existsSync(temp)) rename(temp, target)
 }
 
-/** Throws `io/interrupted` when that does not work either; then the journal stays, and everything that it names. */
+/** Throws `io/interrupted` if that fails too; then the journal and all files that it names are kept. */
 function undo(moves: readonly Move[], reason: unknown): void {
   try {
     for (const { temp, target } of moves) if (!existsSync(temp) && existsSync(target)) rename(target, temp)
@@ -132,7 +132,7 @@ function rename(from: string, to: string): void {
   }
 }
 
-/** It appears whole or not at all. */
+/** The journal appears completely or not at all. */
 function writeJournal(moves: readonly Move[]): string {
   const main = moves[0]!.target
   const path = setJournalFor(main)
@@ -164,14 +164,14 @@ function writeJournal(moves: readonly Move[]): string {
   return path
 }
 
-/** Finishes what an interrupted run began for any set of a directory, whose names the caller may have at hand. */
+/** Completes interrupted replacements of any set in a directory, whose file names the caller may already have. */
 export function recoverSets(directory: string, names: readonly string[] = readdirSync(directory)): boolean {
   const journals = names.filter(isJournal)
   for (const name of journals) recover(join(directory, name))
   return journals.length > 0
 }
 
-/** Also removes what killed runs have left in the directory. It is no error when that is not allowed. */
+/** Also removes leftovers of killed processes. Missing permission is not an error. */
 export function tidyDirectory(directory: string): void {
   let names: string[]
   try {
@@ -183,7 +183,7 @@ export function tidyDirectory(directory: string): void {
   for (const name of names) if (isLeftover(directory, name)) removeQuietly(join(directory, name))
 }
 
-/** Finishes what a journal says. */
+/** Completes a journal. */
 export function recover(path: string): void {
   const journal = parseJournal(path)
   const home = dirname(path)
@@ -229,7 +229,7 @@ function parseJournal(path: string): Journal {
   return failWith(ioCodes.interrupted, { file: path, message: 'this is not what tare writes; remove it' })
 }
 
-/** A rename is on the disk only when its directory is. Not every system can do this; none is worse off for the attempt. */
+/** A rename is durable only once its directory is flushed. Not every system supports this, and trying does no harm. */
 export function syncDirectory(path: string): void {
   try {
     const directory = openSync(path, 'r')

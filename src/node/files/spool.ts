@@ -1,11 +1,11 @@
-// Models are read out of order, and a pipe cannot be. What comes through one is kept: in memory as long as it is small, in a nameless
-// temporary file beyond that.
+// Models are read out of order, which pipes do not allow. Their content is spooled: in memory while it is small, in a nameless temporary
+// file beyond that.
 import { type ByteSource, checkAborted, joinBytes, MemorySource } from '../../bytes/index.js'
 import { FileSource } from './file-source.js'
 import { ioError } from './io-error.js'
 import { openTemp, type TempFile } from './temp-files.js'
 
-/** What is kept in memory before a temporary file is opened. */
+/** The maximum kept in memory before a temporary file is opened. */
 const spoolMemory = 4 << 20
 
 export interface SpoolOptions {
@@ -14,10 +14,10 @@ export interface SpoolOptions {
   readonly directory?: string
 }
 
-/** Pieces from a pipe are small; this much is gathered for one write. */
+/** Chunks from a pipe are small; this much is collected for one write. */
 const gatherBytes = 1 << 20
 
-/** Reads a stream to its end and gives it back as a source. */
+/** Reads a stream to its end and returns it as a source. */
 export async function spool(
   stream: AsyncIterable<Uint8Array>,
   name: string,
@@ -25,7 +25,7 @@ export async function spool(
 ): Promise<ByteSource> {
   const { signal, memory = spoolMemory, directory } = options
   const kept: Uint8Array[] = []
-  let size = 0 // of what is kept
+  let size = 0 // of the spooled content
   let file: TempFile | undefined
   try {
     for await (const chunk of stream) {
@@ -48,7 +48,7 @@ export async function spool(
   }
 }
 
-/** The same for what a server sends. What is wrong with the connection stays what it is: it may be worth another try. */
+/** The same for a download. Connection errors pass through unchanged: they may be worth a retry. */
 export async function spoolDownload(
   body: AsyncIterable<Uint8Array>,
   name: string,
@@ -70,14 +70,14 @@ export async function spoolDownload(
   }
 }
 
-/** A file that has lost its name already where the system allows that, so that nothing can leave it behind. */
+/** A file that is already unlinked where the system allows that, so that it cannot be left behind. */
 async function openNameless(directory: string | undefined): Promise<TempFile> {
   const file = await openTemp('input', directory)
   if (process.platform !== 'win32') await file.remove()
   return file
 }
 
-/** What came through a pipe has no neighbours. */
+/** The content of a pipe has no siblings. */
 function withoutSiblings(source: FileSource, remove: () => Promise<void>): ByteSource {
   return {
     name: source.name,

@@ -4,7 +4,7 @@ import type { ByteSink } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
 
-/** Standard output or another stream. What was written is gone: it can neither be patched nor taken back. */
+/** Standard output or another stream. Written bytes can neither be patched nor taken back. */
 export class StreamSink implements ByteSink {
   readonly name: string
   readonly canPatch = false
@@ -13,20 +13,20 @@ export class StreamSink implements ByteSink {
   readonly #beforeEnd: (() => Promise<void>) | undefined
   #position = 0
 
-  /** `ends`: closing the sink ends the stream, which standard output does not like. What `beforeEnd` throws can only be told. */
+  /** `ends`: closing the sink ends the stream, which standard output does not allow. An exception from `beforeEnd` can only be reported. */
   constructor(stream: Writable, name: string, ends: boolean, beforeEnd?: () => Promise<void>) {
     this.name = name
     this.#stream = stream
     this.#ends = ends
     this.#beforeEnd = beforeEnd
-    stream.on('error', ignore) // each write hears of its own failure
+    stream.on('error', ignore) // each write reports its own failure
   }
 
   get position(): number {
     return this.#position
   }
 
-  /** Settles when the stream has let go of the memory. A reader that went away is an error with the system's code EPIPE as its cause. */
+  /** Settles when the stream no longer uses the buffer. A reader that went away is an error with the system's EPIPE as its cause. */
   async write(bytes: Uint8Array): Promise<void> {
     if (bytes.byteLength === 0) return
     await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
-// Every temporary file that is open in this process. A process that ends early (an exit, a signal handler) removes them at once and
-// without waiting. Only SIGKILL and a power cut leave some behind: their names tell which process they belonged to, and the next run that
-// writes into the directory removes those whose process is gone.
+// All temporary files of this process. A process that ends early (an exit, a signal handler) removes them synchronously. Only SIGKILL and a
+// power failure leave some behind: their names say which process owned them, and the next run that writes to the directory removes those
+// whose process is gone.
 import { readFileSync, statSync, unlinkSync } from 'node:fs'
 import { type FileHandle, open as openFile, unlink } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
@@ -26,12 +26,12 @@ export function forgetTemp(path: string): void {
   for (const listener of listeners) listener(open.size)
 }
 
-/** Tells how many temporary files there are, whenever that changes. */
+/** Reports the number of temporary files whenever it changes. */
 export function onTempCount(listener: (count: number) => void): void {
   listeners.add(listener)
 }
 
-/** Removes all temporary files, synchronously: it must work in the last moments of a process. */
+/** Removes all temporary files, synchronously: it must work while the process exits. */
 export function removeOpenTemps(): void {
   for (const path of open) removeQuietly(path)
   open.clear()
@@ -45,7 +45,7 @@ export function removeQuietly(path: string): void {
   }
 }
 
-/** A name beside the target that nothing else uses: the rename at the end must stay inside one file system. */
+/** An unused name beside the target: the final rename must stay within one file system. */
 export function tempNameFor(target: string): string {
   return hiddenNameFor(target, `${ownerTag()}${randomHex()}.tare-tmp`)
 }
@@ -55,7 +55,7 @@ export function asideNameFor(target: string): string {
   return hiddenNameFor(target, `${ownerTag()}${randomHex()}.tare-old`)
 }
 
-/** Only to keep parallel runs apart: files are opened so that one that is there already is an error, whatever its name. */
+/** Only keeps parallel runs apart: files are created exclusively, whatever their name. */
 const randomHex = (): string =>
   Math.floor(Math.random() * 2 ** 32)
     .toString(16)
@@ -65,7 +65,7 @@ const ownerTag = (): string => `${process.pid}-${machineTag()}-`
 
 let machine: string | undefined
 
-/** Process numbers mean something on one machine, until it is started again. */
+/** Process ids are valid on one machine, until it restarts. */
 export function machineTag(): string {
   machine ??= fnv1a32(encodeUtf8(`${hostname()} ${bootId()}`))
     .toString(16)
@@ -82,10 +82,10 @@ function bootId(): string {
 }
 
 const leftover = /\.(\d+)-([0-9a-f]{8})-[0-9a-f]{8}\.tare-(?:tmp|old)$/
-/** Of processes that cannot be asked for: on another machine, or before this one was started again. */
+/** The age from which files of unknown processes are removed: those of another machine, or from before a restart. */
 const oldestMs = 7 * 24 * 3600_000
 
-/** Whether a file of this name was left behind by a process that is gone. */
+/** Whether a file with this name was left behind by a process that is gone. */
 export function isLeftover(directory: string, name: string): boolean {
   const [, id, tag] = leftover.exec(name) ?? []
   if (!name.startsWith('.') || id === undefined) return false
@@ -109,7 +109,7 @@ export interface TempFile {
   remove(): Promise<void>
 }
 
-/** A temporary file that only its owner may read, and that is gone when the process ends. */
+/** A temporary file that only its owner may read, and that is removed when the process ends. */
 export async function openTemp(name: string, directory = tmpdir()): Promise<TempFile> {
   const path = tempNameFor(join(directory, name))
   const handle = await withIoErrors(path, () => openFile(path, 'wx+', 0o600))

@@ -3,15 +3,15 @@ import type { FileHandle } from 'node:fs/promises'
 import { releaseWindow, takeWindow } from '../../bytes/index.js'
 
 const bufferBytes = 1 << 20
-/** From this size on, writes are not copied. */
+/** Writes of at least this size are not copied. */
 const directBytes = 1 << 18
-/** As often the disk is set to work, so that little is left for the flush at the end. */
+/** How often a background flush is started, so that little is left for the one at the end. */
 const flushBytes = 256 << 20
 
 /**
- * Small writes are gathered in two buffers: while one is on its way to the file, the other fills. Large ones go to the file as they are:
- * copying them first costs more than the overlap gains, since whoever brings them reads ahead anyway. On the way the disk is set to work in the
- * background, so that the flush at the end finds little left to do.
+ * Small writes are collected in two buffers: while one is being written, the other fills. Large ones are written directly: copying them
+ * first costs more than the overlap gains, since their producers read ahead anyway. The disk is flushed in the background from time to
+ * time, so that the final flush finds little to do.
  */
 export class WriteBehind {
   readonly #handle: FileHandle
@@ -47,12 +47,12 @@ export class WriteBehind {
     const position = this.#written
     this.#advance(bytes.byteLength)
     const sending = writeFully(this.#handle, bytes, position)
-    // Kept like a buffer on its way: an error stays known until the end.
+    // Kept like a buffer being written: an error must stay known until the end.
     this.#pending[this.#current] = sending
     await sending
   }
 
-  /** Writes large pieces at once; small ones are gathered by `write`. */
+  /** Writes large pieces at once; small ones are collected by `write`. */
   writeNow(bytes: Uint8Array): boolean {
     if (bytes.byteLength < directBytes) return false
     if (this.#filled > 0) this.#writeAll(this.#buffers[this.#current].subarray(0, this.#filled))
@@ -68,7 +68,7 @@ export class WriteBehind {
       done += writeSync(this.#handle.fd, bytes, done, bytes.byteLength - done, position + done)
   }
 
-  /** What has not left the buffer yet is changed there: an archive of many small members patches each of them. */
+  /** Patches bytes that are still in the buffer there: an archive of many small members patches each of them. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     if (offset >= this.#written) {
       this.#buffers[this.#current].set(bytes, offset - this.#written)
@@ -78,23 +78,23 @@ export class WriteBehind {
     await writeFully(this.#handle, bytes, offset)
   }
 
-  /** All bytes are with the system, and the disk is not at work for us any more. */
+  /** All bytes are written and flushes have ended. */
   async flush(): Promise<void> {
     await this.#sendAll()
     await this.#flushing
   }
 
-  /** All bytes are with the system. The disk may still be at work, which has nothing to do with what comes next. */
+  /** All bytes are written. A background flush may still run, which does not affect what follows. */
   async #sendAll(): Promise<void> {
     if (this.#filled > 0) await this.#turn()
     await Promise.all(this.#pending)
   }
 
-  /** Sends the current buffer off and goes on with the other, once that one is free. */
+  /** Starts writing the current buffer and continues with the other once that is free. */
   async #turn(): Promise<void> {
     const current = this.#current
     const sending = writeFully(this.#handle, this.#buffers[current].subarray(0, this.#filled), this.#written)
-    sending.catch(() => {}) // whoever waits for this buffer next gets the error
+    sending.catch(() => {}) // reported to the next user of this buffer
     this.#pending[current] = sending
     this.#advance(this.#filled)
     this.#filled = 0
@@ -110,7 +110,7 @@ export class WriteBehind {
     const flushing = this.#handle.datasync().then(() => {
       this.#flushing = undefined
     })
-    flushing.catch(() => {}) // it stays in its place, for the flush at the end to find
+    flushing.catch(() => {}) // stays stored, for the final flush to report
     this.#flushing = flushing
   }
 

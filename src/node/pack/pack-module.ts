@@ -1,8 +1,9 @@
-// What `tare pack` is given: JSON, YAML, or a module that exports a description.
-import { dirname, extname, resolve } from 'node:path'
+// The inputs of `tare pack`: JSON, YAML, or a module that exports a description.
+import { realpath } from 'node:fs/promises'
+import { dirname, extname, isAbsolute, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ByteSource } from '../../bytes/index.js'
-import { failWith, TareError } from '../../errors/index.js'
+import { failWith, ioCodes, TareError } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
 import {
   type DescriptionNode,
@@ -14,25 +15,25 @@ import {
 } from '../../pack/index.js'
 import { toPlain } from '../../pack/read-json.js'
 import { FileSource } from '../files/file-source.js'
+import { withIoErrors } from '../files/io-error.js'
 import { openInput } from '../input.js'
-import { dataFileReader } from './pack-files.js'
 
 export interface PackFileOptions {
   /** A JSON or YAML file that fills the fields of the description. */
   readonly data?: string | undefined
-  /** The folder that data files are in; by default that of the description. */
+  /** The folder of the data files. Default: that of the description. */
   readonly root?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** A description is read into memory whole; tensors of this size belong into files of their own. */
+/** A description is read into memory as a whole; larger tensors belong in their own files. */
 const maxTextBytes = 256 << 20
 const moduleExtensions: ReadonlySet<string> = new Set(['.mjs', '.cjs', '.js', '.mts', '.cts', '.ts'])
 const yamlExtensions: ReadonlySet<string> = new Set(['.yaml', '.yml'])
 
 /**
- * The model of `description.json`, `description.yaml`, `module.mjs#Name` (without a name the default export) or `-` for JSON from
- * standard input. A module is run. `closeModel` closes all files.
+ * The model of `description.json`, `description.yaml`, `module.mjs#Name` (the default export if there is no name) or `-` for JSON from
+ * standard input. A module is executed. `closeModel` closes all files.
  */
 export async function packFile(input: string, options: PackFileOptions = {}): Promise<Model> {
   const { path, name } = splitExport(input)
@@ -58,7 +59,7 @@ export async function packFile(input: string, options: PackFileOptions = {}): Pr
 
 const isModule = (path: string): boolean => moduleExtensions.has(extname(path).toLowerCase())
 
-/** `model.mjs#Name`; in any other path a # is a character like any other. */
+/** `model.mjs#Name`; in other paths # is an ordinary character. */
 function splitExport(input: string): { path: string; name: string } {
   const at = input.lastIndexOf('#')
   const path = at < 0 ? input : input.slice(0, at)
@@ -85,7 +86,7 @@ function fill(
   return fillDescription(description, fields, { name, dataName })
 }
 
-/** A description is filled; a function is called with the fields and returns one; a class is constructed with them and is one. */
+/** A description is filled in; a function is called with the fields and returns one; a class is constructed with them and is one. */
 async function fromModule(
   input: string,
   path: string,
@@ -101,8 +102,8 @@ async function fromModule(
   }
   const exported = module[name]
   if (typeof exported !== 'function') return fill(exported, fields, input, dataName)
-  const given = fields === undefined ? {} : toPlain(fields)
-  return guard(input, async () => (await build(exported, given)) as ModelDescription)
+  const values = fields === undefined ? {} : toPlain(fields)
+  return guard(input, async () => (await build(exported, values)) as ModelDescription)
 }
 
 /** A class is constructed, any other function called. */
@@ -111,7 +112,7 @@ function build(made: unknown, fields: unknown): unknown {
   return new (made as new (fields: unknown) => unknown)(fields)
 }
 
-/** Runs code of the user. What it throws is an error of the input, not of ours. */
+/** Runs user code. Its exceptions are errors of the input, not ours. */
 async function guard<T>(file: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -120,4 +121,27 @@ async function guard<T>(file: string, call: () => Promise<T>): Promise<T> {
     const message = error instanceof Error ? `the module failed: ${error.message}` : `the module threw ${String(error)}`
     return failWith(packCodes.module, { file, message }, { cause: error })
   }
+}
+
+/**
+ * Opens the data files of a description, only in its folder or below. A description from elsewhere must not copy arbitrary local files into
+ * a model.
+ */
+function dataFileReader(folder: string): (name: string) => Promise<ByteSource> {
+  return async (name) => {
+    const parts = name.split(/[/\\]/)
+    if (isAbsolute(name) || /^[A-Za-z]:/.test(name) || name.includes('\0') || parts.includes('..'))
+      refusePath(name, `the name leads out of ${folder}; data files are looked for there or in --root`)
+    if (parts.every((part) => part === '' || part === '.')) refusePath(name, 'this is no name of a file')
+    const path = join(folder, name)
+    const target = await withIoErrors(name, () => realpath(path))
+    const home = await withIoErrors(folder, () => realpath(folder))
+    if (!target.startsWith(home.endsWith(sep) ? home : home + sep))
+      refusePath(name, `this is a link that leads out of ${folder}, to ${target}`)
+    return FileSource.open(path)
+  }
+}
+
+function refusePath(file: string, message: string): never {
+  failWith(ioCodes['unsafe-path'], { file, message })
 }

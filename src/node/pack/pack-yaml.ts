@@ -1,5 +1,5 @@
-// YAML as a description, in the plain sense of YAML 1.2: what JSON can say, in other clothes. No tags, no merging of mappings, one
-// document, names that are texts, and so few aliases that they cannot blow a small file up.
+// YAML as a description, restricted to what JSON can express: YAML 1.2, no tags, no merge keys, one document, text keys, and few aliases,
+// so that a small file cannot expand without bound.
 import {
   Composer,
   type CST,
@@ -33,7 +33,7 @@ export function parseYamlDescription(bytes: Uint8Array, name: string): Descripti
     return failWith(packCodes.yaml, { file: name, offset, message: `line ${line}, column ${column}: ${message}` })
   }
   const [document, second] = compose(text, fail)
-  // A tag that nobody knows is a warning to the parser; here it is one too many.
+  // The parser only warns about unknown tags; here they are errors.
   for (const { message, pos } of [...document.errors, ...document.warnings]) fail(message, pos[0])
   if (second) fail('here a second document begins, and a description is one', second.range[0])
   let aliases = 0
@@ -64,7 +64,7 @@ export function parseYamlDescription(bytes: Uint8Array, name: string): Descripti
     return object
   }
 
-  /** The parser gives integers as bigints, so that every number is a float. */
+  /** The parser returns integers as bigints, so every number is a float. */
   function convertScalar(value: unknown, source: string, at: number): DescriptionNode {
     if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
     if (value === Infinity || value === -Infinity) if (!/inf/i.test(source)) fail(`${source} is beyond every float`, at)
@@ -78,7 +78,7 @@ export function parseYamlDescription(bytes: Uint8Array, name: string): Descripti
 
 type Fail = (message: string, at?: number) => never
 
-/** The documents in the text, as far as anybody wants to know: there is at least one. */
+/** The first two documents of the text; there is at least one. */
 function compose(text: string, fail: Fail): [Document.Parsed, Document.Parsed?] {
   const composer = new Composer({
     version: '1.2',
@@ -96,12 +96,12 @@ function compose(text: string, fail: Fail): [Document.Parsed, Document.Parsed?] 
   return documents as [Document.Parsed, Document.Parsed?]
 }
 
-/** The composer goes down into what is nested by calling itself, so what is nested too deeply must not reach it. */
+/** The composer is recursive, so input that is nested too deeply must not reach it. */
 function* tokensOf(text: string, fail: Fail): Generator<CST.Token, void, void> {
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
-    // Beside the collections, the document and a scalar are open.
+    // The document and a scalar are open in addition to the collections.
     if (parser.stack.length > maxDepth + 3) fail('nested too deeply', parser.offset)
   }
   yield* parser.end()

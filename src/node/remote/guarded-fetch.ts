@@ -1,5 +1,5 @@
-// `fetch` for addresses that somebody else wrote. A name can mean one address when it is looked at and another when it is asked, so the
-// address is judged where the connection is made: nothing is sent to a private one, whatever its name.
+// `fetch` for untrusted addresses. A host name can resolve differently when it is checked and when it is used, so the address is checked
+// when the connection is made: nothing is sent to a private one, whatever its name.
 import { lookup } from 'node:dns'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -10,7 +10,7 @@ import { isPrivateAddress, privateAddressError } from './private-address.js'
 
 type Url = Parameters<typeof fetch>[0]
 
-/** GET only; redirects are the caller's business. */
+/** GET only; the caller handles redirects. */
 export async function guardedFetch(input: Url, init: RequestInit = {}): Promise<Response> {
   const url = new URL(String(input))
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -34,7 +34,7 @@ export async function guardedFetch(input: Url, init: RequestInit = {}): Promise<
   return new Response(body, { status, headers })
 }
 
-/** A body as it was before the server compressed it, which it was asked not to do; `fetch` unfolds it too. */
+/** Decompresses a body, like `fetch`; the server was asked not to compress it. */
 function decoded(message: IncomingMessage): Readable {
   const decoders: Readonly<Record<string, () => Transform>> = {
     gzip: createGunzip,
@@ -43,11 +43,11 @@ function decoded(message: IncomingMessage): Readable {
     br: createBrotliDecompress,
   }
   const decoder = decoders[message.headers['content-encoding']?.toLowerCase() ?? '']
-  // Whoever reads the result gets the errors of both.
+  // Errors of both streams reach the reader of the result.
   return decoder ? pipeline(message, decoder(), () => {}) : message
 }
 
-/** Resolves like the system does, and refuses what it must not lead to. */
+/** Resolves like the system does, and refuses private addresses. */
 function guardedLookup(url: URL): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {

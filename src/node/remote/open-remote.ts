@@ -1,17 +1,26 @@
 import type { ByteSource, OpenHint } from '../../bytes/index.js'
+import type { Finding } from '../../errors/index.js'
 import { HttpSource } from '../../remote/index.js'
 import { sizeFromEnvironment } from '../environment.js'
 import { DiskStore, defaultCacheDirectory } from '../files/disk-store.js'
 import { spoolDownload } from '../files/spool.js'
 import { guardedFetch } from './guarded-fetch.js'
 import { findPrivate, hostOf, refusePrivate } from './private-address.js'
-import type { RemoteOptions } from './remote-options.js'
 
-/** An address that the user typed: it may be private, but it must not lead from a public place into a private one. */
+export interface RemoteOptions {
+  /** Sent only to the origin of the address. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** False: nothing is cached on disk. */
+  readonly cache?: boolean | undefined
+  readonly onFinding?: ((finding: Finding) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An address typed by the user: it may be private, but a public one must not redirect to a private one. */
 export function openRemote(address: string, options: RemoteOptions = {}, hint?: OpenHint): Promise<ByteSource> {
   const typed = URL.canParse(address) ? new URL(address) : undefined
   let asked: Promise<string | undefined> | undefined
-  /** Whether the address may be asked without a look at where it lies: it is the one that was typed, or that one is private itself. */
+  /** Whether the address may be requested without a check: it was typed, or the typed one is private itself. */
   const isFree = async (url: URL): Promise<boolean> => {
     if (!typed || url.host === typed.host) return true
     asked ??= findPrivate(hostOf(typed))
@@ -27,7 +36,7 @@ export function openRemote(address: string, options: RemoteOptions = {}, hint?: 
   return HttpSource.open(address, settings, hint)
 }
 
-/** An address that a remote file names: no headers of the user, nothing private. */
+/** An address named by a remote file: no headers of the user, nothing private. */
 export function openNamedRemote(address: string, options: RemoteOptions = {}, hint?: OpenHint): Promise<ByteSource> {
   return HttpSource.open(address, { ...common(options), fetch: guardedFetch, checkAddress: refusePrivate }, hint)
 }

@@ -1,10 +1,10 @@
-// Addresses that a remote file names must not lead into the network of the machine that reads it.
+// Addresses in a remote file must not lead into the network of the machine that reads it.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { findingOf, TareError } from '../../errors/index.js'
 import { remoteCodes } from '../../remote/index.js'
 
-// Two lists, since one with both kinds compares IPv4 addresses with IPv6 networks, too.
+// Two lists, since a single one would compare IPv4 addresses with IPv6 networks too.
 const inside = { ipv4: new BlockList(), ipv6: new BlockList() }
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -24,11 +24,11 @@ for (const [network, bits] of [
   inside.ipv4.addSubnet(network, bits, 'ipv4')
 }
 for (const [network, bits] of [
-  // Of all addresses, 2000::/3 is the public network. Forms that hold an IPv4 address, local ones and groups lie outside it.
+  // The public network is 2000::/3. IPv4-mapped, local and multicast addresses lie outside it.
   ['::', 3],
   ['4000::', 2],
   ['8000::', 1],
-  // Inside it there are those of protocols, one of them a tunnel, those of another tunnel, and those for documents.
+  // Excluded within it: protocol assignments including Teredo, 6to4, and documentation.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -37,7 +37,7 @@ for (const [network, bits] of [
   inside.ipv6.addSubnet(network, bits, 'ipv6')
 }
 
-/** Whether an IP address is one that the public network does not know; names are not looked up. */
+/** Whether an IP address is not public; names are not resolved. */
 export function isPrivateAddress(address: string): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped) return isPrivateAddress(mapped)
@@ -46,16 +46,16 @@ export function isPrivateAddress(address: string): boolean {
   return inside[family].check(address, family)
 }
 
-/** Throws `remote/private-address` when the host of the address is, or resolves to, a private one. */
+/** Throws `remote/private-address` if the host is, or resolves to, a private address. */
 export async function refusePrivate(url: URL): Promise<void> {
   const hit = await findPrivate(hostOf(url))
   if (hit !== undefined) throw privateAddressError(url, hit)
 }
 
-/** The private address that a host is or has, if there is one. */
+/** The private address that a host is or resolves to, if any. */
 export async function findPrivate(host: string): Promise<string | undefined> {
   if (isIP(host)) return isPrivateAddress(host) ? host : undefined
-  // These names mean this machine, whatever a server of names says.
+  // These names mean this machine, whatever a DNS server says.
   if (/(^|\.)localhost\.?$/i.test(host)) return '127.0.0.1'
   const found = await lookup(host, { all: true }).catch(() => [])
   return found.map(({ address }) => address).find(isPrivateAddress)
@@ -67,5 +67,5 @@ export function privateAddressError(url: URL, address: string): TareError {
   return new TareError(findingOf(remoteCodes['private-address'], { message }, url.href))
 }
 
-/** The name of the host, or its address without brackets. */
+/** The host name, or its address without brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')

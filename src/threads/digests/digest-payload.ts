@@ -1,5 +1,5 @@
-// BLAKE3 of bytes that are made on the way, decoded or put into another order: this thread makes them, and others hash them, window by
-// window, as subtrees.
+// BLAKE3 of bytes that are produced on the fly, such as decoded or reordered ones: this thread produces them, and others hash them, window
+// by window, as subtrees.
 import { joinBytes } from '../../bytes/index.js'
 import { joinSubtreeValues } from '../../digest/subtree.js'
 import { failWith, ioCodes } from '../../errors/index.js'
@@ -9,13 +9,13 @@ import { subtreeJob } from '../kinds.js'
 import { runInOrder } from '../run-jobs.js'
 import { canShareMemory, releaseSharedWindow, takeSharedWindow } from '../shared-window.js'
 
-/** A power of two, as subtrees want it. */
+/** A power of two, as subtrees require. */
 const window = 4 << 20
 
 export const isWorthThreads = (byteLength: number, pool: WorkerPool | undefined): pool is WorkerPool =>
   pool !== undefined && pool.threads > 1 && byteLength >= minThreadBytes.digest && canShareMemory()
 
-/** What gives bytes: every chunk but the last has exactly the size of a window, and is valid until the next is asked for. */
+/** Produces bytes: every chunk but the last has exactly the size of a window, and is valid until the next is requested. */
 export interface Chunked {
   readonly byteLength: number
   chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array>
@@ -23,19 +23,19 @@ export interface Chunked {
 
 export interface ChunkedOptions {
   readonly pool: WorkerPool
-  /** What errors call it. */
+  /** The name used in errors. */
   readonly file: string
   readonly signal?: AbortSignal | undefined
   readonly onAdvance?: ((bytes: number) => void) | undefined
 }
 
-/** The digest of more than a window of bytes. */
+/** The digest of more than one window of bytes. */
 export async function digestChunks(
   payload: Chunked,
   { pool, file, signal, onAdvance }: ChunkedOptions,
 ): Promise<Uint8Array> {
   const ahead = Math.min(pool.threads + 1, Math.ceil(payload.byteLength / window))
-  // One more than there are jobs under way: when it is filled again, the job that had it is done.
+  // One more than the running jobs: when a window is filled again, its previous job is done.
   const windows = Array.from({ length: ahead + 1 }, () => takeSharedWindow(window))
   let length = 0
   async function* jobs(): AsyncGenerator<Job, void, void> {

@@ -1,15 +1,15 @@
-// How digests over one source are spread over threads. A digest is one long chain of steps, so a range stays on one thread, unless it is
-// BLAKE3 and so long that all others would wait for it: then it becomes subtrees, which our own kernel can give and others can not.
+// How digests over one source are spread over threads. A digest is sequential, so a range stays on one thread, unless it is BLAKE3 and so
+// long that all others would wait for it: then it is split into subtrees, which only our own kernel supports.
 //
-// Ranges that lie over each other (a chunk, its pages, its tensors) are best done together, where the bytes are read once. That is given
-// up where it would leave threads without work.
+// Overlapping ranges (a chunk, its pages, its tensors) are best hashed together, so that the bytes are read once, unless that would leave
+// threads without work.
 import { orderOf } from '../../bytes/index.js'
 import type { Algorithm } from '../../digest/index.js'
 import type { DigestRange } from './stream-digests.js'
 
-/** Nanoseconds, for one byte unless it says otherwise; about, since only the proportions matter. */
+/** Approximate nanoseconds per byte unless noted; only the proportions matter. */
 export interface Costs {
-  /** Until a thread is there. */
+  /** Starting a thread. */
   readonly start: number
   readonly read: number
   readonly digest: Readonly<Record<Algorithm, number>>
@@ -17,9 +17,9 @@ export interface Costs {
   readonly subtree: number
 }
 
-/** A part of a range, or the whole of it. */
+/** A range, or a part of one. */
 export interface PlannedRange extends DigestRange {
-  /** The number of the range that it belongs to. */
+  /** The index of the range it belongs to. */
   readonly of: number
 }
 
@@ -30,26 +30,26 @@ export interface DigestTask {
 }
 
 export interface DigestPlan {
-  /** The most expensive first, so that none of them is begun last. */
+  /** The most expensive first, so that none of them is started last. */
   readonly tasks: readonly DigestTask[]
-  /** Whether it takes less time than on one thread. */
+  /** Whether it is faster than one thread. */
   readonly isWorthIt: boolean
 }
 
 /** The size of a subtree; a power of two. */
 export const subtreeSize = 16 << 20
 
-/** The most that ranges over the same bytes may cost together, and the most of a heap of small ones, as parts of a thread's share. */
+/** Maximum cost of overlapping ranges taken together, and of a group of small ranges, as a share of a thread's work. */
 const spanPart = 1 / 2
 const heapPart = 1 / 8
 
-/** Cutting up a range makes for more work in all; it must save at least the rest of the time that the range takes by itself. */
+/** Splitting a range adds work; the rest must take at most this share of the time of the whole range. */
 const maxLongShare = 0.85
 
 export function planDigests(ranges: readonly DigestRange[], threads: number, costs: Costs): DigestPlan {
   const hashCost = ({ start, end, algorithm, chunk }: DigestRange): number =>
     (end - start) * (chunk === undefined ? costs.digest[algorithm] : costs.subtree)
-  // Field by field: with a spread and a field behind it, every object would get a hidden class of its own.
+  // Field by field: with a spread followed by a field, every object would get its own hidden class.
   const ordered = Array.from(orderOf(ranges), (of): PlannedRange => {
     const { start, end, algorithm, chunk } = ranges[of]!
     return { start, end, algorithm, chunk, of }
@@ -70,12 +70,12 @@ export function planDigests(ranges: readonly DigestRange[], threads: number, cos
   return { tasks, isWorthIt: tasks.length > 1 && longest + costs.start < alone }
 
   function costOf(span: readonly PlannedRange[]): number {
-    const end = span.reduce((most, range) => Math.max(most, range.end), 0)
+    const end = span.reduce((max, range) => Math.max(max, range.end), 0)
     return span.reduce((sum, range) => sum + hashCost(range), 0) + costs.read * (end - (span[0]?.start ?? 0))
   }
 }
 
-/** Ranges that overlap; those that only touch can be read apart. */
+/** Overlapping ranges; ranges that only touch can be read separately. */
 function* spansOf(ordered: readonly PlannedRange[]): Generator<PlannedRange[], void, void> {
   let span: PlannedRange[] = []
   let end = -1
@@ -90,7 +90,7 @@ function* spansOf(ordered: readonly PlannedRange[]): Generator<PlannedRange[], v
   if (span.length > 0) yield span
 }
 
-/** Collects neighbours until they are worth the way to another thread. */
+/** Groups neighbours until they are worth sending to another thread. */
 class Heaps {
   readonly #limit: number
   readonly #tasks: DigestTask[] = []
@@ -120,8 +120,8 @@ class Heaps {
 }
 
 /**
- * Cuts BLAKE3 ranges that cost more than a thread's share into subtrees, where that is faster. It is slower per byte: a native package does
- * not give subtrees.
+ * Splits BLAKE3 ranges that cost more than a thread's share into subtrees, if that is faster. Subtrees are slower per byte: the native
+ * package does not support them.
  */
 function splitLong(ordered: readonly PlannedRange[], threads: number, costs: Costs): readonly PlannedRange[] {
   const plainCost = ({ start, end, algorithm }: DigestRange): number =>
@@ -130,7 +130,7 @@ function splitLong(ordered: readonly PlannedRange[], threads: number, costs: Cos
   const isLong = (range: DigestRange): boolean =>
     range.algorithm === 'blake3' && range.end - range.start > 2 * subtreeSize && plainCost(range) > total / threads
   const long = ordered.filter(isLong)
-  const longest = long.reduce((most, range) => Math.max(most, plainCost(range)), 0)
+  const longest = long.reduce((max, range) => Math.max(max, plainCost(range)), 0)
   const more = (costs.subtree - costs.digest.blake3) * long.reduce((sum, { start, end }) => sum + end - start, 0)
   if ((total + more) / threads > longest * maxLongShare) return ordered
   return ordered.flatMap((range) => (isLong(range) ? subtreesOf(range) : [range]))

@@ -1,5 +1,4 @@
-// Digests of parts of a source: in one pass here or, where there are threads and the work is worth it, on all of them. The result does not
-// depend on that.
+// Digests of ranges of a source: in one pass in this thread or, where it is worth it, on all threads. The result is the same.
 import { type ByteSource, coveredBytes, orderOf } from '../../bytes/index.js'
 import { digestLengths } from '../../digest/hasher.js'
 import type { Algorithm } from '../../digest/index.js'
@@ -14,20 +13,20 @@ import { type DigestRange, digestSlot, streamDigests } from './stream-digests.js
 export interface DigestOptions {
   readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
-  /** Told how many bytes were looked at, as they come. */
+  /** Called with the number of bytes read. */
   readonly onRead?: ((bytes: number) => void) | undefined
-  /** What the work takes, where the usual figures do not fit. */
+  /** Costs that replace the default ones. */
   readonly costs?: Partial<Costs> | undefined
 }
 
 export interface WantedDigest {
   readonly start: number
   readonly end: number
-  /** BLAKE3 unless it says otherwise. */
+  /** Default: BLAKE3. */
   readonly algorithm?: Algorithm | undefined
 }
 
-/** Gives the digest of range number i. Ranges that are the same are hashed once. */
+/** Returns a function that gives the digest of range number i. Equal ranges are hashed once. */
 export async function digestRanges(
   source: ByteSource,
   wanted: readonly WantedDigest[],
@@ -49,7 +48,7 @@ function withoutRepeats(wanted: readonly WantedDigest[]): { ranges: DigestRange[
   const places = new Uint32Array(wanted.length)
   for (const i of orderOf(wanted)) {
     const { start, end, algorithm = 'blake3' } = wanted[i]!
-    // Those of the same bytes come one after another, at most one for each algorithm.
+    // Ranges of the same bytes are adjacent, at most one for each algorithm.
     let same = ranges.length - 1
     while (isOver(ranges[same], start, end) && ranges[same]!.algorithm !== algorithm) same--
     const isKnown = isOver(ranges[same], start, end)
@@ -62,7 +61,7 @@ function withoutRepeats(wanted: readonly WantedDigest[]): { ranges: DigestRange[
 const isOver = (range: DigestRange | undefined, start: number, end: number): boolean =>
   range?.start === start && range.end === end
 
-/** Undefined when it is done here. */
+/** Undefined when the work is done in this thread. */
 async function tasksFor(
   source: ByteSource,
   ranges: readonly DigestRange[],
@@ -80,21 +79,21 @@ async function tasksFor(
   return isWorthIt ? tasks : undefined
 }
 
-/** Threads may read the same bytes for different digests; told is each byte once, in the course of it all. */
+/** Threads may read the same bytes for several digests; progress counts each byte once, in proportion. */
 function inProportion(
   ranges: readonly DigestRange[],
   tasks: readonly DigestTask[],
-  tell: (bytes: number) => void,
+  report: (bytes: number) => void,
 ): (bytes: number) => void {
   const covered = coveredBytes(ranges)
   const planned = tasks.reduce((sum, task) => sum + coveredBytes(task.ranges), 0)
   let read = 0
-  let told = 0
+  let reported = 0
   return (bytes) => {
     read += bytes
     const now = read >= planned ? covered : Math.floor((read / planned) * covered)
-    tell(now - told)
-    told = now
+    report(now - reported)
+    reported = now
   }
 }
 

@@ -1,15 +1,15 @@
-// Many digests over one source in one pass. Ranges may overlap; each byte is read once and given to every digest that covers it.
+// Many digests over one source in one pass. Ranges may overlap; each byte is read once and passed to every digest that covers it.
 import { type ByteSource, orderOf, type Range, streamRange } from '../../bytes/index.js'
 import { type Algorithm, createHasher, type Hasher } from '../../digest/index.js'
 import { createSubtreeHasher } from '../../digest/subtree.js'
 
 export interface DigestRange extends Range {
   readonly algorithm: Algorithm
-  /** BLAKE3 only: the range is a part of something larger, from this chunk on, and its chaining value is wanted. */
+  /** BLAKE3 only: the range is a part of a larger input, starting at this chunk, and its chaining value is computed. */
   readonly chunk?: number | undefined
 }
 
-/** Every digest has so many bytes of the result; shorter ones have zeros behind them. */
+/** Each digest takes this many bytes of the result; shorter ones are padded with zeros. */
 export const digestSlot = 32
 
 const window = 1 << 20
@@ -20,7 +20,7 @@ interface Running {
   readonly hasher: Hasher
 }
 
-/** The digests, in the order of the ranges. `read` is told how many bytes were looked at, as they come. */
+/** The digests, in the order of the ranges. `read` is called with the number of bytes read. */
 export async function streamDigests(
   source: ByteSource,
   ranges: readonly DigestRange[],
@@ -38,7 +38,7 @@ export async function streamDigests(
   return digests
 }
 
-/** Ranges that touch or overlap, so that one stream of bytes serves them all. */
+/** Touching or overlapping ranges, served by one stream. */
 async function streamSpan(
   source: ByteSource,
   ranges: readonly DigestRange[],
@@ -52,7 +52,7 @@ async function streamSpan(
   let running: Running[] = []
   let next = 0
   let at = start
-  /** Takes in what these bytes have of a range; false when that was the last of it. */
+  /** Feeds the bytes to a range; false when the range is complete. */
   const take = ({ place, range, hasher }: Running, bytes: Uint8Array): boolean => {
     const from = Math.max(range.start, at) - at
     const to = Math.min(range.end - at, bytes.byteLength)
@@ -61,7 +61,7 @@ async function streamSpan(
     digests.set(hasher.digest(), place * digestSlot)
     return false
   }
-  // Of ranges that end where they begin, in the same window, there can be a million: those are done at once, one after another.
+  // Many small ranges can start and end in the same window: those are finished at once, one after another.
   const begin = async (bytes: Uint8Array, until: number): Promise<void> => {
     for (; next < places.length && ranges[places[next]!]!.start < until; next++) {
       const range = ranges[places[next]!]!

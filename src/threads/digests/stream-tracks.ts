@@ -1,4 +1,4 @@
-// Digests of a stream that this thread brings and others compute, where the stream is long enough for that.
+// Digests of a stream that this thread produces and others hash, if the stream is long enough.
 import { type ByteRange, checkAborted, readAhead } from '../../bytes/index.js'
 import { byteCosts, threadCosts } from '../costs.js'
 import type { Job, JobHandler, WorkerPool } from '../job.js'
@@ -7,22 +7,22 @@ import { releaseSharedWindow } from '../shared-window.js'
 import { type Track, TrackHasher } from './tracks.js'
 
 export interface StreamDigests {
-  /** Takes the next bytes; they may be overwritten when the promise, if there is one, has settled. */
+  /** Takes the next bytes. The buffer may be reused once the promise, if there is one, has settled. */
   update(bytes: Uint8Array): void | Promise<void>
   /**
-   * The same for bytes of a source, which are read to where the other threads find them and given from there, as `streamRange` does; it
-   * saves a copy. Undefined where there is none to save.
+   * The same for bytes of a source, which are read directly into shared memory and yielded from there, like `streamRange`; this saves a
+   * copy. Undefined if there is none to save.
    */
   stream?(range: ByteRange, window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> | undefined
-  /** The digests of each track, one slot for each of its ranges. To be called after the last byte was given, whether it was taken yet or not. */
+  /** The digests of each track, one slot per range. To be called after the last byte was passed in. */
   finish(): Promise<readonly Uint8Array[]>
-  /** Nobody wants them any more. */
+  /** Stops the digests. */
   abort(): void
 }
 
 export interface StreamOptions {
   readonly pool?: WorkerPool | undefined
-  /** How many bytes there will be. */
+  /** The length of the stream. */
   readonly length: number
   readonly file: string
 }
@@ -56,7 +56,7 @@ interface TrackData {
   readonly port: StreamPort
 }
 
-/** Every track has a thread of its own: each byte is hashed once for each of them, and that is what takes the time. */
+/** Every track has its own thread: hashing each byte once per track is what takes the time. */
 function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string): StreamDigests {
   const controller = new AbortController()
   const writer = new StreamWriter(tracks.length)
@@ -65,7 +65,7 @@ function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string)
     const job: Job = { kind: 'track', data, window: writer.ring, file, offset: 0 }
     return pool.runApart(job, { signal: controller.signal }) as Promise<Uint8Array>
   })
-  // No reader returns before the end unless it fails; whoever finishes then gets the error.
+  // A reader returns early only if it fails; `finish` then throws the error.
   const gone = Promise.race(results)
   gone.catch(() => {})
   void Promise.allSettled(results).then(() => releaseSharedWindow(writer.ring))
@@ -81,7 +81,7 @@ function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string)
     },
     async finish() {
       try {
-        await writing // for room, perhaps
+        await writing // may wait for space
       } finally {
         writer.end()
       }
@@ -91,7 +91,7 @@ function sharedDigests(tracks: readonly Track[], pool: WorkerPool, file: string)
   }
 }
 
-/** Reads one window ahead, as long as no thread is that far behind. */
+/** Reads one window ahead, unless a thread is that far behind. */
 function streamThrough(
   writer: StreamWriter,
   gone: Promise<unknown>,
@@ -107,7 +107,7 @@ function streamThrough(
   })
 }
 
-/** The other side. */
+/** Runs in a worker. */
 export const digestTrack: JobHandler = async (data, window, { signal, advance }) => {
   const { track, port } = data as TrackData
   const hasher = new TrackHasher(track)

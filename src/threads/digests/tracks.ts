@@ -1,11 +1,11 @@
-// Digests of ranges of a stream, while it goes by. Ranges that do not overlap and are in order make a track: one of them at most is open at
-// a time, so a track of a million ranges takes no more than one hasher.
+// Digests of ranges of a stream. A track is a list of ascending ranges that do not overlap: at most one is open at a time, so a track takes
+// one hasher however many ranges it has.
 import { type Algorithm, createHasher, type Hasher } from '../../digest/index.js'
 import { digestSlot } from './stream-digests.js'
 
 export interface Track {
   readonly algorithm: Algorithm
-  /** Where in the stream the ranges begin and end. */
+  /** Where in the stream the ranges start and end. */
   readonly starts: Float64Array
   readonly ends: Float64Array
 }
@@ -21,7 +21,7 @@ export class TrackHasher {
     this.#digests = new Uint8Array(track.starts.length * digestSlot)
   }
 
-  /** The bytes of the stream from `position` on. */
+  /** Takes bytes of the stream, starting at `position`. */
   async update(bytes: Uint8Array, position: number): Promise<void> {
     const { algorithm, starts, ends } = this.#track
     const end = position + bytes.byteLength
@@ -40,7 +40,7 @@ export class TrackHasher {
     this.#next++
   }
 
-  /** One slot for each range. Empty ranges at the very end of the stream are among them. */
+  /** One slot per range, including empty ranges at the very end of the stream. */
   async finish(): Promise<Uint8Array> {
     while (this.#next < this.#track.starts.length) {
       this.#hasher ??= await createHasher(this.#track.algorithm)

@@ -8,11 +8,11 @@ import type { Answer } from '../messages.js'
 import type { Thread, ThreadEvents } from '../thread-pool.js'
 
 export interface PoolOptions {
-  /** All cores, unless it says otherwise. */
+  /** Default: one per core. */
   readonly threads?: number | undefined
 }
 
-/** The file that workers run: beside this one, or beside the folder of a bundle that this one went into. */
+/** The worker's file: beside this one, or beside the folder of the bundle that includes this one. */
 export function workerUrl(): URL | undefined {
   return ['./worker.js', '../threads/node/worker.js']
     .map((place) => new URL(place, import.meta.url))
@@ -20,8 +20,8 @@ export function workerUrl(): URL | undefined {
 }
 
 /**
- * Threads for work that has parts. None is started before there is something to do, and they do not keep the process alive. Undefined
- * where one thread is all there should be.
+ * Threads for work that can be divided. None is started before there is work, and they do not keep the process alive. Undefined if there
+ * should be only one thread.
  */
 export function openPool(options: PoolOptions = {}): WorkerPool | undefined {
   const threads = options.threads ?? availableParallelism()
@@ -39,13 +39,13 @@ export function startWorker(url: URL, events: ThreadEvents): Thread {
     why = `the worker failed: ${error instanceof Error ? error.message : String(error)}`
   })
   worker.on('exit', () => events.ended(why))
-  // Behind the listeners: whoever listens for messages keeps the process alive.
+  // After the listeners: a message listener keeps the process alive.
   worker.unref()
   return {
     post: (request) => worker.postMessage(request),
     hold: (isBusy) => (isBusy || isEnding ? worker.ref() : worker.unref()),
     async end() {
-      // Otherwise the process may end before the thread has, and whoever waits for it never goes on. An answer may still come.
+      // Otherwise the process may end before the thread does, and the caller would wait forever. An answer may still arrive.
       isEnding = true
       worker.ref()
       await worker.terminate()

@@ -3,7 +3,7 @@ import { BlobSource, type ByteSource, checkRange, type SourceHandle } from '../.
 import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from '../../node/files/io-error.js'
 
-/** A file that another thread has open. A worker has nothing else to do while it reads, so it waits. */
+/** A file that another thread has open. A worker has nothing else to do meanwhile, so it reads synchronously. */
 class DescriptorSource implements ByteSource {
   readonly name: string
   readonly size: number

@@ -1,4 +1,4 @@
-// What a worker thread runs.
+// The entry of a worker thread.
 import { parentPort } from 'node:worker_threads'
 import { registerNodeBytes } from '../../node/bytes.js'
 import { registerNodeDigests } from '../../node/digests.js'

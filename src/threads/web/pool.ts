@@ -4,13 +4,13 @@ import type { Answer } from '../messages.js'
 import type { Thread, ThreadEvents } from '../thread-pool.js'
 
 export interface WebPoolOptions {
-  /** All cores, unless it says otherwise. */
+  /** Default: one per core. */
   readonly threads?: number | undefined
-  /** Makes a worker that runs `tare/web-worker`; for pages whose bundler does not find that file by itself. */
+  /** Creates a worker that runs `tare/web-worker`, for bundlers that do not find that file themselves. */
   readonly startWorker?: (() => Worker) | undefined
 }
 
-/** Web Workers for work that has parts. Undefined where there are none, or one thread is all there should be. */
+/** Web Workers for work that can be divided. Undefined if there are none, or there should be only one thread. */
 export function openWebPool(options: WebPoolOptions = {}): WorkerPool | undefined {
   const threads = options.threads ?? globalThis.navigator?.hardwareConcurrency ?? 1
   if (threads < 2 || typeof Worker === 'undefined') return undefined
@@ -27,13 +27,13 @@ function threadOf(worker: Worker, events: ThreadEvents): Thread {
   }
   worker.addEventListener('message', (event: MessageEvent<Answer>) => events.answer(event.data))
   worker.addEventListener('messageerror', () => fail('the worker gave an answer that cannot be read'))
-  // Where the file cannot be loaded, the event says nothing.
+  // If the file cannot be loaded, the event has no message.
   worker.addEventListener('error', ({ message }) =>
     fail(`the worker failed: ${message ?? 'its file cannot be loaded'}`),
   )
   return {
     post: (request) => worker.postMessage(request),
-    hold() {}, // pages do not end for want of work
+    hold() {}, // pages do not end when idle
     end: async () => worker.terminate(),
   }
 }

@@ -1,10 +1,10 @@
-// What a Web Worker runs.
+// The entry of a Web Worker.
 import { BlobSource, type ByteSource, type SourceHandle } from '../../bytes/index.js'
 import type { Answer, Request } from '../messages.js'
 import { serveJobs } from '../serve.js'
 import { workerJobs } from '../worker-jobs.js'
 
-/** Of the scope of a worker, what is used here. */
+/** The part of a worker's scope that is used here. */
 interface Scope {
   postMessage(answer: Answer, moved?: ArrayBuffer[]): void
   addEventListener(type: 'message', listener: (event: { readonly data: Request }) => void): void

@@ -1,5 +1,5 @@
-// Quantizing on several threads. No block and no super-block goes over the end of a row, so a band of rows is a matrix that can be quantized
-// by itself; what comes out has the same regions as the whole, and each goes to its place there. The bytes do not depend on the bands.
+// Quantizes on several threads. No block or super-block crosses the end of a row, so a band of rows can be quantized on its own; the result
+// has the same regions as the whole, and each is copied to its place. The bytes do not depend on the bands.
 import { type BlockLayout, blockLayout, type Method } from '../../dtypes/mcf/layout.js'
 import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../../model/index.js'
 import { recipeOf, tensorRecipe } from '../../model/recipe-of.js'
@@ -9,11 +9,11 @@ import type { BlockLimits, Manner } from './blocks.js'
 import { inOnePiece, maxScales, maxWhole } from './blocks.js'
 import type { Clip } from './tiles.js'
 
-/** Values in a band: a few milliseconds of work at least, and no more memory than windows take. */
+/** Values in a band: at least a few milliseconds of work, and no more memory than a window. */
 const minValues = 1 << 18
 const maxValues = 1 << 20
 
-/** What a thread needs to know of its band. */
+/** What a thread needs to quantize a band. */
 export interface BandData {
   readonly tensor: TensorRecipe
   readonly method: string
@@ -21,7 +21,7 @@ export interface BandData {
   readonly clip: Clip | undefined
   readonly firstRow: number
   readonly rows: number
-  /** Everything; or in a first pass the scales alone, and in a second one the codes that go with them. */
+  /** Everything; or only the scales in a first pass, and only the codes in a second one. */
   readonly want: 'all' | 'scales' | 'codes'
   /** The scales that the first pass found. */
   readonly head?: Uint8Array | undefined
@@ -50,7 +50,7 @@ export interface BandOptions {
   readonly pool: WorkerPool
 }
 
-/** Undefined where other threads cannot have the values, or there is too little to share out. */
+/** Undefined if other threads cannot read the values, or there are too few to share. */
 export function bandPayload(
   method: Method,
   layout: BlockLayout,
@@ -74,7 +74,7 @@ export function bandPayload(
   return { ...made, isMadeElsewhere: true }
 }
 
-/** The smallest number of rows of f32 values that ends on a unit. */
+/** The smallest number of rows of f32 values that ends at a unit. */
 function rowsPerUnit(columns: number, unit: number): number {
   let [a, b] = [columns * 4, unit]
   while (b > 0) [a, b] = [b, a % b]
@@ -131,7 +131,7 @@ function bandJob(bands: Bands, band: Band, want: BandData['want'], head: Uint8Ar
 
 const firstBlock = ({ layout }: Bands, band: Band): number => band.firstRow * layout.blocksPerRow
 
-/** Where the scales of a band lie in the whole and in the band, and how many bytes they take. */
+/** Where the scales of a band are in the whole and in the band, and their length. */
 function* scalesOf(bands: Bands, band: Band): Generator<readonly [at: number, inBand: number, length: number]> {
   const { layout, method } = bands
   const perRow = method.family === 'q' ? layout.blocksPerRow : layout.supersPerRow

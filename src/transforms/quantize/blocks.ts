@@ -1,6 +1,6 @@
-// The payload of a q* or k* tensor. All scales come before all codes, so the first byte of codes can go out only when every block has been
-// looked at. A payload of ordinary size is put together in memory. Of a large one only the scales are kept, and the values are read a
-// second time to make the codes, which is cheap once the scales are known; if even the scales are too many, they are found twice.
+// The payload of a q* or k* tensor. All scales precede all codes, so every block must be examined before the first code can be written. A
+// payload of ordinary size is assembled in memory. For a large one only the scales are kept, and the values are read again to produce the
+// codes, which is cheap once the scales are known; if even the scales are too many, they are computed twice.
 
 import { releaseWindow, takeEvenWindow } from '../../bytes/index.js'
 import { fillView, viewOf } from '../../bytes/views.js'
@@ -22,18 +22,18 @@ import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './tiles.
 
 export type Mode = 'search' | 'reference'
 
-/** How scales are found, and which codes go with them. */
+/** How scales are found, and which codes are used with them. */
 export interface Manner {
   readonly mode: Mode
   readonly codes: CodeSet
 }
 
-/** Payloads up to here are made in one pass. */
+/** Payloads up to this size are produced in one pass. */
 export const maxWhole = 1 << 25
-/** Scales up to here are kept for the second pass. */
+/** Scales up to this size are kept for the second pass. */
 export const maxScales = 1 << 26
 
-/** The most bytes that are held while a quantized payload of this length is made. */
+/** The maximum memory held while a quantized payload of this length is produced. */
 export const quantizeMemory = (byteLength: number): number =>
   Math.min(byteLength, byteLength <= maxWhole ? maxWhole : maxScales)
 
@@ -45,7 +45,7 @@ interface Job {
   readonly kernels: TileKernels
 }
 
-/** What one tile becomes. */
+/** The result for one tile. */
 interface Piece {
   readonly halves: Uint16Array
   readonly subScales: Uint8Array
@@ -72,7 +72,7 @@ export function blockPayload(
   })
 }
 
-/** A payload in one piece, which `fill` gets with zeros before the codes: what lies between the regions stays zero. */
+/** A payload in one buffer. `fill` gets it zeroed before the codes: padding between the regions stays zero. */
 export async function* inOnePiece(
   { byteLength, codesOffset }: BlockLayout,
   fill: (bytes: Uint8Array) => Promise<void>,
@@ -109,14 +109,14 @@ async function fillScales(job: Job, head: Uint8Array, signal?: AbortSignal): Pro
 async function* makeCodes(job: Job, head: Uint8Array, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   const piece = roomFor(job)
   for await (const tile of tilesOf(job.matrix, signal)) {
-    // The reference's codes come from scales that are not stored; it is quick enough to begin again.
+    // The reference derives codes from scales that are not stored, so they are computed again, which is fast.
     yield job.manner.mode === 'reference' ? quantizeTile(job, tile, piece).codes : encodeTile(job, tile, head, piece)
   }
 }
 
 /**
- * All of a matrix, or its scales alone, or, with these as `head`, the codes behind room for them. For matrices of ordinary size. What lies
- * between the regions stays as it is.
+ * All of a matrix, or only its scales, or, with these as `head`, only the codes. For matrices of ordinary size. Padding between the regions
+ * is not written.
  */
 export async function quantizeInto(
   bytes: Uint8Array,
@@ -205,7 +205,7 @@ function blockScales(method: Method, perRow: number, halves: Uint16Array, subSca
   return scales
 }
 
-/** Codes from scales that an earlier pass has found. */
+/** Codes from the scales of an earlier pass. */
 function encodeTile(job: Job, tile: Tile, head: Uint8Array, room: Piece): Uint8Array {
   const { kernels, layout, matrix, method, manner } = job
   const { halves, subScales, codes } = cut(room, job, tile)
@@ -218,7 +218,7 @@ function encodeTile(job: Job, tile: Tile, head: Uint8Array, room: Piece): Uint8A
   return codes
 }
 
-/** The number of the first scale (q*) or super-scale (k*) of a tile. */
+/** The index of the first scale (q*) or super-scale (k*) of a tile. */
 function firstHalf({ layout, method }: Job, { firstBlock, firstRow, firstColumn }: Tile): number {
   if (method.family === 'q') return firstBlock
   return firstRow * layout.supersPerRow + firstColumn / (blockValues * superBlocks)

@@ -1,5 +1,5 @@
-// What tensors can be quantized to: MCF's methods, and the block types of ggml that can be encoded. The latter are plain casts, but of the
-// tensors that stand it and no others.
+// The methods that tensors can be quantized with: MCF's, and the encodable block types of ggml. The latter are plain casts, applied only to
+// tensors that tolerate it.
 import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
 import { methodOf, methods } from '../../dtypes/mcf/types.js'
@@ -19,7 +19,7 @@ const blockMethods: ReadonlyMap<string, BlockMethod> = new Map(
     .map((dtype) => [dtype.id, { id: dtype.id, family: 'ggml', dtype }]),
 )
 
-/** The type of ggml that comes next to a method of MCF, in bits for each weight. */
+/** The ggml type closest to an MCF method, in bits per weight. */
 const nearest: Readonly<Record<string, string>> = {
   'mcf.int8': 'q8_0',
   'mcf.int4': 'q4_0',
@@ -49,7 +49,7 @@ export function requireMethod(name: string): Method | BlockMethod {
   })
 }
 
-/** Bytes that a tensor takes when it is quantized; undefined when its shape does not allow it. */
+/** The size of a quantized tensor; undefined if its shape does not allow it. */
 export function quantizedSize(
   method: Method | BlockMethod,
   shape: readonly number[],
@@ -59,6 +59,6 @@ export function quantizedSize(
   return (method.family === 'int' ? rawLayout(method, shape, domain) : blockLayout(method, shape))?.byteLength
 }
 
-/** Why a shape has no such size. */
-export const shapeWanted = (method: Method | BlockMethod): string =>
+/** The shapes that a method accepts. */
+export const acceptedShapes = (method: Method | BlockMethod): string =>
   method.family === 'ggml' ? `rows of whole blocks of ${method.dtype.group.elements} values` : 'a matrix'

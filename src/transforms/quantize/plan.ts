@@ -1,25 +1,25 @@
-// Which method each tensor of a model takes. Large matrices of floats are quantized; what is small, or known to suffer, stays as it is.
+// Chooses a method for each tensor of a model. Large float matrices are quantized; small or sensitive tensors are kept.
 import { countElements } from '../../bytes/index.js'
 import { bf16, f16, f32, f64 } from '../../dtypes/index.js'
 import type { Domain } from '../../dtypes/mcf/layout.js'
 import type { Model, Tensor } from '../../model/index.js'
 import { globMatcher } from '../glob.js'
-import { quantizedSize, requireMethod, shapeWanted } from './method.js'
+import { acceptedShapes, quantizedSize, requireMethod } from './method.js'
 
 export interface MethodOptions {
   readonly method: string
-  /** Patterns of names with the method to use for them, `keep` for none. The first that fits counts, before all other rules. */
+  /** Name patterns with the method to use, `keep` for none. The first match wins, before all other rules. */
   readonly tensorMethod?: readonly (readonly [glob: string, method: string])[] | undefined
-  /** Quantize every matrix of floats, whatever its name and size, as the reference program does. */
+  /** Quantize every float matrix, whatever its name and size, like the reference program. */
   readonly everyMatrix?: boolean | undefined
   readonly domain?: Domain | undefined
 }
 
 export interface MethodChoice {
   readonly name: string
-  /** Absent when the tensor stays as it is. */
+  /** Absent if the tensor is kept. */
   readonly method?: string
-  /** Why it stays as it is, or who chose the method. */
+  /** Why it is kept, or which rule chose the method. */
   readonly reason?: string
   readonly sizeBefore: number
   readonly sizeAfter: number
@@ -29,10 +29,10 @@ type Method = ReturnType<typeof requireMethod>
 
 const keepWord = 'keep'
 const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
-/** A single super-block: below this there is no room worth saving. */
+/** A single super-block: smaller tensors save no space worth mentioning. */
 const minElements = 256
 
-/** Names whose values steer others: an error there spreads. */
+/** Names of tensors whose errors propagate to others. */
 const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/(^|[._])(\w*norm\w*|ln_?\w*)([._]|$)/i, 'a normalization'],
   [/(^|[._])bias([._]|$)/i, 'a bias'],
@@ -81,7 +81,8 @@ function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): 
   const type = tensor.encoding ?? tensor.dtype
   if (!tensor.data) return 'it has no data'
   if (!floatIds.has(type.id) || (options.everyMatrix && type === f64)) return `${type.id} is not quantized`
-  if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined) return `not ${shapeWanted(method)}`
+  if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined)
+    return `not ${acceptedShapes(method)}`
   return undefined
 }
 

@@ -1,4 +1,4 @@
-// A tensor in one of MCF's quantized types, or in ggml's. Nothing is computed before somebody reads the payload.
+// Quantizes a tensor to one of MCF's or ggml's types. Nothing is computed before the payload is read.
 import { countElements, defaultWindow } from '../../bytes/index.js'
 import { viewOf } from '../../bytes/views.js'
 import { type DType, dtypeById } from '../../dtypes/index.js'
@@ -15,29 +15,29 @@ import { late } from '../pooled.js'
 import { rowMajor } from '../reorder.js'
 import { bandPayload } from './bands.js'
 import { type BlockLimits, blockPayload, type Manner, type Mode } from './blocks.js'
-import { type BlockMethod, quantizedSize, requireMethod, shapeWanted } from './method.js'
+import { acceptedShapes, type BlockMethod, quantizedSize, requireMethod } from './method.js'
 import { rawPayload, refuseElement } from './raw.js'
 import type { Clip, Matrix } from './tiles.js'
 
 export type { Clip, CodeSet, Mode }
 
 export interface QuantizeOptions {
-  /** Search for the scales with the least error (default), or do as the reference program does, byte for byte. */
+  /** `search` for the scales with the smallest error (default), or match the reference program byte for byte. */
   readonly mode?: Mode | undefined
   /**
-   * `all` uses the most negative code too, which the format's document leaves unused, and scales of either sign: the error becomes smaller,
-   * and readers decode it as it stands. For q* and k*, not with the reference's mode.
+   * `all` also uses the most negative code, which the format's specification leaves unused, and scales of either sign: the error gets
+   * smaller, and readers decode it correctly. For q* and k*, not in reference mode.
    */
   readonly codes?: CodeSet | undefined
-  /** Values are cut to this range first. */
+  /** Values are clipped to this range first. */
   readonly clip?: Clip | undefined
-  /** The range that `scanRange` found: known beforehand, it goes into the container's records. Nothing is cut. */
+  /** The range that `scanRange` found, to be stored in the container's records. Nothing is clipped. */
   readonly range?: Clip | undefined
   /** int8 and int4 can have a zero point, for activations. */
   readonly domain?: Domain | undefined
-  /** Sizes up to which things are kept in memory, for tests. */
+  /** Memory limits, for tests. */
   readonly limits?: BlockLimits | undefined
-  /** Large tensors are quantized by the threads that there are when they are written. */
+  /** The threads that quantize large tensors, chosen when they are written. */
   readonly threads?: RunThreads | undefined
 }
 
@@ -60,7 +60,7 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
   return { ...quantized, data: payloadOf(method, tensor, floatsOf(tensor), options) }
 }
 
-/** There is one way to write a type of ggml, and it has no records. */
+/** ggml types have a single encoding and no records. */
 function inBlocks(
   tensor: Tensor,
   method: BlockMethod,
@@ -72,7 +72,7 @@ function inBlocks(
   if (!isPlain)
     refuse(`clipping, activations, the reference's bytes and all codes are for MCF's methods, not ${method.id}`)
   if (quantizedSize(method, tensor.shape) === undefined)
-    refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes ${shapeWanted(method)}`)
+    refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes ${acceptedShapes(method)}`)
   return { ...castTensor(rowMajor(tensor), method.dtype), quant: undefined, extra: withoutQuantInfo(tensor) }
 }
 
@@ -101,13 +101,16 @@ export function floatsOf(tensor: Tensor): Payload {
   return failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
 }
 
-/** A record says what values were cut to; without a cut, the largest magnitude in both directions, or both ends for activations. */
+/**
+ * A record states the range that values were clipped to; without clipping, the largest magnitude in both directions, or the minimum and
+ * maximum for activations.
+ */
 function quantInfo(range: Clip | undefined, isClip: boolean, domain: Domain): QuantInfo | undefined {
   if (!range) return undefined
   const [min, max] = range
   if (isClip || domain === 'activations') return { domain, minClip: Math.fround(min), maxClip: Math.fround(max) }
-  const most = Math.max(Math.abs(min), Math.abs(max))
-  return { domain, minClip: -most, maxClip: most }
+  const magnitude = Math.max(Math.abs(min), Math.abs(max))
+  return { domain, minClip: -magnitude, maxClip: magnitude }
 }
 
 function withoutQuantInfo({ extra }: Tensor): NonNullable<Tensor['extra']> {
@@ -116,8 +119,8 @@ function withoutQuantInfo({ extra }: Tensor): NonNullable<Tensor['extra']> {
 }
 
 /**
- * The range of a tensor's values: for weights the largest magnitude in both directions, for activations the two ends. Values that are
- * not finite end it with write/value-range.
+ * The range of a tensor's values: for weights the largest magnitude in both directions, for activations the minimum and maximum. Non-finite
+ * values fail with write/value-range.
  */
 export async function scanRange(tensor: Tensor, domain: Domain = 'weights', signal?: AbortSignal): Promise<Clip> {
   const count = countElements(tensor.shape) ?? 0
@@ -139,13 +142,13 @@ export async function scanRange(tensor: Tensor, domain: Domain = 'weights', sign
 function magnitudeOf(floats: Float32Array): Clip | undefined {
   const kernels = blockKernels()
   const step = tileBlocks * blockValues
-  let most = 0
+  let maxBits = 0
   for (let at = 0; at < floats.length; at += step) {
     const part = floats.subarray(at, at + step)
-    most = Math.max(most, kernels.load(part.length % blockValues === 0 ? part : filledUp(part)))
+    maxBits = Math.max(maxBits, kernels.load(part.length % blockValues === 0 ? part : filledUp(part)))
   }
-  if (most >= 0x7f800000) return undefined
-  const magnitude = new Float32Array(Uint32Array.of(most).buffer)[0]!
+  if (maxBits >= 0x7f800000) return undefined
+  const magnitude = new Float32Array(Uint32Array.of(maxBits).buffer)[0]!
   return [-magnitude, magnitude]
 }
 

@@ -17,7 +17,7 @@ export interface RawScale {
   readonly highest: number
 }
 
-/** The range of an asymmetric type always takes in zero: otherwise zero would have no code. */
+/** The range of an asymmetric type always includes zero: otherwise zero would have no code. */
 export function rawScale(method: Method, domain: RawLayout['domain'], [min, max]: Clip): RawScale {
   const highest = 2 ** (method.bits - 1) - 1
   const { fround } = Math
@@ -39,7 +39,7 @@ export function rawScale(method: Method, domain: RawLayout['domain'], [min, max]
 /** For magnitudes below 2^51. */
 const roundEven = (value: number): number => value + 1.5 * 2 ** 52 - 1.5 * 2 ** 52
 
-/** `findRange` is asked when the payload is read. */
+/** `findRange` is called when the payload is read. */
 export function rawPayload(
   method: Method,
   layout: RawLayout,
@@ -80,7 +80,7 @@ function headOf(layout: RawLayout, { scale, zero }: RawScale): Uint8Array {
   return bytes
 }
 
-/** Returns the index of the first value that is not finite, or -1. */
+/** Returns the index of the first non-finite value, or -1. */
 function encodeValues(
   values: Float32Array,
   [min, max]: Clip,
@@ -98,7 +98,7 @@ function encodeValues(
   return -1
 }
 
-/** The lower half of a byte comes first. Windows hold an even number of values, so an odd one out is the tensor's last. */
+/** The lower half of a byte comes first. Windows hold an even number of values, so only the tensor's last can be unpaired. */
 function packPairs(codes: Int8Array): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(codes.length / 2))
   for (let i = 0; i < bytes.length; i++) bytes[i] = (codes[2 * i]! & 15) | ((codes[2 * i + 1] ?? 0) << 4)

@@ -1,5 +1,5 @@
-// The values of a matrix as tiles: runs of whole blocks, row after row, each row filled up with zeros to its last block. Kernels work on
-// one tile after another, so a matrix of any size needs the memory of one.
+// The values of a matrix as tiles: runs of whole blocks, row by row, each row zero-padded to its last block. Kernels process one tile at a
+// time, so a matrix of any size needs the memory of one.
 import { alignUp, defaultWindow, releaseWindow, takeWindow } from '../../bytes/index.js'
 import { viewOf } from '../../bytes/views.js'
 import { failWith, writeCodes } from '../../errors/index.js'
@@ -8,19 +8,19 @@ import type { Payload, Tensor } from '../../model/index.js'
 import { transformCodes } from '../codes.js'
 import { fileOf } from '../map-elements.js'
 
-/** The range that values are cut to before they are quantized. */
+/** The range that values are clipped to before they are quantized. */
 export type Clip = readonly [min: number, max: number]
 
 export interface Matrix {
-  /** What is quantized; its name goes into messages. */
+  /** The tensor being quantized, for messages. */
   readonly tensor: Tensor
-  /** The type that the values become, for messages. */
+  /** The target type, for messages. */
   readonly type: string
   readonly rows: number
   readonly columns: number
-  /** The row of the tensor that the first one here is, for messages. */
+  /** The row of the tensor that the first row here is, for messages. */
   readonly base?: number | undefined
-  /** The values as f32, row after row. */
+  /** The values as f32, row by row. */
   readonly values: Payload
   readonly clip: Clip | undefined
 }
@@ -32,7 +32,7 @@ export interface Tile extends TileShape {
   readonly firstColumn: number
 }
 
-/** A tile is valid until the next one is asked for. */
+/** A tile is valid until the next one is requested. */
 export async function* tilesOf(matrix: Matrix, signal?: AbortSignal): AsyncGenerator<Tile, void, void> {
   const window = takeWindow(tileBlocks * blockValues * 4)
   try {
@@ -76,7 +76,7 @@ async function* fillTiles(
   failWith(transformCodes['shape-mismatch'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
 }
 
-/** The tile that begins here: whole rows, or a part of one that is longer than a tile. Undefined behind the last row. */
+/** The tile that starts here: whole rows, or a part of a row that is longer than a tile. Undefined after the last row. */
 function tileAt(
   { rows, columns }: Matrix,
   buffer: Float32Array,
@@ -94,7 +94,7 @@ function tileAt(
   return { rows: count, perRow, tail, values, firstBlock, firstRow, firstColumn }
 }
 
-/** Makes a tile ready for quantizing: every value must be finite, and is cut to the range. */
+/** Prepares a tile for quantizing: every value must be finite, and is clipped to the range. */
 export function loadTile(kernels: TileKernels, matrix: Matrix, tile: Tile): void {
   if (kernels.load(tile.values) >= 0x7f800000) refuseValue(matrix, tile)
   if (!matrix.clip) return
@@ -108,7 +108,7 @@ export function loadTile(kernels: TileKernels, matrix: Matrix, tile: Tile): void
   kernels.load(tile.values)
 }
 
-/** A range that leaves out zero would move the zeros behind the last column. */
+/** Clipping to a range without zero would change the padding after the last column. */
 function clearFilling({ rows, perRow, tail, values }: Tile): void {
   if (tail === blockValues) return
   for (let row = 1; row <= rows; row++) {
@@ -126,7 +126,7 @@ function refuseValue(matrix: Matrix, tile: Tile): never {
   failWith(writeCodes['value-range'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
 }
 
-/** `block` counts from the tile's first one. */
+/** `block` counts from the first block of the tile. */
 export function refuseBlock(matrix: Matrix, tile: Tile, block: number): never {
   const row = (matrix.base ?? 0) + tile.firstRow + Math.floor(block / tile.perRow)
   const column = tile.firstColumn + (block % tile.perRow) * blockValues

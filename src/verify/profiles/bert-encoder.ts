@@ -41,7 +41,7 @@ export const bertEncoder: readonly ProfileTensor[] = [
   { name: 'embeddings.position_ids', shape: [1, 'positions'], dtypes: ['i64'], optional: true },
 ]
 
-/** The metadata that the EMBD document requires of an encoder. */
+/** The metadata that the EMBD specification requires of an encoder. */
 export const encoderMetadata = [
   { key: 'model_name' },
   { key: 'model_version' },

@@ -18,7 +18,7 @@ import {
 } from '../../../src/index.js'
 import { orient } from '../../../src/transforms/orientation.js'
 import { checkProfile, wantedTensors } from '../../../src/verify/profile.js'
-import { allMiniLmL6V2 } from '../../../src/verify/profiles/all-minilm-l6-v2.js'
+import { allMiniLmL6V2 } from '../../../src/verify/profiles/index.js'
 import { fixturePath } from '../../support/fixtures.js'
 
 const vocabulary = fixturePath('embd', 'bert-uncased.vocab.txt')

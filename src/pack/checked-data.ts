@@ -1,9 +1,7 @@
-// Another element type for the data of a file, converted while it is read. Unlike a conversion between formats, where rounding to
-// infinity is what the target does, nothing here may leave the range of the type: a description states what the file is to hold.
-
+// Data of a file on its way into a tensor. Unlike a conversion between formats, which may round to infinity, values that do not fit the type
+// are refused: a description states what the file must contain.
 import { swapBytes } from '../bytes/views.js'
-import type { DType } from '../dtypes/index.js'
-import { isReal } from '../dtypes/index.js'
+import { type DType, isReal, t2 } from '../dtypes/index.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { mapElements } from '../transforms/map-elements.js'
@@ -11,10 +9,10 @@ import { packCodes } from './codes.js'
 import { encodeValues, isEncodable } from './encode.js'
 import { type Field, fail } from './field.js'
 
-/** Numbers encoded at a time, so that what lies between stays small. A multiple of every group. */
+/** Numbers encoded at a time, so that intermediate values stay small. A multiple of every group. */
 const runLength = 4096
 
-/** The tensor as `to`; a value that does not fit ends the reading of its payload with an error that names `field`. */
+/** The tensor as `to`. A value that does not fit fails the read of the payload with an error that names `field`. */
 export function checkedCast(tensor: Tensor, to: DType, field: Field): Tensor {
   const from = tensor.dtype
   if (from.id === to.id || !tensor.data) return tensor
@@ -48,7 +46,7 @@ function decodeRun(from: DType, source: Uint8Array, at: number, count: number): 
   return numbers
 }
 
-/** Big-endian elements, turned round. The two halves of a complex number are turned one by one. */
+/** Byte-swaps big-endian elements. The two halves of a complex number are swapped separately. */
 export function littleEndian(input: Payload, dtype: DType, shape: readonly number[]): Payload {
   const { group } = dtype
   const width = dtype.kind === 'complex' ? group.bytes / 2 : group.bytes
@@ -63,3 +61,39 @@ export function littleEndian(input: Payload, dtype: DType, shape: readonly numbe
     },
   })
 }
+
+/**
+ * The same bytes, checked: they can be invalid for their type, as booleans beyond 1, the fourth code of a ternary element, or bits after the
+ * last element of a packed type. An invalid byte fails the read with an error that names `field`.
+ */
+export function checkedElements(input: Payload, dtype: DType, count: number, field: Field): Payload {
+  const { elements } = dtype.group
+  const used = dtype.group.bytes === 1 ? ((count % elements) * 8) / elements : 0
+  const isOdd = dtype.kind === 'bool' ? isNotBoolean : dtype === t2 ? hasFourthCode : undefined
+  if (used === 0 && !isOdd) return input
+  const end = input.byteLength
+  return {
+    byteLength: end,
+    async *chunks(window, signal) {
+      let at = 0
+      for await (const chunk of input.chunks(window, signal)) {
+        const odd = isOdd ? chunk.findIndex(isOdd) : -1
+        const isTail = used > 0 && at + chunk.byteLength === end && chunk.at(-1)! >= 2 ** used
+        if (isTail && (odd < 0 || odd === chunk.byteLength - 1))
+          fail(field, packCodes['value-range'], `byte ${end - 1}: bits after the last element are 1`)
+        if (odd >= 0) {
+          const message =
+            isOdd === isNotBoolean ? `${chunk[odd]} does not fit bool` : 'a code that is none of -1, 0 and 1'
+          fail(field, packCodes['value-range'], `byte ${at + odd}: ${message}`)
+        }
+        at += chunk.byteLength
+        yield chunk
+      }
+    },
+  }
+}
+
+const isNotBoolean = (byte: number): boolean => byte > 1
+
+/** Whether one of the four two-bit codes is binary 10. */
+const hasFourthCode = (byte: number): boolean => ((byte >> 1) & ~byte & 0x55) !== 0
