@@ -18,16 +18,15 @@ export function checkLength(header: NpyHeader, size: number, report: Report): st
   const { dataOffset, shape, descr } = header
   const length = dataLength(header)
   const end = dataOffset + length
+  if (end === size) return undefined
   const type = `[${shape.join(', ')}] of ${JSON.stringify(descr)}`
   if (end > size) {
     const message = `${type} takes ${length} bytes, ${size - dataOffset} are there`
     report.report(codes['data-truncated'], { offset: dataOffset, length: size - dataOffset, path: 'data', message })
     return message
   }
-  if (end < size) {
-    const message = `${size - end} bytes come after ${type}`
-    report.report(codes['trailing-bytes'], { offset: end, length: size - end, path: 'data', message })
-  }
+  const message = `${size - end} bytes come after ${type}`
+  report.report(codes['trailing-bytes'], { offset: end, length: size - end, path: 'data', message })
   return undefined
 }
 

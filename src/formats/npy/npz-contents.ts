@@ -1,11 +1,11 @@
 // The members of an NPZ file as tensors and parts. An array that cannot be read does not keep the others from being read.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import { type Code, type Details, type Finding, findingOf, type Report, TareError } from '../../errors/index.js'
 import type { Part, ReadContext, Tensor } from '../../model/index.js'
 import { memberPayload, reportZipFailure } from '../../payloads/zip-payload.js'
 import { npyHeaderCodes } from '../../wire/npy/codes.js'
 import { startsLikeNpy } from '../../wire/npy/header.js'
-import { npyHeadSize, parseNpyHeader } from '../../wire/npy/parse.js'
+import { type NpyHeader, npyHeadSize, parseNpyHeader } from '../../wire/npy/parse.js'
 import { readMemberHead, type ZipMember } from '../../wire/zip/zip.js'
 import { arrayTensor, checkLength, dataLength, describeRecords, fieldTensors, recordArray } from './array.js'
 import { ownNpzCodes as codes, npyCodes } from './codes.js'
@@ -13,6 +13,9 @@ import { extension, memberKind, stowageFile, unreadKind } from './names.js'
 
 /** Nearly every header fits; longer ones cost a second read. */
 const firstRead = 1024
+/** The most that one read brings for several members. */
+const maxTogether = 1 << 18
+const maxHeaders = 1 << 10
 
 export class Contents {
   readonly tensors: Tensor[] = []
@@ -23,18 +26,33 @@ export class Contents {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #names = new Set<string>()
+  /** Headers without anything to report, by their text: those of a model are mostly alike. */
+  readonly #headers = new Map<string, NpyHeader>()
 
   constructor(source: ByteSource, context: ReadContext) {
     this.#source = source
     this.#context = context
   }
 
-  /** Enough of the content to hold the header. Undefined when it cannot be inflated, which is reported. */
-  async head(member: ZipMember): Promise<Uint8Array | undefined> {
+  /** For each of some members, enough of its content to hold the header; undefined when it cannot be inflated, which is reported. */
+  async heads(members: readonly ZipMember[]): Promise<(Uint8Array | undefined)[]> {
+    const { dataOffset: start } = members[0]!
+    const last = members.at(-1)!
+    const end = last.dataOffset + Math.min(firstRead, last.storedSize)
+    // Small arrays lie close together: one read brings the headers of many.
+    const isClose = members.every(
+      ({ dataOffset, isDeflated }) => !isDeflated && dataOffset >= start && dataOffset < end,
+    )
+    const together = isClose && end - start <= maxTogether ? await this.#source.read(start, end - start) : undefined
+    return Promise.all(members.map((member) => this.#head(member, together?.subarray(member.dataOffset - start))))
+  }
+
+  async #head(member: ZipMember, known: Uint8Array | undefined): Promise<Uint8Array | undefined> {
     const { signal, report } = this.#context
     const read = (length: number): Promise<Uint8Array> => readMemberHead(this.#source, member, length, signal)
     try {
-      const head = await read(firstRead)
+      const first = Math.min(firstRead, member.size)
+      const head = known && known.byteLength >= first ? known.subarray(0, first) : await read(firstRead)
       const isLong = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) > head.byteLength
       return isLong ? await read(npyHeadSize) : head
     } catch (error) {
@@ -94,7 +112,7 @@ export class Contents {
 
   #addArray(member: ZipMember, head: Uint8Array, report: Report): void {
     const { extents } = this.#context
-    const header = parseNpyHeader(head, report)
+    const header = this.#header(head, report)
     const length = dataLength(header)
     checkLength(header, member.size, report)
     const elements = memberPayload(this.#source, member, header.dataOffset, length)
@@ -114,9 +132,29 @@ export class Contents {
     this.tensorsIn.set(member, names)
   }
 
+  #header(head: Uint8Array, report: Report): NpyHeader {
+    const isWhole = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) <= head.byteLength
+    const text = isWhole ? decodeUtf8(head.subarray(6, headerEnd(head))) : undefined // from the version on
+    const known = text === undefined ? undefined : this.#headers.get(text)
+    if (known) return known
+    let isSilent = true
+    const listening: Report = {
+      ...report,
+      report(code, details) {
+        isSilent = false
+        report.report(code, details)
+      },
+    }
+    const header = parseNpyHeader(head, listening)
+    if (text !== undefined && isSilent && this.#headers.size < maxHeaders) this.#headers.set(text, header)
+    return header
+  }
+
   #checkName(name: string, { entryOffset: offset, path }: ZipMember): void {
-    const message = `the array ${JSON.stringify(name)} was there before`
-    if (this.#names.has(name)) this.#context.report.report(codes['duplicate-name'], { offset, path, message })
+    if (this.#names.has(name)) {
+      const message = `the array ${JSON.stringify(name)} was there before`
+      this.#context.report.report(codes['duplicate-name'], { offset, path, message })
+    }
     this.#names.add(name)
   }
 

@@ -25,7 +25,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const contents = new Contents(source, context)
   for (let first = 0; first < members.length; first += parallelReads) {
     const batch = members.slice(first, first + parallelReads)
-    const heads = await Promise.all(batch.map((member) => contents.head(member)))
+    const heads = await contents.heads(batch)
     for (const [i, member] of batch.entries()) contents.add(member, heads[i])
   }
   const { tensors, parts, tensorsIn, flaws } = contents

@@ -80,6 +80,13 @@ export function parseNpyHeader(head: Uint8Array, report: Report): NpyHeader {
   }
 }
 
+/** Every byte is a character. */
+function latin1(bytes: Uint8Array): string {
+  const ascii = decodeUtf8(bytes)
+  if (ascii?.length === bytes.byteLength) return ascii
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+}
+
 /** The dictionary, with errors that know where in the file they are. */
 class HeaderText {
   readonly #text: string
@@ -93,7 +100,7 @@ class HeaderText {
     this.#isUtf8 = major === 3
     this.#longSuffix = major < 3
     this.#report = report
-    this.#text = this.#isUtf8 ? this.#decode(bytes) : Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+    this.#text = this.#isUtf8 ? this.#decode(bytes) : latin1(bytes)
   }
 
   #decode(bytes: Uint8Array): string {
