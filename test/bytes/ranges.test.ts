@@ -1,6 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { areApart, coveredBytes, gaps, inOrder, joined, overlaps, type Range } from '../../src/bytes/ranges.js'
+import {
+  areApart,
+  batches,
+  coveredBytes,
+  gaps,
+  inOrder,
+  joined,
+  overlaps,
+  pieces,
+  type Range,
+} from '../../src/bytes/ranges.js'
 
 const size = 40
 const range = fc
@@ -74,6 +84,33 @@ describe('ranges', () => {
         const few = joined(list)
         expect(counts(few)).toEqual(owned)
         for (const [i, { start }] of few.entries()) if (i > 0) expect(few[i - 1]!.end).toBeLessThan(start)
+      }),
+    )
+  })
+
+  it('come in batches of neighbours, each no longer than it may be', () => {
+    const limits = fc.record({ near: fc.nat(5), max: fc.integer({ min: 1, max: 20 }) })
+    fc.assert(
+      fc.property(ranges, limits, (list, { near, max }) => {
+        const ordered = inOrder(list)
+        const found = [...batches(ordered, near, max)]
+        expect(found.flatMap((batch) => batch.ranges)).toEqual([...ordered])
+        for (const { start, end, ranges: inside } of found) {
+          expect(start).toBe(inside[0]!.start)
+          expect(end).toBe(Math.max(...inside.map((each) => each.end)))
+          expect(end - start).toBeLessThanOrEqual(Math.max(max, ...inside.map((each) => each.end - each.start)))
+          for (const gap of gaps(inside, start, end)) expect(gap.end - gap.start).toBeLessThanOrEqual(near)
+        }
+      }),
+    )
+  })
+
+  it('are cut into pieces that have the same bytes', () => {
+    fc.assert(
+      fc.property(ranges, fc.integer({ min: 1, max: 20 }), (list, max) => {
+        const found = [...pieces(list, max)]
+        expect(counts(found)).toEqual(counts(list))
+        for (const { start, end } of found) expect(end - start).toBeLessThanOrEqual(max)
       }),
     )
   })
