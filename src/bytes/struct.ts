@@ -86,6 +86,8 @@ type Values<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : n
 export interface Struct<V> {
   readonly size: number
   offsetOf(field: keyof V & string): number
+  /** The field as paths name it. */
+  nameOf(field: keyof V & string): string
   /** Reads the record at the cursor. */
   read(cursor: Cursor): V
   write(values: V, littleEndian?: boolean): Uint8Array
@@ -106,7 +108,7 @@ export function struct<F extends Record<string, Field<any>>>(fields: F): Struct<
     rows.push({ key: key as keyof V & string, name, offset: length, field })
     length += field.size
   }
-  const offsets = new Map(rows.map((row) => [row.key, row.offset]))
+  const rowOf = new Map(rows.map((row) => [row.key, row]))
   const valuesAt = (cursor: Cursor): V | undefined => {
     const { view, position, littleEndian } = cursor
     const values = {} as V
@@ -120,7 +122,8 @@ export function struct<F extends Record<string, Field<any>>>(fields: F): Struct<
   }
   return {
     size: length,
-    offsetOf: (key) => offsets.get(key)!,
+    offsetOf: (key) => rowOf.get(key)!.offset,
+    nameOf: (key) => rowOf.get(key)!.name,
     read(cursor) {
       // Without a byte map, and with all bytes there, nothing needs a name: that is several times as fast, and an index has many records.
       const known = cursor.extents || cursor.remaining < length ? undefined : valuesAt(cursor)
