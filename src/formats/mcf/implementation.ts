@@ -1,10 +1,10 @@
 import type { Implementation } from '../../model/index.js'
-import { check } from './check.js'
-import { editInPlace } from './edit-in-place.js'
-import { layout } from './layout.js'
+import { check } from './quant/check-blocks.js'
 import { read } from './read.js'
 import { restorePart } from './restore-part.js'
 import { readCut } from './salvage.js'
+import { editInPlace } from './write/edit-in-place.js'
+import { layout } from './write/layout.js'
 
 export const mcf: Implementation = {
   async read(source, context) {

@@ -5,8 +5,14 @@ import { filePart } from '../../content/companions.js'
 import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
 import { codes } from './codes.js'
 import { readContainer } from './container.js'
-import { describeContent, judgeModelInfo, type ModelInfoContent, modelInfoKind, ownExtras } from './filled-info.js'
-import { parseModelInfo } from './model-info.js'
+import {
+  describeContent,
+  judgeModelInfo,
+  type ModelInfoContent,
+  modelInfoKind,
+  ownExtras,
+} from './model-info/filled-info.js'
+import { parseModelInfo } from './model-info/model-info.js'
 import { notesPart } from './notes.js'
 import { readOtherFiles } from './other-files.js'
 import {
@@ -20,8 +26,8 @@ import {
   sectionTypes,
   typeOfFile,
 } from './sections.js'
-import { alignmentOf, readStore } from './store.js'
 import { modelInfoHeader } from './structs.js'
+import { alignmentOf, readStore } from './tensor-index/read-tensors.js'
 
 /** A larger ModelInfo section is not looked into. */
 const maxModelInfo = 1 << 24

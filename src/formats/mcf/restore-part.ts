@@ -1,8 +1,8 @@
 // Sections of an MCF file that another container has carried.
 import { type Part, readPayload } from '../../model/index.js'
-import { type ModelInfoContent, modelInfoKind } from './filled-info.js'
-import { hasIntMark, intMarkKey } from './int-mark.js'
-import { describeModelInfo, parseModelInfo } from './model-info.js'
+import { type ModelInfoContent, modelInfoKind } from './model-info/filled-info.js'
+import { hasIntMark, intMarkKey } from './model-info/int-mark.js'
+import { describeModelInfo, parseModelInfo } from './model-info/model-info.js'
 import { hexType, isKnown, type KeptSection, sectionKind } from './sections.js'
 
 export async function restorePart(part: Part): Promise<Part | undefined> {
