@@ -7,12 +7,13 @@ export interface Range {
   readonly end: number
 }
 
-type Ties = 'longest' | 'shortest'
+type Ties = 'longest' | 'shortest' | 'given'
 
-const comparing = (ties: Ties) => (a: Range, b: Range) =>
-  a.start - b.start || (ties === 'longest' ? b.end - a.end : a.end - b.end)
+const sign = { longest: -1, shortest: 1, given: 0 } as const
 
-/** The ranges by where they start. Of those that start together the longest comes first, or the shortest; equal ones keep their order. */
+const comparing = (ties: Ties) => (a: Range, b: Range) => a.start - b.start || sign[ties] * (a.end - b.end)
+
+/** The ranges by where they start. Of those that start together the longest comes first, or the shortest, or the one given first. */
 export function inOrder<R extends Range>(ranges: readonly R[], ties: Ties = 'longest'): readonly R[] {
   const compare = comparing(ties)
   const isOrdered = ranges.every((range, i) => i === 0 || compare(ranges[i - 1]!, range) <= 0)

@@ -26,16 +26,18 @@ function counts(list: Iterable<Range>): number[] {
 }
 
 describe('ranges', () => {
-  it('come by their start, and of those that start together the longest or the shortest first', () => {
+  it('come by their start, and of those that start together the longest, the shortest or the given one first', () => {
     fc.assert(
-      fc.property(ranges, fc.constantFrom('longest' as const, 'shortest' as const), (list, ties) => {
+      fc.property(ranges, fc.constantFrom('longest' as const, 'shortest' as const, 'given' as const), (list, ties) => {
         const ordered = inOrder(list, ties)
         expect(new Set(ordered)).toEqual(new Set(list))
         for (const [i, { start, end }] of ordered.entries()) {
           const before = ordered[i - 1]
           if (!before) continue
           expect(before.start).toBeLessThanOrEqual(start)
-          if (before.start === start) expect(ties === 'longest' ? before.end >= end : before.end <= end).toBe(true)
+          if (before.start !== start) continue
+          if (ties === 'given') expect(list.indexOf(before)).toBeLessThan(list.indexOf(ordered[i]!))
+          else expect(ties === 'longest' ? before.end >= end : before.end <= end).toBe(true)
         }
       }),
     )
