@@ -1,37 +1,31 @@
-// What can be seen in the bytes of quantized tensors. There are no checksums; but scales that are no numbers, bits that must be zero and
-// codes that writers leave unused show damage or a careless writer.
-import { defaultWindow } from '../../../bytes/index.js'
-import { type BlockLayout, blockLayout, blockSize, type Method } from '../../../dtypes/mcf/layout.js'
-import { methodOf, type QuantInfo } from '../../../dtypes/mcf/types.js'
+// Block-quantized payloads: scales that are no numbers, bits that must be zero and codes that writers leave unused show damage or a careless
+// writer.
+import { defaultWindow, type Range } from '../../../bytes/index.js'
+import { type BlockLayout, blockSize, type Method } from '../../../dtypes/mcf/layout.js'
+import type { QuantInfo } from '../../../dtypes/mcf/types.js'
 import { viewOf } from '../../../dtypes/views.js'
-import type { CheckContext, Model, Payload, Tensor } from '../../../model/index.js'
+import type { CheckContext, Payload, Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { type ModelInfoContent, modelInfoOf } from '../model-info/filled-info.js'
-import { hasIntMark } from '../model-info/int-mark.js'
-import { checkInt } from './check-int.js'
-import { blockPadding, checkGaps, checkRegions, oddCodeIn } from './check-padding.js'
-import { Tally } from './tally.js'
+import { checkPadding, oddByteIn, Tally } from './regions.js'
 import { findMostNegative } from './unused-codes.js'
 
-export async function check(model: Model, context: CheckContext): Promise<void> {
-  await checkGaps(model, context)
-  const info = modelInfoOf(model.parts)?.content as ModelInfoContent | undefined
-  const isMeant = hasIntMark(info?.extras)
-  const seen = new Set<string>()
-  for (const tensor of model.tensors) {
-    const method = methodOf(tensor.dtype.id)
-    const origin = tensor.data?.origin
-    if (!method || !tensor.data || !origin) continue
-    if (method.family === 'int') await checkInt(tensor, method, tensor.data, isMeant, context)
-    const key = `${tensor.dtype.id} ${tensor.shape} ${origin.offset}`
-    const layout = blockLayout(method, tensor.shape)
-    if (method.family === 'int' || seen.has(key) || layout?.byteLength !== tensor.data.byteLength) continue
-    seen.add(key)
-    await checkScales(tensor, method, layout, tensor.data, context)
-    if (method.family === 'k') await checkSubScales(tensor, layout, tensor.data, context)
-    await checkCodes(tensor, method, layout, tensor.data, context)
-    await checkRegions(tensor, blockPadding(method, layout), tensor.data, context)
-  }
+export async function checkBlocks(
+  tensor: Tensor,
+  method: Method,
+  layout: BlockLayout,
+  payload: Payload,
+  context: CheckContext,
+): Promise<void> {
+  await checkScales(tensor, method, layout, payload, context)
+  if (method.family === 'k') await checkSubScales(tensor, layout, payload, context)
+  await checkCodes(tensor, method, layout, payload, context)
+  await checkPadding(tensor, paddingOf(method, layout), payload, context)
+}
+
+/** What lies between the regions. */
+function paddingOf({ family }: Method, { blocks, supers, subScalesOffset, codesOffset }: BlockLayout): Range[] {
+  const scales = { start: 2 * (family === 'q' ? blocks : supers), end: subScalesOffset }
+  return family === 'q' ? [scales] : [scales, { start: subScalesOffset + blocks, end: codesOffset }]
 }
 
 async function* windows(
@@ -123,4 +117,13 @@ function* lastBlocks({ columns, blocksPerRow }: BlockLayout, first: number, coun
   if (columns % blockSize === 0) return
   const ahead = blocksPerRow - 1 - (first % blocksPerRow)
   for (let block = ahead; block < count; block += blocksPerRow) yield block
+}
+
+/** Where in the codes of one block the bits behind `columns` of its 32 are not zero; -1 where they all are. */
+function oddCodeIn(block: Uint8Array, columns: number, bits: number): number {
+  const firstBit = columns * bits
+  const first = Math.floor(firstBit / 8)
+  if (block[first]! >> (firstBit % 8) !== 0) return first
+  const odd = oddByteIn(block.subarray(first + 1))
+  return odd < 0 ? -1 : first + 1 + odd
 }

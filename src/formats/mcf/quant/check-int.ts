@@ -1,9 +1,9 @@
 // int8 and int4: one scale for the whole tensor, perhaps a zero point, then the codes.
-import { isBareCodes, type Method, rawLayoutOf } from '../../../dtypes/mcf/layout.js'
+import type { Range } from '../../../bytes/index.js'
+import { isBareCodes, type Method, type RawLayout, rawCodeBytes, rawLayoutOf } from '../../../dtypes/mcf/layout.js'
 import type { CheckContext, Payload, Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { checkRegions, halfByteOf, rawPadding } from './check-padding.js'
-import { Tally } from './tally.js'
+import { checkPadding, Tally } from './regions.js'
 
 /** `isMeant`: the file says that these tensors are as the document describes them. */
 export async function checkInt(
@@ -30,20 +30,22 @@ export async function checkInt(
     const message = `the ${at === 0 ? 'scale' : 'zero point'} is ${value}`
     context.report.report(codes['scale-not-finite'], { offset: offset + at, length: 4, path, message })
   }
-  await checkRegions(tensor, rawPadding(layout), payload, context)
-  await checkHalfByte(tensor, halfByteOf(method, layout), payload, context)
-}
-
-async function checkHalfByte(
-  tensor: Tensor,
-  at: number | undefined,
-  payload: Payload,
-  context: CheckContext,
-): Promise<void> {
-  if (at === undefined) return
-  const [byte] = await payload.read!(at, 1, context.signal)
+  await checkPadding(tensor, paddingOf(layout), payload, context)
+  // An odd number of 4-bit codes leaves half a byte.
+  if (method.bits !== 4 || layout.count % 2 === 0) return
+  const last = layout.codesOffset + rawCodeBytes(method, layout.count) - 1
+  const [byte] = await payload.read!(last, 1, context.signal)
   context.checked(1)
   const tally = new Tally()
-  if (byte! >> 4 !== 0) tally.add(1, at)
+  if (byte! >> 4 !== 0) tally.add(1, last)
   tally.report(codes.padding, tensor, context, 'half byte behind the last code is not zero')
+}
+
+/** What lies between scale, zero point and codes. */
+function paddingOf({ zeroOffset, codesOffset }: RawLayout): Range[] {
+  if (zeroOffset === undefined) return [{ start: 4, end: codesOffset }]
+  return [
+    { start: 4, end: zeroOffset },
+    { start: zeroOffset + 4, end: codesOffset },
+  ]
 }

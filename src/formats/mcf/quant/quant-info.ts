@@ -1,57 +1,29 @@
 // The QuantInfo section says for quantized tensors which method made them and which range their values were cut to. Nothing of it is
 // needed to decode them. A record names its tensor by position (document: one record per entry; reference: quantized tensors only).
 import { type ByteSource, Cursor, type StructValues } from '../../../bytes/index.js'
-import { methods } from '../../../dtypes/mcf/types.js'
+import { methodOf, methods, type QuantInfo } from '../../../dtypes/mcf/types.js'
 import type { Code } from '../../../errors/index.js'
-import type { ReadContext } from '../../../model/index.js'
+import type { ReadContext, Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import type { Section } from '../sections.js'
 import { quantHeader, quantRecord } from '../structs.js'
 
 type RecordValues = StructValues<typeof quantRecord>
 
-export interface FoundRecord extends Omit<RecordValues, 'blockSize' | 'superSize' | 'reserved'> {
+export interface QuantRecord extends RecordValues {
   readonly index: number
   /** File offset of the record. */
   readonly at: number
 }
 
-/** The records that have nothing wrong about them. They stay in the bytes of the section: there can be one for each tensor. */
-class Records {
-  readonly #cursor: Cursor
-  readonly #start: number
-  readonly #indexes: Uint32Array
-  #length = 0
-
-  /** The cursor stands at the first of `most` records. */
-  constructor({ bytes, offset, position, report }: Cursor, most: number) {
-    this.#cursor = new Cursor(bytes.subarray(position), report, { base: offset })
-    this.#start = offset
-    this.#indexes = new Uint32Array(most)
-  }
-
-  add(index: number): void {
-    this.#indexes[this.#length++] = index
-  }
-
-  *[Symbol.iterator](): Generator<FoundRecord, void, void> {
-    for (let i = 0; i < this.#length; i++) {
-      const index = this.#indexes[i]!
-      const at = this.#start + index * quantRecord.size
-      this.#cursor.seek(at)
-      const { tensorIndex, method, domain, minClip, maxClip } = quantRecord.read(this.#cursor)
-      yield { tensorIndex, method, domain, minClip, maxClip, index, at }
-    }
-  }
-}
-
 const methodByCode = new Map(methods.map((method) => [method.code, method]))
 
+/** The records that have nothing wrong about them. */
 export async function readQuantInfo(
   source: ByteSource,
   section: Section,
   context: ReadContext,
-): Promise<Iterable<FoundRecord>> {
+): Promise<QuantRecord[]> {
   const { report, extents } = context
   const whole = { offset: section.offset, length: section.size, path: 'quant_info' }
   if (section.size === 0) report.fail(codes['store-empty-quantinfo'], { ...whole, message: 'the section is empty' })
@@ -84,27 +56,25 @@ export async function readQuantInfo(
   return records
 }
 
-function readRecords(cursor: Cursor, count: number, { report }: ReadContext): Records {
-  const records = new Records(cursor, count)
+function readRecords(cursor: Cursor, count: number, { report }: ReadContext): QuantRecord[] {
+  const records: QuantRecord[] = []
   for (let index = 0; index < count; index++) {
     const at = cursor.offset
     cursor.enter('records', index)
     const record = quantRecord.read(cursor)
     cursor.leave(2)
-    const wrong = recordFault(record)
-    if (!wrong) records.add(index)
+    const path = `quant_info.records[${index}]`
+    const fault = recordFault(record)
+    if (!fault) records.push({ ...record, index, at })
     else {
-      const name = wrong.field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-      report.report(wrong.code, {
-        offset: at + quantRecord.offsetOf(wrong.field),
-        path: `quant_info.records[${index}].${name}`,
-        message: wrong.message,
-      })
+      const { code, field, message } = fault
+      const place = { offset: at + quantRecord.offsetOf(field), path: `${path}.${quantRecord.nameOf(field)}` }
+      report.report(code, { ...place, message })
     }
     if (!(record.minClip <= record.maxClip)) {
       const offset = at + quantRecord.offsetOf('minClip')
       const message = `values were cut to ${record.minClip} .. ${record.maxClip}, which is no range`
-      report.report(codes['quantinfo-clip'], { offset, length: 8, path: `quant_info.records[${index}]`, message })
+      report.report(codes['quantinfo-clip'], { offset, length: 8, path, message })
     }
   }
   return records
@@ -142,4 +112,30 @@ function recordFault(record: RecordValues): RecordFault | undefined {
   if (superSize === wanted) return undefined
   const message = `${method.id} with super size ${superSize}, it must be ${wanted}`
   return { code: codes['quantinfo-super-size'], field: 'superSize', message }
+}
+
+/** One record per quantized tensor that has something to say. Without records there is no section, unless `evenEmpty` asks for one. */
+export function encodeQuantInfo(tensors: readonly Tensor[], evenEmpty: boolean): Uint8Array | undefined {
+  const records = tensors.flatMap((tensor, tensorIndex) => {
+    const method = methodOf(tensor.dtype.id)
+    const info = tensor.extra?.quantInfo as QuantInfo | undefined
+    return method && info ? [{ tensorIndex, method, info }] : []
+  })
+  if (records.length === 0 && !evenEmpty) return undefined
+  const bytes = new Uint8Array(quantHeader.size + records.length * quantRecord.size)
+  const view = new DataView(bytes.buffer)
+  quantHeader.writeInto(view, 0, { version: 1, recordCount: records.length })
+  for (const [i, { tensorIndex, method, info }] of records.entries()) {
+    quantRecord.writeInto(view, quantHeader.size + i * quantRecord.size, {
+      tensorIndex,
+      method: method.code,
+      domain: info.domain === 'activations' ? 1 : 0,
+      blockSize: method.family === 'int' ? 0 : 32,
+      superSize: method.family === 'k' ? 256 : 0,
+      reserved: new Uint8Array(6),
+      minClip: Number(info.minClip),
+      maxClip: Number(info.maxClip),
+    })
+  }
+  return bytes
 }

@@ -1,25 +1,18 @@
 // From entries of the index to tensors: element type, shape and place must agree. A block-quantized tensor has rules of its own, which
 // the reference applies to the whole file at once; everything else it only looks at when a tensor is read.
-import { type ByteSource, countElements, type StructValues, toSafe } from '../../../bytes/index.js'
+import { type ByteSource, countElements, type StructValues } from '../../../bytes/index.js'
 import type { DType } from '../../../dtypes/index.js'
 import { isBareCodes } from '../../../dtypes/mcf/layout.js'
 import { methodOf } from '../../../dtypes/mcf/types.js'
 import type { Code } from '../../../errors/index.js'
-import { type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
+import type { ReadContext, Tensor } from '../../../model/index.js'
+import { RangePayload } from '../../../model/range-payload.js'
 import { codes } from '../codes.js'
-import { dtypeOfCode } from '../dtypes.js'
+import { dtypeOfCode, isBlockType } from '../dtypes.js'
 import { reportTensor, reportToVerifier } from '../report.js'
 import type { Section } from '../sections.js'
 import { indexEntry } from '../structs.js'
-import type { Entry } from './entry.js'
-
-export const isBlockType = (dtype: DType): boolean => {
-  const family = methodOf(dtype.id)?.family
-  return family === 'q' || family === 'k'
-}
-
-/** Quantized payloads begin on a multiple of 64; for int* only the document wants it. */
-export const needsAlignment = (dtype: DType): boolean => methodOf(dtype.id) !== undefined
+import type { Entry } from './tensor-index.js'
 
 interface Fault {
   readonly code: Code
@@ -29,21 +22,21 @@ interface Fault {
 
 /** The tensor of an entry; undefined when it was reported and cannot be listed. */
 export function toTensor(entry: Entry, source: ByteSource, section: Section, context: ReadContext): Tensor | undefined {
-  const { name, nameBytes, isUtf8, fields } = entry
+  const { name, rawName, fields } = entry
   const dtype = dtypeOfCode(fields.dtype)
   const shape = isSafe(entry.shape) ? entry.shape : undefined
   const fault = findFault(entry, dtype, shape, source.size, section)
   if (fault) {
     reportTensor(context, fault.code, place(entry, fault.field, fault.message))
-    const length = toSafe(fields.dataSize)
+    const length = typeof fields.dataSize === 'number' ? fields.dataSize : undefined
     context.onLost?.({ subject: 'tensor', name, length, reason: fault.message })
   }
   if (!dtype || !shape || (fault && !context.report.strict)) return undefined
-  const rawName = isUtf8 ? undefined : [nameBytes.slice()]
-  const [offset, length] = [Number(fields.dataOff), Number(fields.dataSize)]
-  const data = fault ? null : rangePayload(source, offset, length)
-  // All fields at once: engines need three times the memory for objects that get a new field behind a spread.
-  const tensor: Tensor = { name, rawName, dtype, shape, order: 'row', role: 'weight', data, extra: undefined }
+  const offset = Number(fields.dataOff)
+  const length = Number(fields.dataSize)
+  const data = fault ? null : new RangePayload(source, offset, length)
+  const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data }
+  const tensor = rawName ? { ...plain, rawName: [rawName] } : plain
   if (fault) return tensor
   if (dtype.regions) reportBareCodes(entry, dtype, shape, context)
   const { extents } = context
@@ -55,8 +48,7 @@ const isSafe = (shape: Entry['shape']): shape is readonly number[] => shape.ever
 
 function place(entry: Entry, field: Fault['field'], message: string) {
   const offset = entry.at + indexEntry.offsetOf(field)
-  const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  const path = `tensor_index.entries[${entry.index}].${name}`
+  const path = `tensor_index.entries[${entry.index}].${indexEntry.nameOf(field)}`
   return { offset, path, message: `${JSON.stringify(entry.name)}: ${message}` }
 }
 
@@ -89,11 +81,11 @@ function blockFault(entry: Entry, dtype: DType, shape: readonly number[] | undef
     const message = `${what()} takes more than any file can hold`
     return { code: codes['quant-payload-size-overflow'], field: 'dimOff', message }
   }
-  if (dataOff % 64n !== 0n) {
+  if (BigInt(dataOff) % 64n !== 0n) {
     const message = `the payload begins at ${dataOff}, which is no multiple of 64`
     return { code: codes['quant-payload-alignment-64'], field: 'dataOff', message }
   }
-  if (dataSize === BigInt(size)) return undefined
+  if (dataSize === size) return undefined
   const message = `${dataSize} bytes, but ${what()} takes ${size}`
   return { code: codes['quant-payload-size'], field: 'dataSize', message }
 }
@@ -111,7 +103,7 @@ function placeFault({ fields }: Entry, fileSize: number, data: Section): Fault |
   // Beyond 2^53 these are rounded, which is still far outside of the file.
   const [start, end] = [Number(dataOff), Number(dataOff) + Number(dataSize)]
   if (end > fileSize) {
-    const message = `the data from ${dataOff} to ${dataOff + dataSize} runs past the end of the file at ${fileSize}`
+    const message = `the data from ${dataOff} to ${BigInt(dataOff) + BigInt(dataSize)} runs past the end of the file at ${fileSize}`
     return { code: codes['read-outside-file'], field: 'dataOff', message }
   }
   if (start >= data.offset && end <= data.offset + data.size) return undefined

@@ -1,17 +1,17 @@
 // Everything in a file is found through the directory, and the directory through the header. So TensorData can stay where it is while
 // ModelInfo and the index go wherever there is room, and the directory behind them.
-import { alignUp, areApart, type ByteSource, type Range, type StructValues } from '../../../bytes/index.js'
+import { alignUp, areApart, type ByteSource, type StructValues } from '../../../bytes/index.js'
 import { collectingReport } from '../../../errors/index.js'
 import { defaultLimits, type FileLayout, type Model, rangePayload, type WriteOptions } from '../../../model/index.js'
 import { EditSpace } from '../../../writing/edit-space.js'
-import { type Container, readContainer } from '../container.js'
+import { type Container, encodeDirectory, readContainer } from '../container.js'
 import { notesOf } from '../notes.js'
-import { encodeQuantInfo } from '../quant/encode-quant-info.js'
-import { type Section, sectionName, sectionTypes } from '../sections.js'
+import { encodeQuantInfo } from '../quant/quant-info.js'
+import { rangeOf, type Section, sectionName, sectionTypes } from '../sections.js'
 import { header, sectionRecord } from '../structs.js'
-import { TensorIndex } from '../tensor-index/encode-index.js'
-import { byName } from '../tensor-index/read-tensors.js'
+import { encodeTensorIndex } from '../tensor-index/encode-index.js'
 import { collectSections } from './encode-sections.js'
+import { byName } from './place.js'
 
 /** A section on its way into the edited file. Without bytes it is the old one, where it is. */
 interface Entry {
@@ -53,11 +53,6 @@ function areInPlace(model: Model, edited: Model, source: ByteSource): boolean {
   )
 }
 
-const rangeOf = ({ offset, size }: { readonly offset: number; readonly size: number }): Range => ({
-  start: offset,
-  end: offset + size,
-})
-
 /** All sections in the order of the directory; of each type the first is the one that counts. */
 async function planEntries(
   model: Model,
@@ -78,7 +73,7 @@ async function planEntries(
   if (!haveSameNames(model, edited)) {
     const tensors = byName(edited.tensors)
     const offsets = tensors.map(({ data }) => data!.origin!.offset)
-    put(sectionTypes.tensorIndex, new TensorIndex(tensors, offsets).encode())
+    put(sectionTypes.tensorIndex, encodeTensorIndex(tensors, offsets))
     // Its records name tensors by their position in the index.
     const hasQuantInfo = sections.some(({ type }) => type === sectionTypes.quantInfo)
     const quantInfo = encodeQuantInfo(tensors, hasQuantInfo)
@@ -96,7 +91,7 @@ const isAnchor = ({ type, old, bytes }: Entry): boolean =>
   old !== undefined && !bytes && old.size > 0 && (type === sectionTypes.tensorData || old.size > smallSection)
 
 async function loosenTail(entries: readonly Entry[], source: ByteSource, signal?: AbortSignal): Promise<void> {
-  const end = entries.filter(isAnchor).reduce((most, { old }) => Math.max(most, old!.offset + old!.size), 0)
+  const end = entries.filter(isAnchor).reduce((reached, { old }) => Math.max(reached, old!.offset + old!.size), 0)
   for (const entry of entries) {
     const { old, bytes } = entry
     if (old && !bytes && old.offset >= end) entry.bytes = await source.read(old.offset, old.size, { signal })
@@ -142,16 +137,6 @@ async function place(
 
 /** New sections come behind the old ones. */
 const offsetOf = ({ old }: Entry): number => old?.offset ?? Number.MAX_SAFE_INTEGER
-
-function encodeDirectory(sections: readonly Pick<Section, 'type' | 'version' | 'offset' | 'size'>[]): Uint8Array {
-  const bytes = new Uint8Array(sections.length * sectionRecord.size)
-  const view = new DataView(bytes.buffer)
-  for (const [i, { type, version, offset, size }] of sections.entries()) {
-    const record = { type, version, offset: BigInt(offset), size: BigInt(size) }
-    sectionRecord.writeInto(view, i * sectionRecord.size, record)
-  }
-  return bytes
-}
 
 function encodeHeader(
   head: StructValues<typeof header>,

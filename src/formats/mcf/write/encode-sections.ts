@@ -18,7 +18,8 @@ import { intMarkFor } from '../model-info/int-mark.js'
 import { emptyModelInfo } from '../model-info/model-info.js'
 import type { Notes } from '../notes.js'
 import { encodeOtherFiles, isOtherFile } from '../other-files.js'
-import { type KeptSection, otherFilesType, packOrder, sectionKind, sectionTypes, typeOfFile } from '../sections.js'
+import { type KeptSection, sectionKind } from '../parts.js'
+import { otherFilesType, packOrder, sectionTypes, typeOfFile } from '../sections.js'
 
 export interface SectionContent {
   readonly type: number

@@ -1,31 +1,10 @@
 // Where tensors go inside TensorData: in the order of their names, each on a multiple of the alignment counted from the start of the file,
 // so the section may begin with padding. Tensors with the same bytes can share one place; the reference still leaves the padding that the
 // second one would have had, which shows when it is the last.
-import { alignUp, isPowerOfTwo } from '../../../bytes/index.js'
-
-export interface Item {
-  readonly size: number
-  readonly alignment: number
-  /** The position in the list of the tensor whose bytes these are; its own when they are nobody else's. */
-  readonly bytesOf: number
-}
-
-export interface Places {
-  readonly offsets: Float64Array
-  readonly end: number
-}
-
-export function placeTensors(count: number, itemAt: (index: number) => Item, start: number): Places {
-  const offsets = new Float64Array(count)
-  let end = start
-  for (let i = 0; i < count; i++) {
-    const { size, alignment, bytesOf } = itemAt(i)
-    end = alignUp(end, alignment)
-    offsets[i] = bytesOf < i ? offsets[bytesOf]! : end
-    if (bytesOf === i) end += size
-  }
-  return { offsets, end }
-}
+import { alignUp, type ByteSource, isPowerOfTwo, type Range } from '../../../bytes/index.js'
+import type { Payload, Tensor } from '../../../model/index.js'
+import { byName as orderedByName } from '../../../model/tensor-order.js'
+import { isBlockType, needsAlignment } from '../dtypes.js'
 
 /** Quantized payloads need 64 whatever else was asked for. */
 export const blockAlignment = 64
@@ -33,55 +12,75 @@ export const maxAlignment = 1 << 20
 
 export const isAlignment = (value: number): boolean => value === 0 || (isPowerOfTwo(value) && value <= maxAlignment)
 
-/** Where the tensors of a file lie, in the order of their names. */
-export class PlacedTensors {
-  length = 0
-  readonly offsets: Float64Array
-  readonly sizes: Float64Array
-  readonly areBlocks: Uint8Array
+/** Tensors by the bytes of their names. */
+export const byName = (tensors: readonly Tensor[]): readonly Tensor[] =>
+  orderedByName(tensors, ({ name, rawName }) => rawName?.[0] ?? name)
 
-  constructor(most: number) {
-    this.offsets = new Float64Array(most)
-    this.sizes = new Float64Array(most)
-    this.areBlocks = new Uint8Array(most)
-  }
-
-  add(offset: number, size: number, isBlock: boolean): void {
-    const i = this.length++
-    this.offsets[i] = offset
-    this.sizes[i] = size
-    this.areBlocks[i] = Number(isBlock)
-  }
-
-  /** Which ones share the place of another that comes before; undefined when two begin at one place and differ in size. */
-  findShared(): Uint8Array | undefined {
-    const { offsets, sizes, length } = this
-    const areShared = new Uint8Array(length)
-    if (offsets.subarray(0, length).every((offset, i) => i === 0 || offsets[i - 1]! < offset)) return areShared
-    const order = Uint32Array.from({ length }, (_, i) => i).sort((a, b) => offsets[a]! - offsets[b]! || a - b)
-    for (let k = 1; k < length; k++) {
-      const [before, i] = [order[k - 1]!, order[k]!]
-      if (offsets[before] !== offsets[i]) continue
-      if (sizes[before] !== sizes[i]) return undefined
-      areShared[i] = 1
-    }
-    return areShared
-  }
+/** For each tensor the position of the first one with the same payload, or the same range of the same source; mostly its own. */
+export function ownersOf(tensors: readonly Tensor[]): number[] {
+  const sources = new Map<ByteSource, number>()
+  const owners = new Map<Payload | string, number>()
+  return tensors.map(({ data }, i) => {
+    const origin = data!.origin
+    if (origin && !sources.has(origin.source)) sources.set(origin.source, sources.size)
+    const key = origin ? `${sources.get(origin.source)} ${origin.offset} ${origin.length}` : data!
+    const owner = owners.get(key)
+    if (owner === undefined) owners.set(key, i)
+    return owner ?? i
+  })
 }
 
-/** The alignment that explains where the tensors of a file lie. */
-export function findAlignment(tensors: PlacedTensors, start: number, end: number): number | undefined {
-  const { offsets, sizes, areBlocks, length } = tensors
-  const areShared = tensors.findShared()
-  if (!areShared) return undefined // they overlap, which no alignment explains
-  const explains = (candidate: number): boolean => {
-    const ofBlocks = Math.max(candidate, blockAlignment)
+export interface Places {
+  readonly offsets: readonly number[]
+  readonly end: number
+}
+
+/** The tensors are in the order of their names; `owners` says whose bytes each of them has. */
+export function placeTensors(
+  tensors: readonly Tensor[],
+  owners: readonly number[],
+  alignment: number,
+  start: number,
+): Places {
+  const ofBlocks = Math.max(alignment, blockAlignment)
+  const alignments = tensors.map(({ dtype }) => (needsAlignment(dtype) ? ofBlocks : alignment))
+  for (const [i, owner] of owners.entries()) alignments[owner] = Math.max(alignments[owner]!, alignments[i]!)
+  const offsets: number[] = []
+  let end = start
+  for (const [i, { data }] of tensors.entries()) {
+    const owner = owners[i]!
+    end = alignUp(end, alignments[i]!)
+    offsets.push(owner === i ? end : offsets[owner]!)
+    if (owner === i) end += data!.byteLength
+  }
+  return { offsets, end }
+}
+
+/** The alignment that the tensors of a file were written with, where one explains where they all lie. */
+export function alignmentOf(tensors: readonly Tensor[], { start, end }: Range): number | undefined {
+  const sizes = new Map<number, number>()
+  const placed: {
+    readonly offset: number
+    readonly size: number
+    readonly isBlock: boolean
+    readonly isShared: boolean
+  }[] = []
+  for (const { data, dtype } of byName(tensors)) {
+    if (!data?.origin) continue
+    const { offset, length: size } = data.origin
+    const known = sizes.get(offset)
+    if (known !== undefined && known !== size) return undefined // they overlap, which no alignment explains
+    sizes.set(offset, size)
+    placed.push({ offset, size, isBlock: isBlockType(dtype), isShared: known !== undefined })
+  }
+  const explains = (alignment: number): boolean => {
+    const ofBlocks = Math.max(alignment, blockAlignment)
     let at = start
-    for (let i = 0; i < length; i++) {
-      at = alignUp(at, areBlocks[i] === 1 ? ofBlocks : candidate)
-      if (areShared[i] === 1) continue
-      if (offsets[i] !== at) return false
-      at += sizes[i]!
+    for (const { offset, size, isBlock, isShared } of placed) {
+      at = alignUp(at, isBlock ? ofBlocks : alignment)
+      if (isShared) continue
+      if (offset !== at) return false
+      at += size
     }
     return at === end
   }
