@@ -3,8 +3,8 @@
 import { checkAborted, defaultWindow } from '../../bytes/index.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
-import { checkZero, type FreeRange, type FreeRanges } from './blobs.js'
 import { codes } from './codes.js'
+import { checkZero, type FreeRange, type FreeRanges } from './free-space.js'
 import { isPacked, tailMask } from './types.js'
 
 export async function check(model: Model, free: FreeRanges, context: CheckContext): Promise<void> {

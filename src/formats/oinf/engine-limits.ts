@@ -3,7 +3,7 @@ import type { Report } from '../../errors/index.js'
 import type { MetaValue } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { Header } from './header.js'
-import type { Tables } from './tables.js'
+import type { Tables } from './tables/tables.js'
 
 const noTensors = new Set(['i2', 'i1', 'u2', 'u1', 't2', 't1', 'bitset'])
 const noArrays = new Set(['u2', 'u1', 't2', 't1'])

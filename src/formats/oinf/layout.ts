@@ -17,13 +17,13 @@ import {
 } from '../../model/index.js'
 import { byName } from '../../model/tensor-order.js'
 import { storedName } from './capabilities.js'
+import { type MetadataEntry, placeSections, type SizevarEntry, type Tables, writeIndex } from './encode-index.js'
+import { stow } from './metadata/stow.js'
+import { writeValue } from './metadata/values.js'
 import { escapeKey, escapeName, quantKey } from './names.js'
 import { whyQuantUnfit, writeQuant } from './quant.js'
-import { stow } from './stow.js'
 import { aligned, alignment, versionOption } from './structs.js'
 import { dataSize, tagByDType } from './types.js'
-import { writeValue } from './values.js'
-import { type MetadataEntry, placeSections, type SizevarEntry, type Tables, writeIndex } from './write-index.js'
 import { type Measured, measureTensors, type TensorPlaces, tensorSlots } from './write-tensors.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {

@@ -4,12 +4,12 @@
 import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
 import type { QuantParams } from '../../model/index.js'
-import { fetchRanges } from './blobs.js'
+import { fetchRanges } from './free-space.js'
 import type { Header } from './header.js'
 import { readQuant } from './quant.js'
 import type { Range } from './records.js'
 import { aligned } from './structs.js'
-import type { Tables } from './tables.js'
+import type { Tables } from './tables/tables.js'
 import type { TensorTable } from './tensor-table.js'
 
 /** By the positions of the tensors. */

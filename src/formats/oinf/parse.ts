@@ -4,6 +4,8 @@ import { type ByteSource, defaultWindow } from '../../bytes/index.js'
 import { MovingWindow } from '../../bytes/moving-window.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
 import type { MetaValue, QuantParams, ReadContext } from '../../model/index.js'
+import { codes } from './codes.js'
+import { noteEngineLimits } from './engine-limits.js'
 import {
   checkZero,
   type FreeRanges,
@@ -12,16 +14,14 @@ import {
   newFreeRanges,
   pushFree,
   recordPadding,
-} from './blobs.js'
-import { codes } from './codes.js'
-import { noteEngineLimits } from './engine-limits.js'
+} from './free-space.js'
 import { type Header, readHeader } from './header.js'
+import { readValue } from './metadata/values.js'
 import { findMisplaced, type Placement } from './misplaced.js'
 import { readQuant } from './quant.js'
 import type { Range } from './records.js'
 import { fileHeader } from './structs.js'
-import { readTables, type Tables } from './tables.js'
-import { readValue } from './values.js'
+import { readTables, type Tables } from './tables/tables.js'
 
 /** What the records say, with the small values decoded. */
 export interface Parsed {

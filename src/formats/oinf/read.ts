@@ -5,12 +5,12 @@ import type { JsonValue, MetaValue, Model, Opened, Part, QuantParams, ReadContex
 import { RangePayload } from '../../model/range-payload.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
+import { unstow } from './metadata/stow.js'
 import { countDistinct, type Names } from './name-list.js'
 import { type Name, quantKey, quantPrefix, unescapeKey, unescapeName } from './names.js'
 import { type Parsed, parseFile } from './parse.js'
 import { readQuant } from './quant.js'
-import { unstow } from './stow.js'
-import type { Tables } from './tables.js'
+import type { Tables } from './tables/tables.js'
 import type { TensorTable } from './tensor-table.js'
 
 export async function readFile(source: ByteSource, context: ReadContext): Promise<Opened> {

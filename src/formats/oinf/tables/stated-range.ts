@@ -1,10 +1,10 @@
 // Where a record may point: to a multiple of 8 in the data section, and not beyond the end of the file.
-import { countElements } from '../../bytes/index.js'
-import { formatDims } from '../../model/dims.js'
-import type { OinfCode } from './codes.js'
-import type { Range, TensorRecord } from './records.js'
-import { alignment } from './structs.js'
-import { dataSize } from './types.js'
+import { countElements } from '../../../bytes/index.js'
+import { formatDims } from '../../../model/dims.js'
+import type { OinfCode } from '../codes.js'
+import type { Range, TensorRecord } from '../records.js'
+import { alignment } from '../structs.js'
+import { dataSize } from '../types.js'
 
 export interface Bounds {
   readonly offsetData: number

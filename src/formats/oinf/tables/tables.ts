@@ -1,13 +1,13 @@
 // The three tables: size variables, metadata, tensors.
-import type { ByteSource } from '../../bytes/index.js'
-import type { MovingWindow } from '../../bytes/moving-window.js'
-import type { ReadContext } from '../../model/index.js'
-import { type Blobs, newBlobs } from './blobs.js'
-import type { Header, TableName } from './header.js'
-import type { Names } from './name-list.js'
+import type { ByteSource } from '../../../bytes/index.js'
+import type { MovingWindow } from '../../../bytes/moving-window.js'
+import type { ReadContext } from '../../../model/index.js'
+import { type Blobs, newBlobs } from '../free-space.js'
+import type { Header, TableName } from '../header.js'
+import type { Names } from '../name-list.js'
+import type { MetadataRecord, TensorRecord } from '../records.js'
+import { TensorTable } from '../tensor-table.js'
 import { RecordReader, smallest } from './record-reader.js'
-import type { MetadataRecord, TensorRecord } from './records.js'
-import { TensorTable } from './tensor-table.js'
 
 export interface Tables {
   readonly sizevars: Map<string, bigint>

@@ -3,17 +3,17 @@
 //   string   u32 length, text, padding            } here the stated size
 //   bitset   u32 bits, u32 bytes, bytes, padding  } includes the padding
 //   ndarray  u32 element type, u32 rank, u64 dimensions, elements, padding
-import { Cursor, toSafe } from '../../bytes/index.js'
-import type { DType } from '../../dtypes/index.js'
-import { type Code, verifyCodes } from '../../errors/index.js'
-import { exactDims, formatDims, shapeOfDims } from '../../model/dims.js'
-import type { MetaValue, ReadContext } from '../../model/index.js'
-import { codes, type OinfCode } from './codes.js'
-import type { MetadataRecord } from './records.js'
+import { Cursor, toSafe } from '../../../bytes/index.js'
+import type { DType } from '../../../dtypes/index.js'
+import { type Code, verifyCodes } from '../../../errors/index.js'
+import { exactDims, formatDims, shapeOfDims } from '../../../model/dims.js'
+import type { MetaValue, ReadContext } from '../../../model/index.js'
+import { codes, type OinfCode } from '../codes.js'
+import type { MetadataRecord } from '../records.js'
+import { readText } from '../strings.js'
+import { aligned, stringSize } from '../structs.js'
+import { bitsetTag, dataSize, dtypeByTag, isPacked, ndarrayTag, stringTag, tagByDType, tailMask } from '../types.js'
 import { readScalar, type ScalarValue, scalarSize, writeScalar } from './scalars.js'
-import { readText } from './strings.js'
-import { aligned, stringSize } from './structs.js'
-import { bitsetTag, dataSize, dtypeByTag, isPacked, ndarrayTag, stringTag, tagByDType, tailMask } from './types.js'
 
 /** The value, or undefined after what is wrong was reported. */
 export function readValue(bytes: Uint8Array, record: MetadataRecord, context: ReadContext): MetaValue | undefined {

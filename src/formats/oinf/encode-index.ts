@@ -1,6 +1,7 @@
 // The header and the tables of size variables and metadata, as bytes. Those of the tensors follow them.
+
+import { type StoredValue, writeString } from './metadata/values.js'
 import { aligned, fileHeader, headerEnd, magic, metadataFields, sizevarFields, stringSize } from './structs.js'
-import { type StoredValue, writeString } from './values.js'
 
 export interface SizevarEntry {
   /** As stored: legal characters only. */

@@ -7,14 +7,14 @@
 //   tare.oinf.value.KEY  everything else (null, JSON, lists of text or of lists), as the UTF-8 bytes of a JSON text
 //
 // Only what this file would have written is restored; anything else under such a key stays an array.
-import { compareBytes, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
-import { fromTypedJson, toTypedJson } from '../../content/typed-json.js'
-import { bool, type DType, dtypeById, u8 } from '../../dtypes/index.js'
-import type { JsonValue, MetaList, MetaValue } from '../../model/index.js'
-import { escapeKey, reservedPrefix, unescapeKey } from './names.js'
+import { compareBytes, decodeUtf8, encodeUtf8 } from '../../../bytes/index.js'
+import { fromTypedJson, toTypedJson } from '../../../content/typed-json.js'
+import { bool, type DType, dtypeById, u8 } from '../../../dtypes/index.js'
+import type { JsonValue, MetaList, MetaValue } from '../../../model/index.js'
+import { escapeKey, reservedPrefix, unescapeKey } from '../names.js'
+import { isPlainText } from '../strings.js'
+import { isPacked, tagByDType } from '../types.js'
 import { readScalar, type ScalarValue, scalarSize, writeScalar } from './scalars.js'
-import { isPlainText } from './strings.js'
-import { isPacked, tagByDType } from './types.js'
 
 type Kind = 'text' | 'bytes' | 'list' | 'value'
 type ArrayValue = Extract<MetaValue, { type: 'ndarray' }>

@@ -2,10 +2,10 @@
 // usual records are taken as a whole. Both must see the same.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultWindow, ExtentList } from '../../../src/bytes/index.js'
-import { MemorySource, openModel } from '../../../src/index.js'
-import { readWith } from '../../support/read-with.js'
-import { bytes, craft, quant } from './craft.js'
+import { defaultWindow, ExtentList } from '../../../../src/bytes/index.js'
+import { MemorySource, openModel } from '../../../../src/index.js'
+import { readWith } from '../../../support/read-with.js'
+import { bytes, craft, quant } from '../craft.js'
 
 const small = (version: number): Uint8Array =>
   craft({

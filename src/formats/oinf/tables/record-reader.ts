@@ -1,17 +1,16 @@
 // Reads the records of one table. A record that cannot be read ends the table, since nothing after it can be found; a record that is
 // wrong in itself is reported and left out.
-import { type Cursor, toSafe } from '../../bytes/index.js'
-import type { MovingWindow } from '../../bytes/moving-window.js'
-import type { DType } from '../../dtypes/index.js'
-import { shapeOfDims } from '../../model/dims.js'
-import type { Lost, ReadContext } from '../../model/index.js'
-import { codes, type OinfCode } from './codes.js'
-import type { Header, TableName } from './header.js'
-import { NameList, type Names } from './name-list.js'
-import { unescapeKey, unescapeName } from './names.js'
-import { type Bounds, checkData, checkRange } from './ranges.js'
-import type { MetadataRecord, Range, TensorRecord } from './records.js'
-import { readText } from './strings.js'
+import { type Cursor, toSafe } from '../../../bytes/index.js'
+import type { MovingWindow } from '../../../bytes/moving-window.js'
+import type { DType } from '../../../dtypes/index.js'
+import { shapeOfDims } from '../../../model/dims.js'
+import type { Lost, ReadContext } from '../../../model/index.js'
+import { codes, type OinfCode } from '../codes.js'
+import type { Header, TableName } from '../header.js'
+import { NameList, type Names } from '../name-list.js'
+import { unescapeKey, unescapeName } from '../names.js'
+import type { MetadataRecord, Range, TensorRecord } from '../records.js'
+import { readText } from '../strings.js'
 import {
   dataFields,
   hasData,
@@ -21,10 +20,11 @@ import {
   sizevarFields,
   stringSize,
   tensorFields,
-} from './structs.js'
-import { TableWindow } from './table-window.js'
-import { bitsetTag, dtypeByTag, ndarrayTag, stringTag } from './types.js'
-import { UsualRecords } from './usual-records.js'
+} from '../structs.js'
+import { TableWindow } from '../table-window.js'
+import { bitsetTag, dtypeByTag, ndarrayTag, stringTag } from '../types.js'
+import { UsualRecords } from '../usual-records.js'
+import { type Bounds, checkData, checkRange } from './stated-range.js'
 
 /** What a record takes at least. */
 export const smallest: Readonly<Record<TableName, number>> = {

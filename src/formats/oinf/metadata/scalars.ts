@@ -1,7 +1,7 @@
 // One number as bytes, exactly. Floats keep their bits where a number cannot (NaN); packed types take the low bits of one byte.
-import type { DType } from '../../dtypes/index.js'
-import type { FloatType, IntegerType, MetaValue } from '../../model/index.js'
-import { isPacked } from './types.js'
+import type { DType } from '../../../dtypes/index.js'
+import type { FloatType, IntegerType, MetaValue } from '../../../model/index.js'
+import { isPacked } from '../types.js'
 
 export type ScalarValue = Extract<MetaValue, { type: IntegerType | FloatType | 'bool' }>
 
