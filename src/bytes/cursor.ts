@@ -60,7 +60,7 @@ export class Cursor {
   }
 
   leave(count = 1): void {
-    this.#path.length -= count
+    for (let i = 0; i < count; i++) this.#path.pop()
   }
 
   /** `tensors[3].dims` from the segments and the field's own name. */
