@@ -3,15 +3,15 @@
 //   string   u32 length, text, padding            } here the stated size
 //   bitset   u32 bits, u32 bytes, bytes, padding  } includes the padding
 //   ndarray  u32 element type, u32 rank, u64 dimensions, elements, padding
-import { Cursor, toSafe } from '../../../bytes/index.js'
+import { Cursor } from '../../../bytes/index.js'
 import type { DType } from '../../../dtypes/index.js'
 import { type Code, verifyCodes } from '../../../errors/index.js'
 import { exactDims, formatDims, shapeOfDims } from '../../../model/dims.js'
 import type { MetaValue, ReadContext } from '../../../model/index.js'
 import { codes, type OinfCode } from '../codes.js'
-import type { MetadataRecord } from '../records.js'
 import { readText } from '../strings.js'
 import { aligned, stringSize } from '../structs.js'
+import type { MetadataRecord } from '../tables/records.js'
 import { bitsetTag, dataSize, dtypeByTag, isPacked, ndarrayTag, stringTag, tagByDType, tailMask } from '../types.js'
 import { readScalar, type ScalarValue, scalarSize, writeScalar } from './scalars.js'
 
@@ -41,9 +41,9 @@ class ValueReader {
 
   constructor(bytes: Uint8Array, record: MetadataRecord, context: ReadContext) {
     this.#bytes = bytes
-    this.#offset = record.offset
+    this.#offset = record.value.start
     this.#context = context
-    const options = { base: record.offset, extents: context.extents, path: ['metadata', record.index, 'value'] }
+    const options = { base: this.#offset, extents: context.extents, path: ['metadata', record.index, 'value'] }
     this.#cursor = new Cursor(bytes, context.report, options)
   }
 
@@ -137,8 +137,7 @@ class ValueReader {
     }
     const dims: (number | bigint)[] = []
     for (let i = 0; i < ndim; i++) {
-      const dim = this.#cursor.u64(`dims[${i}]`)
-      dims.push(toSafe(dim) ?? dim)
+      dims.push(this.#cursor.wide(`dims[${i}]`))
     }
     const shaped = shapeOfDims(dims)
     const size = dataSize(dtype, shaped.shape)
@@ -171,7 +170,7 @@ class ValueReader {
   }
 }
 
-/** A value as it is stored: `size` bytes count, the rest is padding that the layout adds. */
+/** A value as it is stored. */
 export interface StoredValue {
   readonly type: number
   readonly bytes: Uint8Array
@@ -180,8 +179,11 @@ export interface StoredValue {
 /** The stored form of a string, bitset, array or scalar; undefined when the value does not fit its own type. */
 export function writeValue(value: MetaValue): StoredValue | undefined {
   switch (value.type) {
-    case 'str':
-      return { type: stringTag, bytes: writeString(value.value) }
+    case 'str': {
+      const bytes = new Uint8Array(stringSize(value.value.length))
+      writeString(value.value, new DataView(bytes.buffer), 0)
+      return { type: stringTag, bytes }
+    }
     case 'bitset': {
       const count = Math.ceil(value.bits / 8)
       if (value.value.byteLength !== count) return undefined
@@ -212,10 +214,8 @@ export function writeValue(value: MetaValue): StoredValue | undefined {
   }
 }
 
-/** A string of ASCII characters. */
-export function writeString(text: string): Uint8Array {
-  const bytes = new Uint8Array(stringSize(text.length))
-  new DataView(bytes.buffer).setUint32(0, text.length, true)
-  for (let i = 0; i < text.length; i++) bytes[4 + i] = text.charCodeAt(i)
-  return bytes
+/** Puts a string of ASCII characters at an offset. */
+export function writeString(text: string, view: DataView, offset: number): void {
+  view.setUint32(offset, text.length, true)
+  for (let i = 0; i < text.length; i++) view.setUint8(offset + 4 + i, text.charCodeAt(i))
 }

@@ -1,91 +1,56 @@
 // The three tables: size variables, metadata, tensors.
 import type { ByteSource } from '../../../bytes/index.js'
-import type { MovingWindow } from '../../../bytes/moving-window.js'
-import type { ReadContext } from '../../../model/index.js'
-import { type Blobs, newBlobs } from '../free-space.js'
+import type { ReadContext, Tensor } from '../../../model/index.js'
 import type { Header, TableName } from '../header.js'
-import type { Names } from '../name-list.js'
-import type { MetadataRecord, TensorRecord } from '../records.js'
-import { TensorTable } from '../tensor-table.js'
-import { RecordReader, smallest } from './record-reader.js'
+import { RecordReader } from './record-reader.js'
+import type { MetadataRecord, ValueRange } from './records.js'
 
 export interface Tables {
-  readonly sizevars: Map<string, bigint>
-  readonly metadata: MetadataRecord[]
-  readonly tensors: TensorTable
-  /** What the records point at, in the order of the records. */
-  readonly blobs: Blobs
+  readonly sizevars: ReadonlyMap<string, bigint>
+  readonly metadata: readonly MetadataRecord[]
+  /** With the names that the records have, and the data where the records say. */
+  readonly tensors: readonly Tensor[]
+  /** The position of each tensor's record in its table. */
+  readonly indexes: readonly number[]
+  /** Where the quantization of tensors is. */
+  readonly quants: ReadonlyMap<Tensor, ValueRange>
   /** Where each table ends; absent for one that could not be read to its end. */
-  readonly ends: Map<TableName, number>
+  readonly ends: ReadonlyMap<TableName, number>
   /** How many records were left out. */
   readonly refused: number
 }
 
-/** `window` moves over the file up to the data section. */
-export async function readTables(
-  source: ByteSource,
-  window: MovingWindow,
-  header: Header,
-  context: ReadContext,
-): Promise<Tables> {
-  const sizevars = new Map<string, bigint>()
-  const metadata: MetadataRecord[] = []
-  const { count, offset, end } = header.tables.tensors
-  const tensors = new TensorTable(source, Math.min(count, Math.floor((end - offset) / smallest.tensors)))
-  const blobs = newBlobs()
+/** `index` are the bytes of the file up to the data section. */
+export function readTables(source: ByteSource, index: Uint8Array, header: Header, context: ReadContext): Tables {
   const ends = new Map<TableName, number>()
   let refused = 0
-  const read = async (
-    table: TableName,
-    names: Names,
-    readRecord: (reader: RecordReader, name: string, index: number) => boolean,
-    takeUsual?: (record: TensorRecord) => void,
-  ): Promise<void> => {
-    const reader = new RecordReader(window, table, header, context)
-    refused += await reader.readAll(names, readRecord, takeUsual)
-    if (reader.complete) ends.set(table, reader.cursor.offset)
+  const read = (table: TableName, readRecord: (reader: RecordReader, name: string, i: number) => boolean) => {
+    const reader = new RecordReader(source, index, table, header, context)
+    reader.readAll((name, i) => readRecord(reader, name, i))
+    refused += reader.refused
+    if (reader.end !== undefined) ends.set(table, reader.end)
+    return reader
   }
-  const sizevarNames: string[] = []
-  await read(
-    'sizevars',
-    namesIn(sizevarNames, (name) => name),
-    (reader, name) => {
-      const value = reader.sizevar()
-      if (value === undefined) return false
-      sizevars.set(name, value)
-      sizevarNames.push(name)
-      return true
-    },
-  )
-  await read(
-    'metadata',
-    namesIn(metadata, ({ key }) => key),
-    (reader, key, index) => {
-      const record = reader.metadata(key, index)
-      if (!record) return false
-      metadata.push(record)
-      if (record.length > 0) blobs.push('metadata', record, index)
-      return true
-    },
-  )
-  const add = (record: TensorRecord): void => {
-    const { index, data, quant } = record
-    tensors.add(record)
-    if (data && data.length > 0) blobs.push('data', data, index)
-    if (quant && quant.length > 0) blobs.push('quant', quant, index)
-  }
-  const readTensor = (reader: RecordReader, name: string, index: number): boolean => {
-    const record = reader.tensor(name, index)
-    if (record) add(record)
+  const sizevars = new Map<string, bigint>()
+  read('sizevars', (reader, name) => {
+    const value = reader.sizevar()
+    if (value !== undefined) sizevars.set(name, value)
+    return value !== undefined
+  })
+  const metadata: MetadataRecord[] = []
+  read('metadata', (reader, key, i) => {
+    const record = reader.metadata(key, i)
+    if (record) metadata.push(record)
     return record !== undefined
-  }
-  await read('tensors', tensors.tensors, readTensor, add)
-  return { sizevars, metadata, tensors, blobs, ends, refused }
+  })
+  const tensors: Tensor[] = []
+  const indexes: number[] = []
+  const { quants } = read('tensors', (reader, name, i) => {
+    const tensor = reader.tensor(name, i)
+    if (!tensor) return false
+    tensors.push(tensor)
+    indexes.push(i)
+    return true
+  })
+  return { sizevars, metadata, tensors, indexes, quants, ends, refused }
 }
-
-const namesIn = <T>(list: readonly T[], nameOf: (item: T) => string): Names => ({
-  get length() {
-    return list.length
-  },
-  nameAt: (index) => nameOf(list[index]!),
-})
