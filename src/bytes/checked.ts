@@ -8,6 +8,17 @@ export function toSafe(value: bigint): number | undefined {
   return value >= 0n && value <= 9007199254740991n ? Number(value) : undefined
 }
 
+/** A u64 of a file as a number, without a bigint on the way; undefined beyond 2^53-1. */
+export function sizeAt(view: DataView, offset: number, littleEndian = true): number | undefined {
+  const upper = view.getUint32(littleEndian ? offset + 4 : offset, littleEndian)
+  if (upper >= 2 ** 21) return undefined
+  return upper * 2 ** 32 + view.getUint32(littleEndian ? offset : offset + 4, littleEndian)
+}
+
+/** The same; a bigint beyond 2^53-1. */
+export const wideAt = (view: DataView, offset: number, littleEndian = true): number | bigint =>
+  sizeAt(view, offset, littleEndian) ?? view.getBigUint64(offset, littleEndian)
+
 /** The sum, or undefined when it is beyond 2^53-1. */
 export function checkedAdd(a: number, b: number): number | undefined {
   const sum = a + b

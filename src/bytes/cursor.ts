@@ -1,7 +1,7 @@
 // Reads fields one after another from bytes that were fetched before. It never reads past its end: a short buffer is a finding
 // with the absolute offset and the path of the field. The path is kept as a list and only joined when somebody needs the text.
 import { numberCodes, type Report } from '../errors/index.js'
-import { toSafe } from './checked.js'
+import { toSafe, wideAt } from './checked.js'
 import type { ExtentRecorder } from './extents.js'
 
 export interface CursorOptions {
@@ -60,7 +60,7 @@ export class Cursor {
   }
 
   leave(count = 1): void {
-    this.#path.length -= count
+    for (let i = 0; i < count; i++) this.#path.pop()
   }
 
   /** `tensors[3].dims` from the segments and the field's own name. */
@@ -102,6 +102,14 @@ export class Cursor {
   u64(field: string): bigint {
     const at = this.#advance(8, field)
     return this.#note(at, 8, field, this.view.getBigUint64(at, this.littleEndian))
+  }
+
+  /** All 64 bits: a number, or a bigint beyond 2^53-1. */
+  wide(field: string): number | bigint {
+    const at = this.#advance(8, field)
+    const value = wideAt(this.view, at, this.littleEndian)
+    if (this.extents) this.#note(at, 8, field, BigInt(value))
+    return value
   }
 
   /** A u64 that must be usable as a size or offset: beyond 2^53-1 is an error, since no file is that large. */

@@ -7,12 +7,13 @@ export interface Range {
   readonly end: number
 }
 
-type Ties = 'longest' | 'shortest'
+type Ties = 'longest' | 'shortest' | 'given'
 
-const comparing = (ties: Ties) => (a: Range, b: Range) =>
-  a.start - b.start || (ties === 'longest' ? b.end - a.end : a.end - b.end)
+const sign = { longest: -1, shortest: 1, given: 0 } as const
 
-/** The ranges by where they start. Of those that start together the longest comes first, or the shortest; equal ones keep their order. */
+const comparing = (ties: Ties) => (a: Range, b: Range) => a.start - b.start || sign[ties] * (a.end - b.end)
+
+/** The ranges by where they start. Of those that start together the longest comes first, or the shortest, or the one given first. */
 export function inOrder<R extends Range>(ranges: readonly R[], ties: Ties = 'longest'): readonly R[] {
   const compare = comparing(ties)
   const isOrdered = ranges.every((range, i) => i === 0 || compare(ranges[i - 1]!, range) <= 0)
@@ -72,6 +73,41 @@ export function joined(ranges: readonly Range[]): Range[] {
     else result.push({ start, end })
   }
   return result
+}
+
+/** Ranges that are read at once. */
+export interface Batch<R extends Range> extends Range {
+  readonly ranges: readonly R[]
+}
+
+/** Neighbours no more than `near` bytes apart, in batches of no more than `max` bytes unless one range alone is longer. The ranges are in order. */
+export function* batches<R extends Range>(
+  ordered: Iterable<R>,
+  near: number,
+  max: number,
+): Generator<Batch<R>, void, void> {
+  let batch: { start: number; end: number; ranges: R[] } | undefined
+  for (const range of ordered) {
+    const isInside = batch && range.end <= batch.end
+    if (batch && (isInside || (range.start - batch.end <= near && range.end - batch.start <= max))) {
+      batch.ranges.push(range)
+      batch.end = Math.max(batch.end, range.end)
+    } else {
+      if (batch) yield batch
+      batch = { start: range.start, end: range.end, ranges: [range] }
+    }
+  }
+  if (batch) yield batch
+}
+
+/** The same ranges, with those above `max` bytes cut into pieces. */
+export function* pieces<R extends Range>(ranges: Iterable<R>, max: number): Generator<R, void, void> {
+  for (const range of ranges) {
+    if (range.end - range.start <= max) yield range
+    else
+      for (let start = range.start; start < range.end; start += max)
+        yield { ...range, start, end: Math.min(start + max, range.end) }
+  }
 }
 
 /** How many bytes lie in at least one of the ranges. */

@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   areApart,
+  batches,
   coveredBytes,
   gaps,
   inOrder,
   joined,
   overlaps,
+  pieces,
   type Range,
   withReached,
 } from '../../src/bytes/ranges.js'
@@ -25,16 +27,18 @@ function counts(list: Iterable<Range>): number[] {
 }
 
 describe('ranges', () => {
-  it('come by their start, and of those that start together the longest or the shortest first', () => {
+  it('come by their start, and of those that start together the longest, the shortest or the given one first', () => {
     fc.assert(
-      fc.property(ranges, fc.constantFrom('longest' as const, 'shortest' as const), (list, ties) => {
+      fc.property(ranges, fc.constantFrom('longest' as const, 'shortest' as const, 'given' as const), (list, ties) => {
         const ordered = inOrder(list, ties)
         expect(new Set(ordered)).toEqual(new Set(list))
         for (const [i, { start, end }] of ordered.entries()) {
           const before = ordered[i - 1]
           if (!before) continue
           expect(before.start).toBeLessThanOrEqual(start)
-          if (before.start === start) expect(ties === 'longest' ? before.end >= end : before.end <= end).toBe(true)
+          if (before.start !== start) continue
+          if (ties === 'given') expect(list.indexOf(before)).toBeLessThan(list.indexOf(ordered[i]!))
+          else expect(ties === 'longest' ? before.end >= end : before.end <= end).toBe(true)
         }
       }),
     )
@@ -99,6 +103,33 @@ describe('ranges', () => {
         const few = joined(list)
         expect(counts(few)).toEqual(owned)
         for (const [i, { start }] of few.entries()) if (i > 0) expect(few[i - 1]!.end).toBeLessThan(start)
+      }),
+    )
+  })
+
+  it('come in batches of neighbours, each no longer than it may be', () => {
+    const limits = fc.record({ near: fc.nat(5), max: fc.integer({ min: 1, max: 20 }) })
+    fc.assert(
+      fc.property(ranges, limits, (list, { near, max }) => {
+        const ordered = inOrder(list)
+        const found = [...batches(ordered, near, max)]
+        expect(found.flatMap((batch) => batch.ranges)).toEqual([...ordered])
+        for (const { start, end, ranges: inside } of found) {
+          expect(start).toBe(inside[0]!.start)
+          expect(end).toBe(Math.max(...inside.map((each) => each.end)))
+          expect(end - start).toBeLessThanOrEqual(Math.max(max, ...inside.map((each) => each.end - each.start)))
+          for (const gap of gaps(inside, start, end)) expect(gap.end - gap.start).toBeLessThanOrEqual(near)
+        }
+      }),
+    )
+  })
+
+  it('are cut into pieces that have the same bytes', () => {
+    fc.assert(
+      fc.property(ranges, fc.integer({ min: 1, max: 20 }), (list, max) => {
+        const found = [...pieces(list, max)]
+        expect(counts(found)).toEqual(counts(list))
+        for (const { start, end } of found) expect(end - start).toBeLessThanOrEqual(max)
       }),
     )
   })

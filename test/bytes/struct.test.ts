@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Cursor, ExtentList, f32, i32, raw, size, struct, u8, u16, u32, u64 } from '../../src/bytes/index.js'
+import { Cursor, ExtentList, f32, i32, raw, size, struct, u8, u16, u32, u64, wide } from '../../src/bytes/index.js'
 import { collectingReport, type Finding, strictReport, TareError } from '../../src/errors/index.js'
 
 const record = struct({
@@ -43,6 +43,33 @@ describe('struct', () => {
     expect(record.size).toBe(35)
     expect(record.offsetOf('entryCount')).toBe(7)
     expect(record.offsetOf('dataOffset')).toBe(27)
+    expect(record.nameOf('dataOffset')).toBe('data_offset')
+  })
+
+  it('reads single fields as it reads the whole record', () => {
+    fc.assert(
+      fc.property(values, fc.nat(7), (given, shift) => {
+        const bytes = new Uint8Array(record.size + shift)
+        const view = new DataView(bytes.buffer)
+        record.writeInto(view, shift, given)
+        for (const key of Object.keys(given) as (keyof typeof given)[])
+          expect(record.get[key](view, shift)).toEqual(given[key])
+      }),
+    )
+  })
+
+  it('reads wide numbers as numbers as long as they are exact', () => {
+    const pair = struct({ a: wide, b: wide })
+    const number = fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n - 1n }))
+    fc.assert(
+      fc.property(number, number, fc.boolean(), (a, b, littleEndian) => {
+        const bytes = pair.write({ a, b }, littleEndian)
+        expect(pair.read(new Cursor(bytes, strictReport('f'), { littleEndian }))).toEqual({ a, b })
+        const extents = new ExtentList()
+        expect(pair.read(new Cursor(bytes, strictReport('f'), { littleEndian, extents }))).toEqual({ a, b })
+        expect(extents.extents.map(({ value }) => value)).toEqual([BigInt(a), BigInt(b)])
+      }),
+    )
   })
 
   it('names fields in errors and in the byte map', () => {

@@ -1,11 +1,20 @@
 // The outer layer: a header of 40 bytes, and a directory that lists the sections. There is no checksum; the file's own size in the header
 // is the only thing that shows a cut.
-import { type ByteSource, Cursor, type StructValues, toSafe } from '../../bytes/index.js'
+import {
+  type ByteSource,
+  Cursor,
+  gaps,
+  inOrder,
+  overlaps,
+  type Range,
+  type StructValues,
+  toSafe,
+} from '../../bytes/index.js'
 import type { Code } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { reportToVerifier } from './report.js'
-import { type Section, sectionName } from './sections.js'
+import { rangeOf, type Section, sectionName } from './sections.js'
 import { flagAligned64, header, magic, sectionRecord } from './structs.js'
 
 export interface Container {
@@ -13,8 +22,8 @@ export interface Container {
   /** Sections whose place is sound, in the order of the directory. */
   readonly sections: readonly Section[]
   readonly directory: { readonly offset: number; readonly size: number }
-  /** Where neither of them is. */
-  readonly gaps: readonly { readonly start: number; readonly end: number }[]
+  /** Bytes that belong to none of them. */
+  readonly gaps: readonly Range[]
 }
 
 /** Honest files have about a dozen sections. */
@@ -116,8 +125,8 @@ async function readDirectory(
     }
   }
   checkDuplicates(sections, directory, context)
-  const gaps = checkOverlaps(sections, directory, headerSize, source.size, context)
-  return { sections, directory, gaps }
+  const free = checkOverlaps(sections, directory, headerSize, source.size, context)
+  return { sections, directory, gaps: free }
 }
 
 interface Misplaced {
@@ -162,36 +171,44 @@ function checkDuplicates(sections: readonly Section[], directory: Container['dir
   }
 }
 
-/** Bytes that two sections claim, and bytes that nobody does, which are returned. Up to seven of those are padding. */
+/** Reports bytes that two sections claim, and returns those that none does. Up to seven of these are padding. */
 function checkOverlaps(
   sections: readonly Section[],
   directory: Container['directory'],
   headerSize: number,
   fileSize: number,
   context: ReadContext,
-): Container['gaps'] {
+): Range[] {
   const { report, extents } = context
-  const gaps: { start: number; end: number }[] = []
-  const noteGap = (offset: number, end: number, before: string): void => {
-    const gap = { offset, length: end - offset }
-    if (gap.length > 0) gaps.push({ start: offset, end })
-    if (gap.length > 0 && gap.length < 8) extents?.add({ file: report.file, ...gap, path: 'padding', kind: 'padding' })
-    else if (gap.length > 0) {
-      const message = `${gap.length} bytes after ${before} belong to nobody`
+  const filled = sections.filter(({ size }) => size > 0)
+  const named = filled.map((each) => ({ ...rangeOf(each), index: each.index, name: sectionName(each.type) }))
+  const used = inOrder([...named, { ...rangeOf(directory), index: -1, name: 'the directory' }], 'given')
+  for (const [before, { start, end, index, name }] of overlaps(used)) {
+    const length = Math.min(before.end, end) - start
+    const message = `${name} shares ${length} bytes with ${before.name}`
+    reportToVerifier(context, codes['section-overlap'], { offset: start, length, path: `sections[${index}]`, message })
+  }
+  const free = [...gaps(used, headerSize, fileSize)]
+  for (const { start, end } of free) {
+    const gap = { offset: start, length: end - start }
+    if (gap.length < 8) extents?.add({ file: report.file, ...gap, path: 'padding', kind: 'padding' })
+    else {
+      const before = used.find((each) => each.end === start)?.name ?? 'the header'
+      const message = `${gap.length} bytes after ${before} belong to no section`
       report.report(codes['unclaimed-bytes'], { ...gap, path: 'sections', message })
     }
   }
-  const used = [...sections.filter(({ size }) => size > 0), { ...directory, type: -1, index: -1 }]
-  let reached = { end: headerSize, name: 'the header' }
-  for (const { type, index, offset, size } of used.toSorted((a, b) => a.offset - b.offset)) {
-    const name = index < 0 ? 'the directory' : sectionName(type)
-    if (offset < reached.end) {
-      const length = Math.min(reached.end, offset + size) - offset
-      const message = `${name} shares ${length} bytes with ${reached.name}`
-      reportToVerifier(context, codes['section-overlap'], { offset, length, path: `sections[${index}]`, message })
-    } else noteGap(reached.end, offset, reached.name)
-    if (offset + size > reached.end) reached = { end: offset + size, name }
+  return free
+}
+
+export function encodeDirectory(
+  sections: readonly Pick<Section, 'type' | 'version' | 'offset' | 'size'>[],
+): Uint8Array {
+  const bytes = new Uint8Array(sections.length * sectionRecord.size)
+  const view = new DataView(bytes.buffer)
+  for (const [i, { type, version, offset, size }] of sections.entries()) {
+    const record = { type, version, offset: BigInt(offset), size: BigInt(size) }
+    sectionRecord.writeInto(view, i * sectionRecord.size, record)
   }
-  noteGap(reached.end, fileSize, reached.name)
-  return gaps
+  return bytes
 }

@@ -1,17 +1,7 @@
 import type { Implementation } from '../../model/index.js'
-import { check } from './check.js'
-import { editInPlace } from './edit-in-place.js'
-import { layout } from './layout.js'
+import { restorePart } from './parts.js'
 import { read } from './read.js'
-import { restorePart } from './restore-part.js'
-import { readCut } from './salvage.js'
+import { editInPlace } from './write/edit-in-place.js'
+import { layout } from './write/layout.js'
 
-export const mcf: Implementation = {
-  async read(source, context) {
-    const model = await (context.onLost ? readCut : read)(source, context)
-    return { model, check: (checking) => check(model, checking) }
-  },
-  layout,
-  editInPlace,
-  restorePart,
-}
+export const mcf: Implementation = { read, layout, editInPlace, restorePart }

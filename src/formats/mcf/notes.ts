@@ -12,13 +12,9 @@ export interface Notes {
   readonly directory: readonly number[]
   /** Sections whose version is not 1, by type. */
   readonly versions: ReadonlyMap<number, number>
-  /** Where no section is. */
-  readonly gaps: readonly { readonly start: number; readonly end: number }[]
-  /** Where tensors lie. */
-  readonly data: { readonly start: number; readonly end: number } | undefined
   /** A QuantInfo section can be there without any record. */
   readonly hasQuantInfo: boolean
-  /** The alignment that gives the tensors' offsets, when there is one. Worked out when somebody writes. */
+  /** The alignment that explains the tensors' offsets, if any. Only a writer needs it, so it is worked out when asked for. */
   alignment(): number | undefined
 }
 

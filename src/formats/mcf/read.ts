@@ -1,72 +1,63 @@
 // Reads a file: header and directory, then the sections that make up the index. Files of a Hugging Face model and sections of unknown
 // type are listed, not read.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
-import { filePart } from '../../content/companions.js'
-import { type Model, type Part, type ReadContext, rangePayload } from '../../model/index.js'
+import { type Model, type Opened, type Part, type ReadContext, rangePayload } from '../../model/index.js'
+import { check } from './check.js'
 import { codes } from './codes.js'
 import { readContainer } from './container.js'
-import { describeContent, judgeModelInfo, type ModelInfoContent, modelInfoKind, ownExtras } from './filled-info.js'
-import { parseModelInfo } from './model-info.js'
-import { notesPart } from './notes.js'
+import { judgeModelInfo, type ModelInfoContent, ownExtras } from './model-info/filled-info.js'
+import { parseModelInfo } from './model-info/model-info.js'
+import { type Notes, notesPart } from './notes.js'
 import { readOtherFiles } from './other-files.js'
-import {
-  fileNameOf,
-  hexType,
-  type KeptSection,
-  otherFilesType,
-  type Section,
-  sectionKind,
-  sectionName,
-  sectionTypes,
-  typeOfFile,
-} from './sections.js'
-import { alignmentOf, readStore } from './store.js'
+import { toPart } from './parts.js'
+import { completeCutFile } from './salvage.js'
+import { otherFilesType, rangeOf, type Section, sectionTypes, typeOfFile } from './sections.js'
 import { modelInfoHeader } from './structs.js'
+import { readTensors } from './tensor-index/read-tensors.js'
+import { alignmentOf } from './write/place.js'
 
 /** A larger ModelInfo section is not looked into. */
 const maxModelInfo = 1 << 24
 
-export async function read(source: ByteSource, context: ReadContext): Promise<Model> {
-  const container = await readContainer(source, context)
-  const firsts = firstOfType(container.sections)
-  const parsed = await readModelInfo(source, firsts, context)
+export async function read(given: ByteSource, context: ReadContext): Promise<Opened> {
+  const source = context.onLost ? await completeCutFile(given, context) : given
+  const { header, sections, directory, gaps } = await readContainer(source, context)
+  // Of each type, readers take the section that the directory lists first.
+  const firsts = new Map<number, Section>()
+  for (const section of sections) if (!firsts.has(section.type)) firsts.set(section.type, section)
+
+  const info = await readModelInfo(source, firsts, context)
   const parts: Part[] = []
-  for (const section of container.sections.toSorted((a, b) => a.offset - b.offset || a.index - b.index)) {
+  for (const section of sections.toSorted((a, b) => a.offset - b.offset || a.index - b.index)) {
     const isFirst = firsts.get(section.type) === section
-    if (isFirst && isStore(section.type)) continue
+    if (isFirst && holdsTensors(section.type)) continue
     const files = isFirst && section.type === otherFilesType && (await readOtherFiles(source, section, context))
-    parts.push(...(files || [toPart(source, section, isFirst, parsed, context)]))
+    parts.push(...(files || [toPart(source, section, isFirst, info, context)]))
   }
-  const tensors = await readStore(source, container, firsts, context)
-  const { header: head, sections } = container
-  const data = firsts.get(sectionTypes.tensorData)
-  const notes = {
-    minor: head.minor,
-    flags: head.flags,
+  const tensors = await readTensors(source, { header, directory }, firsts, context)
+
+  const dataSection = firsts.get(sectionTypes.tensorData)
+  const data = dataSection && rangeOf(dataSection)
+  const notes: Notes = {
+    minor: header.minor,
+    flags: header.flags,
     directory: sections.map(({ type }) => type),
     versions: new Map(sections.filter(({ version }) => version !== 1).map(({ type, version }) => [type, version])),
-    gaps: container.gaps,
-    data: data && { start: data.offset, end: data.offset + data.size },
     hasQuantInfo: firsts.has(sectionTypes.quantInfo),
-    alignment: () => (data ? alignmentOf(tensors, data) : undefined),
+    alignment: () => data && alignmentOf(tensors, data),
   }
-  return {
+  const model: Model = {
     format: 'mcf',
-    version: `${head.major}.${head.minor}`,
-    metadata: parsed ? ownExtras(parsed) : new Map(),
+    version: `${header.major}.${header.minor}`,
+    metadata: info ? ownExtras(info) : new Map(),
     tensors,
     parts: [...parts, notesPart(notes, sections)],
     files: [source],
   }
+  return { model, check: (checking) => check(model, { gaps, data }, checking) }
 }
 
-function firstOfType(sections: readonly Section[]): Map<number, Section> {
-  const firsts = new Map<number, Section>()
-  for (const section of sections) if (!firsts.has(section.type)) firsts.set(section.type, section)
-  return firsts
-}
-
-const isStore = (type: number): boolean =>
+const holdsTensors = (type: number): boolean =>
   type === sectionTypes.tensorIndex || type === sectionTypes.tensorData || type === sectionTypes.quantInfo
 
 async function readModelInfo(
@@ -96,26 +87,4 @@ async function readModelInfo(
   }
   const config = sections.get(typeOfFile('config.json')!)
   return judgeModelInfo(parsed, bytes!, config && rangePayload(source, config.offset, config.size), signal)
-}
-
-/** The second section of a type means nothing to readers; it is kept like one of unknown type. */
-function toPart(
-  source: ByteSource,
-  { type, version, offset, size }: Section,
-  isFirst: boolean,
-  parsed: ModelInfoContent | undefined,
-  { extents }: ReadContext,
-): Part {
-  const data = rangePayload(source, offset, size)
-  const name = fileNameOf(type)
-  if (type === sectionTypes.modelInfo && isFirst) {
-    const value = parsed ? describeContent(parsed) : { opaque: true }
-    const sharing = parsed?.isDerived ? 'derived' : 'private'
-    return { kind: modelInfoKind, sharing, value, data, ...(parsed && { content: parsed }) }
-  }
-  extents?.add({ file: source.name, offset, length: size, path: sectionName(type), kind: 'field' })
-  if (name !== undefined && isFirst) return filePart(name, data)
-  const value = { type: hexType(type), version, bytes: size }
-  const content: KeptSection = { type, version, isSecond: !isFirst }
-  return { kind: sectionKind, sharing: 'private', name: hexType(type), value, data, content }
 }

@@ -1,6 +1,6 @@
 // Looks for the index of the tensors in a file whose directory no longer says where it is. Every writer puts its three tables one behind
 // the other, so its header states three offsets that follow from two counts; hardly any weights do that.
-import { type ByteSource, Cursor, defaultWindow, type StructValues } from '../../bytes/index.js'
+import { type ByteSource, Cursor, defaultWindow, type Range, type StructValues } from '../../bytes/index.js'
 import { strictReport } from '../../errors/index.js'
 import { indexEntry, indexHeader } from './structs.js'
 
@@ -11,13 +11,13 @@ export interface FoundIndex {
   /** How many bytes of names the file has; fewer than the header states when the cut goes through them. */
   readonly stringsSize: number
   /** The bytes that tensors with names lie in. */
-  readonly data: { readonly start: number; readonly end: number }
+  readonly data: Range
   /** The sizes of tensors whose names are cut off. */
   readonly nameless: readonly number[]
 }
 
 const maxRank = 64
-/** Entries are looked at in groups of so many. */
+/** How many entries are read at once. */
 const group = 4096
 
 /** From the end of the file, since the index is usually the last thing before the directory. */
@@ -53,12 +53,12 @@ async function confirm(
   const { tensorCount, dimsCount, entriesOff, dimsOff, stringsOff, stringsSize } = head
   const entriesEnd = indexHeader.size + tensorCount * indexEntry.size
   const dimsEnd = entriesEnd + dimsCount * 8
-  const isUsual =
+  const isAsWritten =
     tensorCount > 0 &&
     entriesOff === BigInt(indexHeader.size) &&
     dimsOff === BigInt(entriesEnd) &&
     stringsOff === BigInt(dimsEnd)
-  if (!isUsual || offset + dimsEnd >= source.size || stringsSize > BigInt(statedSize)) return undefined
+  if (!isAsWritten || offset + dimsEnd >= source.size || stringsSize > BigInt(statedSize)) return undefined
   const strings = Math.min(Number(stringsSize), source.size - offset - dimsEnd)
   const nameless: number[] = []
   let start = Number.POSITIVE_INFINITY
@@ -75,11 +75,11 @@ async function confirm(
         dtype <= 0xffff &&
         rank <= maxRank &&
         dimOff + rank <= dimsCount &&
-        dataOff + dataSize <= BigInt(statedSize)
+        Number(dataOff) + Number(dataSize) <= statedSize
       if (!isSound) return undefined
       if (nameOff + nameLen > strings) nameless.push(Number(dataSize))
       start = Math.min(start, Number(dataOff))
-      end = Math.max(end, Number(dataOff + dataSize))
+      end = Math.max(end, Number(dataOff) + Number(dataSize))
     }
   }
   return { offset, size: dimsEnd + strings, stringsSize: strings, data: { start, end }, nameless }

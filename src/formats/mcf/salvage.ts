@@ -1,32 +1,28 @@
-// Reading a file that was cut. Only the directory and the index of the tensors say what lies where, and they are the last things in it.
-// What is left of the directory is used, and an index that it no longer lists is looked for. With both, the file is read as if header and
-// directory were right.
-import { alignUp, type ByteSource, Cursor, type StructValues, toSafe } from '../../bytes/index.js'
+// Completing a file that was cut. Only the directory and the index of the tensors say what lies where, and they are the last things in it.
+// What is left of the directory is used, and an index that it no longer lists is looked for. With both, a header and a directory are made
+// that go with what is left, and the file is read like any other.
+import { alignUp, type ByteSource, Cursor, type Range, type StructValues, toSafe } from '../../bytes/index.js'
 import { strictReport } from '../../errors/index.js'
-import type { Model, ReadContext } from '../../model/index.js'
+import type { ReadContext } from '../../model/index.js'
 import { type PatchPiece, patchedSource } from '../../writing/patched-source.js'
 import { codes } from './codes.js'
-import { read } from './read.js'
+import { encodeDirectory } from './container.js'
 import { type FoundIndex, findIndex } from './salvage-index.js'
-import { sectionName, sectionTypes } from './sections.js'
+import { type Section, sectionName, sectionTypes } from './sections.js'
 import { header, indexHeader, magic, sectionRecord } from './structs.js'
 
 type Header = StructValues<typeof header>
-interface Place {
-  readonly type: number
-  readonly version: number
-  readonly offset: number
-  readonly size: number
-}
+type Place = Omit<Section, 'index'>
 
 const maxSections = 40_000
 
-export async function readCut(source: ByteSource, context: ReadContext): Promise<Model> {
+/** The source itself where it is not cut, or where its header is not one that can be believed. */
+export async function completeCutFile(source: ByteSource, context: ReadContext): Promise<ByteSource> {
   const head = await readHeader(source, context.signal)
   const records = head && (await readRecords(source, head, context.signal))
   const isWhole = records?.length === head?.sectionCount && records?.every((record) => endOf(record) <= source.size)
-  if (!head || !records || (isWhole && head.fileSize === BigInt(source.size))) return read(source, context)
-  return read(await repair(source, head, records, context), context)
+  if (!head || !records || (isWhole && head.fileSize === BigInt(source.size))) return source
+  return complete(source, head, records, context)
 }
 
 /** Undefined when it is not one that can be believed. */
@@ -62,7 +58,7 @@ async function readRecords(
 
 const endOf = ({ offset, size }: Place): number => offset + size
 
-async function repair(
+async function complete(
   source: ByteSource,
   head: Header,
   records: readonly Place[],
@@ -93,7 +89,7 @@ async function repair(
     sections.push({ type: tensorIndex, version: 1, offset: found.offset, size: found.size })
   }
   // Where the tensors lie, the index says; in which section is only a matter of form.
-  const data = found?.data ?? { start: head.headerSize, end: source.size }
+  const data: Range = found?.data ?? { start: head.headerSize, end: source.size }
   const start = alignUp(head.headerSize, 8) > data.start ? alignUp(head.headerSize, 8) : data.start - (data.start % 8)
   const size = Math.min(data.end, source.size) - start
   if (has(tensorIndex) && isWanted(tensorData) && size > 0)
@@ -128,12 +124,7 @@ function asIfWhole(
   found: FoundIndex | undefined,
 ): ByteSource {
   const directoryOffset = alignUp(source.size, 8)
-  const directory = new Uint8Array(sections.length * sectionRecord.size)
-  const view = new DataView(directory.buffer)
-  for (const [i, { type, version, offset, size }] of sections.entries()) {
-    const record = { type, version, offset: BigInt(offset), size: BigInt(size) }
-    sectionRecord.writeInto(view, i * sectionRecord.size, record)
-  }
+  const directory = encodeDirectory(sections)
   const fileSize = BigInt(directoryOffset + directory.byteLength)
   const places = { sectionCount: sections.length, sectionDirOffset: BigInt(directoryOffset), fileSize }
   const pieces: PatchPiece[] = [header.write({ ...head, ...places })]

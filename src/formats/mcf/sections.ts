@@ -1,5 +1,6 @@
 // What a section of a given type holds. The section directory says where each one is; the document draws it behind the header, the
 // reference writes it last, and readers take it from anywhere.
+import type { Range } from '../../bytes/index.js'
 
 export const sectionTypes = { modelInfo: 1, quantInfo: 2, tensorIndex: 3, tensorData: 4 } as const
 
@@ -44,15 +45,6 @@ export const hexType = (type: number): string => `0x${type.toString(16).padStart
 /** Whether readers look into sections of this type, or their files are in them. */
 export const isKnown = (type: number): boolean => ownNames.has(type) || nameByType.has(type)
 
-export const sectionKind = 'mcf.section'
-
-/** What a part of this kind holds: a section that nobody knows, or one that readers do not look at because another of its type comes first. */
-export interface KeptSection {
-  readonly type: number
-  readonly version: number
-  readonly isSecond: boolean
-}
-
 export interface Section {
   readonly type: number
   readonly version: number
@@ -61,3 +53,9 @@ export interface Section {
   /** Position in the directory. */
   readonly index: number
 }
+
+/** The bytes of a section, or of the directory. */
+export const rangeOf = ({ offset, size }: Pick<Section, 'offset' | 'size'>): Range => ({
+  start: offset,
+  end: offset + size,
+})

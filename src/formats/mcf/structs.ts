@@ -1,6 +1,6 @@
 // The fixed records of an MCF file, all little-endian. Offsets in the header, the section directory and a tensor's `dataOff` count from
 // the start of the file; all others count from the start of their section (document: all absolute; reference: as here).
-import { f32, raw, struct, u8, u16, u32, u64 } from '../../bytes/index.js'
+import { f32, raw, struct, u8, u16, u32, u64, wide } from '../../bytes/index.js'
 
 export const magic = Uint8Array.of(0x4d, 0x43, 0x46, 0x00)
 
@@ -37,8 +37,8 @@ export const indexEntry = struct({
   rank: u32,
   dimOff: u32,
   reserved: u32,
-  dataOff: u64,
-  dataSize: u64,
+  dataOff: wide,
+  dataSize: wide,
 })
 
 export const quantHeader = struct({ version: u32, recordCount: u32 })

@@ -1,11 +1,11 @@
 // What OINF can hold.
 import type { Fit, MetaValue, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { nameBytes } from '../../model/name-bytes.js'
+import { stow } from './metadata/stow.js'
+import { writeValue } from './metadata/values.js'
 import { escapeKey, escapeName } from './names.js'
 import { whyQuantUnfit, withNarrowScales } from './quant.js'
-import { stow } from './stow.js'
 import { bitsetTag, tagByDType } from './types.js'
-import { writeValue } from './values.js'
 
 const no = (reason: string) => ({ fits: false, reason })
 const halfCharacters = 'the name holds half of a surrogate pair'

@@ -1,20 +1,21 @@
 // What can be said about values without checksums: booleans are 0 or 1, ternary elements have three codes, and bits and bytes that belong
 // to nothing are 0. Other data are not read.
-import { checkAborted, defaultWindow } from '../../bytes/index.js'
+import { type ByteSource, batches, checkAborted, defaultWindow, pieces } from '../../bytes/index.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model, Payload, Tensor } from '../../model/index.js'
-import { checkZero, type FreeRange, type FreeRanges } from './blobs.js'
 import { codes } from './codes.js'
+import { checkZero, type FreeRange } from './free-space.js'
 import { isPacked, tailMask } from './types.js'
 
-export async function check(model: Model, free: FreeRanges, context: CheckContext): Promise<void> {
-  await checkFree(model, free, context)
-  let budget = model.files[0]?.size ?? 0
+export async function check(model: Model, free: readonly FreeRange[], context: CheckContext): Promise<void> {
+  const source = model.files[0]!
+  await checkFree(source, free, context)
+  let budget = source.size
   for (const [i, tensor] of model.tensors.entries()) {
     const { data } = tensor
     if (!data?.origin || data.byteLength === 0) continue
     if (tensor.dtype.kind === 'bool' || tensor.dtype.id === 't2') {
-      // Tensors that share bytes are few in an honest file; thousands over the same bytes would take for ever.
+      // Few tensors of an honest file share bytes; checking thousands over the same bytes would take for ever.
       if (data.byteLength > budget) {
         const message = 'values of tensors that share bytes were not all looked at'
         const { offset } = data.origin
@@ -83,39 +84,25 @@ async function checkTail(tensor: Tensor, data: Payload, path: string, context: C
   context.report.report(codes['tensor-tail'], { offset, length: 1, path, message })
 }
 
-/** Ranges that are this near to each other are read together. */
-const together = 65_536
+/** Ranges no farther apart than this are read at once: there can be one behind each tensor. */
+const near = 65_536
 
-async function checkFree(model: Model, free: FreeRanges, context: CheckContext): Promise<void> {
-  const source = model.files[0]!
-  for (let first = 0; first < free.length; ) {
+async function checkFree(source: ByteSource, free: readonly FreeRange[], context: CheckContext): Promise<void> {
+  for (const batch of batches(free, near, defaultWindow)) {
     checkAborted(context.signal, source.name)
-    const { offset, length } = free.at(first)
-    if (length > together) {
-      await checkLong(model, free.at(first), context)
-      first++
+    if (batch.end - batch.start > defaultWindow) {
+      for (const range of batch.ranges) await checkLong(source, range, context)
       continue
     }
-    let next = first
-    let end = offset
-    for (; next < free.length; next++) {
-      const range = free.at(next)
-      if (range.offset + range.length > offset + together) break
-      end = range.offset + range.length
-    }
-    const bytes = await source.read(offset, end - offset, { signal: context.signal })
-    for (; first < next; first++) {
-      const range = free.at(first)
-      const start = range.offset - offset
-      checkZero(bytes.subarray(start, start + range.length), range.kind, range.offset, context)
-    }
+    const bytes = await source.read(batch.start, batch.end - batch.start, { signal: context.signal })
+    for (const { kind, start, end } of batch.ranges)
+      checkZero(bytes.subarray(start - batch.start, end - batch.start), kind, start, context)
   }
 }
 
-async function checkLong(model: Model, { kind, offset, length }: FreeRange, context: CheckContext): Promise<void> {
-  for (let at = 0; at < length; at += defaultWindow) {
-    const size = Math.min(defaultWindow, length - at)
-    const bytes = await model.files[0]!.read(offset + at, size, { signal: context.signal })
-    if (!checkZero(bytes, kind, offset + at, context)) return
+async function checkLong(source: ByteSource, range: FreeRange, context: CheckContext): Promise<void> {
+  for (const { kind, start, end } of pieces([range], defaultWindow)) {
+    const bytes = await source.read(start, end - start, { signal: context.signal })
+    if (!checkZero(bytes, kind, start, context)) return
   }
 }

@@ -3,41 +3,39 @@ import type { Report } from '../../errors/index.js'
 import type { MetaValue } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { Header } from './header.js'
-import type { Tables } from './tables.js'
+import { pathOfValue } from './tables/records.js'
+import type { Tables } from './tables/tables.js'
 
 const noTensors = new Set(['i2', 'i1', 'u2', 'u1', 't2', 't1', 'bitset'])
 const noArrays = new Set(['u2', 'u1', 't2', 't1'])
 
 export function noteEngineLimits(
   { version, tables }: Header,
-  { tensors, metadata }: Tables,
+  { tensors, indexes, metadata }: Tables,
   values: ReadonlyMap<string, MetaValue>,
   report: Report,
 ): void {
   const note = (offset: number, path: string, message: string): void =>
     report.report(codes['engine-limits'], { offset, path, message })
-  const small = version === 2 && [...tensors.firsts].find(([dtype]) => noTensors.has(dtype.id))
-  if (small) {
-    const [dtype, position] = small
-    const message = `the engine of version 2 refuses files with tensors of ${dtype.id}`
-    note(tables.tensors.offset, tensors.pathOf(position, 'dtype'), message)
+  const noteFirst = (isRefused: (value: MetaValue) => boolean, message: string): void => {
+    const record = metadata.find(({ key }) => values.has(key) && isRefused(values.get(key)!))
+    if (record) note(record.value.start, pathOfValue(record.value), message)
   }
-  const find = (test: (value: MetaValue) => boolean) =>
-    metadata.find(({ key }) => {
-      const value = values.get(key)
-      return value !== undefined && test(value)
-    })
-  const bits = find((value) => value.type === 'bitset' && (version === 2 || value.bits > 8))
-  if (bits)
-    note(bits.offset, `metadata[${bits.index}].value`, `the engine of version ${version} cannot load this bitset`)
-  const odd = find((value) => value.type === 'ndarray' && value.value.byteLength % 8 !== 0)
-  if (odd) {
-    const message = 'the engine takes the padding of an array for data and cannot load this one'
-    note(odd.offset, `metadata[${odd.index}].value`, message)
+  const small = version === 2 ? tensors.findIndex(({ dtype }) => noTensors.has(dtype.id)) : -1
+  if (small >= 0) {
+    const message = `the engine of version 2 refuses files with tensors of ${tensors[small]!.dtype.id}`
+    note(tables.tensors.offset, `tensors[${indexes[small]}].dtype`, message)
   }
-  const packed = version === 2 && find((value) => value.type === 'ndarray' && noArrays.has(value.dtype.id))
-  if (packed) {
-    const message = 'the engine of version 2 refuses files with arrays of two bits or fewer, but for i2 and i1'
-    note(packed.offset, `metadata[${packed.index}].value`, message)
-  }
+  noteFirst(
+    (value) => value.type === 'bitset' && (version === 2 || value.bits > 8),
+    `the engine of version ${version} cannot load this bitset`,
+  )
+  noteFirst(
+    (value) => value.type === 'ndarray' && value.value.byteLength % 8 !== 0,
+    'the engine takes the padding of an array for data and cannot load this one',
+  )
+  noteFirst(
+    (value) => version === 2 && value.type === 'ndarray' && noArrays.has(value.dtype.id),
+    'the engine of version 2 refuses files with arrays of two bits or fewer, but for i2 and i1',
+  )
 }

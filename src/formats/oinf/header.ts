@@ -38,10 +38,11 @@ export async function readHeader(source: ByteSource, context: ReadContext): Prom
   const cursor = new Cursor(head, report, { extents: context.extents, path: ['header'] })
   const fields = fileHeader.read(cursor)
   type Key = keyof typeof fields & string
-  const details = (key: Key, message: string) => {
-    const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    return { offset: fileHeader.offsetOf(key), path: `header.${name}`, message }
-  }
+  const details = (key: Key, message: string) => ({
+    offset: fileHeader.offsetOf(key),
+    path: `header.${fileHeader.nameOf(key)}`,
+    message,
+  })
   const complain = (code: OinfCode, key: Key, message: string): void =>
     report.report(codes[code], details(key, message))
 

@@ -7,43 +7,51 @@ import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import {
   type Layout,
   type Model,
-  madeSlot,
   type OptionValues,
   type Slot,
   slotLength,
-  slotsMadeBy,
-  type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { byName } from '../../model/tensor-order.js'
 import { storedName } from './capabilities.js'
+import {
+  encodeIndex,
+  type MetadataEntry,
+  type Places,
+  placeSections,
+  type SizevarEntry,
+  type Tables,
+} from './encode-index.js'
+import { stow } from './metadata/stow.js'
+import { writeValue } from './metadata/values.js'
 import { escapeKey, escapeName, quantKey } from './names.js'
-import { whyQuantUnfit, writeQuant } from './quant.js'
-import { stow } from './stow.js'
+import { quantSizeOf, whyQuantUnfit, writeQuant } from './quant.js'
 import { aligned, alignment, versionOption } from './structs.js'
 import { dataSize, tagByDType } from './types.js'
-import { writeValue } from './values.js'
-import { type MetadataEntry, placeSections, type SizevarEntry, type Tables, writeIndex } from './write-index.js'
-import { type Measured, measureTensors, type TensorPlaces, tensorSlots } from './write-tensors.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
-  const { name } = options
-  const asked = askedVersion(options.extra, name)
-  const isQuantized = checkTensors(model, name)
+  const { name: file, align = alignment } = options
+  const asked = askedVersion(options.extra, file)
+  const isQuantized = checkTensors(model, file)
   const isV2 = model.format === 'oinf' && model.version === '2'
-  // 2 where it is needed or where the model comes from, and 1 for everybody else.
+  // 2 where it is needed or where the model comes from, otherwise 1.
   const version = asked ?? (isV2 || isQuantized ? 2 : 1)
-  const metadata = listMetadata(model, name)
-  if (version === 1 && isQuantized) {
-    for (const tensor of model.tensors)
-      if (tensor.quant) metadata.push(stowQuant(storedName(tensor), writeQuant(tensor.quant)))
-  }
+  const metadata = listMetadata(model, file)
+  const tensors = model.tensors.map((tensor) => ({ name: storedName(tensor), tensor }))
+  if (version === 1 && isQuantized)
+    for (const { name, tensor } of tensors) if (tensor.quant) metadata.push(stowQuant(name, writeQuant(tensor.quant)))
   const tables: Tables = {
-    sizevars: sortByName(listSizevars(model, name), 'sizevars', name),
-    metadata: sortByName(metadata, 'metadata', name),
+    version,
+    sizevars: sortByName(listSizevars(model, file), 'sizevars', file),
+    metadata: sortByName(metadata, 'metadata', file),
+    tensors: sortByName(tensors, 'tensors', file),
   }
-  const tensors = byName(model.tensors, storedName)
-  return { files: [{ name, slots: place(version, tables, tensors, options) }] }
+  if (!isPowerOfTwo(align) || align < alignment)
+    failWith(usageCodes.option, { file, message: `OINF aligns to 8 or a higher power of two, not to ${align}` })
+  const sections = placeSections(tables)
+  const places = placeValues(tables, sections.data, align)
+  const index = encodeIndex(tables, sections, places)
+  const slots = [...valueSlots(tables, places, index.byteLength)]
+  return { files: [{ name: file, slots: [{ kind: 'bytes', path: 'index', bytes: index }, ...slots] }] }
 }
 
 function askedVersion(extra: OptionValues | undefined, file: string): 1 | 2 | undefined {
@@ -116,65 +124,43 @@ function checkTensors({ tensors }: Model, file: string): boolean {
   return isQuantized
 }
 
-/** Gives every value its place and lists the slots in the order of the file. */
-function place(
-  version: 1 | 2,
-  tables: Tables,
-  tensors: readonly Tensor[],
-  { name: file, align = alignment }: WriteOptions,
-): Iterable<Slot> {
-  const measured = measureTensors(tensors, version, file)
-  if (!isPowerOfTwo(align) || align < alignment)
-    failWith(usageCodes.option, { file, message: `OINF aligns to 8 or a higher power of two, not to ${align}` })
-  const tensorBytes = measured.stretches.reduce((sum, length) => sum + length, 0)
-  const sections = placeSections(tables, tensorBytes)
-  const places = placeValues(tables, measured, sections.data, align)
-  const head = writeIndex(version, tables, sections, { ...places, tensorCount: tensors.length })
-  return slotsMadeBy(function* () {
-    yield { kind: 'bytes', path: 'index', bytes: head }
-    yield* tensorSlots(tensors, measured, version, places)
-    let reached = sections.tensors + tensorBytes
-    const padded = function* (offset: number, slot: Slot): Generator<Slot, void, void> {
-      if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
-      const length = slotLength(slot)
-      if (length > 0) yield slot
-      reached = offset + length
-    }
-    for (const [i, { value }] of tables.metadata.entries())
-      yield* padded(places.values[i]!, { kind: 'bytes', path: `metadata[${i}].value`, bytes: value.bytes })
-    for (const [i, { data: payload, quant }] of tensors.entries()) {
-      const quantAt = places.quant.get(i)
-      if (payload) yield* padded(places.data[i]!, { kind: 'payload', path: `tensors[${i}].data`, payload })
-      if (quantAt === undefined) continue
-      const length = measured.quantLengths.get(i)!
-      yield* padded(
-        quantAt,
-        madeSlot(`tensors[${i}].quant`, length, () => writeQuant(quant!)),
-      )
-    }
-    if (places.end > reached) yield { kind: 'zeros', path: 'padding', length: places.end - reached }
-  })
-}
-
-interface Places extends TensorPlaces {
-  readonly values: readonly number[]
-  readonly end: number
-}
-
 /** Where each value begins. An empty value takes no room, but has an offset. */
-function placeValues({ metadata }: Tables, { lengths, quantLengths }: Measured, start: number, align: number): Places {
+function placeValues({ version, metadata, tensors }: Tables, start: number, align: number): Places {
   let end = start
   const put = (length: number, to = alignment): number => {
     end = alignUp(end, to) + length
     return end - length
   }
   const values = metadata.map(({ value }) => put(value.bytes.byteLength))
-  const data = new Float64Array(lengths.length)
-  const quant = new Map<number, number>()
-  for (const [i, length] of lengths.entries()) {
-    if (length >= 0) data[i] = put(length, align)
-    const quantLength = quantLengths.get(i)
-    if (quantLength !== undefined) quant.set(i, put(quantLength))
+  const data: number[] = []
+  const quant: number[] = []
+  for (const { tensor } of tensors) {
+    data.push(tensor.data ? put(tensor.data.byteLength, align) : 0)
+    quant.push(tensor.quant && version === 2 ? put(quantSizeOf(tensor.quant)) : 0)
   }
-  return { values, data, quant, end: aligned(end) }
+  return { metadata: values, data, quant, end: aligned(end) }
+}
+
+/** The values in the order of the file, with zeros between them. */
+function* valueSlots(
+  { version, metadata, tensors }: Tables,
+  places: Places,
+  start: number,
+): Generator<Slot, void, void> {
+  let reached = start
+  const padded = function* (offset: number, slot: Slot): Generator<Slot, void, void> {
+    if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
+    const length = slotLength(slot)
+    if (length > 0) yield slot
+    reached = offset + length
+  }
+  for (const [i, { value }] of metadata.entries())
+    yield* padded(places.metadata[i]!, { kind: 'bytes', path: `metadata[${i}].value`, bytes: value.bytes })
+  for (const [i, { tensor }] of tensors.entries()) {
+    const { data, quant } = tensor
+    if (data) yield* padded(places.data[i]!, { kind: 'payload', path: `tensors[${i}].data`, payload: data })
+    if (quant && version === 2)
+      yield* padded(places.quant[i]!, { kind: 'bytes', path: `tensors[${i}].quant`, bytes: writeQuant(quant) })
+  }
+  if (places.end > reached) yield { kind: 'zeros', path: 'padding', length: places.end - reached }
 }

@@ -1,67 +1,61 @@
 // A defect of the reference encoder of version 2. It counts offsets as data 0, quantization 0, data 1, quantization 1 …, but writes all
 // data first and all quantization after them. So whenever a quantized tensor is followed by another tensor, the records point at
 // the wrong bytes. The sizes are right, and from them the real places follow.
-import type { ByteSource } from '../../bytes/index.js'
-import { collectingReport, type Finding } from '../../errors/index.js'
-import type { QuantParams } from '../../model/index.js'
-import { fetchRanges } from './blobs.js'
+import type { ByteSource, Range } from '../../bytes/index.js'
+import { collectingReport } from '../../errors/index.js'
+import type { QuantParams, Tensor } from '../../model/index.js'
+import { fetchRanges } from './free-space.js'
 import type { Header } from './header.js'
 import { readQuant } from './quant.js'
-import type { Range } from './records.js'
 import { aligned } from './structs.js'
-import type { Tables } from './tables.js'
-import type { TensorTable } from './tensor-table.js'
+import { rangeOfData } from './tables/records.js'
+import type { Tables } from './tables/tables.js'
 
-/** By the positions of the tensors. */
 export interface Placement {
   /** Where data begin, for tensors that have any. */
-  readonly offsets: Float64Array
-  readonly quants: ReadonlyMap<number, QuantParams>
+  readonly offsets: ReadonlyMap<Tensor, number>
+  readonly quants: ReadonlyMap<Tensor, QuantParams>
 }
 
 /** The real places, when the records are exactly what the defect makes of them and all quantization is valid there. */
 export async function findMisplaced(
   source: ByteSource,
   header: Header,
-  tables: Tables,
+  { metadata, tensors, quants: stated }: Tables,
   signal: AbortSignal | undefined,
 ): Promise<Placement | undefined> {
-  const { metadata, tensors } = tables
-  const start = metadata.reduce((end, value) => Math.max(end, aligned(value.offset + value.length)), header.offsetData)
-  if (!isCountedInTurn(tensors, start)) return undefined
+  const start = metadata.reduce((end, { value }) => Math.max(end, aligned(value.end)), header.offsetData)
+  if (!isCountedInTurn(tensors, stated, start)) return undefined
   let at = start
   const place = (length: number): Range => {
-    const offset = at
-    at = aligned(offset + length)
-    return { offset, length }
+    const placed = { start: at, end: at + length }
+    at = aligned(placed.end)
+    return placed
   }
-  const offsets = new Float64Array(tensors.tensors.length)
-  for (const [i, { data }] of tensors.tensors.entries()) if (data) offsets[i] = place(data.byteLength).offset
-  const stated = [...tensors.quants.values()]
-  const ranges = stated.map(({ length }) => place(length))
-  if (ranges.every(({ offset }, i) => offset === stated[i]!.offset)) return undefined
+  const offsets = new Map<Tensor, number>()
+  for (const tensor of tensors) if (tensor.data) offsets.set(tensor, place(tensor.data.byteLength).start)
+  const ranges = new Map([...stated].map(([tensor, range]) => [tensor, place(range.end - range.start)]))
+  if ([...ranges].every(([tensor, range]) => range.start === stated.get(tensor)!.start)) return undefined
   if (at > header.end) return undefined
 
-  const payloads = await fetchRanges(source, ranges, signal)
-  const quants = new Map<number, QuantParams>()
-  const findings: Finding[] = []
-  const report = collectingReport(source.name, findings)
-  for (const [i, position] of [...tensors.quants.keys()].entries()) {
-    const { shape } = tensors.tensors.at(position)!
-    const quant = readQuant(payloads[i]!, shape, { offset: ranges[i]!.offset, path: '' }, report)
+  const bytes = await fetchRanges(source, [...ranges.values()], signal)
+  const quants = new Map<Tensor, QuantParams>()
+  const report = collectingReport(source.name, [])
+  for (const [tensor, range] of ranges) {
+    const quant = readQuant(bytes.get(range)!, tensor.shape, { offset: range.start, path: '' }, report)
     if (!quant) return undefined
-    quants.set(position, quant)
+    quants.set(tensor, quant)
   }
   return { offsets, quants }
 }
 
 /** Whether the stated offsets are those of data and quantization in turn, without gaps. */
-function isCountedInTurn({ tensors, quants }: TensorTable, start: number): boolean {
+function isCountedInTurn(tensors: readonly Tensor[], quants: Tables['quants'], start: number): boolean {
   let at = start
-  for (const [i, { data }] of tensors.entries()) {
-    for (const range of [data?.origin, quants.get(i)]) {
-      if (range && range.offset !== at) return false
-      if (range) at = aligned(at + range.length)
+  for (const tensor of tensors) {
+    for (const range of [rangeOfData(tensor, 0), quants.get(tensor)]) {
+      if (range && range.start !== at) return false
+      if (range) at = aligned(range.end)
     }
   }
   return true

@@ -1,68 +1,58 @@
-// Reads what the records say: the tables from one end to the other, then the values that belong to the index (metadata and quantization). Tensor data
-// stay where they are.
-import { type ByteSource, defaultWindow } from '../../bytes/index.js'
-import { MovingWindow } from '../../bytes/moving-window.js'
+// Reads what the records say: the tables from one end to the other, then the values that belong to the index (metadata and quantization).
+// Tensor data stay where they are.
+import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import type { MetaValue, QuantParams, ReadContext } from '../../model/index.js'
-import {
-  checkZero,
-  type FreeRanges,
-  fetchRanges,
-  findFreeRanges,
-  newFreeRanges,
-  pushFree,
-  recordPadding,
-} from './blobs.js'
+import type { MetaValue, QuantParams, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { noteEngineLimits } from './engine-limits.js'
+import { checkZero, type FreeRange, fetchRanges, findFreeSpace, recordPadding, splitFree } from './free-space.js'
 import { type Header, readHeader } from './header.js'
+import { readValue } from './metadata/values.js'
 import { findMisplaced, type Placement } from './misplaced.js'
 import { readQuant } from './quant.js'
-import type { Range } from './records.js'
 import { fileHeader } from './structs.js'
-import { readTables, type Tables } from './tables.js'
-import { readValue } from './values.js'
+import { pathOfValue, rangeOfData, type ValueRange } from './tables/records.js'
+import { readTables, type Tables } from './tables/tables.js'
 
 /** What the records say, with the small values decoded. */
 export interface Parsed {
   readonly header: Header
   readonly tables: Tables
   readonly values: ReadonlyMap<string, MetaValue>
-  /** By the positions of the tensors. */
-  readonly quants: ReadonlyMap<number, QuantParams>
+  readonly quants: ReadonlyMap<Tensor, QuantParams>
   /** Unclaimed bytes of the data section. */
-  readonly free: FreeRanges
+  readonly free: readonly FreeRange[]
   /** Where data and quantization really are, in a file with the encoder's defect. */
   readonly placement: Placement | undefined
 }
 
 export async function parseFile(source: ByteSource, context: ReadContext): Promise<Parsed> {
+  const { limits, signal } = context
   const header = await readHeader(source, context)
-  checkBudget(header.indexEnd, context.limits.indexBytes, 'tables', fileHeader.offsetOf('offsetData'), context)
-  const window = new MovingWindow(source, header.indexEnd, context.signal)
-  await window.reach(0, Math.min(header.indexEnd, defaultWindow))
-  const tables = await readTables(source, window, header, context)
-  await checkIndexPadding(window, header, tables, context)
+  checkBudget(header.indexEnd, limits.indexBytes, 'tables', fileHeader.offsetOf('offsetData'), context)
+  const index = await source.read(0, header.indexEnd, { signal })
+  const tables = readTables(source, index, header, context)
+  checkIndexPadding(index, header, tables, context)
 
-  const quantized = tables.tensors.quants
-  const small: Range[] = [...tables.metadata, ...quantized.values()]
-  const total = small.reduce((sum, range) => sum + range.length, 0)
+  const { metadata } = tables
+  const small = [...metadata.map(({ value }) => value), ...tables.quants.values()]
+  const total = small.reduce((sum, { start, end }) => sum + end - start, 0)
   // Values that overlap could take far more memory than the file has bytes.
-  const budget = Math.min(context.limits.indexBytes, source.size)
+  const budget = Math.min(limits.indexBytes, source.size)
   checkBudget(total, budget, 'metadata and quantization', header.tables.metadata.offset, context)
-  const bytes = await fetchRanges(source, small, context.signal)
+  const bytes = await fetchRanges(source, small, signal)
 
   const values = new Map<string, MetaValue>()
   let refused = tables.refused
-  for (const [i, record] of tables.metadata.entries()) {
-    const value = readValue(bytes[i]!, record, context)
+  for (const record of metadata) {
+    const value = readValue(bytes.get(record.value)!, record, context)
     if (value) values.set(record.key, value)
     else refused++
   }
-  const payloads = bytes.slice(tables.metadata.length)
-  const { quants, placement } = await readQuants(source, header, tables, payloads, context)
-  const complete = refused + quantized.size - quants.size === 0
-  const free = findFreeRanges(tables.blobs, header.indexEnd, header.end, complete, context)
+  const { quants, placement } = await readQuants(source, header, tables, bytes, context)
+  const isComplete = refused + tables.quants.size - quants.size === 0
+  const data = { start: header.indexEnd, end: header.end }
+  const free = findFreeSpace(valuesIn(tables), data, isComplete, context)
   recordPadding(free, context)
   noteEngineLimits(header, tables, values, context.report)
   return { header, tables, values, quants, free, placement }
@@ -75,29 +65,17 @@ function checkBudget(wanted: number, limit: number, what: string, offset: number
 }
 
 /** After the header and after each table there may be up to 7 bytes of padding; more is a gap. */
-async function checkIndexPadding(
-  window: MovingWindow,
-  header: Header,
-  { ends }: Tables,
-  context: ReadContext,
-): Promise<void> {
-  const free = newFreeRanges()
+function checkIndexPadding(index: Uint8Array, header: Header, { ends }: Tables, context: ReadContext): void {
+  const free: FreeRange[] = []
   let reached = fileHeader.size
   for (const name of ['sizevars', 'metadata', 'tensors'] as const) {
     const section = header.tables[name]
     if (section.count === 0) continue
-    pushFree(free, reached, section.offset)
+    free.push(...splitFree({ start: reached, end: section.offset }))
     reached = ends.get(name) ?? section.end
   }
-  pushFree(free, reached, header.indexEnd)
-  for (const { kind, offset, length } of free) {
-    const end = offset + length
-    for (let at = offset, isClean = true; at < end && isClean; at += defaultWindow) {
-      const until = Math.min(at + defaultWindow, end)
-      await window.reach(at, until - at)
-      isClean = checkZero(window.from(at, until), kind, at, context)
-    }
-  }
+  free.push(...splitFree({ start: reached, end: header.indexEnd }))
+  for (const { kind, start, end } of free) checkZero(index.subarray(start, end), kind, start, context)
   recordPadding(free, context)
 }
 
@@ -105,18 +83,16 @@ async function readQuants(
   source: ByteSource,
   header: Header,
   tables: Tables,
-  payloads: readonly Uint8Array[],
+  bytes: ReadonlyMap<ValueRange, Uint8Array>,
   context: ReadContext,
 ): Promise<Pick<Parsed, 'quants' | 'placement'>> {
   const { report, extents } = context
-  const { tensors: table } = tables
-  const readAll = (to: ReadContext['report'], map?: ReadContext['extents']): Map<number, QuantParams> => {
-    const quants = new Map<number, QuantParams>()
-    let i = 0
-    for (const [position, { offset }] of table.quants) {
-      const place = { offset, path: table.pathOf(position, 'quant') }
-      const quant = readQuant(payloads[i++]!, table.tensors.at(position)!.shape, place, to, map)
-      if (quant) quants.set(position, quant)
+  const readAll = (to: ReadContext['report'], map?: ReadContext['extents']): Map<Tensor, QuantParams> => {
+    const quants = new Map<Tensor, QuantParams>()
+    for (const [tensor, range] of tables.quants) {
+      const place = { offset: range.start, path: pathOfValue(range) }
+      const quant = readQuant(bytes.get(range)!, tensor.shape, place, to, map)
+      if (quant) quants.set(tensor, quant)
     }
     return quants
   }
@@ -128,7 +104,21 @@ async function readQuants(
   if (!placement) return { quants: readAll(report), placement: undefined }
   const message =
     `data and quantization are not where the records say (here: ${wrong.message}). Everything fits when all data come first and all ` +
-    'quantization after them: the encoder of version 2 writes them in that order but counts offsets in another. `tare repair` mends it'
+    'quantization after them: the encoder of version 2 writes them in that order but counts offsets in another. `tare repair` fixes it'
   report.report(codes['quant-misplaced'], { offset: wrong.offset!, path: wrong.path!, message })
   return { quants: placement.quants, placement }
+}
+
+/** Everything that the records point at, but for values without bytes. */
+function valuesIn({ metadata, tensors, indexes, quants }: Tables): ValueRange[] {
+  const values: ValueRange[] = []
+  const add = (range: ValueRange | undefined): void => {
+    if (range && range.end > range.start) values.push(range)
+  }
+  for (const { value } of metadata) add(value)
+  for (const [i, tensor] of tensors.entries()) {
+    add(rangeOfData(tensor, indexes[i]!))
+    add(quants.get(tensor))
+  }
+  return values
 }

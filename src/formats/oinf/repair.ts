@@ -1,4 +1,4 @@
-// Mends files in which data and quantization are not where the records say.
+// Repairs files in which data and quantization are not where the records say.
 import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding, TareError } from '../../errors/index.js'
 import type { ReadContext, Repair, WriteOptions } from '../../model/index.js'
@@ -8,7 +8,7 @@ import type { Placement } from './misplaced.js'
 import { parseFile } from './parse.js'
 import { toModel } from './read.js'
 import { versionOption } from './structs.js'
-import type { TensorTable } from './tensor-table.js'
+import type { Tables } from './tables/tables.js'
 
 /** Undefined when the file is not damaged in this way, or in other ways too. */
 export async function repair(
@@ -22,7 +22,7 @@ export async function repair(
     const parsed = await parseFile(source, quiet)
     const { placement, tables } = parsed
     if (!placement) return undefined
-    const repaired = describe(tables.tensors, placement)
+    const repaired = describe(tables, placement)
     const model = toModel(source, parsed, quiet)
     const errors = findings.filter(({ severity }) => severity === 'error')
     if (errors.some(({ code }) => code !== codes['quant-misplaced'].code)) return undefined
@@ -35,12 +35,12 @@ export async function repair(
 }
 
 /** What was found elsewhere, with the names and places that the records have. */
-function describe({ tensors, quants }: TensorTable, { offsets }: Placement): string[] {
-  return tensors.flatMap(({ name, data }, i) => {
-    const offset = offsets[i]!
-    const isQuantized = quants.has(i)
-    if (!data || (offset === data.origin!.offset && !isQuantized)) return []
+function describe({ tensors, quants }: Tables, { offsets }: Placement): string[] {
+  return tensors.flatMap((tensor) => {
+    const offset = offsets.get(tensor)
+    const isQuantized = quants.has(tensor)
+    if (offset === undefined || (offset === tensor.data!.origin!.offset && !isQuantized)) return []
     const what = isQuantized ? 'data and quantization' : 'data'
-    return [`${what} of ${name}: found at 0x${offset.toString(16)} and placed where the record says`]
+    return [`${what} of ${tensor.name}: found at 0x${offset.toString(16)} and placed where the record says`]
   })
 }

@@ -5,7 +5,7 @@
 // Each table is a list of records, a record a string and fixed fields. Only the values (metadata values, tensor data, quantization)
 // and the sections start on multiples of 8. A tensor record is always 4 more than a multiple of 8 long, so every other one starts
 // between two multiples, and the padding of its name is counted from the name's own beginning, not from the file's.
-import { alignUp, raw, struct, u32, u64 } from '../../bytes/index.js'
+import { alignUp, raw, struct, u32, u64, wide } from '../../bytes/index.js'
 
 export const alignment = 8
 export const magic = Uint8Array.of(0x4f, 0x49, 0x4e, 0x46, 0)
@@ -34,13 +34,13 @@ export const fileHeader = struct({
 export const headerEnd = aligned(fileHeader.size)
 
 export const sizevarFields = struct({ value: u64 })
-export const metadataFields = struct({ valueType: u32, valueFlags: u32, valueNbytes: u64, valueOffset: u64 })
+export const metadataFields = struct({ valueType: u32, valueFlags: u32, valueNbytes: wide, valueOffset: wide })
 
 /** A tensor record: name, these, `ndim` dimensions of u64, then the ranges. */
 export const tensorFields = struct({ dtype: u32, ndim: u32, flags: u32 })
-export const dataFields = struct({ dataNbytes: u64, dataOffset: u64 })
+export const dataFields = struct({ dataNbytes: wide, dataOffset: wide })
 /** Only in version 2. */
-export const quantFields = struct({ quantNbytes: u64, quantOffset: u64 })
+export const quantFields = struct({ quantNbytes: wide, quantOffset: wide })
 
 export const hasData = 1
 export const hasQuant = 2

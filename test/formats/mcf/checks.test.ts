@@ -1,8 +1,8 @@
 // Every check fires on a file that has just that fault, and says where it is.
 import { describe, expect, it } from 'vitest'
 import { mcf } from '../../../src/formats/mcf/index.js'
-import { emptyModelInfo } from '../../../src/formats/mcf/model-info.js'
-import { encodeModelInfo } from '../../../src/formats/mcf/model-info-bytes.js'
+import { encodeModelInfo } from '../../../src/formats/mcf/model-info/encode.js'
+import { emptyModelInfo } from '../../../src/formats/mcf/model-info/model-info.js'
 import { MemorySource, openModel, TareError, text, verifySource } from '../../../src/index.js'
 import { fixtureBytes, presentCases } from '../../support/fixtures.js'
 import {
