@@ -66,21 +66,40 @@ export function layOutZip(
   }
 }
 
-/** A header as the pieces around its checksum, which is at `at`. It is made once, for both of them. */
+/** A part of a header, which is made when the first of its parts is asked for. */
+class HeaderPiece {
+  readonly kind = 'bytes'
+  readonly path: string
+  readonly length: number
+  readonly #header: () => Uint8Array
+  readonly #start: number
+
+  constructor(path: string, header: () => Uint8Array, start: number, end: number) {
+    this.path = path
+    this.length = end - start
+    this.#header = header
+    this.#start = start
+  }
+
+  get bytes(): Uint8Array {
+    return this.#header().subarray(this.#start, this.#start + this.length)
+  }
+}
+
+/** A header as the pieces around its checksum, which is at `at`. */
 function withChecksum(place: Placed, length: number, at: number, make: () => Uint8Array): ZipPiece[] {
   const path = `members[${JSON.stringify(place.name)}]`
-  let header: Uint8Array | undefined
-  const piece = (start: number, end: number): ZipPiece => ({
-    kind: 'bytes',
-    path,
-    length: end - start,
-    get bytes() {
-      header ??= make()
-      return header.subarray(start, end)
-    },
-  })
+  let made: Uint8Array | undefined
+  const header = (): Uint8Array => {
+    made ??= make()
+    return made
+  }
   const covers = [place.dataOffset, place.dataOffset + place.size] as const
-  return [piece(0, at), { kind: 'crc32', path: `${path}.crc32`, covers }, piece(at + 4, length)]
+  return [
+    new HeaderPiece(path, header, 0, at),
+    { kind: 'crc32', path: `${path}.crc32`, covers },
+    new HeaderPiece(path, header, at + 4, length),
+  ]
 }
 
 function* layOutTail(
