@@ -46,9 +46,7 @@ export const codes = defineCodes('gguf', {
   'tail-padding': error(
     'The last tensor is not filled up to the alignment: the file was cut, or its writer left it out. With --lenient it is read.',
   ),
-  'tail-padding-taken': warning(
-    'The last tensor is not filled up to the alignment; llama.cpp does not load the file.',
-  ),
+  'tail-padding-taken': warning('The last tensor is not filled up to the alignment; llama.cpp does not load the file.'),
   'trailing-bytes': warning('There are bytes after the last tensor that belong to none.'),
   padding: warning('Padding is not zero: something may be hidden there.'),
   'byte-order-type': warning(
