@@ -36,3 +36,9 @@ export function shownDims(shape: Shape): readonly Dim[] {
 
 /** `[2, 3]` */
 export const formatDims = (shape: Shape): string => `[${shownDims(shape).join(', ')}]`
+
+/** The shape of the tensor before, where that is the same: one list then serves both, which saves time and memory in a long row of tensors. */
+export function sharedShape(shape: readonly number[], before: Tensor | undefined): readonly number[] {
+  const isSame = before?.shape.length === shape.length && shape.every((dim, i) => dim === before.shape[i])
+  return isSame ? before.shape : shape
+}

@@ -54,7 +54,7 @@ function fitPacked(tensor: Tensor, encoding: DType): Fit<Tensor> {
   return fit.fits ? { fits: true, as: unpacked, reason: `the packed bytes are ${encoding.id}` } : fit
 }
 
-/** The same codes and scales, in other places. */
+/** The same codes and scales in the layout of ggml. */
 function fitRepacked(tensor: Tensor): Fit<Tensor> {
   const fit = fitTensor(tensor)
   return fit.fits ? { fits: true, as: tensor, reason: `the same codes as ${tensor.dtype.id}` } : fit
@@ -71,7 +71,7 @@ export function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
   return fitValue(value)
 }
 
-/** What takes the place of numbers that GGUF has no type for. */
+/** The types that stand in for numbers that GGUF has no type for. */
 const widerTypes: ReadonlyMap<string, 'f32' | 'u8' | 'i8'> = new Map([
   ...['f16', 'bf16', 'f8_e5m2'].map((type) => [type, 'f32'] as const),
   ...['u4', 'u2', 'u1'].map((type) => [type, 'u8'] as const),
@@ -124,12 +124,12 @@ export const writeCapabilities: WriteCapabilities = {
   notes: notesOn,
 }
 
-/** What the reference of AERO notes in files that it makes of GGUF files. */
+/** The reference of AERO notes here that a file was made from GGUF. */
 const sourceKey = 'source_format'
 
 /**
- * The same for one model. The reference's converter to AERO keeps dimensions as GGUF has them, fastest first; on the way back they must not
- * be turned round a second time. Blocks show whether the note can be believed: their rows are whole only one way round.
+ * The same for one model. The reference's converter to AERO keeps dimensions in GGUF's order, innermost first; on the way back they must not
+ * be reversed again. Blocks show whether the note is right: only in one order are their rows whole.
  */
 export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
   const isQuantized = tensors.some(({ dtype, encoding }) => (encoding ?? dtype).kind === 'block')

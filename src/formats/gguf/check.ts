@@ -1,4 +1,4 @@
-// What is not needed to open a file: the texts and booleans inside arrays, and padding, which should be zero.
+// Checks that opening a file does not need: the texts and booleans inside arrays, and padding, which should be zero.
 import { decodeUtf8 } from '../../bytes/index.js'
 import type { CheckContext, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'

@@ -6,7 +6,7 @@ import { slackOption } from './slack.js'
 import { magic } from './structs.js'
 
 const extension = '.gguf'
-/** The part of a model that turns images or sound into tokens, and statistics for quantizing, are published beside it. */
+/** Files that are published beside a model: the part that turns images or sound into tokens, and statistics for quantizing. */
 const helpers = /(^|[-_.])(mmproj|imatrix)(?=[-_.])/i
 
 export const gguf: Format = {
@@ -23,7 +23,7 @@ export const gguf: Format = {
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'
   },
 
-  /** The only file, or the first of the only set; what goes with a model does not count beside it. */
+  /** The only file, or the first of the only set, not counting those helpers. */
   mainFile(names) {
     const files = names.filter((name) => name.toLowerCase().endsWith(extension))
     const mains = files.filter((name) => (parseShardName(name)?.no ?? 0) === 0)

@@ -1,12 +1,12 @@
-// The data of a GGUF file begins right behind the index, at the next multiple of the alignment: nothing in the format says otherwise, so
-// room for a longer index is an entry that holds nothing. Programs pass over keys that they do not know. In the model it is no metadata.
+// The data of a GGUF file begins at the first multiple of the alignment after the index, so room for a longer index must be inside it: an
+// entry of zeros, under a key that other programs ignore. In the model it is a part, not metadata.
 import type { Metadata, MetaValue, Model, Part } from '../../model/index.js'
 
 export const slackKey = 'tare.slack'
 export const slackOption = 'header-slack'
 const slackKind = 'gguf.slack'
 
-/** What the entry takes beside its zeros: length of the key, key, type, type of the items, count. */
+/** What the entry takes in addition to its zeros: length of the key, key, type, type of the items, count. */
 export const fillerOverhead = 8 + slackKey.length + 4 + 4 + 8
 
 export const filler = (length: number): MetaValue => ({

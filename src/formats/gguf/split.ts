@@ -40,7 +40,7 @@ function wholeNumber(value: MetaValue | undefined): number | undefined {
 export const withoutSplitKeys = (metadata: Metadata): Metadata =>
   new Map([...metadata].filter(([key]) => !allSplitKeys.has(key)))
 
-/** Whether what a file says about its place can be, and is what its name says. */
+/** Whether the place that a file states is possible, and agrees with its name. */
 export function isPlaceRight({ source }: GgufFile, { no, count }: Place, { report }: ReadContext): boolean {
   const named = parseShardName(source.name)
   const isOther = named !== undefined && (named.no !== no || named.count !== count)
@@ -86,7 +86,7 @@ export async function readSet(
   }
 }
 
-/** What an absent file held, nothing else says; only how many tensors are not in the others. */
+/** Nothing says what was in an absent file, only how many tensors the others do not have. */
 function sayLost(missing: number, files: readonly GgufFile[], { tensors }: Place, { onLost }: ReadContext): void {
   const held = files.reduce((sum, file) => sum + file.tensors.length, 0)
   const which = missing === 1 ? 'a file of the set is' : `${missing} files of the set are`
@@ -111,7 +111,7 @@ async function openShard(
     if (!first.sibling) throw new Error('this kind of input has no files beside it')
     source = await first.sibling(name)
     const own = report.forFile(source.name)
-    // What is wrong with a file that can be left out is the reason for leaving it out, and no error of the set.
+    // In lenient mode a file that cannot be read is left out, so its errors are the reason for that and not errors of the set.
     return await readFile(source, { ...context, report: lenient && !context.onLost ? throwing(own) : own })
   } catch (error) {
     await source?.close()
@@ -154,7 +154,7 @@ function checkTensors(files: readonly GgufFile[], { tensors }: Place, { report }
   }
 }
 
-/** The model that one file or a whole set is; `isSet` also where only one file of a set is left. */
+/** The model of one file or of a set. `isSet` is also true where only one file of a set is left. */
 export function modelOf(files: readonly GgufFile[], isSet = files.length > 1): Model {
   const [first] = files
   const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => [...file.tensors]) : first!.tensors

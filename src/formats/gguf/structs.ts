@@ -30,7 +30,7 @@ export const architectureKey = 'general.architecture'
 export const quantizationVersionKey = 'general.quantization_version'
 export const alignmentKey = 'general.alignment'
 export const defaultAlignment = 32
-/** More would only blow up files, or make sums overflow in other readers. */
+/** A larger one would only inflate files, or make sums overflow in other readers. */
 export const maxAlignment = 1 << 20
 
 /** The number that `general.alignment` stands for; undefined for values that it may not have. */

@@ -1,5 +1,5 @@
-// Payloads of big-endian files, turned to little-endian while they are read. Plain elements are swapped whole. In a block only the numbers
-// of more than one byte are: codes are bytes and lie as everywhere.
+// Payloads of big-endian files, turned to little-endian while they are read. Plain elements are swapped as a whole. In a block only the
+// numbers of more than one byte are swapped; codes are single bytes.
 import { checkRange } from '../../bytes/index.js'
 import { type GgmlType, wideNumbers } from '../../dtypes/ggml/index.js'
 import { lazyPayload, type Payload } from '../../model/index.js'

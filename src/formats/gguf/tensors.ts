@@ -1,8 +1,9 @@
 // The tensors of one file. An entry gives name, dimensions (innermost first: the reverse of a row-major shape), type and an offset that
 // counts from the start of the data. The data starts at the first multiple of the alignment after the index, and each tensor is filled up
 // to the alignment, also the last.
-import { countElements, decodeUtf8, maxSafe, type Range, sizeAt } from '../../bytes/index.js'
+import { countElements, decodeUtf8, maxSafe, sizeAt } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
+import { sharedShape } from '../../model/dims.js'
 import { rangePayload, type Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { numberAt } from './parse-index.js'
@@ -34,12 +35,20 @@ export function readTensors(starts: readonly number[], file: TensorFile): Pick<G
     const name = checkName(info, i, entries, file)
     const type = checkType(info, i, file)
     const shape = checkShape(info, i, type, file)
-    const range = name !== undefined && type && shape && checkRange(info, i, type, shape, file)
-    if (!range) continue
-    const stored = rangePayload(source, Math.min(range.start, source.size), range.end - range.start)
+    if (name === undefined || !type || !shape) continue
+    const place = checkPlace(name, info, i, type, shape, file)
+    if (!place) continue
+    const stored = rangePayload(source, Math.min(place.start, source.size), place.end - place.start)
     const data = file.encoding.littleEndian ? stored : toLittleEndian(stored, type)
-    tensors.push({ name, dtype: type.dtype, shape, order: 'row', role: 'weight', data })
-    places.push({ start: range.start, end: range.end, name, entry: i })
+    tensors.push({
+      name,
+      dtype: type.dtype,
+      shape: sharedShape(shape, tensors.at(-1)),
+      order: 'row',
+      role: 'weight',
+      data,
+    })
+    places.push(place)
   }
   return { tensors, padding: starts.length > 0 ? checkPlaces(places, starts, file) : checkRest(file) }
 }
@@ -94,13 +103,14 @@ const isSafe = (shape: readonly (number | bigint)[]): shape is readonly number[]
   shape.every((dim) => typeof dim === 'number')
 
 /** Where the data of a tensor lies: on a multiple of the alignment, and inside the file. */
-function checkRange(
+function checkPlace(
+  name: string,
   info: TensorInfo,
   i: number,
   type: GgmlType,
   shape: readonly number[],
   file: TensorFile,
-): Range | undefined {
+): Place | undefined {
   const { window, dataStart, alignment, encoding, context } = file
   const { offset } = info
   const size = type.dtype.byteLength(shape)
@@ -113,7 +123,7 @@ function checkRange(
   if (typeof offset === 'bigint' || offset + size > dataSize) {
     const message = `it takes ${size} bytes from ${offset} on, but the data has ${dataSize}`
     say(codes['past-end'], i, 'offset', info.start, message, file)
-    context.onLost?.({ subject: 'tensor', name: info.name, length: size, reason: message })
+    context.onLost?.({ subject: 'tensor', name, length: size, reason: message })
     return undefined
   }
   if (offset % alignment !== 0) {
@@ -121,10 +131,10 @@ function checkRange(
     return undefined
   }
   if (!encoding.littleEndian && !isOrderAgreed(type)) {
-    const message = `${JSON.stringify(info.name)} is ${type.name}, whose blocks no other program writes in this byte order`
+    const message = `${JSON.stringify(name)} is ${type.name}, whose blocks no other program writes in this byte order`
     say(codes['byte-order-type'], i, 'type', info.start, message, file)
   }
-  return { start: dataStart + offset, end: dataStart + offset + size }
+  return { start: dataStart + offset, end: dataStart + offset + size, name, entry: i }
 }
 
 /** An entry that the parser has stepped over. */

@@ -13,7 +13,7 @@ import { arrayCodes as codes } from './codes.js'
 
 export const dataLength = ({ shape, itemSize }: NpyHeader): number => elementsIn(shape)! * itemSize
 
-/** Compares the elements with the `size` of everything there is. Returns what is missing, where that is so, in words. */
+/** Whether the elements end with the file or member, which has `size` bytes. Returns what is missing, in words, or undefined. */
 export function checkLength(header: NpyHeader, size: number, report: Report): string | undefined {
   const { dataOffset, shape, descr } = header
   const length = dataLength(header)

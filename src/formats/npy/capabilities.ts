@@ -5,7 +5,7 @@ import { npyDescription } from '../../wire/npy/header.js'
 import { maxNameBytes } from '../../wire/zip/structs.js'
 import { extension, foreignDescr, unreadKind } from './names.js'
 
-/** NumPy 2 has no more dimensions than that. */
+/** The limit of NumPy 2. */
 const maxDimensions = 64
 
 function fitArray(tensor: Tensor): Fit<Tensor> {
@@ -31,7 +31,7 @@ const nothingElse: Pick<WriteCapabilities, 'metadata' | 'part' | 'order' | 'shar
   shards: false,
 }
 
-/** An NPY file has no names; its own stands for that of the array. */
+/** An NPY file has no place for a name; the file's own name takes its place. */
 function fitNameless(tensor: Tensor): Fit<Tensor> {
   const fit = fitArray(tensor)
   return fit.fits && !tensor.isNamedByFile

@@ -23,7 +23,7 @@ export const ownNpzCodes = defineCodes('npz', {
   'duplicate-name': error('Two members stand for an array of the same name.'),
 })
 
-/** Those of the archive and its own; the same key occurs in both, so they are listed by their full name. */
+/** Of the archive and of NPZ itself. Both have a `duplicate-name`, so the keys are the full codes. */
 export const npzCodes: CodeTable = Object.fromEntries(
   [...Object.values(zipCodes), ...Object.values(ownNpzCodes)].map((code) => [code.code, code]),
 )

@@ -23,36 +23,35 @@ export async function layoutFile(model: Model, options: WriteOptions): Promise<L
     const message = `there are ${model.tensors.length} tensors, an NPY file holds one; choose it with --only, or write .npz`
     failWith(arrayCodes['one-array'], { file: options.name, path: 'tensors', message })
   }
-  return { files: [{ name: options.name, slots: arraySlots(tensor, '', new KnownHeaders()) }] }
+  return { files: [{ name: options.name, slots: arraySlots(tensor, '', headerOf(tensor)) }] }
 }
 
 function headerOf(tensor: Tensor): Uint8Array {
   const { dtype, shape, order } = tensor
-  // What has one dimension is the same in both orders; NumPy then writes that it is not Fortran's.
+  // One dimension is the same in both orders; NumPy then writes fortran_order False.
   return npyHeaderOf(npyDescription(dtype.id) ?? foreignDescr(tensor)!, shape, order === 'column' && shape.length > 1)
 }
 
-/** Headers by what they say: a model has few types and shapes, however many tensors it has. */
-class KnownHeaders {
-  readonly #known = new Map<string, Uint8Array>()
-
-  of(tensor: Tensor): Uint8Array {
+/** Makes headers, and keeps them: a model has many tensors, but few types and shapes. */
+function headerMaker(): (tensor: Tensor) => Uint8Array {
+  const made = new Map<string, Uint8Array>()
+  return (tensor) => {
     const { dtype, shape, order } = tensor
     const key = `${dtype.id} ${foreignDescr(tensor)} ${order} ${shape.join()}`
-    const known = this.#known.get(key)
+    const known = made.get(key)
     if (known) return known
+    if (made.size >= maxKept) made.clear()
     const header = headerOf(tensor)
-    if (this.#known.size >= maxKnown) this.#known.clear()
-    this.#known.set(key, header)
+    made.set(key, header)
     return header
   }
 }
 
-const maxKnown = 1024
+const maxKept = 1024
 
-function arraySlots(tensor: Tensor, prefix: string, headers: KnownHeaders): Slot[] {
+function arraySlots(tensor: Tensor, prefix: string, header: Uint8Array): Slot[] {
   return [
-    { kind: 'bytes', path: `${prefix}header`, bytes: headers.of(tensor) },
+    { kind: 'bytes', path: `${prefix}header`, bytes: header },
     { kind: 'payload', path: `${prefix}data`, payload: tensor.data! },
   ]
 }
@@ -75,29 +74,27 @@ export async function layoutArchive(model: Model, options: WriteOptions): Promis
   const { tensors } = model
   const { comment, member } = stowageOf(model)
   const others = [...otherMembers(model), ...(member ? [member] : [])]
-  const headers = new KnownHeaders()
+  const headerFor = headerMaker()
+  const sizeOf = (tensor: Tensor): number => headerFor(tensor).byteLength + tensor.data!.byteLength
   const otherAt = (i: number): Content => others[i - tensors.length]!
   const members: NewMembers = {
     count: tensors.length + others.length,
-    nameAt: (i) => (i < tensors.length ? tensors.at(i)!.name + extension : otherAt(i).name),
-    sizeAt: (i) => (i < tensors.length ? arraySize(tensors.at(i)!, headers) : otherAt(i).size),
+    nameAt: (i) => (i < tensors.length ? tensors[i]!.name + extension : otherAt(i).name),
+    sizeAt: (i) => (i < tensors.length ? sizeOf(tensors[i]!) : otherAt(i).size),
   }
   const archive = layOutZip(members, alignment, comment)
   const slots = slotsMadeBy(function* () {
     for (let i = 0; i < members.count; i++) {
       for (const piece of archive.head(i)) yield slotOf(piece)
       if (i >= tensors.length) yield* otherAt(i).slots
-      else yield* arraySlots(tensors.at(i)!, `members[${JSON.stringify(members.nameAt(i))}].`, headers)
+      else yield* arraySlots(tensors[i]!, `members[${JSON.stringify(members.nameAt(i))}].`, headerFor(tensors[i]!))
     }
     for (const piece of archive.tail()) yield slotOf(piece)
   })
   return { files: [{ name: options.name, slots }] }
 }
 
-const arraySize = (tensor: Tensor, headers: KnownHeaders): number =>
-  headers.of(tensor).byteLength + tensor.data!.byteLength
-
-/** What has no other place lies in the comment of the archive, which NumPy does not look at, or in a member when it is too long for that. */
+/** What no array can hold goes into the comment of the archive, which NumPy ignores, or into a member when it is too long for that. */
 function stowageOf({ metadata }: Model): { readonly comment?: Uint8Array; readonly member?: Content } {
   const value = metadata.get(stowageKey)
   if (value?.type !== 'str') return {}
@@ -107,7 +104,7 @@ function stowageOf({ metadata }: Model): { readonly comment?: Uint8Array; readon
   return { member: { name: stowageFile, size: bytes.byteLength, slots: [{ kind: 'bytes', path, bytes }] } }
 }
 
-/** Members that are no arrays, of an archive that is written again. */
+/** Members that are not arrays, of an archive that is written again. */
 function otherMembers({ parts }: Model): Content[] {
   return parts.flatMap(({ kind, name, data }) => {
     if (kind !== memberKind || name === undefined || !data) return []

@@ -1,16 +1,16 @@
-// What things are called, here and in files.
+// Names that reading and writing share.
 import { packed } from '../../dtypes/index.js'
 import { stowageKey, type Tensor } from '../../model/index.js'
 
 export const extension = '.npy'
-/** The member that holds what other formats had no array for. */
+/** The member for what no array can hold. */
 export const stowageFile = `${stowageKey}.json`
-/** A part that is a member of an archive and no array. */
+/** A part: a member of an archive that is not an array. */
 export const memberKind = 'npz.member'
-/** A part that is an array which cannot be read. It belongs to programs that can. */
+/** A part: an array that tare cannot read, for programs that can. */
 export const unreadKind = 'npz.unread'
 
-/** The `descr` that a tensor has in a file, or undefined when NumPy has none for it. */
+/** The `descr` of a tensor whose elements are of a type that only NumPy has. */
 export function foreignDescr(tensor: Tensor): string | undefined {
   const descr = tensor.dtype === packed ? tensor.extra?.descr : undefined
   return typeof descr === 'string' ? descr : undefined

@@ -1,4 +1,4 @@
-// The members of an NPZ file as tensors and parts. An array that cannot be read does not keep the others from being read.
+// The members of an NPZ file as tensors and parts. An array that cannot be read is left out; the others are read.
 import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import { type Code, type Details, type Finding, findingOf, type Report, TareError } from '../../errors/index.js'
 import type { Part, ReadContext, Tensor } from '../../model/index.js'
@@ -80,7 +80,7 @@ export class Contents {
     }
   }
 
-  /** Goes on without the arrays that cannot be read, and says so. Where there are no others, there is nothing to go on with. */
+  /** Reports the arrays that were left out. When no other is there, the first error is thrown. */
   tellUnread(): void {
     const { report, onLost } = this.#context
     const [first] = this.#unread
@@ -178,7 +178,7 @@ const arrayName = (member: ZipMember): string =>
   isNamed(member) ? member.name.slice(0, -extension.length) : member.name
 
 const arrayCodes = new Set(Object.values(npyCodes).map(({ code }) => code))
-/** The archive gave all bytes of the member, and they are no array that can be read. */
+/** Whether the error is about the array and not about the archive around it. */
 const isAboutArray = ({ code }: TareError): boolean => arrayCodes.has(code)
 
 /** Where the header ends, going by its length field. */
@@ -205,7 +205,7 @@ function placed(report: Report, member: ZipMember): Report {
   }
 }
 
-/** Whatever is wrong with an array ends the reading of it, and is told by the caller, which goes on without it. */
+/** Throws the first error of an array. The caller leaves the array out and reports why. */
 function endingWithErrors(report: Report): Report {
   const fail = (code: Code, details: Details): never => {
     throw new TareError(findingOf(code, details, report.file))

@@ -42,7 +42,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   return { model, check: (checking) => checkMembers({ source, members, tensorsIn }, checking) }
 }
 
-/** A member takes its header on top of the elements, which only the member itself could tell. */
+/** The size of a lost member is told in words: how much of it was header, only the member itself could say. */
 const lostMember =
   (onLost: NonNullable<ReadContext['onLost']>): NonNullable<ZipContext['onLost']> =>
   (member, reason) => {
@@ -57,7 +57,7 @@ const lostMember =
     })
   }
 
-/** What other formats had no array for lies in the archive's comment, or in a member of its own when it is long. */
+/** What no array could hold is in the archive's comment, or in a member of its own when it is long. */
 async function readStowage(
   source: ByteSource,
   { members, comment }: ZipArchive,

@@ -1,4 +1,4 @@
-// What can be said about the weights themselves: safetensors has no checksums, so only booleans have values that cannot be.
+// Checks of the elements. safetensors has no checksums, so all that can be wrong is a boolean that is neither 0 nor 1.
 import { defaultWindow } from '../../bytes/index.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'

@@ -1,6 +1,6 @@
 import { decodeLossy } from '../../bytes/index.js'
 
-/** How far to look for the beginning of an index's weight map. */
+/** The weight map of an index begins within this many bytes. */
 export const headSize = 65_536
 
 /** JSON text that mentions a weight map of safetensors files near its beginning, or lists metadata first. */

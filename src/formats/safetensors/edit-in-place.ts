@@ -1,4 +1,4 @@
-// The header's length counts the spaces behind its JSON, so a header that is no longer than the old one leaves the data where it is.
+// The length of the header includes the spaces after its JSON, so new JSON that is no longer than the old header leaves the data in place.
 import { type FileLayout, type Model, rangePayload, type Tensor, type WriteOptions } from '../../model/index.js'
 import { encodeHeader, headerLength, headerSlots } from './encode-header.js'
 import { storedMetadata } from './index-metadata.js'

@@ -1,6 +1,5 @@
-// The index of a set has metadata of its own. A single file has no index, so there it is the JSON text of one metadata entry: the set that
-// the model came from, or goes to, has it back.
-
+// The index of a set has metadata of its own. A single file has no index; there they are kept as the JSON text of one metadata entry, from
+// which a set gets them back.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { toPlainJson } from '../../content/plain-json.js'
 import { strictReport, TareError } from '../../errors/index.js'
@@ -34,7 +33,7 @@ export function withIndexMetadata(model: Model): Model {
   return { ...model, metadata, parts: [...model.parts, indexMetadataPart(value)] }
 }
 
-/** Undefined for everything but an object: the entry is then one like any other. */
+/** Undefined for anything but an object: then the entry is ordinary metadata. */
 function parseObject(json: string): JsonValue | undefined {
   try {
     const value = parseJson(encodeUtf8(json), strictReport(indexMetadataKey), { path: indexMetadataKey })

@@ -16,7 +16,7 @@ import { encodeHeader, headerLength, headerSlots } from './encode-header.js'
 import { indexMetadataOf, storedMetadata } from './index-metadata.js'
 import { maxHeaderLength, prefix, slackOption } from './structs.js'
 
-/** Files that belong to the model arrive here only when the output is a directory of its own. */
+/** Companions of the model are here only when the output is a directory of its own. */
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const { files } = layoutWeights(model, options)
   return { files: [...files, ...layoutCompanions(model)] }

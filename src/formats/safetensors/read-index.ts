@@ -37,7 +37,7 @@ function mergeMetadata(shards: ReadonlyMap<string, Opened>, { report }: ReadCont
   return merged
 }
 
-/** What the index says beside the map, so that writing a set keeps it. The total size is computed again. */
+/** The other metadata of the index, so that writing a set keeps them. The total size is computed again. */
 function indexPart(root: JsonObject): Part[] {
   const metadata = root.get('metadata')
   if (!(metadata instanceof Map)) return []

@@ -16,6 +16,7 @@ import {
 } from '../../bytes/index.js'
 import { withCompanions } from '../../content/companions.js'
 import { type Report, strictReport } from '../../errors/index.js'
+import { sharedShape } from '../../model/dims.js'
 import {
   type MetaValue,
   type Model,
@@ -151,12 +152,6 @@ function refuse(name: string, offset: number, problem: Problem, { report, onLost
   const { code, field, message, length } = problem
   report.report(codes[code], { offset, path: `${entryPath(name)}.${field}`, message })
   onLost?.({ subject: 'tensor', name, length, reason: message })
-}
-
-/** Neighbours often have the same shape, and then the same list: that saves a tenth of the time. */
-function sharedShape(shape: readonly number[], before: Tensor | undefined): readonly number[] {
-  const isSame = before?.shape.length === shape.length && shape.every((dim, i) => dim === before.shape[i])
-  return isSame ? before.shape : shape
 }
 
 /** In order of offset, each tensor must begin where those before it end. */

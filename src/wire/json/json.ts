@@ -60,7 +60,7 @@ function toNumber(token: string): number | bigint {
   return BigInt(token)
 }
 
-/** How messages call a value: what is short as it stands, of what is long its kind. */
+/** A value in a message: itself when it is short, its kind when it is long. */
 export function describeJson(node: JsonNode): string {
   if (typeof node === 'string') return JSON.stringify(node.length > maxShown ? `${node.slice(0, maxShown)}…` : node)
   if (Array.isArray(node)) return node.length === 0 ? 'an empty list' : 'a list'

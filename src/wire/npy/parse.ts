@@ -35,7 +35,7 @@ export async function readNpyHeader(source: ByteSource, report: Report, signal?:
   return parseNpyHeader(await source.read(0, Math.min(source.size, npyHeadSize), { signal }), report)
 }
 
-/** `head` is the beginning of the file: `npyHeadSize` bytes, or all that there is. */
+/** `head` is the beginning of the file: `npyHeadSize` bytes, or the whole file if that is shorter. */
 export function parseNpyHeader(head: Uint8Array, report: Report): NpyHeader {
   const truncated = (wanted: number, path: string): never =>
     report.fail(codes.truncated, {
@@ -181,9 +181,9 @@ class HeaderText {
 function parseType(value: PythonValue, text: HeaderText): ElementType & Pick<NpyHeader, 'fields'> {
   if (value.kind !== 'list' && value.kind !== 'tuple') return parseElementType(value, text, 'header.descr')
   const { fields, itemSize } = parseRecordType(value, text)
-  const descr = `records of ${fields.map(({ name, descr }) => `${name} ${descr}`).join(', ')}`.slice(0, longestShown)
+  const descr = `records of ${fields.map(({ name, descr }) => `${name} ${descr}`).join(', ')}`.slice(0, maxShown)
   return { descr, dtype: undefined, itemSize, bigEndian: false, fields }
 }
 
 /** A record can have a thousand fields. */
-const longestShown = 200
+const maxShown = 200

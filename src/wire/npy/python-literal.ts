@@ -1,4 +1,4 @@
-// Python literals as they stand in NPY headers: dictionaries, tuples, lists, strings, integers, floats, True, False and None. Nothing is
+// Python literals, as NPY headers use them: dictionaries, tuples, lists, strings, integers, floats, True, False and None. Nothing is
 // evaluated: a name, a call or an operator is a syntax error.
 
 export type PythonValue =
@@ -43,7 +43,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 }
 const hexEscapes: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
-/** The one literal that the text consists of; blanks may stand around it. */
+/** The text is one literal, with blanks around it at most. */
 export function parsePythonLiteral(text: string, options: LiteralOptions = {}): PythonValue {
   let at = 0
 

@@ -1,5 +1,5 @@
 // Record types of NPY headers: a list of fields, `[('x', '<f4'), ('y', '<i2', (3,))]`. A field is a name, a type and perhaps a shape; the
-// type can be a record itself. Fields lie behind each other; where a record has gaps, they are fields without a name.
+// type can be a record itself. Fields follow each other without space; a gap in a record is a field without a name.
 import { countElements, toSafe } from '../../bytes/index.js'
 import { npyHeaderCodes as codes } from './codes.js'
 import type { PythonValue } from './python-literal.js'
@@ -80,7 +80,7 @@ function parseShape(value: PythonValue, text: TypeText): number[] {
   })
 }
 
-/** The same type in every place of a shape. */
+/** A type that is repeated for every element of a shape. */
 function repeated({ fields, itemSize }: RecordType, shape: readonly number[], at: number, text: TypeText): RecordType {
   const count = shape.includes(0) ? 0 : countElements(shape)
   const size = (count ?? Number.POSITIVE_INFINITY) * itemSize

@@ -3,7 +3,7 @@ import type { Code } from '../../errors/index.js'
 import { npyHeaderCodes as codes } from './codes.js'
 import type { PythonValue } from './python-literal.js'
 
-/** The text that a type stands in: it knows where in the file its errors are. */
+/** The header text around a type; it turns a position into an offset of the file. */
 export interface TypeText {
   fail(code: Code, at: number, path: string, message: string): never
 }
@@ -35,7 +35,7 @@ const numbers: Readonly<Record<string, string>> = {
   c16: 'c128',
 }
 
-/** What NumPy never writes, but takes for the same: letters of C's types, and names. Whatever depends on the machine is left out. */
+/** Spellings that NumPy reads but never writes: letters of C's types, and names. Those that depend on the machine are left out. */
 const aliases: Readonly<Record<string, string>> = {
   ...{ '?': 'b1', b: 'i1', B: 'u1', h: 'i2', H: 'u2', i: 'i4', I: 'u4', q: 'i8', Q: 'u8' },
   ...{ e: 'f2', f: 'f4', d: 'f8', F: 'c8', D: 'c16' },
@@ -80,7 +80,7 @@ function foreignSize(kind: string): number | undefined {
   return letter === 'U' ? Number(digits) * 4 : Number(digits)
 }
 
-/** Such a type in words. */
+/** One of those types in words. */
 export function foreignTypeName(descr: string): string {
   const [, letter = '', size = '', unit = ''] = /^[<>|=]?([A-Za-z])([0-9]*)(.*)$/s.exec(descr) ?? []
   switch (letter) {
