@@ -15,9 +15,9 @@ const maxRank = 32
 function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (!tensor.data) return { fits: false, reason: 'AERO cannot declare a tensor without data' }
   if (tensor.name.length * 3 > maxNameBytes && encodeUtf8(tensor.name).byteLength > maxNameBytes) {
-    return { fits: false, reason: `names have ${maxNameBytes} bytes at most` }
+    return { fits: false, reason: `names have at most ${maxNameBytes} bytes` }
   }
-  if (tensor.shape.length > maxRank) return { fits: false, reason: `tensors have ${maxRank} dimensions at most` }
+  if (tensor.shape.length > maxRank) return { fits: false, reason: `tensors have at most ${maxRank} dimensions` }
   if (tensor.dtype === packed || numberOfDType(tensor.dtype) !== undefined) return { fits: true }
   const type = packedAs(tensor)
   if (!type) return { fits: false, reason: `AERO has no type for ${tensor.dtype.id}` }
@@ -39,7 +39,7 @@ export const writeCapabilities: WriteCapabilities = {
   },
 }
 
-/** The index of a set must not hold weights: its tensors would be looked for there, and not in the parts. */
+/** The index of a set must not hold weights: readers would look for its tensors there, and not in the parts. */
 export const setCapabilities: WriteCapabilities = {
   ...writeCapabilities,
   part(part: Part): Fit<Part> {
@@ -48,7 +48,7 @@ export const setCapabilities: WriteCapabilities = {
   },
 }
 
-/** The same for one model, which may say by other means what it is called. */
+/** The same for one model, whose name may be stated elsewhere than in its metadata. */
 export const writeFor =
   (target: string, write: WriteCapabilities) =>
   (model: Model): WriteCapabilities => ({ ...write, addedKeys: (keys) => addedKeys(model, target, keys) })

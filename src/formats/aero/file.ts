@@ -51,7 +51,7 @@ export interface AeroFile {
   readonly entries: readonly TensorEntry[]
   /** The tensors of the entries, as the model has them. */
   readonly tensors: readonly Tensor[]
-  readonly byName: ReadonlyMap<string, TensorEntry>
+  entryOf(name: string): TensorEntry | undefined
   readonly metadata: Metadata
   readonly metaJson: Chunk | undefined
   readonly manifest: Chunk | undefined

@@ -1,5 +1,5 @@
 // Reads one file: the control region, then the metadata chunks, each compared with its hash, then the places of all tensors.
-import { type ByteSource, MemorySource, sliceSource, toHex } from '../../bytes/index.js'
+import { type ByteSource, sliceSource, toHex, WindowReader } from '../../bytes/index.js'
 import { type JsonValue, type MetaValue, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type CheckedChunk, type Chunk, type ChunkContent, checkChunks, isCompressed } from './control/chunk.js'
@@ -54,7 +54,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adopt?:
     report.report(codes['tidx-missing'], { offset: control.tocOffset, path: 'toc', message })
   }
   const placed: PlacedTensors = index
-    ? await placeTensors(contentOf(index, source), control, { metadata, descriptors }, source, context)
+    ? await placeTensors(contentOf(index, source, context), control, { metadata, descriptors }, source, context)
     : !hasIndex && adopt
       ? adopt(control, source, context)
       : { entries: [] }
@@ -64,17 +64,13 @@ export async function readFile(source: ByteSource, context: ReadContext, adopt?:
 
   const shards = new Set<Chunk | undefined>()
   for (const { shard } of entries) shards.add(shard)
-  let byName: Map<string, TensorEntry> | undefined
   const consumed = new Set([json && metaContent.chunk, manifestContent?.chunk, index?.chunk])
   const file: AeroFile = {
     source,
     control,
     entries,
     tensors: entries.map(({ tensor }) => tensor),
-    get byName() {
-      byName ??= new Map(entries.map((entry) => [entry.tensor.name, entry]))
-      return byName
-    },
+    entryOf: findByName(entries),
     metadata,
     metaJson: json && metaContent.chunk,
     manifest: manifestContent?.chunk,
@@ -117,10 +113,11 @@ const isReadInWindows = (chunk: Chunk, source: ByteSource): boolean =>
 
 const isWhole = (content: CheckedChunk): content is ChunkContent => content.bytes !== undefined
 
-const contentOf = ({ chunk, bytes }: CheckedChunk, source: ByteSource): IndexContent =>
-  bytes
-    ? { chunk, source: new MemorySource(bytes) }
-    : { chunk, source: sliceSource(source, chunk.offset, chunk.length), window: indexWindow }
+function contentOf({ chunk, bytes }: CheckedChunk, source: ByteSource, { signal }: ReadContext): IndexContent {
+  if (bytes) return { chunk, bytes }
+  const content = sliceSource(source, chunk.offset, chunk.length)
+  return { chunk, bytes: new WindowReader(content, { signal, min: indexWindow, max: indexWindow }) }
+}
 
 /** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */
 function mergeMetadata(
@@ -150,6 +147,14 @@ function foreignTo({ extra }: Manifest, metadata: ReadonlyMap<string, MetaValue>
   const isDerived = value !== undefined && isGgmlDescriptors({ type: 'json', value })
   if (!isDerived || metadata.has('quant_descriptors')) return extra
   return Object.keys(rest).length > 0 ? rest : undefined
+}
+
+function findByName(entries: readonly TensorEntry[]): AeroFile['entryOf'] {
+  let byName: Map<string, TensorEntry> | undefined
+  return (name) => {
+    byName ??= new Map(entries.map((entry) => [entry.tensor.name, entry]))
+    return byName.get(name)
+  }
 }
 
 /** A page table belongs to the shard that it is named after; the first of a name counts. */

@@ -31,7 +31,7 @@ export const tocEntry = struct({
   blake3: raw(32),
 })
 
-/** What a table of contents with so many entries takes; the header may state more. */
+/** The size of a table of contents; the header may state more. */
 export const tocSize = (entryCount: number): number => tocHeader.size + entryCount * tocEntry.size
 
 export type Header = StructValues<typeof header>
@@ -39,8 +39,6 @@ export type TocEntry = StructValues<typeof tocEntry>
 
 export const magic = [0x41, 0x45, 0x52, 0x4f] as const
 export const digestSize = 32
-/** The same in units of four bytes, for copying many of them. */
-export const digestWords = 8
 export const chunkAlignment = 16
 export const stringTableAlignment = 8
 
@@ -51,13 +49,13 @@ export const maxMetadata = 2 ** 31
 export const flags = { zstd: 1, mmapCritical: 2, index: 4, optional: 8 } as const
 export const hasFlag = (value: number, flag: number): boolean => Math.floor(value / flag) % 2 === 1
 
-/** The 32 bytes of an entry's hash, from the start of the file. */
+/** The offset of the hash of an entry. */
 export const hashOffset = (tocOffset: number, index: number): number =>
   tocOffset + tocHeader.size + index * tocEntry.size + tocEntry.offsetOf('blake3')
 
 export const shardName = (id: number): string => `weights.shard${id}`
 export const pagesName = (shard: string): string => `${shard}.phsh`
 
-/** Four bytes as a string of four characters, whatever they are; the reverse of `fourccBytes`. */
+/** Any four bytes as a string of four characters; the reverse of `fourccBytes`. */
 export const fourccText = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
 export const fourccBytes = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))

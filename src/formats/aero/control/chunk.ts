@@ -61,7 +61,7 @@ export function placedReport(report: Report, chunk: Chunk, msgpack?: Code): Repo
     const message = `${describeChunk(chunk)}: ${details.message}`
     if (!isCompressed(chunk)) return { ...details, message, offset: chunk.offset + at }
     const { length: _length, ...rest } = details
-    return { ...rest, message: `${message} (byte ${at} of the unfolded chunk)`, offset: chunk.offset }
+    return { ...rest, message: `${message} (byte ${at} of the decompressed chunk)`, offset: chunk.offset }
   }
   return {
     file: report.file,
@@ -115,7 +115,7 @@ function isAffordable(chunk: Chunk, { report, limits }: ReadContext): boolean {
   const isBomb = size > alwaysAllowed && size > maxRatio * chunk.length
   if (size <= limit && !isBomb) return true
   const field = chunk.length > limit ? 'chunk_length' : 'chunk_ulen'
-  const why = isBomb ? `which no metadata unfolds to from ${chunk.length}` : `the limit is ${limit}`
+  const why = isBomb ? `far too much for ${chunk.length} stored bytes` : `the limit is ${limit}`
   const message = `${describeChunk(chunk)} would take ${size} bytes of memory, ${why}`
   report.report(codes['chunk-meta-cap'], { offset: chunk.offset, path: `${entryPath(chunk.index)}.${field}`, message })
   return false

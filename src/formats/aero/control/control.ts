@@ -245,7 +245,7 @@ function checkForm(chunk: Chunk, { chunkUlen }: TocEntry, at: PlaceOf, { report 
     report.report(codes['wtsh-compressed'], { ...at('chunkFlags'), message })
   }
   if (!compressed && chunkUlen !== BigInt(chunk.length)) {
-    const message = `${describeChunk(chunk)} is stored plainly with ${chunk.length} bytes, chunk_ulen is ${chunkUlen}`
+    const message = `${describeChunk(chunk)} is uncompressed with ${chunk.length} bytes, chunk_ulen is ${chunkUlen}`
     report.report(codes['chunk-ulen-vs-length'], { ...at('chunkUlen'), message })
   }
   if (chunk.offset % chunkAlignment !== 0) {

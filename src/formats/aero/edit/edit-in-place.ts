@@ -6,11 +6,12 @@ import { strictReport } from '../../../errors/index.js'
 import type { FileLayout, Model, WriteOptions } from '../../../model/index.js'
 import { type EditPiece, EditSpace } from '../../../writing/edit-space.js'
 import { type Chunk, endOf } from '../control/chunk.js'
+import type { Control } from '../control/control.js'
 import { regionsOf } from '../control/regions.js'
 import { type AeroFile, fileOf } from '../file.js'
-import { controlHashSize, digestControl, encodeControlHash } from '../hash/ihsh.js'
+import { blankHashes, controlHashSize, encodeControlHash } from '../hash/ihsh.js'
 import { copyOf } from '../layout.js'
-import { chunkAlignment, digestSize, hashOffset, header, tocEntry, tocHeader } from '../structs.js'
+import { chunkAlignment, hashOffset, header, tocEntry, tocHeader } from '../structs.js'
 import { uuidAfter } from '../write/uuid.js'
 import { makeNewChunks, type NewChunk } from './edit-chunks.js'
 
@@ -91,7 +92,7 @@ async function place(
   if (ihsh) {
     const end = now.reduce((min, { offset, length }) => (length > 0 ? Math.min(min, offset) : min), Infinity)
     if (tocOffset + tocLength > end || stringsOffset + stringsLength > end || end > maxControl) return undefined
-    const bytes = encodeControlHash(end, await digestBlank(source, end, fixed, freed, tocOffset, now.length, signal))
+    const bytes = encodeControlHash(end, await digestControl(source, end, fixed, freed, control, signal))
     pieces.find(({ offset }) => offset === offsets.get(ihsh))!.bytes = bytes
     toc.set(await digestOf('blake3', bytes), hashOffset(0, ihsh.index))
   }
@@ -121,20 +122,18 @@ async function encodeToc(
 }
 
 /** The digest of everything before the first chunk, with the hashes in the table counted as zeros. */
-async function digestBlank(
+async function digestControl(
   source: ByteSource,
   end: number,
   pieces: readonly EditPiece[],
   freed: readonly Range[],
-  tocOffset: number,
-  entryCount: number,
+  control: Control,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
-  const known = Math.min(end, source.size)
   const bytes = new Uint8Array(end)
-  bytes.set(await source.read(0, known, { signal }))
+  bytes.set(await source.read(0, Math.min(end, source.size), { signal }))
   for (const { start, end: freedEnd } of freed) bytes.fill(0, start, Math.max(start, freedEnd))
   for (const piece of pieces) bytes.set(piece.bytes, piece.offset)
-  for (let i = 0; i < entryCount; i++) bytes.fill(0, hashOffset(tocOffset, i), hashOffset(tocOffset, i) + digestSize)
-  return digestControl(bytes)
+  blankHashes(bytes, 0, control)
+  return digestOf('blake3', bytes)
 }

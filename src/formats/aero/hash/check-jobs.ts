@@ -29,7 +29,7 @@ export async function findWrong<T extends Hashed>(
   return hashed.filter(({ hash }, i) => toHex(digest(i)) !== hash).sort((a, b) => a.end - b.end)
 }
 
-/** Naming the tensors of a damaged page goes over all of them, and of very many pages it helps nobody. */
+/** The tensors of a damaged page are looked for among all of them, so this is done for a limited number of pages. */
 const maxNamed = 100
 
 export class CheckJobs {

@@ -2,7 +2,7 @@
 // as zeros. So it can be computed before the chunks are hashed, and it does not protect those hashes. The chunk is a MessagePack map
 // {algo, covered_ranges: [[0, E]], digest}, padded with zeros to 256 bytes; E is the offset of the first chunk.
 import { type ByteSource, gaps, inOrder, type Range } from '../../../bytes/index.js'
-import { createHasher, digestOf } from '../../../digest/index.js'
+import { createHasher } from '../../../digest/index.js'
 import { type Report, TareError } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { decodeMsgpack, type MsgpackNode, MsgpackWriter } from '../../../wire/msgpack/index.js'
@@ -33,9 +33,6 @@ export function encodeControlHash(end: number, digest: Uint8Array): Uint8Array {
   bytes.set(writer.finish())
   return bytes
 }
-
-/** The digest of a control region that is complete but for the hashes, which must be zero. */
-export const digestControl = (blank: Uint8Array): Promise<Uint8Array> => digestOf('blake3', blank)
 
 export async function checkControlHash(
   content: ChunkContent,
@@ -153,8 +150,8 @@ async function digestCovered(
   return hasher.digest()
 }
 
-/** Sets the hash field of every entry to zero, as far as it lies in these bytes. */
-function blankHashes(bytes: Uint8Array, offset: number, { tocOffset, entryCount }: Control): void {
+/** Sets the hash field of every entry to zero, as far as it lies in these bytes, which begin at `offset`. */
+export function blankHashes(bytes: Uint8Array, offset: number, { tocOffset, entryCount }: Control): void {
   const stride = hashOffset(0, 1) - hashOffset(0, 0)
   const first = Math.max(0, Math.floor((offset - hashOffset(tocOffset, 0) - digestSize) / stride))
   for (let i = first; i < entryCount; i++) {

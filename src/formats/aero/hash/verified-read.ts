@@ -21,19 +21,13 @@ import { loadPageTable } from './phsh.js'
 
 const defaultWholeLimit = 64 * 2 ** 20
 const window = 1 << 20
-/** A page table within the first bytes of a file has usually been fetched together with the index. */
+/** A page table within the first bytes of a file was most likely fetched together with the index. */
 const nearTable = 512 * 1024
 
-export const verifiedPayload: VerifiedPayload = (model, tensor, options, proof) => {
+export const verifiedPayload: VerifiedPayload = (model, tensor, { wholeTensorLimit }, proof) => {
   if (!tensor.data) return undefined
   const owner = fileOf(model) ?? setOf(model) ?? {}
-  return new Verified(
-    tensor.data,
-    () => locate(model, tensor),
-    owner,
-    proof,
-    options.wholeTensorLimit ?? defaultWholeLimit,
-  )
+  return new Verified(tensor.data, () => locate(model, tensor), owner, proof, wholeTensorLimit ?? defaultWholeLimit)
 }
 
 /** A tensor's entry in its file, which is a part where the model is a set. */
@@ -46,7 +40,7 @@ export interface Located {
 async function locate(model: Model, tensor: Tensor): Promise<Located | undefined> {
   const file = fileOf(model)
   if (!file) return setOf(model)?.locate(tensor)
-  const entry = file.byName.get(tensor.name)
+  const entry = file.entryOf(tensor.name)
   return entry && entry.tensor.data === tensor.data ? { file, entry } : undefined
 }
 

@@ -72,7 +72,7 @@ function checkTables(root: JsonObject, chunks: readonly Chunk[], report: Report)
     if (typeof row.toc_index !== 'number' || byIndex.get(row.toc_index)?.fourcc === row.fourcc) continue
     const message = `entry ${row.toc_index} of the table of contents is no ${JSON.stringify(row.fourcc)}`
     report.report(codes['mmsg-contradicts'], { offset: 0, path: `manifest.chunks[${i}].toc_index`, message })
-    return // one wrong number usually shifts all that follow
+    return // one wrong number shifts all that follow, as a rule
   }
   for (const [i, row] of rows('shards').entries()) {
     if (typeof row.toc_index !== 'number') continue

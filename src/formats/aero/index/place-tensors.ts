@@ -34,7 +34,7 @@ export async function placeTensors(
 ): Promise<PlacedTensors> {
   const placer = new Placer(control, described, source, context)
   const visit = (entry: IndexEntry, report: Report): void => placer.place(entry, report)
-  const extra = await parseIndex(content, context.report, visit, context.signal)
+  const extra = await parseIndex(content, context.report, visit)
   return { entries: placer.entries, extra }
 }
 

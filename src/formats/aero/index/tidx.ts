@@ -1,7 +1,7 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
 // shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, and a
 // long index in windows, so that of a large index no more is in memory than what the model keeps of it.
-import { type ByteSource, Shortage, WindowReader } from '../../../bytes/index.js'
+import { Shortage, type WindowReader } from '../../../bytes/index.js'
 import { type Report, strictReport, TareError } from '../../../errors/index.js'
 import type { JsonValue } from '../../../model/index.js'
 import { type MsgpackKind, MsgpackReader, nameOf } from '../../../wire/msgpack/index.js'
@@ -29,12 +29,10 @@ export interface IndexEntry {
   extra: Record<string, JsonValue> | undefined
 }
 
-/** The chunk and its decompressed content. */
+/** The chunk and its decompressed content: all of it, or a window that moves over it. */
 export interface IndexContent {
   readonly chunk: Chunk
-  readonly source: ByteSource
-  /** How much of it is read at once; default: all of it. */
-  readonly window?: number
+  readonly bytes: Uint8Array | WindowReader
 }
 
 /** Told about each entry that is sound; the report takes offsets in the content of the chunk. */
@@ -42,13 +40,12 @@ export type VisitEntry = (entry: IndexEntry, report: Report) => void
 
 /** Gives the keys beside `tensors`, if there are any. */
 export async function parseIndex(
-  { chunk, source, window = source.size }: IndexContent,
+  { chunk, bytes }: IndexContent,
   report: Report,
   visit: VisitEntry,
-  signal?: AbortSignal,
 ): Promise<Record<string, JsonValue> | undefined> {
   const placed = placedReport(report, chunk, codes['tidx-msgpack'])
-  const reader = new IndexReader(new WindowReader(source, { signal, min: window, max: window }), placed)
+  const reader = new IndexReader(bytes, placed)
   const tagged: TaggedContext = {
     keyType: codes['tidx-key-type'],
     utf8: codes['tidx-utf8'],
@@ -98,30 +95,31 @@ const maxToken = 9
 
 /** MessagePack of which a window is in memory. Tokens and values are only read when all of their bytes are in it. */
 class IndexReader extends MsgpackReader {
-  readonly #window: WindowReader
+  /** Undefined when all bytes are in memory. */
+  readonly #window: WindowReader | undefined
   /** Looks ahead, and reports nothing. */
-  readonly #scout: MsgpackReader
+  readonly #scout: MsgpackReader | undefined
 
-  constructor(window: WindowReader, report: Report) {
-    super(new Uint8Array(0), report, { end: window.end })
-    this.#window = window
-    this.#scout = new MsgpackReader(new Uint8Array(0), strictReport(''), { end: window.end })
+  constructor(content: Uint8Array | WindowReader, report: Report) {
+    if (content instanceof Uint8Array) super(content, report)
+    else {
+      super(content.bytes, report, { end: content.end })
+      this.#window = content
+      this.#scout = new MsgpackReader(content.bytes, strictReport(''), { end: content.end })
+    }
   }
 
-  bringToken(): Promise<void> {
-    return this.#reach(Math.min(maxToken, this.remaining))
+  async bringToken(): Promise<void> {
+    if (this.#window) await this.#reach(this.#window, maxToken)
   }
 
   async bringValue(): Promise<void> {
-    while (!this.hasValue()) {
-      const held = this.#window.bytes.byteLength - this.position
-      await this.#reach(Math.min(2 * held + 1, this.remaining))
-    }
+    while (!this.hasValue()) await this.#reach(this.#window!, this.#held + 1)
   }
 
   /** Whether the window has all of the next value, or the place where it is malformed. */
   hasValue(): boolean {
-    if (this.remaining === this.#window.bytes.byteLength - this.position) return true
+    if (!this.#scout || this.#held === this.remaining) return true
     this.#scout.position = this.position
     try {
       skipValue(this.#scout)
@@ -132,11 +130,16 @@ class IndexReader extends MsgpackReader {
     return true
   }
 
-  async #reach(length: number): Promise<void> {
+  /** Bytes of the window that were not read yet. */
+  get #held(): number {
+    return this.#window!.bytes.byteLength - this.position
+  }
+
+  async #reach(window: WindowReader, length: number): Promise<void> {
     const { offset } = this
-    await this.#window.reach(offset, length)
-    for (const reader of [this, this.#scout]) reader.moveTo(this.#window.bytes, this.#window.offset)
-    this.position = offset - this.#window.offset
+    await window.reach(offset, Math.min(length, this.remaining))
+    for (const reader of [this, this.#scout!]) reader.moveTo(window.bytes, window.offset)
+    this.position = offset - window.offset
   }
 }
 

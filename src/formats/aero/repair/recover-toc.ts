@@ -1,7 +1,7 @@
 // Finds the chunks of a file whose table of contents was overwritten with zeros (defect D4). They still lie one after another on
 // multiples of 16, and tell what they are: JSON starts with a brace, compressed metadata is a zstd frame that knows its length, and
 // the tensor index says how long the weight shards are.
-import { alignUp, type ByteSource, Cursor, MemorySource } from '../../../bytes/index.js'
+import { alignUp, type ByteSource, Cursor } from '../../../bytes/index.js'
 import { strictReport, TareError } from '../../../errors/index.js'
 import type { JsonValue, ReadContext } from '../../../model/index.js'
 import { MsgpackReader } from '../../../wire/msgpack/index.js'
@@ -146,7 +146,7 @@ async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, 
       count++
       sizes.set(shardId, Math.max(sizes.get(shardId) ?? 0, Number(dataOff) + Number(dataLen)))
     }
-    await parseIndex({ chunk, source: new MemorySource(bytes) }, report, visit)
+    await parseIndex({ chunk, bytes }, report, visit)
   } catch (error) {
     if (error instanceof TareError) return undefined
     throw error

@@ -27,7 +27,7 @@ export async function rehashed(
   if (!isCompressed(chunk))
     return { ...payloadChunk(chunk, rangePayload(source, chunk.offset, chunk.length)), ulen: chunk.ulen }
   if (!budget.affords(Math.max(chunk.length, chunk.ulen))) {
-    const message = `${describeChunk(chunk)} and those before it unfold to more than the file is worth`
+    const message = `${describeChunk(chunk)} and those before it decompress to more than the file is worth`
     quiet.report.report(codes['chunk-overlap-work'], { offset: chunk.offset, path: entryPath(chunk.index), message })
     return undefined
   }

@@ -69,7 +69,7 @@ function assertPlaced({ index, global, source }: AeroSet, opened: readonly OpenP
   for (const { tensor, shardId } of global.file.entries) {
     const { name } = tensor
     const number = index.partOf.get(shardId)
-    if (number !== undefined && opened[number]!.file.byName.get(name)) continue
+    if (number !== undefined && opened[number]!.file.entryOf(name)) continue
     const message = `no part of the set holds ${JSON.stringify(name)} where the indexes place it`
     failWith(setCodes['tensor-not-in-part'], { file: source.name, offset: 0, path: name, message })
   }

@@ -37,7 +37,7 @@ export function placeSetTensors(
     }
     const part = opened[number]
     const { path } = index.parts[number]!
-    const own = part?.file.byName.get(name)
+    const own = part?.file.entryOf(name)
     usedParts.add(number)
     if (own) {
       named.add(own)
@@ -148,7 +148,7 @@ class PartPayload implements Payload {
   async #find(): Promise<Payload> {
     if (this.#found) return this.#found
     const { file } = await this.#parts.open(this.#part)
-    const data = file.byName.get(this.#name)?.tensor.data
+    const data = file.entryOf(this.#name)?.tensor.data
     if (!data || data.byteLength !== this.byteLength) {
       const { report } = this.#context
       const message = `part ${this.#part} of the set does not hold ${JSON.stringify(this.#name)} with ${this.byteLength} bytes`

@@ -137,9 +137,9 @@ function locatorOf(
     byName ??= new Map(tensors.map((tensor) => [tensor.name, tensor]))
     const known = byName.get(name)
     if (!known || known.data !== data) return undefined
-    const number = index.partOf.get(global.byName.get(name)?.shardId ?? -1)
+    const number = index.partOf.get(global.entryOf(name)?.shardId ?? -1)
     const part = number === undefined ? undefined : await parts.open(number)
-    const entry = part?.file.byName.get(name)
+    const entry = part?.file.entryOf(name)
     if (part && entry) return { file: part.file, entry }
     const message = `no part of the set holds ${JSON.stringify(name)}`
     return report.fail(setCodes['tensor-not-in-part'], { offset: 0, path: name, message })

@@ -171,7 +171,7 @@ export class SetParts {
     const ownShards = new Set(shards)
     for (const own of entries) {
       const { name } = own.tensor
-      const global = this.#global.byName.get(name)
+      const global = this.#global.entryOf(name)
       const differences = global && ownShards.has(global.shardId) ? differencesOf(global, own) : []
       if (differences.length === 0) continue
       const message = `${JSON.stringify(name)} is described differently by the global index and by ${JSON.stringify(path)}: ${differences.join(', ')}`

@@ -7,7 +7,7 @@ import { alignUp, encodeUtf8 } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import { failWith, writeCodes } from '../../../errors/index.js'
 import { bytesPayload, type FileLayout, type Payload, type Slot, slotsMadeBy } from '../../../model/index.js'
-import { controlHashSize, digestControl, encodeControlHash } from '../hash/ihsh.js'
+import { controlHashSize, encodeControlHash } from '../hash/ihsh.js'
 import {
   chunkAlignment,
   digestSize,
@@ -59,7 +59,7 @@ export async function buildFile(content: readonly OutChunk[], options: BuildOpti
   const slots = slotsMadeBy(function* () {
     yield* control.slots
     let reached = plan.controlEnd
-    for (const { chunk, offset } of inFileOrder(plan.placed)) {
+    for (const { chunk, offset } of plan.placed.toSorted((a, b) => a.offset - b.offset)) {
       if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
       yield* chunk === controlHash ? [control.hashSlot] : chunk.slots
       reached = offset + chunk.length
@@ -67,8 +67,6 @@ export async function buildFile(content: readonly OutChunk[], options: BuildOpti
   })
   return { name: options.name, slots }
 }
-
-const inFileOrder = (placed: readonly Placed[]): Placed[] => placed.toSorted((a, b) => a.offset - b.offset)
 
 function controlHashChunk(): OutChunk {
   return {
@@ -111,8 +109,8 @@ function encodeNames(chunks: readonly OutChunk[]): Uint8Array {
   return padded
 }
 
-/** Header, table and names, up to the first chunk. */
-function encodeControl(plan: FilePlan, uuid: Uint8Array, hashes: readonly Uint8Array[]): Uint8Array {
+/** Header, table and names, up to the first chunk. Hashes that are not known are zeros. */
+function encodeControl(plan: FilePlan, uuid: Uint8Array, hashes: readonly (Uint8Array | undefined)[] = []): Uint8Array {
   const { placed, strings, stringsOffset, controlEnd } = plan
   const bytes = new Uint8Array(controlEnd)
   const view = new DataView(bytes.buffer)
@@ -142,7 +140,7 @@ function encodeControl(plan: FilePlan, uuid: Uint8Array, hashes: readonly Uint8A
       nameOff,
       nameLen,
       reserved0: 0n,
-      blake3: hashes[i]!,
+      blake3: hashes[i] ?? zeroDigest,
     })
     nameOff += nameLen + 1
   }
@@ -157,26 +155,15 @@ interface ControlSlots {
 
 /** The control hash covers the region with all hashes blank, so it is known at once. */
 async function encodeHashOf(plan: FilePlan, uuid: Uint8Array): Promise<Uint8Array> {
-  const blank = encodeControl(
-    plan,
-    uuid,
-    plan.placed.map(() => zeroDigest),
-  )
-  return encodeControlHash(plan.controlEnd, await digestControl(blank))
+  return encodeControlHash(plan.controlEnd, await digestOf('blake3', encodeControl(plan, uuid)))
 }
-
-const hashSlotOf = (bytes: Uint8Array): Slot => ({ kind: 'bytes', path: 'control.integrity', bytes })
 
 async function patchedControl(plan: FilePlan, options: BuildOptions): Promise<ControlSlots> {
   const uuid = options.uuid!
   const hashBytes = await encodeHashOf(plan, uuid)
   const known = plan.placed.map(({ chunk }) => chunk.hash)
   if (options.controlHash) known[0] = await digestOf('blake3', hashBytes)
-  const bytes = encodeControl(
-    plan,
-    uuid,
-    known.map((hash) => hash ?? zeroDigest),
-  )
+  const bytes = encodeControl(plan, uuid, known)
   const slots: Slot[] = []
   let reached = 0
   for (const [i, hash] of known.entries()) {
@@ -195,7 +182,7 @@ async function patchedControl(plan: FilePlan, options: BuildOptions): Promise<Co
     reached = at + digestSize
   }
   slots.push({ kind: 'bytes', path: reached === 0 ? 'header' : 'toc', bytes: bytes.subarray(reached) })
-  return { slots, hashSlot: hashSlotOf(hashBytes) }
+  return { slots, hashSlot: { kind: 'bytes', path: 'control.integrity', bytes: hashBytes } }
 }
 
 function lazyControl(plan: FilePlan, options: BuildOptions): ControlSlots {
