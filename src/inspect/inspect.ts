@@ -5,7 +5,6 @@ import { shownDims } from '../model/dims.js'
 import {
   type Dim,
   type JsonValue,
-  type MetaList,
   type MetaValue,
   type Model,
   type Part,
@@ -138,7 +137,7 @@ export function metaToJson(value: MetaValue, listLimit: number): JsonValue {
       return { type: 'ndarray', dtype: value.dtype.id, shape: shownDims(value), value: shown }
     }
     case 'array': {
-      const items = itemsBetween(value, 0, listLimit)
+      const items = value.slice?.(0, listLimit) ?? value.values().slice(0, listLimit)
       return {
         type: 'array',
         item: value.item,
@@ -153,10 +152,6 @@ export function metaToJson(value: MetaValue, listLimit: number): JsonValue {
       return { type: value.type, value: scalarToJson(value.value) }
   }
 }
-
-/** Some items of a list, decoded without the others where the list can: a vocabulary has 150,000. */
-export const itemsBetween = (list: MetaList, start: number, end: number): readonly MetaValue[] =>
-  list.slice?.(start, end) ?? list.values().slice(start, end)
 
 /** JSON has no infinities, no NaN and no portable integers beyond 2^53-1; these become strings. */
 function scalarToJson(value: Scalar | undefined): JsonValue {

@@ -6,7 +6,6 @@ import { formatDims } from '../model/dims.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { formatNumber } from './format-number.js'
-import { itemsBetween } from './inspect.js'
 import { statsOfTensors } from './model-stats.js'
 import {
   endsOf,
@@ -219,7 +218,9 @@ function formatItems(list: MetaList): string {
   const shown = endsOf(list.length)
   const isCut = shown.length < list.length
   const half = isCut ? shown.length / 2 : shown.length
-  const values = [...itemsBetween(list, 0, half), ...itemsBetween(list, list.length - shown.length + half, list.length)]
+  const between = (start: number, end: number): readonly MetaValue[] =>
+    list.slice?.(start, end) ?? list.values().slice(start, end)
+  const values = [...between(0, half), ...between(list.length - shown.length + half, list.length)]
   return formatList(values.map(formatValue), isCut)
 }
 

@@ -22,7 +22,7 @@ const sizesKind = 'size-variables'
 /** The description, or why the part cannot be stowed. */
 export async function describePart(part: Part, owner: string, signal?: AbortSignal): Promise<StowedPart | string> {
   const { kind, sharing, name, value, data } = part
-  if (sharing === 'derived') return 'it is computed anew'
+  if (sharing === 'derived') return 'it is computed again'
   if ((data?.byteLength ?? 0) > maxBytes) return `it has more than ${maxBytes >> 20} MiB`
   if (kind === vocabularyKind && !part.content) return 'it has no tokens'
   if (!isCommon(kind) && !(await ownerOf(part.owner ?? owner))?.restorePart)

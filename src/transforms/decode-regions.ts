@@ -110,7 +110,7 @@ async function decodeTile(
 async function randomAccess({ tensor, data }: Regions, signal?: AbortSignal): Promise<RegionReader> {
   if (data.read) return data as RegionReader
   if (data.byteLength > maxBuffered) {
-    const message = `${data.byteLength} bytes would have to be kept in memory; ${maxBuffered} are the most`
+    const message = `${data.byteLength} bytes would have to be kept in memory; the limit is ${maxBuffered}`
     failWith(transformCodes['needs-random-access'], { file: fileOf(data), path: tensor.name, message })
   }
   return bytesPayload(await readPayload(data, signal)) as RegionReader

@@ -47,7 +47,7 @@ function reordered(tensor: Tensor, order: 'row' | 'column', options: ReverseOpti
   const { elements, bytes } = type.group
   const file = fileOf(tensor.data)
   if (elements > 1) {
-    const message = `elements of ${type.id} are no whole bytes, so their order cannot be changed`
+    const message = `elements of ${type.id} are not whole bytes, so they cannot be reordered`
     failWith(transformCodes['reorder-type'], { file, path: tensor.name, message })
   }
   const data = tensor.data
@@ -57,7 +57,7 @@ function reordered(tensor: Tensor, order: 'row' | 'column', options: ReverseOpti
     failWith(transformCodes['shape-mismatch'], { file, path: tensor.name, message })
   }
   if (!data.read && data.byteLength > maxBuffered) {
-    const message = `${data.byteLength} bytes would have to be kept in memory; ${maxBuffered} are the most`
+    const message = `${data.byteLength} bytes would have to be kept in memory; the limit is ${maxBuffered}`
     failWith(transformCodes['needs-random-access'], { file, path: tensor.name, message })
   }
   const produce = async function* (signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {

@@ -9,16 +9,16 @@ import { type MetaValue, type Model, type Tensor, text } from '../model/index.js
 import { findOrientation } from '../model/orientation.js'
 
 export const profileCodes = defineCodes('profile', {
-  'tensor-missing': error('A tensor that the profile requires is not there.'),
+  'tensor-missing': error('A tensor that the profile requires is missing.'),
   'tensor-extra': warning('The model has a tensor that the profile does not know.'),
-  shape: error('A tensor has another shape than the profile wants.'),
-  dtype: error('A tensor has another element type than the profile wants.'),
-  'metadata-missing': error('A metadata key that the profile requires is not there.'),
-  'metadata-value': error('A metadata value does not agree with the dimension that it states.'),
+  shape: error('A tensor does not have the shape that the profile requires.'),
+  dtype: error('A tensor does not have an element type that the profile allows.'),
+  'metadata-missing': error('A metadata key that the profile requires is missing.'),
+  'metadata-value': error('A metadata value does not match the dimension that it states.'),
   'metadata-unchecked': note(
-    'The metadata keys of the profile were not looked for: the container has no place for them, or its format does not ask for them and none is there.',
+    'The metadata keys of the profile were not checked: the container has no place for them, or its format does not require them and none is present.',
   ),
-  'vocabulary-size': error('The vocabulary has another number of tokens than the profile wants.'),
+  'vocabulary-size': error('The vocabulary does not have the number of tokens that the profile requires.'),
 })
 
 export interface ProfileTensor {

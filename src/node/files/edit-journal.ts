@@ -96,7 +96,7 @@ export async function recoverEdit(name: string): Promise<boolean> {
     if (!age) return false
     const { head, journal } = parseJournal(readFileSync(path), name)
     if (Date.now() - age.mtimeMs < oldestEdit && isAlive(head)) {
-      const message = `process ${head.process}${head.host === hostname() ? '' : ` on ${head.host}`} is at it`
+      const message = `process ${head.process}${head.host === hostname() ? '' : ` on ${head.host}`} is editing it`
       failWith(editCodes.busy, { file: name, message })
     }
     putBack(target, name, journal)
