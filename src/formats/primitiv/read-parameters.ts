@@ -6,7 +6,7 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import type { FieldReader } from './fields.js'
 import { maxDims } from './header.js'
 import type { Key } from './keys.js'
-import type { TensorCollector } from './tensors.js'
+import type { StoredTensor, TensorCollector } from './tensors.js'
 
 /** Where the walk is. The paths of findings follow from this, and what a file that breaks off has lost. */
 export class Place {
@@ -150,16 +150,6 @@ export function readShape(fields: FieldReader): StoredShape {
     sound = false
   }
   return { dims, batch, batchAt, sound }
-}
-
-export interface StoredTensor {
-  readonly dims: readonly number[]
-  readonly batch: number
-  /** Where the data begins. */
-  readonly offset: number
-  readonly length: number
-  /** Whether data and shape agree; a tensor that is not sound was reported and has no place in the model. */
-  readonly sound: boolean
 }
 
 /** Reads up to the data and steps over it. A value must have the batch 1; elsewhere more is only odd. */

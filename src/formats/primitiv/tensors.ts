@@ -6,7 +6,16 @@ import { f32 } from '../../dtypes/index.js'
 import { rangePayload, type Tensor } from '../../model/index.js'
 import type { FieldReader, Name } from './fields.js'
 import { compareKeys, isPrefix, type Key, sortKeys } from './keys.js'
-import type { StoredTensor } from './read-parameters.js'
+
+export interface StoredTensor {
+  readonly dims: readonly number[]
+  readonly batch: number
+  /** Where the data begins. */
+  readonly offset: number
+  readonly length: number
+  /** Whether data and shape agree; a tensor that is not sound was reported and has no place in the model. */
+  readonly sound: boolean
+}
 
 interface Parameter extends Key {
   /** Where its key begins in the file. */
