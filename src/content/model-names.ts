@@ -1,6 +1,8 @@
 // The name and architecture of a model: from metadata, from the configuration beside the weights, or from the directory it was published
-// as. Names of single files describe how they are stored, and are not used.
+// as. Names of single files describe how they are stored, and are only used
+// where a model must have a name.
 import { decodeUtf8 } from '../bytes/index.js'
+import { TareError } from '../errors/index.js'
 import type { Metadata } from '../model/metadata.js'
 import type { Model, ModelNames } from '../model/model.js'
 import { readPayload } from '../model/payload.js'
@@ -54,13 +56,16 @@ type Config = Readonly<Record<string, unknown>>
 
 async function readConfig({ parts }: Model): Promise<Config | undefined> {
   const data = findFile(parts, configFile)?.data
-  if (!data || data.byteLength > maxConfig) return undefined
-  const text = decodeUtf8(await readPayload(data))
+  // One that cannot be read is still carried as a file.
+  return data && data.byteLength <= maxConfig ? parseConfig(await readPayload(data)) : undefined
+}
+
+function parseConfig(bytes: Uint8Array): Config | undefined {
   try {
-    const value: unknown = JSON.parse(text ?? '')
+    const value: unknown = JSON.parse(decodeUtf8(bytes) ?? '')
     return typeof value === 'object' && value !== null ? (value as Config) : undefined
   } catch {
-    return undefined // it is still carried as a file
+    return undefined
   }
 }
 
@@ -76,3 +81,59 @@ function architectureIn(config: Config | undefined): string | undefined {
     (each): each is string => typeof each === 'string' && each !== '',
   )
 }
+
+/** What weights are called wherever they are published: this says nothing about the model. */
+const commonStem = /^(model|pytorch_model|tf_model|flax_model|weights|consolidated)([._-].*)?$/i
+
+/**
+ * What a model is called that has to have a name, and the configuration beside its weights. Unlike above, the name of the file counts, and
+ * the configuration need not be part of the model.
+ */
+export async function publishedAs(
+  model: Model,
+  outputName: string,
+  signal?: AbortSignal,
+): Promise<{ readonly name: string; readonly config: Config | undefined }> {
+  const config = await readConfigBeside(model, signal)
+  const [main] = model.files
+  const stem = stemOf(main?.name ?? outputName)
+  const stated = config?._name_or_path
+  const candidates = [main?.folder?.name, typeof stated === 'string' ? segmentsOf(stated).at(-1) : undefined]
+  const isPublished = main !== undefined && (main.folder !== undefined || commonStem.test(stem))
+  const name = isPublished
+    ? [...candidates, directoryOf(main.name)].find((each) => each && /\w/.test(each) && !commitForm.test(each))
+    : undefined
+  return { name: name ?? stem, config }
+}
+
+/** Whether a configuration lies beside the weights of a published model. */
+export const hasConfigBeside = ({ files: [main] }: Model): boolean =>
+  main?.sibling !== undefined && (main.folder?.files.includes(configFile) ?? false)
+
+async function readConfigBeside(model: Model, signal: AbortSignal | undefined): Promise<Config | undefined> {
+  if (!hasConfigBeside(model)) return undefined
+  try {
+    const file = await model.files[0]!.sibling!(configFile)
+    return file.size <= maxConfig ? parseConfig(await file.read(0, file.size, { signal })) : undefined
+  } catch (error) {
+    if (error instanceof TareError) return undefined // nothing depends on it
+    throw error
+  }
+}
+
+const segmentsOf = (path: string): string[] => path.split(/[/\\]/).filter((each) => each !== '')
+
+/** The directory in a path or an address; on a hub, files lie under `resolve` and a revision. */
+function directoryOf(path: string): string | undefined {
+  const isAddress = /^https?:/i.test(path)
+  const segments = segmentsOf(path.replace(/[?#].*$/, '')).slice(isAddress ? 2 : 0)
+  const at = segments.findIndex((each) => each === 'resolve' || each === 'blob' || each === 'raw')
+  return isAddress && at > 0 ? segments[at - 1] : segments.at(-2)
+}
+
+/** The name of a file without directories and without its last extension. */
+const stemOf = (name: string): string =>
+  name
+    .split(/[/\\]/)
+    .at(-1)!
+    .replace(/(?<=.)\.[^.]*$/, '')

@@ -27,5 +27,6 @@ export async function readIndexAgain(
   const { signal } = context
   const descriptors = await source.read(offset, count * descriptor.size, { signal })
   const names = await source.read(offset + descriptors.byteLength, totalNameLength(descriptors), { signal })
-  return { descriptors, index: readTensorIndex(descriptors, names, offset, context) }
+  // Which bytes are still there is known.
+  return { descriptors, index: readTensorIndex(descriptors, names, offset, { source, offset: 0, size: 0 }, context) }
 }

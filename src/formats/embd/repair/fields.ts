@@ -129,11 +129,12 @@ async function repairHashes(
 ): Promise<void> {
   const { descriptors, index } = await readIndexAgain(header, source, context)
   const view = new DataView(descriptors.buffer, descriptors.byteOffset, descriptors.byteLength)
-  for (const { number, at, name } of index) {
-    const hash = fnv1a32(encodeUtf8(name))
-    if (view.getUint32(number * structs.descriptor.size, true) === hash) continue
-    draft.patches.push({ offset: at + structs.descriptor.offsetOf('nameHash'), bytes: structs.u32Bytes(hash) })
-    draft.repaired.push(`tensors[${number}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(name)}`)
+  for (const { number, tensor } of index) {
+    const hash = fnv1a32(encodeUtf8(tensor.name))
+    const at = number * structs.descriptor.size + structs.descriptor.offsetOf('nameHash')
+    if (view.getUint32(at, true) === hash) continue
+    draft.patches.push({ offset: header.tensorIndexOffset + at, bytes: structs.u32Bytes(hash) })
+    draft.repaired.push(`tensors[${number}].name_hash is ${hex(hash)}, the hash of ${JSON.stringify(tensor.name)}`)
   }
 }
 

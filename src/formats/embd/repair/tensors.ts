@@ -53,11 +53,11 @@ async function namesCutOff(header: structs.Header, { source, file, context }: Da
   const kept = new Set(file.model.tensors.map(({ name }) => name))
   const { index } = await readIndexAgain(header, source, context)
   return index
-    .filter(({ name, start, end }) => {
+    .filter(({ start, end, tensor }) => {
       const isBehind = Number.isFinite(start) && header.tensorDataOffset + end > source.size
-      return isBehind && !kept.has(name)
+      return isBehind && !kept.has(tensor.name)
     })
-    .map(({ name }) => `${JSON.stringify(name)}: the file ends before its last byte`)
+    .map(({ tensor: { name } }) => `${JSON.stringify(name)}: the file ends before its last byte`)
 }
 
 /** Special ids that are no ids are looked up by the texts of their tokens. */

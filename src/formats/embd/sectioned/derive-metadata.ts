@@ -1,9 +1,9 @@
 // The metadata that the document requires, for models that come without: what the tensors and the files beside them tell is taken from
 // there, and what they do not tell is left out. The clock is not asked: the same input must give the same bytes.
+import { hasConfigBeside, publishedAs } from '../../../content/model-names.js'
 import { failWith, usageCodes } from '../../../errors/index.js'
 import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../../model/index.js'
 import { isSectioned } from '../parts.js'
-import { hasConfig, readPublished } from '../published.js'
 import { requiredKeys } from '../structs.js'
 
 type RequiredKey = (typeof requiredKeys)[number]
@@ -21,8 +21,10 @@ export async function metadataToWrite(model: Model, options: WriteOptions): Prom
   const given = new Map(model.metadata)
   if (heads !== undefined) given.set(headsKey, text(String(heads)))
   if (isSectioned(model)) return given
-  const { name, heads: stated } = await readPublished(model, options.name, options.signal)
-  const found = derive(model, name, stated)
+  const { name, config } = await publishedAs(model, options.name, options.signal)
+  const stated = config?.[headsKey]
+  const isCount = typeof stated === 'number' && Number.isSafeInteger(stated) && stated > 0
+  const found = derive(model, name, isCount ? stated : undefined)
   const metadata = new Map<string, MetaValue>()
   for (const key of requiredKeys) {
     const value = given.get(key) ?? found.get(key)
@@ -34,7 +36,7 @@ export async function metadataToWrite(model: Model, options: WriteOptions): Prom
 
 /** The required keys that a model's tensors give, whatever its metadata says; and the one that its config.json may. */
 export const derivedKeys = (model: Model): readonly string[] => [
-  ...new Set([...derive(model, '', undefined).keys(), ...(hasConfig(model) ? [headsKey] : [])]),
+  ...new Set([...derive(model, '', undefined).keys(), ...(hasConfigBeside(model) ? [headsKey] : [])]),
 ]
 
 /** `heads`: where something says it. */

@@ -26,9 +26,9 @@ import {
   vocabHeader,
 } from '../structs.js'
 import { checkRequiredKeys, checkVocabSize, readMetadata, repeatedPart } from './metadata.js'
-import { type DataSection, placeTensors } from './place-tensors.js'
+import { placeTensors } from './place-tensors.js'
 import { SectionMap } from './sections.js'
-import { type IndexEntry, readTensorIndex, totalNameLength } from './tensor-index.js'
+import { type DataPlace, type IndexEntry, readTensorIndex, totalNameLength } from './tensor-index.js'
 import { readVocab, type VocabSection } from './vocabulary.js'
 
 /** A sectioned file, and what checking it needs to know. */
@@ -57,9 +57,11 @@ export async function readSectioned(source: ByteSource, context: ReadContext): P
     if (vocabulary.isWhole) checkVocabSize(metadata, vocabulary.count, context)
     parts.push(vocabulary.part)
   }
-  const index = await readIndexSection(fields, sections, source, context)
-  const data = placeData(fields, sections)
-  const { tensors, padding } = placeTensors(index, fields.tensorIndexCount, data, source, context)
+  const place = placeOfData(fields, sections, source)
+  const index = await readIndexSection(fields, sections, place, context)
+  const data = { ...place, isWhole: claimData(fields, sections), isAligned: hasFlag(fields, flag.aligned) }
+  const announced = { count: fields.tensorIndexCount, offset: fields.tensorIndexOffset }
+  const { tensors, padding } = placeTensors(index, announced, data, context)
   const between = sections.findGaps()
   if (between && extents) {
     recordPadding(between, 'padding', source.name, extents)
@@ -215,9 +217,10 @@ async function readVocabSection(
 async function readIndexSection(
   fields: Header,
   sections: SectionMap,
-  source: ByteSource,
+  data: DataPlace,
   context: ReadContext,
 ): Promise<IndexEntry[]> {
+  const { source } = data
   const { report, limits } = context
   const { tensorIndexOffset: offset, tensorIndexCount: count } = fields
   const at = header.offsetOf('tensorIndexOffset')
@@ -247,17 +250,23 @@ async function readIndexSection(
   }
   sections.claim('tensor_index', 'index-range', offset, length + (announced > available ? 0 : announced), 0, at)
   const names = await fetch(source, fields, namesOffset, available, 'names', context)
-  return readTensorIndex(descriptors, names, offset, context)
+  return readTensorIndex(descriptors, names, offset, data, context)
 }
 
-/** Where the data section lies, and how much of it the file has. */
-function placeData(fields: Header, sections: SectionMap): DataSection {
-  const { tensorDataOffset: offset, tensorDataSize } = fields
-  const at = header.offsetOf('tensorDataOffset')
-  const isWhole = sections.claim('tensor_data', 'data-section-range', offset, tensorDataSize, 0, at)
+/** What the file has of the data section, wherever that should lie. */
+function placeOfData(
+  { tensorDataOffset: offset, tensorDataSize }: Header,
+  sections: SectionMap,
+  source: ByteSource,
+): DataPlace {
   const left = BigInt(Math.max(0, sections.end - offset))
-  const size = Number(tensorDataSize < left ? tensorDataSize : left)
-  return { offset, size, isWhole, isAligned: hasFlag(fields, flag.aligned) }
+  return { source, offset, size: Number(tensorDataSize < left ? tensorDataSize : left) }
+}
+
+/** Whether all of it is there. */
+function claimData({ tensorDataOffset, tensorDataSize }: Header, sections: SectionMap): boolean {
+  const at = header.offsetOf('tensorDataOffset')
+  return sections.claim('tensor_data', 'data-section-range', tensorDataOffset, tensorDataSize, 0, at)
 }
 
 function recordPadding(ranges: readonly Range[], path: string, file: string, extents: ExtentRecorder): void {
