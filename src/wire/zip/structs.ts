@@ -107,4 +107,4 @@ export function findExtra(extra: Uint8Array, id: number): Uint8Array | undefined
 }
 
 /** A header has 16 bits for the length of a name. */
-export const maxNameBytes = full16
+export const maxNameBytes = 0xffff
