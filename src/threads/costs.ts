@@ -55,13 +55,17 @@ export const valueCosts = {
 /** Nanoseconds per byte, by what computes the digest (bench/kernels/digest.mjs). */
 const digestCosts: Readonly<Record<Algorithm, Readonly<Record<string, number>>>> = {
   blake3: { '@napi-rs/blake-hash': 0.26, WebAssembly: 0.55, plain: 20 },
-  sha256: { 'node:crypto': 0.67, 'hash-wasm': 2.5 },
-  crc32: { 'node:zlib': 0.25, WebAssembly: 0.33, plain: 3.7 },
+  sha256: { crypto: 0.67, 'hash-wasm': 2.5 },
+  crc32: { zlib: 0.25, WebAssembly: 0.33, plain: 3.7 },
 }
 
 /** Nanoseconds per byte for the registered provider of an algorithm: declared by it, or measured. */
 export async function digestCost(algorithm: Algorithm): Promise<number> {
-  return (await declaredCost(algorithm)) ?? digestCosts[algorithm][await digestProviderName(algorithm)] ?? 1
+  return (
+    (await declaredCost(algorithm)) ??
+    digestCosts[algorithm][(await digestProviderName(algorithm)).replace(/^node:/, '')] ??
+    1
+  )
 }
 
 /** Nanoseconds per byte for a BLAKE3 subtree, which only our own kernels compute. */
