@@ -39,9 +39,9 @@ export async function firstDifferences(
 ): Promise<ReadonlyMap<number, number>> {
   const found = new Map<number, number>()
   if (!pool || pool.threads < 2) return found
-  const tasks = tasksFor(pairs)
-  const total = tasks.reduce((sum, { bytes }) => sum + bytes, 0)
+  const total = pairs.reduce((sum, pair) => sum + (canShare(pair) ? pair[0].byteLength : 0), 0)
   if (!isWorthComputing(pool, total * byteCosts.compare)) return found
+  const tasks = tasksFor(pairs)
   const { signal, advance } = watch(2 * total)
   const results = await runShared(pool, {
     count: tasks.length,
@@ -59,12 +59,15 @@ export async function firstDifferences(
   return found
 }
 
+/** Whether other threads can read both sides, and they are not the same bytes anyway. */
+const canShare = (pair: PayloadPair | undefined): pair is PayloadPair =>
+  pair !== undefined && !isSameRange(...pair) && pair.every(({ origin }) => origin?.source.handle)
+
 function tasksFor(pairs: readonly (PayloadPair | undefined)[]): Task[] {
   const tasks: Task[] = []
   for (const [pair, both] of pairs.entries()) {
-    if (!both || isSameRange(...both)) continue
-    const [a, b] = [both[0].origin, both[1].origin]
-    if (!a?.source.handle || !b?.source.handle) continue
+    if (!canShare(both)) continue
+    const [a, b] = [both[0].origin!, both[1].origin!]
     for (let start = 0; start < a.length; start += taskBytes) {
       const length = Math.min(taskBytes, a.length - start)
       let task = tasks.at(-1)
