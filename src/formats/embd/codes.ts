@@ -11,7 +11,9 @@ export const codes = defineCodes('embd', {
   ),
   'index-limit': error('Names, metadata or vocabulary would take more memory than the limit for an index allows.'),
 
-  'total-file-size': error('The header states another size than the file has: it was cut, or something was appended.'),
+  'total-file-size': error(
+    'The header states another size than the file has: the file was cut, or something was appended.',
+  ),
   'footer-magic': error('The footer does not hold "DBME" where the header wants it.'),
   'header-crc': error('The checksum of the header does not match.'),
   'data-crc': error('The checksum of the tensor data does not match: weights were damaged.'),
@@ -73,7 +75,7 @@ export const codes = defineCodes('embd', {
     'A name or token is longer than the 1,048,576 bytes that the reference library reads.',
   ),
   'vocab-count-limit': warning('The vocabulary has more than the 100,000 tokens that the reference library reads.'),
-  'trailing-bytes': warning('Bytes after the last token belong to nobody; the reference library ignores them.'),
+  'trailing-bytes': warning('Bytes follow the last token; the reference library ignores them.'),
 
   orientation: warning(
     'Linear weights lie the other way round than readers of this layout take them; convert to turn them.',

@@ -23,7 +23,7 @@ export const embd: Format = {
   detect(head, name) {
     const same = magic.filter((byte, i) => head[i] === byte).length
     if (same === magic.byteLength) return 'yes'
-    // The usual names say too little by themselves: `.bin` is anything, and others use `.weights` as well.
+    // The extensions alone say too little: `.bin` is anything, and other programs use `.weights` as well.
     const lower = name.toLowerCase()
     if (lower.endsWith('.weights')) return 'maybe'
     return lower.endsWith('.bin') && same === magic.byteLength - 1 ? 'maybe' : 'no'

@@ -1,5 +1,5 @@
 // `--special-ids pad=0,unk=100,cls=101,sep=102,mask=103`: the ids of tokens with a special meaning, for vocabularies whose tokens have
-// other texts than the usual ones. Those that are not given stay as the model has them, or are found by text.
+// other texts than the standard ones. Those that are not given stay as the model has them, or are found by text.
 
 import {
   findSpecialIds,

@@ -1,7 +1,7 @@
 // A key is the list of names that leads to a parameter from the root. Names are bytes. Nearly all are UTF-8 and live as strings; where one is
 // not, its bytes are kept beside a text that shows every odd byte as \xNN. Keys are ordered by the bytes of their names, name by name, and in
 // that order keys that exclude each other are neighbours.
-import { compareBytes, compareUtf8, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
+import { compareUtf8, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
 
 export interface Key {
   readonly names: readonly string[]
@@ -32,29 +32,30 @@ function sequenceLength(lead: number): number {
   return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
 }
 
-const bytesOf = (key: Key, index: number): Uint8Array => key.raw?.[index] ?? encodeUtf8(key.names[index]!)
+// A zero in a name becomes two characters, of which the second tells it from the end of the name.
+const nameEnd = '\0\0'
+const zero = '\0\x01'
+const ascii = /^[\x01-\x7f]*$/
 
-function compareName(a: Key, b: Key, index: number): number {
-  if (a.raw || b.raw) return compareBytes(bytesOf(a, index), bytesOf(b, index))
-  const name = a.names[index]!
-  const other = b.names[index]!
-  return name === other ? 0 : compareUtf8(name, other)
+/** A text that sorts as the key does, and begins with the texts of all keys whose names are its first names. */
+export function sortText({ names, raw }: Key): string {
+  const isPlain = !raw && names.every((name) => ascii.test(name))
+  const texts = isPlain ? names : names.map((name, i) => textOfBytes(raw?.[i] ?? encodeUtf8(name)))
+  return [...texts, ''].join(nameEnd)
 }
 
-export function compareKeys(a: Key, b: Key): number {
-  const count = Math.min(a.names.length, b.names.length)
-  for (let i = 0; i < count; i++) {
-    const order = compareName(a, b, i)
-    if (order !== 0) return order
+/** A character for each byte. */
+const textOfBytes = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => (byte === 0 ? zero : String.fromCharCode(byte))).join('')
+
+/** Whether `b` sorts behind `a` and neither excludes the other, as far as that can be told without their bytes. */
+export function isBehind(b: Key, a: Key): boolean {
+  if (a.raw || b.raw) return false
+  for (let i = 0; i < Math.min(a.names.length, b.names.length); i++) {
+    const name = b.names[i]!
+    if (name !== a.names[i]) return compareUtf8(name, a.names[i]!) > 0
   }
-  return a.names.length - b.names.length
-}
-
-/** Whether the names of `a` are the first names of `b`, or all of them. */
-export function isPrefix(a: Key, b: Key): boolean {
-  if (a.names.length > b.names.length) return false
-  for (let i = 0; i < a.names.length; i++) if (compareName(a, b, i) !== 0) return false
-  return true
+  return false
 }
 
 export interface Conflict {
@@ -71,13 +72,15 @@ export interface SortedKeys {
   readonly conflicts: readonly Conflict[]
 }
 
-export function sortKeys(keys: readonly Key[]): SortedKeys {
-  const order = [...keys.keys()].sort((a, b) => compareKeys(keys[a]!, keys[b]!))
+/** `texts`: the sort texts of the keys. */
+export function sortKeys(texts: readonly string[]): SortedKeys {
+  const compare = (a: number, b: number): number => (texts[a] === texts[b] ? 0 : texts[a]! < texts[b]! ? -1 : 1)
+  const order = [...texts.keys()].sort(compare)
   const conflicts: Conflict[] = []
   for (let i = 1; i < order.length; i++) {
     const [first, second] = [order[i - 1]!, order[i]!]
-    const [a, b] = [keys[first]!, keys[second]!]
-    if (isPrefix(a, b)) conflicts.push({ kind: a.names.length === b.names.length ? 'same' : 'clash', first, second })
+    if (!texts[second]!.startsWith(texts[first]!)) continue
+    conflicts.push({ kind: texts[first] === texts[second] ? 'same' : 'clash', first, second })
   }
   return { order, conflicts }
 }

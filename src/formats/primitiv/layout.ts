@@ -18,7 +18,7 @@ import { chooseType, typeOfName } from './file-type.js'
 import { type FileType, titleOf, typeNumber } from './header.js'
 import type { Key } from './keys.js'
 import { type Configs, configsOf, findOptimizer } from './optimizer/settings.js'
-import { type Parameter, planParameters, type SplitNames } from './plan-parameters.js'
+import { type PlannedParameters, planParameters, type SplitNames } from './plan-parameters.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const extra = options.extra ?? {}
@@ -43,21 +43,21 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
 const settingsName = (name: string): string =>
   typeOfName(name) === 'optimizer' ? `${name}.optimizer` : `${name.replace(/\.[^.]*$/, '')}.optimizer`
 
-function checkSingle(parameters: readonly Parameter[], type: FileType, file: string): void {
+function checkSingle({ weights, statsOf }: PlannedParameters, type: FileType, file: string): void {
   const title = titleOf(type)
-  const count = parameters.length
+  const count = weights.length
   if (count === 0) refuse(file, 'data', `a ${title} file holds one tensor, and there is none that it could hold`)
   if (count > 1) {
     const message = `a ${title} file holds one tensor, not ${count}; choose one with --only, or all with --file-type model`
     refuse(file, 'data', message)
   }
-  if (type !== 'parameter' && parameters[0]!.stats.length > 0)
+  if (type !== 'parameter' && statsOf(weights[0]!).length > 0)
     refuse(file, 'data', `a ${title} file has no place for statistics`)
 }
 
 /** What is written between two payloads becomes one slot: a slot costs more than the bytes in it. */
 function* fileSlots(
-  parameters: readonly Parameter[],
+  { weights, keyOf, statsOf }: PlannedParameters,
   type: FileType,
   choices: WriteChoices,
   file: string,
@@ -70,13 +70,15 @@ function* fileSlots(
   }
   writeHeader(writer, type)
   if (type === 'model') {
-    writer.u32(parameters.length)
+    writer.u32(weights.length)
     yield flush('header')
   }
-  for (const { key, tensor, stats } of parameters) {
+  for (const tensor of weights) {
     if (type === 'shape') writeShape(writer, storedShape(tensor, choices))
     else if (type === 'tensor') yield* tensorSlots(tensor, '')
     else {
+      const key = keyOf(tensor)
+      const stats = statsOf(tensor)
       const scope = type === 'model' ? `params[${JSON.stringify(key.names.join('.'))}].` : ''
       if (type === 'model') writeKey(writer, key, tensor, file)
       yield* tensorSlots(tensor, `${scope}value.`)

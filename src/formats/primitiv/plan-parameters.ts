@@ -1,9 +1,8 @@
 // Which key each parameter is written under, and with which statistics. Tensors that came from a primitiv file have a path. Others have one
 // name, typically dotted; it is split at its dots where no name would then have to be a parameter and a submodel at once.
-import { decodeUtf8, toHex } from '../../bytes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { Model, Tensor } from '../../model/index.js'
-import { type Key, sortKeys } from './keys.js'
+import { type Key, sortKeys, sortText } from './keys.js'
 
 export type SplitNames = 'auto' | 'always' | 'never'
 
@@ -12,46 +11,46 @@ export interface Statistic {
   readonly tensor: Tensor
 }
 
-/** A parameter as it will be written. */
-export interface Parameter {
-  readonly key: Key
-  readonly tensor: Tensor
-  readonly stats: readonly Statistic[]
+/** The parameters as they will be written. Keys and statistics are found when they are: a list of them all would take much memory. */
+export interface PlannedParameters {
+  /** As the format sorts them. */
+  readonly weights: readonly Tensor[]
+  keyOf(weight: Tensor): Key
+  statsOf(weight: Tensor): readonly Statistic[]
 }
 
 const none: readonly Statistic[] = []
 
-/** The parameters as the format sorts them. Fails where two keys cannot be in one model, or a statistic has no parameter. */
-export function planParameters({ tensors, origin }: Model, split: SplitNames, file: string): readonly Parameter[] {
+/** Fails where two keys cannot be in one model, or a statistic has no parameter. */
+export function planParameters({ tensors, origin }: Model, split: SplitNames, file: string): PlannedParameters {
   const weights = tensors.filter(({ role }) => role === 'weight')
-  const statsOf = groupStats(tensors, weights, file)
+  const groups = groupStats(tensors, weights, file)
   const sorted = sortWeights(weights, split, file) ?? sortWeights(weights, 'never', file)!
-  return sorted.map(({ key, tensor }) => {
-    const stats = statsOf.get(tensor)
-    if (!stats) return { key, tensor, stats: none }
-    checkStats(stats, tensor.name, file)
-    return { key, tensor, stats: orderStats(stats, origin?.format === 'primitiv') }
-  })
+  for (const weight of sorted.weights) checkStats(groups.get(weight) ?? none, weight.name, file)
+  const isCarried = origin?.format === 'primitiv'
+  return { ...sorted, statsOf: (weight) => orderStats(groups.get(weight) ?? none, isCarried) }
 }
 
-type KeyedTensor = Pick<Parameter, 'key' | 'tensor'>
-
 /** Undefined where names must not be split after all. */
-function sortWeights(weights: readonly Tensor[], split: SplitNames, file: string): KeyedTensor[] | undefined {
-  const keyed = weights.map((tensor) => ({ key: split === 'never' ? wholeKey(tensor) : splitKey(tensor), tensor }))
-  const { order, conflicts } = sortKeys(keyed.map(({ key }) => key))
+function sortWeights(
+  weights: readonly Tensor[],
+  split: SplitNames,
+  file: string,
+): Pick<PlannedParameters, 'weights' | 'keyOf'> | undefined {
+  const keyOf = split === 'never' ? wholeKey : splitKey
+  const { order, conflicts } = sortKeys(weights.map((weight) => sortText(keyOf(weight))))
   if (split === 'auto' && conflicts.some(({ kind }) => kind === 'clash')) return undefined
   for (const { kind, first, second } of conflicts) {
     // A file that was read may have one key several times; it is written as it was.
     if (kind === 'same' && weights[first]!.extra?.repeat !== undefined) continue
-    const [a, b] = [keyed[first]!, keyed[second]!].map(({ key }) => JSON.stringify(key.names))
+    const [a, b] = [weights[first]!, weights[second]!].map((weight) => JSON.stringify(keyOf(weight).names))
     const message =
       kind === 'same'
         ? `two parameters have the key ${a}`
         : `${a} is a parameter, so ${b} cannot be inside it; rename one, or keep names whole with --split-names never`
     refuse(file, weights[second]!.name, message)
   }
-  return order.map((i) => keyed[i]!)
+  return { weights: order.map((i) => weights[i]!), keyOf }
 }
 
 const wholeKey = ({ name, path, rawName }: Tensor): Key => ({ names: path ?? [name], raw: rawName })
@@ -76,8 +75,7 @@ function groupStats(tensors: readonly Tensor[], weights: readonly Tensor[], file
 
 // A parameter is found by its key; one that stands several times has a number for each. Containers that carry tensors keep the path only
 // where the name does not tell it, so a name without a path is split.
-const idOf = ({ names, raw }: Key, repeat?: unknown): string =>
-  JSON.stringify([raw?.map((bytes) => decodeUtf8(bytes) ?? [toHex(bytes)]) ?? names, repeat])
+const idOf = (key: Key, repeat: unknown): string => `${sortText(key)}${repeat ?? ''}`
 
 const ownId = ({ name, path, rawName, extra }: Tensor): string =>
   idOf({ names: path ?? name.split('.'), raw: path && rawName }, extra?.repeat)
@@ -102,8 +100,9 @@ const keyOfStat = ({ name }: Statistic): Key =>
   typeof name === 'string' ? { names: [name] } : { names: [''], raw: [name] }
 
 function checkStats(stats: readonly Statistic[], owner: string, file: string): void {
+  if (stats.length < 2) return
   const first = stats.filter(({ tensor }) => tensor.extra?.stat_repeat === undefined)
-  if (new Set(first.map((stat) => idOf(keyOfStat(stat)))).size < first.length)
+  if (new Set(first.map((stat) => sortText(keyOfStat(stat)))).size < first.length)
     refuse(file, owner, 'two statistics of this parameter have the same name')
 }
 
@@ -113,7 +112,10 @@ function orderStats(stats: readonly Statistic[], isCarried: boolean): readonly S
   const isRead = ({ tensor }: Statistic): boolean =>
     tensor.path !== undefined || (isCarried && tensor.stat !== undefined)
   const others = stats.filter((stat) => !isRead(stat))
-  return [...stats.filter(isRead), ...sortKeys(others.map(keyOfStat)).order.map((i) => others[i]!)]
+  return [
+    ...stats.filter(isRead),
+    ...sortKeys(others.map((stat) => sortText(keyOfStat(stat)))).order.map((i) => others[i]!),
+  ]
 }
 
 function refuse(file: string, path: string, message: string): never {

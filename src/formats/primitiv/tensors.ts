@@ -5,7 +5,7 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'
 import { rangePayload, type Tensor } from '../../model/index.js'
 import type { FieldReader, Name } from './fields.js'
-import { compareKeys, isPrefix, type Key, sortKeys } from './keys.js'
+import { isBehind, type Key, sortKeys, sortText } from './keys.js'
 
 export interface StoredTensor {
   readonly dims: readonly number[]
@@ -50,7 +50,7 @@ export class TensorCollector {
     if (this.#isNameless()) return
     // Writers sort by key, and then keys that exclude each other are neighbours.
     const before = this.#parameters.at(-1)
-    if (before && this.#isSorted) this.#isSorted = compareKeys(before, key) < 0 && !isPrefix(before, key)
+    if (before && !isBehind(key, before)) this.#isSorted = false
     if (!this.#isDotted && key.names.some(hasDot)) this.#sayDotted(key, at)
     if (key.raw) this.#isAmbiguous = true // the text that stands for bytes can be another name
     const { names, raw } = key
@@ -126,7 +126,7 @@ export class TensorCollector {
     const fields = this.#fields
     let previous = -1
     let repeat = 0
-    for (const { kind, first, second } of sortKeys(this.#parameters).conflicts) {
+    for (const { kind, first, second } of sortKeys(this.#parameters.map(sortText)).conflicts) {
       const [a, b] = [this.#parameters[first]!, this.#parameters[second]!]
       const at = Math.max(a.at, b.at)
       const path = `${this.#scope(b)}key`

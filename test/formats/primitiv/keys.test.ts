@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareBytes, encodeUtf8 } from '../../../src/bytes/index.js'
-import { type Key, shownText, sortKeys } from '../../../src/formats/primitiv/keys.js'
+import { isBehind, type Key, shownText, sortKeys, sortText } from '../../../src/formats/primitiv/keys.js'
 
 /** Names that begin alike, with what sorts around their ends; bytes that are no UTF-8 among them. */
 const unit = fc.constantFrom('a', 'b', '.', '-', '\0', '\x01', 'é', '\uffff', '😀')
@@ -32,14 +32,14 @@ describe('the order of keys', () => {
   it('is that of the bytes of their names, and equal ones stay as they were', () => {
     const property = fc.property(keys, (list) => {
       const expected = list.map((_, i) => i).sort((a, b) => compareKeys(list[a]!, list[b]!))
-      expect(sortKeys(list).order).toEqual(expected)
+      expect(sortKeys(list.map(sortText)).order).toEqual(expected)
     })
     fc.assert(property, { numRuns: 1000 })
   })
 
   it('shows neighbours that are the same, or of which one goes on where the other ends', () => {
     const property = fc.property(keys, (list) => {
-      const found = sortKeys(list)
+      const found = sortKeys(list.map(sortText))
       const expected = found.order.slice(1).flatMap((second, i) => {
         const first = found.order[i]!
         if (!isPrefix(list[first]!, list[second]!)) return []
@@ -49,5 +49,15 @@ describe('the order of keys', () => {
       expect(found.conflicts).toEqual(expected)
     })
     fc.assert(property, { numRuns: 1000 })
+  })
+
+  it('tells a list that is sorted and without conflicts from neighbour to neighbour', () => {
+    const property = fc.property(keys, (list) => {
+      const isSorted = list.every((key, i) => i === 0 || isBehind(key, list[i - 1]!))
+      if (!isSorted) return
+      expect(sortKeys(list.map(sortText))).toEqual({ order: list.map((_, i) => i), conflicts: [] })
+    })
+    fc.assert(property, { numRuns: 2000 })
+    expect(isBehind({ names: ['a', 'b'] }, { names: ['a', 'a', 'c'] })).toBe(true)
   })
 })

@@ -7,7 +7,7 @@ import { contentOf, findOptimizer, settingsId } from './settings.js'
 
 const extensions = ['.json', '.optimizer.json']
 
-/** One of the members that such a text begins with, and what stands behind it. */
+/** What the text of a settings file begins with: one of its members. */
 const beginning = /^\{\s*(?:"class"\s*:\s*(?:"[^"]*"|null)\s*[,}]|"(?:uint|float)"\s*:\s*\{)/
 
 export const optimizerJson: Format = {
