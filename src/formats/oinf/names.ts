@@ -17,7 +17,7 @@ export interface Name {
   readonly raw?: Uint8Array | undefined
 }
 
-export const looksEscaped = (stored: string): boolean => escapeRun.test(stored)
+export const looksEscaped = (stored: string): boolean => stored.includes('-_') && escapeRun.test(stored)
 
 /** Keys under which tare keeps what OINF has no type for; see stow.ts. */
 export const reservedPrefix = 'tare.oinf.'
