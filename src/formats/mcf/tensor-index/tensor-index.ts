@@ -11,34 +11,26 @@ import {
   toHex,
   toSafe,
 } from '../../../bytes/index.js'
-import { compareNames, type Name } from '../../../bytes/name-order.js'
 import type { Code } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { reportToVerifier } from '../report.js'
 import type { Section } from '../sections.js'
 import { flagSorted, indexEntry, indexHeader } from '../structs.js'
+import { doNamesAscend, NameChecks, type NamedEntry } from './names.js'
 
 type Header = StructValues<typeof indexHeader>
 type Fields = StructValues<typeof indexEntry>
 
 /** One tensor as the index describes it. Only its name and dimensions are known to lie inside their tables. */
-export interface Entry {
-  readonly index: number
+export interface Entry extends NamedEntry {
   readonly fields: Fields
-  /** For showing only where `rawName` is there. */
-  readonly name: string
-  /** The bytes of a name that is not UTF-8. */
-  readonly rawName: Uint8Array | undefined
   /** Dimensions beyond 2^53-1 are bigints. */
   readonly shape: readonly (number | bigint)[]
-  /** File offset of the entry. */
-  readonly at: number
 }
 
 export interface TensorIndex {
   readonly count: number
-  /** Those that can be read, checked on the way. To be gone through once. */
+  /** The entries that can be read, checked on the way; this can be iterated once. */
   readonly entries: Iterable<Entry>
 }
 
@@ -112,11 +104,10 @@ function* readEntries(
   const { report, extents } = context
   const names = cursor.bytes.subarray(tables.names - section.offset, tables.names - section.offset + tables.namesSize)
   const ascii = asciiOf(names)
-  const checks = doNamesAscend(cursor, head, names)
-    ? undefined
-    : new NameChecks((head.flags & flagSorted) !== 0, context)
   // Names may share bytes, but not so many that the names of a small file fill the memory.
   let nameBudget = 8 * section.size + 65_536
+  const areSorted = doNamesAscend(cursor, head, names, nameBudget)
+  const checks = areSorted ? undefined : new NameChecks((head.flags & flagSorted) !== 0, context)
   for (let index = 0; index < head.tensorCount; index++) {
     const at = tables.entries + index * indexEntry.size
     const fields = readFields(cursor, at - section.offset)
@@ -166,26 +157,6 @@ function noteFields(cursor: Cursor, at: number, index: number): void {
 function asciiOf(names: Uint8Array): string | undefined {
   const text = decodeUtf8(names)
   return text?.length === names.byteLength ? text : undefined
-}
-
-/** Whether each name is above the one before by its bytes, as writers leave them: then they are sorted, and no two are the same. */
-function doNamesAscend({ view }: Cursor, { tensorCount, entriesOff }: Header, names: Uint8Array): boolean {
-  let previous = 0
-  let previousLength = -1
-  for (let i = 0; i < tensorCount; i++) {
-    const at = Number(entriesOff) + i * indexEntry.size
-    const start = get.nameOff(view, at)
-    const length = get.nameLen(view, at)
-    if (start + length > names.byteLength) return false
-    let same = 0
-    const max = Math.min(length, previousLength)
-    while (same < max && names[previous + same] === names[start + same]) same++
-    const isAbove = same < max ? names[previous + same]! < names[start + same]! : previousLength < length
-    if (!isAbove) return false
-    previous = start
-    previousLength = length
-  }
-  return true
 }
 
 const bytesOfName = (names: Uint8Array, { nameOff, nameLen }: Fields): Uint8Array =>
@@ -255,38 +226,6 @@ function reportOddities({ index, fields, rawName, at }: Entry, tables: Tables, {
   if (fields.reserved === 0) return
   const reserved = { offset: at + indexEntry.offsetOf('reserved'), path: `tensor_index.entries[${index}].reserved` }
   report.report(codes['index-reserved'], { ...reserved, length: 4, message: `it is ${fields.reserved}` })
-}
-
-/** Names must be unique, and ascend by their bytes where the index says so. */
-class NameChecks {
-  readonly #context: ReadContext
-  readonly #firsts = new Map<string, number>()
-  #claimsSorted: boolean
-  #previous: Name | undefined
-
-  constructor(claimsSorted: boolean, context: ReadContext) {
-    this.#claimsSorted = claimsSorted
-    this.#context = context
-  }
-
-  check({ index, name, rawName, at }: Entry): void {
-    const key = rawName ? `\0${toHex(rawName)}` : name
-    const first = this.#firsts.get(key)
-    if (first !== undefined) {
-      const message = `${JSON.stringify(name)} is also the name of entry ${first}`
-      this.#report(codes['duplicate-name'], index, at, message)
-    } else this.#firsts.set(key, index)
-    const previous = this.#previous
-    this.#previous = rawName ?? name
-    if (!this.#claimsSorted || previous === undefined || compareNames(previous, this.#previous) <= 0) return
-    this.#claimsSorted = false // one finding is enough
-    const message = `the flags say that names ascend, but ${JSON.stringify(name)} comes too late`
-    this.#report(codes['lookup-by-name-fails'], index, at, message)
-  }
-
-  #report(code: Code, index: number, offset: number, message: string): void {
-    reportToVerifier(this.#context, code, { offset, path: `tensor_index.entries[${index}]`, message })
-  }
 }
 
 function checkTrailing(head: Header, tables: Tables, section: Section, { report, extents }: ReadContext): void {

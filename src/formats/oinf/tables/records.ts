@@ -59,7 +59,7 @@ export interface Bounds {
   complain(code: OinfCode, offset: number, field: string, message: string): false
 }
 
-/** As the file has it. `at` is the place of the size field; that of the offset follows it. */
+/** As stated in a record. `at` is the file offset of the size field; the offset field follows it. */
 export interface StatedRange {
   readonly length: number | bigint
   readonly offset: number | bigint
