@@ -10,6 +10,7 @@ import {
   type StructValues,
   toHex,
   toSafe,
+  wideAt,
 } from '../../../bytes/index.js'
 import type { Code } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
@@ -106,6 +107,7 @@ function* readEntries(
   const ascii = asciiOf(names)
   // Names may share bytes, but not so many that the names of a small file fill the memory.
   let nameBudget = 8 * section.size + 65_536
+  let shape: Entry['shape'] = []
   const areSorted = doNamesAscend(cursor, head, names, nameBudget)
   const checks = areSorted ? undefined : new NameChecks((head.flags & flagSorted) !== 0, context)
   for (let index = 0; index < head.tensorCount; index++) {
@@ -124,7 +126,7 @@ function* readEntries(
     if (extents) noteName(cursor, tables.names + fields.nameOff, fields.nameLen, index)
     const text = ascii?.slice(fields.nameOff, fields.nameOff + fields.nameLen) ?? decodeUtf8(bytesOfName(names, fields))
     const rawName = text === undefined ? bytesOfName(names, fields).slice() : undefined
-    const shape = readShape(cursor, tables.dims + 8 * fields.dimOff, fields.rank, index)
+    shape = readShape(cursor, tables.dims + 8 * fields.dimOff, fields, shape, index)
     const entry: Entry = { index, fields, name: text ?? decodeLossy(rawName!), rawName, shape, at }
     reportOddities(entry, tables, context)
     checks?.check(entry)
@@ -205,13 +207,24 @@ function noteName(cursor: Cursor, at: number, length: number, index: number): vo
   cursor.leave(2)
 }
 
-function readShape(cursor: Cursor, at: number, rank: number, index: number): readonly (number | bigint)[] {
-  const shape = new Array<number | bigint>(rank)
-  if (rank > 0) cursor.seek(at)
-  if (cursor.extents) cursor.enter('dims', index)
-  for (let axis = 0; axis < rank; axis++) shape[axis] = cursor.wide(cursor.extents ? String(axis) : '')
-  if (cursor.extents) cursor.leave(2)
-  return shape
+/** `last` is the shape of the entry before: neighbours are often alike, and then share it. */
+function readShape(cursor: Cursor, at: number, { rank }: Fields, last: Entry['shape'], index: number): Entry['shape'] {
+  if (rank === 0) return []
+  cursor.seek(at)
+  if (cursor.extents) noteDims(cursor, rank, index)
+  const { view, position } = cursor
+  let same = 0
+  while (same < rank && wideAt(view, position + 8 * same) === last[same]) same++
+  if (same === rank && last.length === rank) return last
+  return Array.from({ length: rank }, (_, axis) => wideAt(view, position + 8 * axis))
+}
+
+function noteDims(cursor: Cursor, rank: number, index: number): void {
+  const { offset } = cursor
+  cursor.enter('dims', index)
+  for (let axis = 0; axis < rank; axis++) cursor.u64(String(axis))
+  cursor.leave(2)
+  cursor.seek(offset)
 }
 
 /** What readers put up with. */

@@ -130,7 +130,7 @@ describe('tensors with the same bytes', () => {
         })
         const tensors = list.map((each, i) => tensor(String(i), each))
         const expected = keys.map((key) => keys.indexOf(key))
-        expect(ownersOf(tensors)).toEqual(expected)
+        expect(ownersOf(tensors, tensors.toReversed())).toEqual(expected)
       }),
     )
   })
