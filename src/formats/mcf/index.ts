@@ -12,7 +12,7 @@ export const mcf: Format = {
   capabilities: { checksums: 'none', defaults: { version: '1.1' }, write: writeCapabilities, writeFor },
   codes,
   repairs:
-    'of a cut file the whole tensors, where the index lies before the cut; writers put it last but for the directory, which can be rebuilt',
+    'of a cut file the whole tensors, where the index lies before the cut; usually it is the last thing but the directory, which can be rebuilt',
 
   detect(head, name) {
     if (head.byteLength >= magic.byteLength && magic.every((byte, i) => head[i] === byte)) return 'yes'
