@@ -16,16 +16,25 @@ const comparing = (ties: Ties) => (a: Range, b: Range) => a.start - b.start || s
 /** The ranges by where they start. Of those that start together the longest comes first, or the shortest, or the one given first. */
 export function inOrder<R extends Range>(ranges: readonly R[], ties: Ties = 'longest'): readonly R[] {
   const compare = comparing(ties)
-  const isOrdered = ranges.every((range, i) => i === 0 || compare(ranges[i - 1]!, range) <= 0)
-  return isOrdered ? ranges : ranges.toSorted(compare)
+  return areInOrder(ranges, compare) ? ranges : ranges.toSorted(compare)
+}
+
+/** Ranges mostly lie in a file in the order in which its index lists them. */
+function areInOrder(ranges: readonly Range[], compare: (a: Range, b: Range) => number): boolean {
+  for (let i = 1; i < ranges.length; i++) {
+    const before = ranges[i - 1]!
+    const range = ranges[i]!
+    if (before.start >= range.start && compare(before, range) > 0) return false
+  }
+  return true
 }
 
 /** The positions of the ranges in that order. */
 export function orderOf(ranges: readonly Range[], ties: Ties = 'longest'): Uint32Array {
   const compare = comparing(ties)
   const positions = Uint32Array.from(ranges.keys())
-  const isOrdered = ranges.every((range, i) => i === 0 || compare(ranges[i - 1]!, range) <= 0)
-  return isOrdered ? positions : positions.sort((a, b) => compare(ranges[a]!, ranges[b]!) || a - b)
+  if (areInOrder(ranges, compare)) return positions
+  return positions.sort((a, b) => compare(ranges[a]!, ranges[b]!) || a - b)
 }
 
 /** Each range that begins inside another, with the one before it that ends last. The ranges are in order. Empty ones share nothing. */

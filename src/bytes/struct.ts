@@ -90,7 +90,10 @@ export interface Struct<V> {
   offsetOf(field: keyof V & string): number
   /** The field as paths name it. */
   nameOf(field: keyof V & string): string
-  /** Reads one field of the little-endian record at an offset, which is there. For tables whose records are too many for an object each. */
+  /**
+   * Reads one field of the little-endian record at an offset; all of the record is there. Several times as fast as `read`, for tables of many
+   * records. A `size` beyond 2^53-1 comes as undefined, so tables that may hold one declare it as `wide`.
+   */
   readonly get: { readonly [K in keyof V]: (view: DataView, offset: number) => V[K] }
   /** Reads the record at the cursor. */
   read(cursor: Cursor): V

@@ -19,14 +19,16 @@ export const codes = defineCodes('mcf', {
   'section-overlaps-header': error('A section begins inside the header.'),
   'section-overlaps-directory': error('A section lies over the section directory.'),
   'section-alignment-8': error('A section does not begin on a multiple of eight.'),
-  'section-overlap': error('Two sections share bytes. Readers open such a file; what it means is anybody’s guess.'),
+  'section-overlap': error(
+    'Two sections share bytes. Readers open the file, but cannot tell which section the bytes belong to.',
+  ),
   'section-duplicate': warning('Two sections have the same type; readers use the one that the directory lists first.'),
-  'unclaimed-bytes': note('Bytes between the sections, more than padding needs, belong to nobody.'),
+  'unclaimed-bytes': note('Bytes between the sections, more than padding needs, belong to no section.'),
   padding: warning(
-    'Bytes between sections, tensors or the regions of a tensor are not zero, as writers leave them. Nobody reads them.',
+    'Bytes between sections, tensors or the regions of a tensor are not zero, as writers leave them. No reader looks at them.',
   ),
   'header-extra': note('The header is longer than the 40 bytes that are known; the rest was ignored.'),
-  'unknown-flags': note('Header flags are set that nobody has defined yet.'),
+  'unknown-flags': note('Header flags are set that have no defined meaning.'),
 
   'store-missing-tensor-index': error('There is tensor data or quantization info, but no TensorIndex section.'),
   'store-empty-tensor-index': error('The TensorIndex section has no bytes.'),
@@ -46,7 +48,7 @@ export const codes = defineCodes('mcf', {
   'index-rank-over-limit': error('A tensor has more dimensions than any honest file.'),
   'index-names-over-limit': error('The entries share so many name bytes that the names would not fit into memory.'),
   'index-reserved': warning('The reserved field of an entry is not zero; readers ignore it.'),
-  'index-trailing-bytes': warning('Bytes after the tables of the TensorIndex belong to nobody.'),
+  'index-trailing-bytes': warning('Bytes after the tables of the TensorIndex belong to nothing.'),
   'lookup-by-name-fails': error(
     'The TensorIndex claims to be sorted and is not: readers that trust the flag do not find some names.',
   ),
@@ -64,7 +66,7 @@ export const codes = defineCodes('mcf', {
   'quantinfo-block-size': error('Block methods have a block size of 32.'),
   'quantinfo-super-size': error('The super-block size is 256 for k* methods and 0 for q* methods.'),
   'quantinfo-int-needs-zero-sizes': error('int8 and int4 have no blocks; both sizes must be 0.'),
-  'quantinfo-trailing-bytes': warning('Bytes after the last quantization record belong to nobody.'),
+  'quantinfo-trailing-bytes': warning('Bytes after the last quantization record belong to nothing.'),
   'quantinfo-duplicate-record': warning('A tensor has more than one quantization record; the first one is used.'),
   'quantinfo-clip': warning('The clip bounds of a record are no range (NaN, or the lower above the upper).'),
 

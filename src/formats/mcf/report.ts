@@ -3,7 +3,7 @@
 import type { Code, Details } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 
-/** An error for whoever verifies, a warning for whoever only opens. */
+/** An error when verifying, a warning when only opening. */
 export function reportToVerifier({ report }: ReadContext, code: Code, details: Details): void {
   report.report(report.strict ? { ...code, severity: 'warning' } : code, details)
 }

@@ -6,7 +6,7 @@ import { indexEntry, indexHeader } from './structs.js'
 
 export interface FoundIndex {
   readonly offset: number
-  /** As far as the file has it. */
+  /** Up to the cut. */
   readonly size: number
   /** How many bytes of names the file has; fewer than the header states when the cut goes through them. */
   readonly stringsSize: number
@@ -20,7 +20,7 @@ const maxRank = 64
 /** How many entries are read at once. */
 const group = 4096
 
-/** From the end of the file, since the index is usually the last thing before the directory. */
+/** Goes backwards from the end of the file, since writers put the index right before the directory. */
 export async function findIndex(
   source: ByteSource,
   statedSize: number,

@@ -6,7 +6,7 @@ export const codes = defineCodes('oinf', {
   version: error('The version is neither 1 nor 2. A newer tare may know it.'),
   'file-size': error('The header states another size than the file has: it was cut, or something was appended.'),
   'file-size-alignment': warning('The file does not end on a multiple of 8, as every writer makes it.'),
-  'header-flags': warning('The flags of the header are not 0; nobody knows what they mean.'),
+  'header-flags': warning('The flags of the header are not 0; none has a defined meaning.'),
   'header-reserved': warning('The reserved field of the header is not 0.'),
   'section-order': error('The sections do not follow each other: sizevars, metadata, tensors, data, end of file.'),
   'section-alignment': error('A section does not start on a multiple of 8.'),

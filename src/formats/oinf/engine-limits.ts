@@ -11,7 +11,7 @@ const noArrays = new Set(['u2', 'u1', 't2', 't1'])
 
 export function noteEngineLimits(
   { version, tables }: Header,
-  { tensors, indexes, metadata }: Tables,
+  { firsts, metadata }: Tables,
   values: ReadonlyMap<string, MetaValue>,
   report: Report,
 ): void {
@@ -21,10 +21,11 @@ export function noteEngineLimits(
     const record = metadata.find(({ key }) => values.has(key) && isRefused(values.get(key)!))
     if (record) note(record.value.start, pathOfValue(record.value), message)
   }
-  const small = version === 2 ? tensors.findIndex(({ dtype }) => noTensors.has(dtype.id)) : -1
-  if (small >= 0) {
-    const message = `the engine of version 2 refuses files with tensors of ${tensors[small]!.dtype.id}`
-    note(tables.tensors.offset, `tensors[${indexes[small]}].dtype`, message)
+  const small = version === 2 && [...firsts].find(([dtype]) => noTensors.has(dtype.id))
+  if (small) {
+    const [dtype, index] = small
+    const message = `the engine of version 2 refuses files with tensors of ${dtype.id}`
+    note(tables.tensors.offset, `tensors[${index}].dtype`, message)
   }
   noteFirst(
     (value) => value.type === 'bitset' && (version === 2 || value.bits > 8),

@@ -10,6 +10,7 @@ import {
   type OptionValues,
   type Slot,
   slotLength,
+  slotsMadeBy,
   type WriteOptions,
 } from '../../model/index.js'
 import { storedName } from './capabilities.js'
@@ -50,8 +51,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   const sections = placeSections(tables)
   const places = placeValues(tables, sections.data, align)
   const index = encodeIndex(tables, sections, places)
-  const slots = [...valueSlots(tables, places, index.byteLength)]
-  return { files: [{ name: file, slots: [{ kind: 'bytes', path: 'index', bytes: index }, ...slots] }] }
+  return { files: [{ name: file, slots: slotsMadeBy(() => slotsOf(index, tables, places)) }] }
 }
 
 function askedVersion(extra: OptionValues | undefined, file: string): 1 | 2 | undefined {
@@ -141,13 +141,14 @@ function placeValues({ version, metadata, tensors }: Tables, start: number, alig
   return { metadata: values, data, quant, end: aligned(end) }
 }
 
-/** The values in the order of the file, with zeros between them. */
-function* valueSlots(
+/** The index and all values in the order of the file, with zeros between them. */
+function* slotsOf(
+  index: Uint8Array,
   { version, metadata, tensors }: Tables,
   places: Places,
-  start: number,
 ): Generator<Slot, void, void> {
-  let reached = start
+  yield { kind: 'bytes', path: 'index', bytes: index }
+  let reached = index.byteLength
   const padded = function* (offset: number, slot: Slot): Generator<Slot, void, void> {
     if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
     const length = slotLength(slot)

@@ -8,7 +8,6 @@ import { fetchRanges } from './free-space.js'
 import type { Header } from './header.js'
 import { readQuant } from './quant.js'
 import { aligned } from './structs.js'
-import { rangeOfData } from './tables/records.js'
 import type { Tables } from './tables/tables.js'
 
 export interface Placement {
@@ -50,13 +49,15 @@ export async function findMisplaced(
 }
 
 /** Whether the stated offsets are those of data and quantization in turn, without gaps. */
-function isCountedInTurn(tensors: readonly Tensor[], quants: Tables['quants'], start: number): boolean {
+function isCountedInTurn(tensors: Tables['tensors'], quants: Tables['quants'], start: number): boolean {
   let at = start
   for (const tensor of tensors) {
-    for (const range of [rangeOfData(tensor, 0), quants.get(tensor)]) {
-      if (range && range.start !== at) return false
-      if (range) at = aligned(range.end)
-    }
+    const origin = tensor.data?.origin
+    if (origin && origin.offset !== at) return false
+    if (origin) at = aligned(at + origin.length)
+    const quant = quants.get(tensor)
+    if (quant && quant.start !== at) return false
+    if (quant) at = aligned(quant.end)
   }
   return true
 }

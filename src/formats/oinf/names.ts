@@ -1,7 +1,7 @@
 // Names that OINF's character set cannot hold are escaped on the way in and restored on the way out.
 //
 // A run of bytes that have no place here becomes `-_`, two lower case hex digits for each byte of the name's UTF-8, `_-`:
-// "blk/0 w" is stored as "blk-_2f_-0-_20_-w". The empty name is "-__-". A legal name that holds such a run by itself has the "-" of
+// "blk/0 w" is stored as "blk-_2f_-0-_20_-w". The empty name is "-__-". A legal name that already holds such a run has the "-" of
 // every "-_" escaped, so nothing can be read in two ways; all other legal names stay as they are. Only what this scheme would have
 // produced is unescaped: any other name that resembles it is taken as it stands.
 import { decodeLossy, decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
@@ -17,7 +17,7 @@ export interface Name {
   readonly raw?: Uint8Array | undefined
 }
 
-export const looksEscaped = (stored: string): boolean => escapeRun.test(stored)
+export const looksEscaped = (stored: string): boolean => stored.includes('-_') && escapeRun.test(stored)
 
 /** Keys under which tare keeps what OINF has no type for; see stow.ts. */
 export const reservedPrefix = 'tare.oinf.'

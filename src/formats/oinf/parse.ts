@@ -11,8 +11,8 @@ import { readValue } from './metadata/values.js'
 import { findMisplaced, type Placement } from './misplaced.js'
 import { readQuant } from './quant.js'
 import { fileHeader } from './structs.js'
-import { pathOfValue, rangeOfData, type ValueRange } from './tables/records.js'
-import { readTables, type Tables } from './tables/tables.js'
+import { pathOfValue, type ValueRange } from './tables/records.js'
+import { readTables, type Tables, valuesIn } from './tables/tables.js'
 
 /** What the records say, with the small values decoded. */
 export interface Parsed {
@@ -107,18 +107,4 @@ async function readQuants(
     'quantization after them: the encoder of version 2 writes them in that order but counts offsets in another. `tare repair` fixes it'
   report.report(codes['quant-misplaced'], { offset: wrong.offset!, path: wrong.path!, message })
   return { quants: placement.quants, placement }
-}
-
-/** Everything that the records point at, but for values without bytes. */
-function valuesIn({ metadata, tensors, indexes, quants }: Tables): ValueRange[] {
-  const values: ValueRange[] = []
-  const add = (range: ValueRange | undefined): void => {
-    if (range && range.end > range.start) values.push(range)
-  }
-  for (const { value } of metadata) add(value)
-  for (const [i, tensor] of tensors.entries()) {
-    add(rangeOfData(tensor, indexes[i]!))
-    add(quants.get(tensor))
-  }
-  return values
 }

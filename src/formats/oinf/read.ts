@@ -1,24 +1,14 @@
 // Makes a model of what the records say: names and values get back the form that they had before they were fitted into OINF.
 import type { ByteSource } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import type {
-  JsonValue,
-  MetaValue,
-  Model,
-  Opened,
-  Part,
-  Payload,
-  QuantParams,
-  ReadContext,
-  Tensor,
-} from '../../model/index.js'
-import { RangePayload } from '../../model/range-payload.js'
+import type { JsonValue, MetaValue, Model, Opened, Part, QuantParams, ReadContext, Tensor } from '../../model/index.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
 import { unstow } from './metadata/stow.js'
 import { looksEscaped, type Name, quantKey, quantPrefix, unescapeKey, unescapeName } from './names.js'
 import { type Parsed, parseFile } from './parse.js'
 import { readQuant } from './quant.js'
+import { pathOfValue, TensorData } from './tables/records.js'
 import type { Tables } from './tables/tables.js'
 
 export async function readFile(source: ByteSource, context: ReadContext): Promise<Opened> {
@@ -42,27 +32,28 @@ function completeTensors(
   { tables, placement }: Parsed,
   quants: ReadonlyMap<Tensor, QuantParams>,
   context: ReadContext,
-): Tensor[] {
-  const { tensors, indexes } = tables
+): readonly Tensor[] {
+  const { tensors } = tables
   const isEscaped = tensors.some(({ name }) => looksEscaped(name))
   const stored = isEscaped ? tensors.map(({ name }) => name) : []
   const names = isEscaped ? restoreNames(stored, 'tensors', context) : undefined
+  if (!names && !placement && quants.size === 0 && !context.extents) return tensors
   return tensors.map((tensor, i) => {
     const name = names?.[i]
     const quant = quants.get(tensor)
     const data = placement && tensor.data ? movedTo(tensor.data, placement.offsets.get(tensor)!) : tensor.data
-    if (context.extents && data) noteData(data, indexes[i]!, context)
+    if (data) noteData(data, context)
     if (!name && !quant && data === tensor.data) return tensor
     return { ...tensor, data, ...(name && { name: name.text, rawName: name.raw && [name.raw] }), quant }
   })
 }
 
-const movedTo = ({ origin, byteLength }: Payload, offset: number): Payload =>
-  new RangePayload(origin!.source, offset, byteLength)
+const movedTo = ({ source, byteLength, index }: TensorData, offset: number): TensorData =>
+  new TensorData(source, offset, byteLength, index)
 
-function noteData({ origin }: Payload, index: number, { report, extents }: ReadContext): void {
-  const { offset, length } = origin!
-  extents?.add({ file: report.file, offset, length, path: `tensors[${index}].data`, kind: 'data' })
+function noteData(data: TensorData, { report, extents }: ReadContext): void {
+  const { offset, byteLength: length } = data
+  extents?.add({ file: report.file, offset, length, path: pathOfValue(data), kind: 'data' })
 }
 
 /** Names as they were before escaping. Should two become one, which only a file made by hand can bring about, all stay as stored. */

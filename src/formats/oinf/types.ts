@@ -50,7 +50,7 @@ export function tailMask(dtype: DType, count: number): number {
   return used === 0 ? 0 : 256 - 2 ** used
 }
 
-/** Bytes that so many elements take, or undefined beyond 2^53-1. A zero anywhere in the shape means that there are none. */
+/** Bytes that the elements take, or undefined beyond 2^53-1. A zero anywhere in the shape means that there are none. */
 export function dataSize(dtype: DType, shape: readonly number[]): number | undefined {
   return dtype.byteLength(shape.includes(0) ? [0] : shape)
 }

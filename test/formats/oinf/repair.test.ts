@@ -14,7 +14,7 @@ import { sourceOf as written } from '../../support/convert.js'
 import { fixtureSource } from '../../support/fixtures.js'
 import { bytes, type Craft, f32, quant, sourceOf } from './build.js'
 
-async function mend(source: MemorySource) {
+async function tryRepair(source: MemorySource) {
   const context = { report: strictReport(source.name), limits: defaultLimits, lenient: false }
   const repair = await (await formatById('oinf')!.load()).repair!(source, context, { name: 'repaired.oinf' })
   if (!repair) return undefined
@@ -41,7 +41,7 @@ describe('repair', () => {
     const right = await openModel(sourceOf(model))
     const damaged = () => sourceOf({ ...model, misplaced: true })
     await expect(openModel(damaged())).rejects.toMatchObject({ code: 'oinf/quant-misplaced' })
-    const repaired = await mend(damaged())
+    const repaired = await tryRepair(damaged())
     expect(repaired!.lost).toEqual([])
     expect(repaired!.repaired).toHaveLength(3)
     const again = await openModel(repaired!.source())
@@ -51,12 +51,12 @@ describe('repair', () => {
     expect((await verifySource(repaired!.source())).verdict).toBe('ok')
   })
 
-  it('mends what the reference encoder wrote', async () => {
+  it('repairs what the reference encoder wrote', async () => {
     const { findings } = await verifySource(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.map(({ code }) => code)).toEqual(['oinf/quant-misplaced'])
     expect(errors[0]!.message).toContain('tare repair')
-    const repaired = await mend(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
+    const repaired = await tryRepair(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
     const { tensors } = await openModel(repaired!.source())
     expect(tensors.map(({ name, quant: params }) => [name, params?.scales.length, params?.zeroPoints])).toEqual([
       ['w', 4, undefined],
@@ -65,14 +65,14 @@ describe('repair', () => {
   })
 
   it('leaves other files alone', async () => {
-    expect(await mend(sourceOf(model))).toBeUndefined()
-    expect(await mend(sourceOf({ ...model, misplaced: true, version: 1 }))).toBeUndefined()
-    expect(await mend(fixtureSource('oinf', 'bad_quant_scheme_v2.oinf'))).toBeUndefined()
-    expect(await mend(fixtureSource('oinf', 'bad_magic_v2.oinf'))).toBeUndefined()
+    expect(await tryRepair(sourceOf(model))).toBeUndefined()
+    expect(await tryRepair(sourceOf({ ...model, misplaced: true, version: 1 }))).toBeUndefined()
+    expect(await tryRepair(fixtureSource('oinf', 'bad_quant_scheme_v2.oinf'))).toBeUndefined()
+    expect(await tryRepair(fixtureSource('oinf', 'bad_magic_v2.oinf'))).toBeUndefined()
   })
 
   it('does not touch a file that is damaged in other ways too', async () => {
     const source = sourceOf({ ...model, misplaced: true, patch: (file) => file.subarray(0, -8) })
-    expect(await mend(source)).toBeUndefined()
+    expect(await tryRepair(source)).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
-// ModelInfo as a writer fills it by itself says nothing that is not known otherwise: its fields and keys come from config.json, and the
-// model's name from where the model lies. Such a section is derived. It is recognised by its bytes: they are those that the writer makes.
+// ModelInfo as writers fill it says nothing that is not known otherwise: its fields and keys come from config.json, and the model's name
+// from where the model lies. A section that holds just this is derived. It is recognised by its bytes: they are those that a writer makes.
 import { compareBytes } from '../../../bytes/index.js'
 import { findFile } from '../../../content/companions.js'
 import {
@@ -26,7 +26,7 @@ export const maxConfig = 1 << 24
 export interface ModelInfoContent extends ParsedModelInfo {
   /** Nothing in the section is the model's own but some of `extras`. */
   readonly isDerived: boolean
-  /** The keys among `extras` that a writer puts in by itself, where there are any. */
+  /** The keys among `extras` that writers fill in; absent where there are none. */
   readonly filled?: ReadonlySet<string> | undefined
   /** The config.json that the section was filled from. */
   readonly config?: Payload | undefined

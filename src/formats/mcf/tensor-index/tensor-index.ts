@@ -10,35 +10,28 @@ import {
   type StructValues,
   toHex,
   toSafe,
+  wideAt,
 } from '../../../bytes/index.js'
-import { compareNames, type Name } from '../../../bytes/name-order.js'
 import type { Code } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { reportToVerifier } from '../report.js'
 import type { Section } from '../sections.js'
 import { flagSorted, indexEntry, indexHeader } from '../structs.js'
+import { doNamesAscend, NameChecks, type NamedEntry } from './names.js'
 
 type Header = StructValues<typeof indexHeader>
 type Fields = StructValues<typeof indexEntry>
 
 /** One tensor as the index describes it. Only its name and dimensions are known to lie inside their tables. */
-export interface Entry {
-  readonly index: number
+export interface Entry extends NamedEntry {
   readonly fields: Fields
-  /** For showing only where `rawName` is there. */
-  readonly name: string
-  /** The bytes of a name that is not UTF-8. */
-  readonly rawName: Uint8Array | undefined
   /** Dimensions beyond 2^53-1 are bigints. */
   readonly shape: readonly (number | bigint)[]
-  /** File offset of the entry. */
-  readonly at: number
 }
 
 export interface TensorIndex {
   readonly count: number
-  /** Those that can be read, checked on the way. To be gone through once. */
+  /** The entries that can be read, checked on the way; this can be iterated once. */
   readonly entries: Iterable<Entry>
 }
 
@@ -112,11 +105,11 @@ function* readEntries(
   const { report, extents } = context
   const names = cursor.bytes.subarray(tables.names - section.offset, tables.names - section.offset + tables.namesSize)
   const ascii = asciiOf(names)
-  const checks = doNamesAscend(cursor, head, names)
-    ? undefined
-    : new NameChecks((head.flags & flagSorted) !== 0, context)
   // Names may share bytes, but not so many that the names of a small file fill the memory.
   let nameBudget = 8 * section.size + 65_536
+  let shape: Entry['shape'] = []
+  const areSorted = doNamesAscend(cursor, head, names, nameBudget)
+  const checks = areSorted ? undefined : new NameChecks((head.flags & flagSorted) !== 0, context)
   for (let index = 0; index < head.tensorCount; index++) {
     const at = tables.entries + index * indexEntry.size
     const fields = readFields(cursor, at - section.offset)
@@ -133,7 +126,7 @@ function* readEntries(
     if (extents) noteName(cursor, tables.names + fields.nameOff, fields.nameLen, index)
     const text = ascii?.slice(fields.nameOff, fields.nameOff + fields.nameLen) ?? decodeUtf8(bytesOfName(names, fields))
     const rawName = text === undefined ? bytesOfName(names, fields).slice() : undefined
-    const shape = readShape(cursor, tables.dims + 8 * fields.dimOff, fields.rank, index)
+    shape = readShape(cursor, tables.dims + 8 * fields.dimOff, fields, shape, index)
     const entry: Entry = { index, fields, name: text ?? decodeLossy(rawName!), rawName, shape, at }
     reportOddities(entry, tables, context)
     checks?.check(entry)
@@ -166,26 +159,6 @@ function noteFields(cursor: Cursor, at: number, index: number): void {
 function asciiOf(names: Uint8Array): string | undefined {
   const text = decodeUtf8(names)
   return text?.length === names.byteLength ? text : undefined
-}
-
-/** Whether each name is above the one before by its bytes, as writers leave them: then they are sorted, and no two are the same. */
-function doNamesAscend({ view }: Cursor, { tensorCount, entriesOff }: Header, names: Uint8Array): boolean {
-  let previous = 0
-  let previousLength = -1
-  for (let i = 0; i < tensorCount; i++) {
-    const at = Number(entriesOff) + i * indexEntry.size
-    const start = get.nameOff(view, at)
-    const length = get.nameLen(view, at)
-    if (start + length > names.byteLength) return false
-    let same = 0
-    const max = Math.min(length, previousLength)
-    while (same < max && names[previous + same] === names[start + same]) same++
-    const isAbove = same < max ? names[previous + same]! < names[start + same]! : previousLength < length
-    if (!isAbove) return false
-    previous = start
-    previousLength = length
-  }
-  return true
 }
 
 const bytesOfName = (names: Uint8Array, { nameOff, nameLen }: Fields): Uint8Array =>
@@ -234,13 +207,24 @@ function noteName(cursor: Cursor, at: number, length: number, index: number): vo
   cursor.leave(2)
 }
 
-function readShape(cursor: Cursor, at: number, rank: number, index: number): readonly (number | bigint)[] {
-  const shape = new Array<number | bigint>(rank)
-  if (rank > 0) cursor.seek(at)
-  if (cursor.extents) cursor.enter('dims', index)
-  for (let axis = 0; axis < rank; axis++) shape[axis] = cursor.wide(cursor.extents ? String(axis) : '')
-  if (cursor.extents) cursor.leave(2)
-  return shape
+/** `last` is the shape of the entry before: neighbours are often alike, and then share it. */
+function readShape(cursor: Cursor, at: number, { rank }: Fields, last: Entry['shape'], index: number): Entry['shape'] {
+  if (rank === 0) return []
+  cursor.seek(at)
+  if (cursor.extents) noteDims(cursor, rank, index)
+  const { view, position } = cursor
+  let same = 0
+  while (same < rank && wideAt(view, position + 8 * same) === last[same]) same++
+  if (same === rank && last.length === rank) return last
+  return Array.from({ length: rank }, (_, axis) => wideAt(view, position + 8 * axis))
+}
+
+function noteDims(cursor: Cursor, rank: number, index: number): void {
+  const { offset } = cursor
+  cursor.enter('dims', index)
+  for (let axis = 0; axis < rank; axis++) cursor.u64(String(axis))
+  cursor.leave(2)
+  cursor.seek(offset)
 }
 
 /** What readers put up with. */
@@ -255,38 +239,6 @@ function reportOddities({ index, fields, rawName, at }: Entry, tables: Tables, {
   if (fields.reserved === 0) return
   const reserved = { offset: at + indexEntry.offsetOf('reserved'), path: `tensor_index.entries[${index}].reserved` }
   report.report(codes['index-reserved'], { ...reserved, length: 4, message: `it is ${fields.reserved}` })
-}
-
-/** Names must be unique, and ascend by their bytes where the index says so. */
-class NameChecks {
-  readonly #context: ReadContext
-  readonly #firsts = new Map<string, number>()
-  #claimsSorted: boolean
-  #previous: Name | undefined
-
-  constructor(claimsSorted: boolean, context: ReadContext) {
-    this.#claimsSorted = claimsSorted
-    this.#context = context
-  }
-
-  check({ index, name, rawName, at }: Entry): void {
-    const key = rawName ? `\0${toHex(rawName)}` : name
-    const first = this.#firsts.get(key)
-    if (first !== undefined) {
-      const message = `${JSON.stringify(name)} is also the name of entry ${first}`
-      this.#report(codes['duplicate-name'], index, at, message)
-    } else this.#firsts.set(key, index)
-    const previous = this.#previous
-    this.#previous = rawName ?? name
-    if (!this.#claimsSorted || previous === undefined || compareNames(previous, this.#previous) <= 0) return
-    this.#claimsSorted = false // one finding is enough
-    const message = `the flags say that names ascend, but ${JSON.stringify(name)} comes too late`
-    this.#report(codes['lookup-by-name-fails'], index, at, message)
-  }
-
-  #report(code: Code, index: number, offset: number, message: string): void {
-    reportToVerifier(this.#context, code, { offset, path: `tensor_index.entries[${index}]`, message })
-  }
 }
 
 function checkTrailing(head: Header, tables: Tables, section: Section, { report, extents }: ReadContext): void {

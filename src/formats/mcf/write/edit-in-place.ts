@@ -110,7 +110,7 @@ async function place(
   const freed = [rangeOf(directory), ...loose.flatMap(({ old }) => (old ? [rangeOf(old)] : []))]
   const space = await EditSpace.in(source, { staying, freed, alignment, signal })
   const size = entries.length * sectionRecord.size
-  // The reference writes the directory last; one that stands in front of the weights stays there.
+  // The reference writes the directory last; one that lies before the weights stays there.
   const isInFront = directory.offset < space.stayingEnd && directory.offset % alignment === 0
   const early = isInFront ? space.place(size, rangeOf(directory)) : undefined
   const offsets = new Map<Entry, number>()

@@ -1,5 +1,4 @@
-// The sections beside the tensors: files of a Hugging Face model, ModelInfo, and whatever an MCF file held that nobody knows.
-
+// The sections beside the tensors: files of a Hugging Face model, ModelInfo, and sections of unknown types that an MCF file held.
 import { findFile } from '../../../content/companions.js'
 import { failWith, writeCodes } from '../../../errors/index.js'
 import {
@@ -114,7 +113,7 @@ function fillModelInfo(config: Uint8Array | undefined, name: string, metadata: M
   return encodeModelInfo(info, new Map([...extras, ...metadata]))
 }
 
-/** The directory that the model lies in, as the reference has it; for a bare file name, the name without its extensions. */
+/** As the reference: the directory that the model lies in. For a bare file name, the name without its extensions. */
 export function modelName(path: string): string {
   const segments = path.split(/[/\\]/).filter((segment) => segment !== '' && segment !== '.')
   const directory = segments.at(-2)

@@ -2,7 +2,15 @@
 // everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
 import { alignUp } from '../../../bytes/index.js'
 import { failWith, usageCodes, writeCodes } from '../../../errors/index.js'
-import type { Layout, Model, Payload, Slot, Tensor, WriteOptions } from '../../../model/index.js'
+import {
+  type Layout,
+  type Model,
+  type Payload,
+  type Slot,
+  slotsMadeBy,
+  type Tensor,
+  type WriteOptions,
+} from '../../../model/index.js'
 import { encodeDirectory } from '../container.js'
 import { needsAlignment } from '../dtypes.js'
 import { type Notes, notesOf } from '../notes.js'
@@ -28,10 +36,13 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
   if (tensors.length > 0) {
     const align = checkedAlignment(options.align ?? (likeReference ? undefined : notes?.alignment()) ?? blockAlignment)
     // The reference's quantize command gives each tensor bytes of its own.
-    const owners = likeReference ? tensors.map((_, i) => i) : ownersOf(tensors)
+    const owners = likeReference ? tensors.map((_, i) => i) : ownersOf(tensors, model.tensors)
     writer.section(sectionTypes.tensorData, versionOf(sectionTypes.tensorData))
     const places = placeTensors(tensors, owners, align, writer.end)
-    putTensors(writer, tensors, owners, places)
+    writer.putMany(
+      slotsMadeBy(() => tensorSlots(tensors, owners, places)),
+      places.end - places.start,
+    )
     allAligned = places.offsets.every((offset) => offset % blockAlignment === 0)
     writer.section(sectionTypes.tensorIndex, versionOf(sectionTypes.tensorIndex))
     writer.put(sectionName(sectionTypes.tensorIndex), encodeTensorIndex(tensors, places.offsets))
@@ -56,12 +67,13 @@ interface WrittenSection extends Omit<Section, 'size'> {
 
 /** Sections that are written one after another. */
 class Writer {
-  readonly slots: Slot[] = []
+  /** In the order of the file. The many slots of tensors are made on the way. */
+  readonly slots: Iterable<Slot>[] = []
   readonly sections: WrittenSection[] = []
   end = header.size
 
-  pad(to: number, path = 'padding'): void {
-    if (to > this.end) this.slots.push({ kind: 'zeros', path, length: to - this.end })
+  pad(to: number): void {
+    if (to > this.end) this.slots.push([{ kind: 'zeros', path: 'padding', length: to - this.end }])
     this.end = to
   }
 
@@ -73,10 +85,14 @@ class Writer {
 
   put(path: string, data: Payload | Uint8Array): void {
     if (data.byteLength === 0) return
-    this.slots.push(
-      data instanceof Uint8Array ? { kind: 'bytes', path, bytes: data } : { kind: 'payload', path, payload: data },
-    )
+    const isBytes = data instanceof Uint8Array
+    this.slots.push([isBytes ? { kind: 'bytes', path, bytes: data } : { kind: 'payload', path, payload: data }])
     this.end += data.byteLength
+  }
+
+  putMany(slots: Iterable<Slot>, length: number): void {
+    this.slots.push(slots)
+    this.end += length
   }
 
   /** Ends the last section. */
@@ -93,14 +109,21 @@ function checkedAlignment(align: number): number {
   return failWith(usageCodes.option, { file: '--align', message })
 }
 
-function putTensors(writer: Writer, tensors: readonly Tensor[], owners: readonly number[], places: Places): void {
-  const padding = 'tensor_data.padding'
+function* tensorSlots(
+  tensors: readonly Tensor[],
+  owners: readonly number[],
+  { start, offsets, end }: Places,
+): Generator<Slot, void, void> {
+  const path = 'tensor_data.padding'
+  let reached = start
   for (const [i, { name, data }] of tensors.entries()) {
     if (owners[i] !== i) continue
-    writer.pad(places.offsets[i]!, padding)
-    writer.put(`data[${JSON.stringify(name)}]`, data!)
+    const offset = offsets[i]!
+    if (offset > reached) yield { kind: 'zeros', path, length: offset - reached }
+    if (data!.byteLength > 0) yield { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data! }
+    reached = offset + data!.byteLength
   }
-  writer.pad(places.end, padding)
+  if (end > reached) yield { kind: 'zeros', path, length: end - reached }
 }
 
 /** Flag 0 must be set for block types. Otherwise it says that all tensors are aligned; a file that left it clear keeps it so. */
@@ -118,7 +141,7 @@ function flagsFor(
 }
 
 /** Directory entries ascend by type, whatever the order in the file; of one type, the one that counts comes first. */
-function finish(writer: Writer, minor: number, flags: bigint, file: string): Slot[] {
+function finish(writer: Writer, minor: number, flags: bigint, file: string): Iterable<Slot> {
   writer.close()
   refuseAscent(writer.sections, file)
   const sections = writer.sections.toSorted(
@@ -136,7 +159,10 @@ function finish(writer: Writer, minor: number, flags: bigint, file: string): Slo
     fileSize: BigInt(writer.end),
     flags,
   })
-  return [{ kind: 'bytes', path: 'header', bytes: head }, ...writer.slots]
+  return slotsMadeBy(function* () {
+    yield { kind: 'bytes', path: 'header', bytes: head }
+    for (const slots of writer.slots) yield* slots
+  })
 }
 
 /** A section that readers skipped must not become the one that they look at. */

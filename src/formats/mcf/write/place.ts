@@ -16,8 +16,12 @@ export const isAlignment = (value: number): boolean => value === 0 || (isPowerOf
 export const byName = (tensors: readonly Tensor[]): readonly Tensor[] =>
   orderedByName(tensors, ({ name, rawName }) => rawName?.[0] ?? name)
 
-/** For each tensor the position of the first one with the same payload, or the same range of the same source; mostly its own. */
-export function ownersOf(tensors: readonly Tensor[]): number[] {
+/**
+ * For each tensor the position of the first one with the same payload, or the same range of the same source; mostly its own. `given` are
+ * the same tensors in the order of the model, which mostly is that of its file: then no two are the same, and there is nothing to look up.
+ */
+export function ownersOf(tensors: readonly Tensor[], given: readonly Tensor[]): number[] {
+  if (doRangesAscend(given)) return tensors.map((_, i) => i)
   const sources = new Map<ByteSource, number>()
   const owners = new Map<Payload | string, number>()
   return tensors.map(({ data }, i) => {
@@ -30,7 +34,19 @@ export function ownersOf(tensors: readonly Tensor[]): number[] {
   })
 }
 
+/** Whether each tensor begins behind the beginning of the one before in its source. */
+function doRangesAscend(tensors: readonly Tensor[]): boolean {
+  const reached = new Map<ByteSource, number>()
+  for (const { data } of tensors) {
+    const origin = data!.origin
+    if (!origin || origin.offset <= (reached.get(origin.source) ?? -1)) return false
+    reached.set(origin.source, origin.offset)
+  }
+  return true
+}
+
 export interface Places {
+  readonly start: number
   readonly offsets: readonly number[]
   readonly end: number
 }
@@ -53,37 +69,40 @@ export function placeTensors(
     offsets.push(owner === i ? end : offsets[owner]!)
     if (owner === i) end += data!.byteLength
   }
-  return { offsets, end }
+  return { start, offsets, end }
 }
 
 /** The alignment that the tensors of a file were written with, where one explains where they all lie. */
 export function alignmentOf(tensors: readonly Tensor[], { start, end }: Range): number | undefined {
-  const sizes = new Map<number, number>()
-  const placed: {
-    readonly offset: number
-    readonly size: number
-    readonly isBlock: boolean
-    readonly isShared: boolean
-  }[] = []
-  for (const { data, dtype } of byName(tensors)) {
-    if (!data?.origin) continue
-    const { offset, length: size } = data.origin
-    const known = sizes.get(offset)
-    if (known !== undefined && known !== size) return undefined // they overlap, which no alignment explains
-    sizes.set(offset, size)
-    placed.push({ offset, size, isBlock: isBlockType(dtype), isShared: known !== undefined })
-  }
+  const placed = byName(tensors.filter(({ data }) => data?.origin))
+  const shared = findShared(placed)
+  if (!shared) return undefined // they overlap, which no alignment explains
   const explains = (alignment: number): boolean => {
     const ofBlocks = Math.max(alignment, blockAlignment)
     let at = start
-    for (const { offset, size, isBlock, isShared } of placed) {
-      at = alignUp(at, isBlock ? ofBlocks : alignment)
-      if (isShared) continue
-      if (offset !== at) return false
-      at += size
+    for (const [i, { data, dtype }] of placed.entries()) {
+      at = alignUp(at, isBlockType(dtype) ? ofBlocks : alignment)
+      if (shared.has(i)) continue
+      if (data!.origin!.offset !== at) return false
+      at += data!.byteLength
     }
     return at === end
   }
   const powers = Array.from({ length: Math.log2(maxAlignment) + 1 }, (_, i) => 2 ** i)
   return [blockAlignment, ...powers].find(explains)
+}
+
+/** The positions of tensors that lie where another one before them lies; undefined where two begin at one place and differ in size. */
+function findShared(tensors: readonly Tensor[]): ReadonlySet<number> | undefined {
+  const shared = new Set<number>()
+  if (doRangesAscend(tensors)) return shared
+  const sizes = new Map<number, number>()
+  for (const [i, { data }] of tensors.entries()) {
+    const { offset, length } = data!.origin!
+    const known = sizes.get(offset)
+    if (known !== undefined && known !== length) return undefined
+    if (known === undefined) sizes.set(offset, length)
+    else shared.add(i)
+  }
+  return shared
 }

@@ -53,7 +53,7 @@ export function unstow(key: string, value: MetaValue): { key: string; value: Met
   if (escapeKey(original) !== rest) return undefined
   try {
     const restored = restore(kind as Kind, value)
-    // A list is checked by its type alone; its items stay undecoded until somebody asks.
+    // A list is checked by its type alone; its items are decoded when they are asked for.
     const isSame = kind === 'list' || (restored && isArray(stow(original, restored), key, value))
     return restored && isSame ? { key: original, value: restored } : undefined
   } catch {

@@ -3,8 +3,7 @@
 import { type ByteSource, Cursor, wideAt } from '../../../bytes/index.js'
 import type { DType } from '../../../dtypes/index.js'
 import { type Shape, shapeOfDims } from '../../../model/dims.js'
-import type { Lost, ReadContext, Tensor } from '../../../model/index.js'
-import { RangePayload } from '../../../model/range-payload.js'
+import type { Lost, ReadContext } from '../../../model/index.js'
 import { codes, type OinfCode } from '../codes.js'
 import type { Header, TableName } from '../header.js'
 import { unescapeKey, unescapeName } from '../names.js'
@@ -20,7 +19,16 @@ import {
   tensorFields,
 } from '../structs.js'
 import { bitsetTag, dtypeByTag, ndarrayTag, stringTag } from '../types.js'
-import { type Bounds, checkData, checkRange, type MetadataRecord, type ValueRange } from './records.js'
+import {
+  type Bounds,
+  checkData,
+  checkRange,
+  type MetadataRecord,
+  type StoredTensor,
+  TensorData,
+  toRange,
+  type ValueRange,
+} from './records.js'
 
 /** What a record takes at least. */
 const minSize: Readonly<Record<TableName, number>> = {
@@ -41,7 +49,7 @@ export class RecordReader {
   /** Where the table ends; undefined when it could not be read to its end. */
   end: number | undefined
   /** Where the quantization of tensors is. */
-  readonly quants = new Map<Tensor, ValueRange>()
+  readonly quants = new Map<StoredTensor, ValueRange>()
   readonly #source: ByteSource
   readonly #cursor: Cursor
   readonly #table: TableName
@@ -52,6 +60,7 @@ export class RecordReader {
   readonly #lengthField: string
   /** Position of the record in the table. */
   #index = 0
+  #lastDims: Shape = { shape: [] }
   /** Set when the rest of the table cannot be found. */
   #isLost = false
 
@@ -164,13 +173,14 @@ export class RecordReader {
     if (!isKnown) this.#complain('metadata-type', placeOf('valueType'), 'value_type', `there is no type ${type}`)
     if (valueFlags !== 0)
       this.#complain('metadata-flags', placeOf('valueFlags'), 'value_flags', `0 was expected, ${valueFlags} found`)
-    const value = checkRange('metadata', index, { length, offset, at: placeOf('valueNbytes') }, this.#bounds)
-    if (!value) this.#leaveOut('metadata', unescapeKey(key), length)
-    return isKnown && value ? { index, key, type, value } : undefined
+    const stated = { length, offset, at: placeOf('valueNbytes') }
+    const isInside = checkRange('metadata', stated, this.#bounds)
+    if (!isInside) this.#leaveOut('metadata', unescapeKey(key), length)
+    return isKnown && isInside ? { index, key, type, value: toRange('metadata', index, stated) } : undefined
   }
 
   /** The tensor as its record says; its quantization is put into `quants`. */
-  tensor(name: string, index: number): Tensor | undefined {
+  tensor(name: string, index: number): StoredTensor | undefined {
     if (!this.#has(tensorFields.size)) return undefined
     const { view, position, offset: at, remaining } = this.#cursor
     const tag = tensorFields.get.dtype(view, position)
@@ -187,7 +197,7 @@ export class RecordReader {
       this.#isLost = true
       return void this.#complain(8 * ndim > rest ? 'tensor-dims' : 'table-overrun', at + 4, 'ndim', message)
     }
-    const dims = readDims(view, position + tensorFields.size, ndim)
+    const dims = this.#dims(position + tensorFields.size, ndim)
     const length = dataFields.get.dataNbytes(view, position + dataAt)
     const offset = dataFields.get.dataOffset(view, position + dataAt)
     const quantLength = isV2 ? quantFields.get.quantNbytes(view, position + quantAt) : 0
@@ -195,26 +205,39 @@ export class RecordReader {
     if (this.#context.extents) this.#noteRest(ndim)
     this.#cursor.seek(at + end)
     const dtype = this.#type(tag, at)
-    if (!this.#flags(flags, at + tensorFields.offsetOf('flags')) || !dtype) return undefined
+    if (!this.#flags(flags, at) || !dtype) return undefined
 
-    const stated = { length, offset, at: at + dataAt }
-    const data = checkData(index, dtype, dims, (flags & hasData) !== 0, stated, this.#bounds)
-    if (data === undefined) return this.#leaveOut('tensor', unescapeName(name).text, length)
+    const isPresent = (flags & hasData) !== 0
+    if (!checkData(dtype, dims, isPresent, { length, offset, at: at + dataAt }, this.#bounds))
+      return this.#leaveOut('tensor', unescapeName(name).text, length)
     let quant: ValueRange | undefined
     if (isV2 && (flags & hasQuant) !== 0) {
-      const statedQuant = { length: quantLength, offset: quantOffset, at: at + quantAt }
-      quant = checkRange('quant', index, statedQuant, this.#bounds)
-      if (!quant) return this.#leaveOut('tensor', unescapeName(name).text, length)
+      const stated = { length: quantLength, offset: quantOffset, at: at + quantAt }
+      if (!checkRange('quant', stated, this.#bounds)) return this.#leaveOut('tensor', unescapeName(name).text, length)
+      quant = toRange('quant', index, stated)
     } else if (quantLength !== 0 || quantOffset !== 0) {
       const message = `${quantLength} bytes at ${quantOffset}, but the tensor is not marked as quantized`
       return void this.#complain('quant-no-flag', at + quantAt, 'quant_nbytes', message)
     }
-    const payload = data && new RangePayload(this.#source, data.start, data.end - data.start)
+    const data = isPresent ? new TensorData(this.#source, Number(offset), Number(length), index) : null
     const { shape, exactShape } = dims
-    const plain: Tensor = { name, dtype, shape, order: 'row', role: 'weight', data: payload }
+    const plain: StoredTensor = { name, dtype, shape, order: 'row', role: 'weight', data }
     const tensor = exactShape ? { ...plain, exactShape } : plain
     if (quant) this.quants.set(tensor, quant)
     return tensor
+  }
+
+  /** Neighbours are often alike, and then share their shape. */
+  #dims(at: number, ndim: number): Shape {
+    const { view } = this.#cursor
+    const { shape } = this.#lastDims
+    let same = 0
+    if (shape.length === ndim) while (same < ndim && wideAt(view, at + 8 * same) === shape[same]) same++
+    if (shape.length === ndim && same === ndim) return this.#lastDims
+    // Numbers up to 2^53-1; a tensor without data, or without elements, may have others.
+    const dims = Array.from({ length: ndim }, (_, i) => wideAt(view, at + 8 * i))
+    this.#lastDims = areNumbers(dims) ? { shape: dims } : shapeOfDims(dims)
+    return this.#lastDims
   }
 
   /** Puts what follows the fixed fields into the byte map. */
@@ -245,20 +268,14 @@ export class RecordReader {
     const unknown = flags - (flags & (isV2 ? hasData + hasQuant : hasData))
     if (unknown === 0) return true
     const message = `flags 0x${flags.toString(16)} have bits that version ${this.#header.version} does not know`
-    return this.#complain(isV2 ? 'tensor-flags' : 'tensor-flags-unknown', at, 'flags', message) || !isV2
+    const place = at + tensorFields.offsetOf('flags')
+    return this.#complain(isV2 ? 'tensor-flags' : 'tensor-flags-unknown', place, 'flags', message) || !isV2
   }
 }
 
 function areZero(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (bytes[i] !== 0) return false
   return true
-}
-
-/** A tensor without data, or without elements, may have dimensions beyond 2^53-1. */
-function readDims(view: DataView, at: number, ndim: number): Shape {
-  const dims = new Array<number | bigint>(ndim)
-  for (let i = 0; i < ndim; i++) dims[i] = wideAt(view, at + 8 * i)
-  return areNumbers(dims) ? { shape: dims } : shapeOfDims(dims)
 }
 
 const areNumbers = (dims: readonly (number | bigint)[]): dims is readonly number[] =>

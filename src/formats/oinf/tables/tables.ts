@@ -1,19 +1,20 @@
 // The three tables: size variables, metadata, tensors.
 import type { ByteSource } from '../../../bytes/index.js'
-import type { ReadContext, Tensor } from '../../../model/index.js'
+import type { DType } from '../../../dtypes/index.js'
+import type { ReadContext } from '../../../model/index.js'
 import type { Header, TableName } from '../header.js'
 import { RecordReader } from './record-reader.js'
-import type { MetadataRecord, ValueRange } from './records.js'
+import type { MetadataRecord, StoredTensor, ValueRange } from './records.js'
 
 export interface Tables {
   readonly sizevars: ReadonlyMap<string, bigint>
   readonly metadata: readonly MetadataRecord[]
   /** With the names that the records have, and the data where the records say. */
-  readonly tensors: readonly Tensor[]
-  /** The position of each tensor's record in its table. */
-  readonly indexes: readonly number[]
+  readonly tensors: readonly StoredTensor[]
+  /** The position of the first record of each element type. */
+  readonly firsts: ReadonlyMap<DType, number>
   /** Where the quantization of tensors is. */
-  readonly quants: ReadonlyMap<Tensor, ValueRange>
+  readonly quants: ReadonlyMap<StoredTensor, ValueRange>
   /** Where each table ends; absent for one that could not be read to its end. */
   readonly ends: ReadonlyMap<TableName, number>
   /** How many records were left out. */
@@ -43,14 +44,28 @@ export function readTables(source: ByteSource, index: Uint8Array, header: Header
     if (record) metadata.push(record)
     return record !== undefined
   })
-  const tensors: Tensor[] = []
-  const indexes: number[] = []
+  const tensors: StoredTensor[] = []
+  const firsts = new Map<DType, number>()
   const { quants } = read('tensors', (reader, name, i) => {
     const tensor = reader.tensor(name, i)
     if (!tensor) return false
     tensors.push(tensor)
-    indexes.push(i)
+    if (!firsts.has(tensor.dtype)) firsts.set(tensor.dtype, i)
     return true
   })
-  return { sizevars, metadata, tensors, indexes, quants, ends, refused }
+  return { sizevars, metadata, tensors, firsts, quants, ends, refused }
+}
+
+/** Everything that the records point at, in their order, but for values without bytes. */
+export function valuesIn({ metadata, tensors, quants }: Tables): ValueRange[] {
+  const values: ValueRange[] = []
+  const add = (value: ValueRange | null | undefined): void => {
+    if (value && value.end > value.start) values.push(value)
+  }
+  for (const { value } of metadata) add(value)
+  for (const tensor of tensors) {
+    add(tensor.data)
+    if (quants.size > 0) add(quants.get(tensor))
+  }
+  return values
 }

@@ -1,4 +1,4 @@
-// int8 and int4 as tare writes them: a warning to whoever writes and to whoever verifies, and no error.
+// int8 and int4 as tare writes them: a warning when writing and when verifying, and no error.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { diffModels, MemorySource, openModel, verifySource } from '../../../../src/index.js'
