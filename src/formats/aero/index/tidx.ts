@@ -1,14 +1,13 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
-// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, and a
-// long index in windows, so that of a large index no more is in memory than what the model keeps of it.
-import { Shortage, type WindowReader } from '../../../bytes/index.js'
-import { type Report, strictReport, TareError } from '../../../errors/index.js'
+// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, so that
+// of a large index nothing is built up that the model does not keep.
+import type { Report } from '../../../errors/index.js'
 import type { JsonValue } from '../../../model/index.js'
 import { type MsgpackKind, MsgpackReader, nameOf } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
-import { type Chunk, placedReport } from '../control/chunk.js'
+import { type ChunkContent, placedReport } from '../control/chunk.js'
 import { digestSize } from '../structs.js'
-import { maxValues, readKey, readTagged, readText, skipValue, type TaggedContext } from './tagged.js'
+import { maxValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
 
 /** One entry, as far as it can be judged without the rest of the file. */
 export interface IndexEntry {
@@ -29,49 +28,38 @@ export interface IndexEntry {
   extra: Record<string, JsonValue> | undefined
 }
 
-/** The chunk and its decompressed content: all of it, or a window that moves over it. */
-export interface IndexContent {
-  readonly chunk: Chunk
-  readonly bytes: Uint8Array | WindowReader
-}
-
 /** Told about each entry that is sound; the report takes offsets in the content of the chunk. */
 export type VisitEntry = (entry: IndexEntry, report: Report) => void
 
 /** Gives the keys beside `tensors`, if there are any. */
-export async function parseIndex(
-  { chunk, bytes }: IndexContent,
+export function parseIndex(
+  { chunk, bytes }: ChunkContent,
   report: Report,
   visit: VisitEntry,
-): Promise<Record<string, JsonValue> | undefined> {
+): Record<string, JsonValue> | undefined {
   const placed = placedReport(report, chunk, codes['tidx-msgpack'])
-  const reader = new IndexReader(bytes, placed)
+  const reader = new MsgpackReader(bytes, placed, { where: () => 'index' })
   const tagged: TaggedContext = {
     keyType: codes['tidx-key-type'],
     utf8: codes['tidx-utf8'],
     msgpack: codes['tidx-msgpack'],
     values: maxValues(chunk.length),
   }
-  reader.where = () => 'index'
   let extra: Record<string, JsonValue> | undefined
   let hasTensors = false
-  await reader.bringToken()
   if (reader.next() !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
   for (let pairs = reader.length; pairs > 0; pairs--) {
     const at = reader.offset
-    await reader.bringValue()
     const key = readKey(reader, tagged)
     if (key === 'tensors') {
       if (hasTensors)
         placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
       hasTensors = true
       const start = reader.offset
-      await reader.bringToken()
       const kind = reader.next()
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
-      await readEntries(reader, tagged, visit)
+      readEntries(reader, tagged, visit)
     } else {
-      await reader.bringValue()
       extra ??= Object.create(null) as Record<string, JsonValue>
       if (key in extra) placed.report(codes['key-twice'], { offset: at, path: 'index', message: twice(key) })
       extra[key] = readTagged(reader, tagged)
@@ -90,69 +78,15 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
   return reader.report.fail(codes['tidx-type'], { offset, path, message })
 }
 
-/** No type byte with its number or length is longer than this. */
-const maxToken = 9
-
-/** MessagePack of which a window is in memory. Tokens and values are only read when all of their bytes are in it. */
-class IndexReader extends MsgpackReader {
-  /** Undefined when all bytes are in memory. */
-  readonly #window: WindowReader | undefined
-  /** Looks ahead, and reports nothing. */
-  readonly #scout: MsgpackReader | undefined
-
-  constructor(content: Uint8Array | WindowReader, report: Report) {
-    if (content instanceof Uint8Array) super(content, report)
-    else {
-      super(content.bytes, report, { end: content.end })
-      this.#window = content
-      this.#scout = new MsgpackReader(content.bytes, strictReport(''), { end: content.end })
-    }
-  }
-
-  async bringToken(): Promise<void> {
-    if (this.#window) await this.#reach(this.#window, maxToken)
-  }
-
-  async bringValue(): Promise<void> {
-    while (!this.hasValue()) await this.#reach(this.#window!, this.#held + 1)
-  }
-
-  /** Whether the window has all of the next value, or the place where it is malformed. */
-  hasValue(): boolean {
-    if (!this.#scout || this.#held === this.remaining) return true
-    this.#scout.position = this.position
-    try {
-      skipValue(this.#scout)
-    } catch (error) {
-      if (error instanceof Shortage) return false
-      if (!(error instanceof TareError)) throw error
-    }
-    return true
-  }
-
-  /** Bytes of the window that were not read yet. */
-  get #held(): number {
-    return this.#window!.bytes.byteLength - this.position
-  }
-
-  async #reach(window: WindowReader, length: number): Promise<void> {
-    const { offset } = this
-    await window.reach(offset, Math.min(length, this.remaining))
-    for (const reader of [this, this.#scout!]) reader.moveTo(window.bytes, window.offset)
-    this.position = offset - window.offset
-  }
-}
-
-async function readEntries(reader: IndexReader, tagged: TaggedContext, visit: VisitEntry): Promise<void> {
+function readEntries(reader: MsgpackReader, tagged: TaggedContext, visit: VisitEntry): void {
   const count = reader.length
-  const outer = reader.where
+  const { where } = reader
   const parser = new EntryParser(reader, tagged)
   for (let index = 0; index < count; index++) {
-    if (!reader.hasValue()) await reader.bringValue()
     const entry = parser.read(index)
     if (entry) visit(entry, reader.report)
   }
-  reader.where = outer
+  reader.where = where
 }
 
 const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
