@@ -103,6 +103,7 @@ class EntryParser {
   #entry: IndexEntry = blankEntry(0, 0)
   #field = ''
   #isSound = true
+  readonly #dims: number[] = []
   readonly #shapes: (readonly number[])[] = []
 
   constructor(reader: MsgpackReader, tagged: TaggedContext) {
@@ -131,7 +132,7 @@ class EntryParser {
       const keyAt = reader.offset
       this.#field = ''
       this.#field = readKey(reader, this.#tagged, fields[next])
-      const number = fields.indexOf(this.#field)
+      const number = this.#field === fields[next] ? next : fields.indexOf(this.#field)
       next = number + 1
       if (number < 0) {
         this.#noteTwice(keyAt)
@@ -184,7 +185,7 @@ class EntryParser {
       this.#refuse(at, kind, 'a list')
       return
     }
-    const shape: number[] = []
+    const dims = this.#dims
     const rank = reader.length
     for (let i = 0; i < rank; i++) {
       const dimAt = reader.offset
@@ -194,18 +195,17 @@ class EntryParser {
         const message = `dimension ${i} is ${dimKind === 'int' ? value : nameOf(dimKind)}, which cannot be`
         this.#complain('tidx-field-type', dimAt, message)
         this.#readAgain(dimAt)
-      } else shape.push(value)
+      } else dims[i] = value
     }
-    this.#entry.shape = this.#shared(shape)
+    this.#entry.shape = this.#shared(dims, rank)
   }
 
   /** A model has few shapes, however many tensors it has; those of equal shape share one list. */
-  #shared(shape: readonly number[]): readonly number[] {
-    const known = this.#shapes.find((each) => isSame(each, shape))
-    if (known) return known
-    const own = shape.slice()
-    if (this.#shapes.length < maxShapes) this.#shapes.push(own)
-    return own
+  #shared(dims: readonly number[], rank: number): readonly number[] {
+    for (const shape of this.#shapes) if (isShape(shape, dims, rank)) return shape
+    const shape = dims.slice(0, rank)
+    if (this.#shapes.length < maxShapes) this.#shapes.push(shape)
+    return shape
   }
 
   /** The last one of equal keys counts, as in Python. */
@@ -259,8 +259,11 @@ const blankEntry = (index: number, at: number): IndexEntry => ({
   extra: undefined,
 })
 
-const isSame = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((dim, i) => dim === b[i])
+function isShape(shape: readonly number[], dims: readonly number[], rank: number): boolean {
+  if (shape.length !== rank) return false
+  for (let i = 0; i < rank; i++) if (shape[i] !== dims[i]) return false
+  return true
+}
 
 /** An empty string stands for no hash. */
 function readHash(reader: MsgpackReader): string | undefined {
@@ -271,14 +274,11 @@ function readHash(reader: MsgpackReader): string | undefined {
   return length === 0 ? undefined : ''
 }
 
+/** By character code. */
+const isHex: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => /[0-9a-f]/i.test(String.fromCharCode(code)))
+
 /** Empty when there is anything but hexadecimal digits. A loop, since regular expressions take several times as long. */
 function lowerHex(text: string): string {
-  let hasUpper = false
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    const isUpper = code >= 0x41 && code <= 0x46
-    if (!isUpper && !(code >= 0x30 && code <= 0x39) && !(code >= 0x61 && code <= 0x66)) return ''
-    hasUpper ||= isUpper
-  }
-  return hasUpper ? text.toLowerCase() : text
+  for (let i = 0; i < text.length; i++) if (!isHex[text.charCodeAt(i)]) return ''
+  return text.toLowerCase()
 }
