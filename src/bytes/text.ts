@@ -15,6 +15,23 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+const maxShort = 64
+/** Codes of short texts, by length: `String.fromCharCode` is fastest on a plain array that has the right length already. */
+const rooms: number[][] = []
+
+/** The text of a few bytes when all of them are ASCII, as names are; several times as fast as a decoder. Otherwise undefined. */
+export function shortAscii(bytes: Uint8Array, start: number, length: number): string | undefined {
+  if (length > maxShort) return undefined
+  rooms[length] ??= new Array<number>(length).fill(0)
+  const room = rooms[length]!
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[start + i]!
+    if (byte > 0x7f) return undefined
+    room[i] = byte
+  }
+  return String.fromCharCode.apply(null, room)
+}
+
 /** Always a text; what is not UTF-8 becomes U+FFFD. Only for showing. */
 export const decodeLossy = (bytes: Uint8Array): string => lossyDecoder.decode(bytes)
 

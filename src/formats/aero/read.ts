@@ -1,8 +1,8 @@
 // Reads one file: the control region, then the metadata chunks, each compared with its hash, then the places of all tensors.
-import { type ByteSource, sliceSource, toHex, WindowReader } from '../../bytes/index.js'
+import { type ByteSource, toHex } from '../../bytes/index.js'
 import { type JsonValue, type MetaValue, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
 import { codes } from './codes.js'
-import { type CheckedChunk, type Chunk, type ChunkContent, checkChunks, isCompressed } from './control/chunk.js'
+import { type Chunk, readChunks } from './control/chunk.js'
 import { type Control, readControl } from './control/control.js'
 import { checkRegions, recordRegions } from './control/regions.js'
 import { readDescriptors } from './dtypes.js'
@@ -21,7 +21,6 @@ import {
 import { type Manifest, parseManifest } from './index/manifest.js'
 import { parseMetaJson } from './index/meta-json.js'
 import { type PlacedTensors, placeTensors, reportShared } from './index/place-tensors.js'
-import type { IndexContent } from './index/tidx.js'
 import { pagesName } from './structs.js'
 
 /** Finds the tensors of a part of a set that has no index of its own. */
@@ -33,12 +32,11 @@ export async function readFile(source: ByteSource, context: ReadContext, adopt?:
   checkRegions(control, source, context)
 
   const chosen = metadataChunks(control, context)
-  const contents = await checkChunks(source, chosen, context, (chunk) => isReadInWindows(chunk, source))
+  const contents = await readChunks(source, chosen, context)
   const first = (fourcc: string) => contents.find(({ chunk }) => chunk.fourcc === fourcc)
-  const firstWhole = (fourcc: string) => contents.filter(isWhole).find(({ chunk }) => chunk.fourcc === fourcc)
-  const metaContent = firstWhole('MJSN')
+  const metaContent = first('MJSN')
   const json = metaContent && parseMetaJson(metaContent, report)
-  const manifestContent = firstWhole('MMSG')
+  const manifestContent = first('MMSG')
   const manifest = manifestContent && parseManifest(manifestContent, control.chunks, report)
   const metadata = mergeMetadata(json, manifest)
 
@@ -54,7 +52,7 @@ export async function readFile(source: ByteSource, context: ReadContext, adopt?:
     report.report(codes['tidx-missing'], { offset: control.tocOffset, path: 'toc', message })
   }
   const placed: PlacedTensors = index
-    ? await placeTensors(contentOf(index, source, context), control, { metadata, descriptors }, source, context)
+    ? placeTensors(index, control, { metadata, descriptors }, source, context)
     : !hasIndex && adopt
       ? adopt(control, source, context)
       : { entries: [] }
@@ -102,21 +100,6 @@ function metadataChunks(control: Control, { report, limits }: ReadContext): Chun
     chosen.push(chunk)
   }
   return chosen
-}
-
-/** A longer index of a local file is hashed first, and then read in windows. What comes over a network is better fetched once. */
-const longIndex = 32 << 20
-const indexWindow = 1 << 20
-
-const isReadInWindows = (chunk: Chunk, source: ByteSource): boolean =>
-  chunk.fourcc === 'TIDX' && !isCompressed(chunk) && chunk.length > longIndex && source.handle !== undefined
-
-const isWhole = (content: CheckedChunk): content is ChunkContent => content.bytes !== undefined
-
-function contentOf({ chunk, bytes }: CheckedChunk, source: ByteSource, { signal }: ReadContext): IndexContent {
-  if (bytes) return { chunk, bytes }
-  const content = sliceSource(source, chunk.offset, chunk.length)
-  return { chunk, bytes: new WindowReader(content, { signal, min: indexWindow, max: indexWindow }) }
 }
 
 /** Metadata is the JSON chunk; name and architecture may stand in the manifest alone. */

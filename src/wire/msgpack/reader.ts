@@ -3,7 +3,7 @@
 //
 // The bytes may be a window of something longer. Then `end` says where that really ends: a value that claims more than is left is an
 // error at once, one that merely runs out of the window throws a `Shortage`, and the caller tries again with a larger window.
-import { decodeUtf8, Shortage } from '../../bytes/index.js'
+import { decodeUtf8, Shortage, shortAscii } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
 import { msgpackCodes } from './codes.js'
 
@@ -133,7 +133,8 @@ export class MsgpackReader {
     this.#need(length)
     const text = this.#isNext(guess, length)
       ? guess
-      : decodeUtf8(this.#bytes.subarray(this.position, this.position + length))
+      : (shortAscii(this.#bytes, this.position, length) ??
+        decodeUtf8(this.#bytes.subarray(this.position, this.position + length)))
     if (text !== undefined) this.position += length
     return text
   }

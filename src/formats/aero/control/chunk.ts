@@ -3,7 +3,6 @@ import type { ByteSource } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import type { Code, Details, Report } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
-import { digestRanges } from '../../../threads/index.js'
 import { zstdCodes } from '../../../wire/zstd/codes.js'
 import { decodeZstd, isZstdFault } from '../../../wire/zstd/zstd.js'
 import { codes } from '../codes.js'
@@ -26,12 +25,6 @@ export interface Chunk {
 export interface ChunkContent {
   readonly chunk: Chunk
   readonly bytes: Uint8Array
-}
-
-/** A chunk that was compared with its hash. Without bytes it is a long one, which is better read in windows. */
-export interface CheckedChunk {
-  readonly chunk: Chunk
-  readonly bytes: Uint8Array | undefined
 }
 
 export const endOf = ({ offset, length }: Pick<Chunk, 'offset' | 'length'>): number => offset + length
@@ -78,28 +71,13 @@ export async function readChunks(
   chunks: readonly Chunk[],
   context: ReadContext,
 ): Promise<ChunkContent[]> {
-  return (await checkChunks(source, chunks, context, () => false)) as ChunkContent[]
-}
-
-/** The same, but chunks that are `long`, which must be uncompressed, are only hashed: their bytes are not kept. */
-export async function checkChunks(
-  source: ByteSource,
-  chunks: readonly Chunk[],
-  context: ReadContext,
-  isLong: (chunk: Chunk) => boolean,
-): Promise<CheckedChunk[]> {
   const affordable = chunks.filter((chunk) => isAffordable(chunk, context))
-  const whole = affordable.filter((chunk) => !isLong(chunk))
-  const stored = await fetchStored(source, whole, context)
-  const contents: CheckedChunk[] = []
+  const stored = await fetchStored(source, affordable, context)
+  const contents: ChunkContent[] = []
   for (const chunk of affordable) {
-    const own = stored.get(chunk)
-    const bytes = own && (await decompress(chunk, own, context))
-    if (own && !bytes) continue
-    const digest = bytes
-      ? await digestOf('blake3', bytes)
-      : (await digestRanges(source, [{ start: chunk.offset, end: endOf(chunk) }], context))(0)
-    if (!sameBytes(digest, chunk.hash)) complainHash(chunk, context)
+    const bytes = await decompress(chunk, stored.get(chunk)!, context)
+    if (!bytes) continue
+    if (!sameBytes(await digestOf('blake3', bytes), chunk.hash)) complainHash(chunk, context)
     contents.push({ chunk, bytes })
   }
   return contents

@@ -1,6 +1,6 @@
 // The digests that verifying compares: those of chunks, of pages and of tensors. They are gathered first, as far as the file is worth the
 // work, and then computed in one pass over the weights.
-import { type ByteSource, coveredBytes, toHex } from '../../../bytes/index.js'
+import { type ByteSource, coveredBytes, inOrder, toHex } from '../../../bytes/index.js'
 import type { CheckContext } from '../../../model/index.js'
 import { type DigestOptions, digestRanges, type WantedDigest } from '../../../threads/index.js'
 import { maxPasses, WorkBudget } from '../../../writing/work-budget.js'
@@ -19,14 +19,23 @@ export interface HashJob extends Hashed {
   complain(): void
 }
 
-/** Those that do not have their digest, in the order in which they end in the file, however the work was done. */
+/** As many digests are computed at a time: a digest that is under way takes more memory than the tensor that it belongs to. */
+const batch = 4096
+
+/** Those that do not have their digest, in the order in which they end in the file. */
 export async function findWrong<T extends Hashed>(
   source: ByteSource,
   hashed: readonly T[],
   options: DigestOptions = {},
 ): Promise<T[]> {
-  const digest = await digestRanges(source, hashed, options)
-  return hashed.filter(({ hash }, i) => toHex(digest(i)) !== hash).sort((a, b) => a.end - b.end)
+  const wrong = new Set<T>()
+  const ordered = inOrder(hashed)
+  for (let first = 0; first < ordered.length; first += batch) {
+    const some = ordered.slice(first, first + batch)
+    const digest = await digestRanges(source, some, options)
+    for (const [i, each] of some.entries()) if (toHex(digest(i)) !== each.hash) wrong.add(each)
+  }
+  return hashed.filter((each) => wrong.has(each)).sort((a, b) => a.end - b.end)
 }
 
 /** The tensors of a damaged page are looked for among all of them, so this is done for a limited number of pages. */

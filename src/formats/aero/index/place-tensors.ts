@@ -6,12 +6,12 @@ import type { Code, Report } from '../../../errors/index.js'
 import { setExtraOwner } from '../../../model/extra-owner.js'
 import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
-import { type Chunk, describeChunk } from '../control/chunk.js'
+import { type Chunk, type ChunkContent, describeChunk } from '../control/chunk.js'
 import type { Control } from '../control/control.js'
 import { type Descriptors, dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from '../dtypes.js'
 import { isObject, type JsonObject, shardsOf, type TensorEntry } from '../file.js'
 import { shardName } from '../structs.js'
-import { type IndexContent, type IndexEntry, parseIndex } from './tidx.js'
+import { type IndexEntry, parseIndex } from './tidx.js'
 
 export interface PlacedTensors {
   readonly entries: readonly TensorEntry[]
@@ -25,16 +25,16 @@ export interface Described {
   readonly descriptors: Descriptors
 }
 
-export async function placeTensors(
-  content: IndexContent,
+export function placeTensors(
+  content: ChunkContent,
   control: Control,
   described: Described,
   source: ByteSource,
   context: ReadContext,
-): Promise<PlacedTensors> {
+): PlacedTensors {
   const placer = new Placer(control, described, source, context)
   const visit = (entry: IndexEntry, report: Report): void => placer.place(entry, report)
-  const extra = await parseIndex(content, context.report, visit)
+  const extra = parseIndex(content, context.report, visit)
   return { entries: placer.entries, extra }
 }
 

@@ -1,14 +1,13 @@
 // The tensor index (TIDX) is one MessagePack map; its key `tensors` holds a list of maps, one per tensor: name, dtype, shape, the weight
-// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, and a
-// long index in windows, so that of a large index no more is in memory than what the model keeps of it.
-import { Shortage, type WindowReader } from '../../../bytes/index.js'
-import { type Report, strictReport, TareError } from '../../../errors/index.js'
+// shard it is in, and offset and length inside that shard. Further keys are allowed everywhere. The list is read entry by entry, so that
+// of a large index nothing is built up that the model does not keep.
+import type { Report } from '../../../errors/index.js'
 import type { JsonValue } from '../../../model/index.js'
 import { type MsgpackKind, MsgpackReader, nameOf } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
-import { type Chunk, placedReport } from '../control/chunk.js'
+import { type ChunkContent, placedReport } from '../control/chunk.js'
 import { digestSize } from '../structs.js'
-import { maxValues, readKey, readTagged, readText, skipValue, type TaggedContext } from './tagged.js'
+import { maxValues, readKey, readTagged, readText, type TaggedContext } from './tagged.js'
 
 /** One entry, as far as it can be judged without the rest of the file. */
 export interface IndexEntry {
@@ -29,49 +28,38 @@ export interface IndexEntry {
   extra: Record<string, JsonValue> | undefined
 }
 
-/** The chunk and its decompressed content: all of it, or a window that moves over it. */
-export interface IndexContent {
-  readonly chunk: Chunk
-  readonly bytes: Uint8Array | WindowReader
-}
-
 /** Told about each entry that is sound; the report takes offsets in the content of the chunk. */
 export type VisitEntry = (entry: IndexEntry, report: Report) => void
 
 /** Gives the keys beside `tensors`, if there are any. */
-export async function parseIndex(
-  { chunk, bytes }: IndexContent,
+export function parseIndex(
+  { chunk, bytes }: ChunkContent,
   report: Report,
   visit: VisitEntry,
-): Promise<Record<string, JsonValue> | undefined> {
+): Record<string, JsonValue> | undefined {
   const placed = placedReport(report, chunk, codes['tidx-msgpack'])
-  const reader = new IndexReader(bytes, placed)
+  const reader = new MsgpackReader(bytes, placed, { where: () => 'index' })
   const tagged: TaggedContext = {
     keyType: codes['tidx-key-type'],
     utf8: codes['tidx-utf8'],
     msgpack: codes['tidx-msgpack'],
     values: maxValues(chunk.length),
   }
-  reader.where = () => 'index'
   let extra: Record<string, JsonValue> | undefined
   let hasTensors = false
-  await reader.bringToken()
   if (reader.next() !== 'map') wrongType(reader, 0, 'index', 'a map was expected')
   for (let pairs = reader.length; pairs > 0; pairs--) {
     const at = reader.offset
-    await reader.bringValue()
     const key = readKey(reader, tagged)
     if (key === 'tensors') {
       if (hasTensors)
         placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
       hasTensors = true
       const start = reader.offset
-      await reader.bringToken()
       const kind = reader.next()
       if (kind !== 'array') wrongType(reader, start, 'tensors', `a list was expected, ${nameOf(kind)} found`)
-      await readEntries(reader, tagged, visit)
+      readEntries(reader, tagged, visit)
     } else {
-      await reader.bringValue()
       extra ??= Object.create(null) as Record<string, JsonValue>
       if (key in extra) placed.report(codes['key-twice'], { offset: at, path: 'index', message: twice(key) })
       extra[key] = readTagged(reader, tagged)
@@ -90,69 +78,15 @@ function wrongType(reader: MsgpackReader, offset: number, path: string, message:
   return reader.report.fail(codes['tidx-type'], { offset, path, message })
 }
 
-/** No type byte with its number or length is longer than this. */
-const maxToken = 9
-
-/** MessagePack of which a window is in memory. Tokens and values are only read when all of their bytes are in it. */
-class IndexReader extends MsgpackReader {
-  /** Undefined when all bytes are in memory. */
-  readonly #window: WindowReader | undefined
-  /** Looks ahead, and reports nothing. */
-  readonly #scout: MsgpackReader | undefined
-
-  constructor(content: Uint8Array | WindowReader, report: Report) {
-    if (content instanceof Uint8Array) super(content, report)
-    else {
-      super(content.bytes, report, { end: content.end })
-      this.#window = content
-      this.#scout = new MsgpackReader(content.bytes, strictReport(''), { end: content.end })
-    }
-  }
-
-  async bringToken(): Promise<void> {
-    if (this.#window) await this.#reach(this.#window, maxToken)
-  }
-
-  async bringValue(): Promise<void> {
-    while (!this.hasValue()) await this.#reach(this.#window!, this.#held + 1)
-  }
-
-  /** Whether the window has all of the next value, or the place where it is malformed. */
-  hasValue(): boolean {
-    if (!this.#scout || this.#held === this.remaining) return true
-    this.#scout.position = this.position
-    try {
-      skipValue(this.#scout)
-    } catch (error) {
-      if (error instanceof Shortage) return false
-      if (!(error instanceof TareError)) throw error
-    }
-    return true
-  }
-
-  /** Bytes of the window that were not read yet. */
-  get #held(): number {
-    return this.#window!.bytes.byteLength - this.position
-  }
-
-  async #reach(window: WindowReader, length: number): Promise<void> {
-    const { offset } = this
-    await window.reach(offset, Math.min(length, this.remaining))
-    for (const reader of [this, this.#scout!]) reader.moveTo(window.bytes, window.offset)
-    this.position = offset - window.offset
-  }
-}
-
-async function readEntries(reader: IndexReader, tagged: TaggedContext, visit: VisitEntry): Promise<void> {
+function readEntries(reader: MsgpackReader, tagged: TaggedContext, visit: VisitEntry): void {
   const count = reader.length
-  const outer = reader.where
+  const { where } = reader
   const parser = new EntryParser(reader, tagged)
   for (let index = 0; index < count; index++) {
-    if (!reader.hasValue()) await reader.bringValue()
     const entry = parser.read(index)
     if (entry) visit(entry, reader.report)
   }
-  reader.where = outer
+  reader.where = where
 }
 
 const required = ['name', 'dtype', 'shape', 'shard_id', 'data_off', 'data_len'] as const
@@ -169,6 +103,7 @@ class EntryParser {
   #entry: IndexEntry = blankEntry(0, 0)
   #field = ''
   #isSound = true
+  readonly #dims: number[] = []
   readonly #shapes: (readonly number[])[] = []
 
   constructor(reader: MsgpackReader, tagged: TaggedContext) {
@@ -197,7 +132,7 @@ class EntryParser {
       const keyAt = reader.offset
       this.#field = ''
       this.#field = readKey(reader, this.#tagged, fields[next])
-      const number = fields.indexOf(this.#field)
+      const number = this.#field === fields[next] ? next : fields.indexOf(this.#field)
       next = number + 1
       if (number < 0) {
         this.#noteTwice(keyAt)
@@ -250,7 +185,7 @@ class EntryParser {
       this.#refuse(at, kind, 'a list')
       return
     }
-    const shape: number[] = []
+    const dims = this.#dims
     const rank = reader.length
     for (let i = 0; i < rank; i++) {
       const dimAt = reader.offset
@@ -260,18 +195,17 @@ class EntryParser {
         const message = `dimension ${i} is ${dimKind === 'int' ? value : nameOf(dimKind)}, which cannot be`
         this.#complain('tidx-field-type', dimAt, message)
         this.#readAgain(dimAt)
-      } else shape.push(value)
+      } else dims[i] = value
     }
-    this.#entry.shape = this.#shared(shape)
+    this.#entry.shape = this.#shared(dims, rank)
   }
 
   /** A model has few shapes, however many tensors it has; those of equal shape share one list. */
-  #shared(shape: readonly number[]): readonly number[] {
-    const known = this.#shapes.find((each) => isSame(each, shape))
-    if (known) return known
-    const own = shape.slice()
-    if (this.#shapes.length < maxShapes) this.#shapes.push(own)
-    return own
+  #shared(dims: readonly number[], rank: number): readonly number[] {
+    for (const shape of this.#shapes) if (isShape(shape, dims, rank)) return shape
+    const shape = dims.slice(0, rank)
+    if (this.#shapes.length < maxShapes) this.#shapes.push(shape)
+    return shape
   }
 
   /** The last one of equal keys counts, as in Python. */
@@ -325,8 +259,11 @@ const blankEntry = (index: number, at: number): IndexEntry => ({
   extra: undefined,
 })
 
-const isSame = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((dim, i) => dim === b[i])
+function isShape(shape: readonly number[], dims: readonly number[], rank: number): boolean {
+  if (shape.length !== rank) return false
+  for (let i = 0; i < rank; i++) if (shape[i] !== dims[i]) return false
+  return true
+}
 
 /** An empty string stands for no hash. */
 function readHash(reader: MsgpackReader): string | undefined {
@@ -337,14 +274,11 @@ function readHash(reader: MsgpackReader): string | undefined {
   return length === 0 ? undefined : ''
 }
 
+/** By character code. */
+const isHex: readonly boolean[] = Array.from({ length: 0x80 }, (_, code) => /[0-9a-f]/i.test(String.fromCharCode(code)))
+
 /** Empty when there is anything but hexadecimal digits. A loop, since regular expressions take several times as long. */
 function lowerHex(text: string): string {
-  let hasUpper = false
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    const isUpper = code >= 0x41 && code <= 0x46
-    if (!isUpper && !(code >= 0x30 && code <= 0x39) && !(code >= 0x61 && code <= 0x66)) return ''
-    hasUpper ||= isUpper
-  }
-  return hasUpper ? text.toLowerCase() : text
+  for (let i = 0; i < text.length; i++) if (!isHex[text.charCodeAt(i)]) return ''
+  return text.toLowerCase()
 }

@@ -58,7 +58,7 @@ async function scan(
     if (!found || chunks.some(({ fourcc }) => fourcc === found.fourcc)) break
     const chunk = makeChunk(chunks.length, found, at)
     chunks.push(chunk)
-    if (found.fourcc === 'TIDX') shards ??= await shardSizes(chunk, found.content)
+    if (found.fourcc === 'TIDX') shards ??= shardSizes(chunk, found.content)
     at = alignUp(at + found.length, chunkAlignment)
   }
   // The rest must be exactly the shards that the index names.
@@ -136,7 +136,7 @@ function jsonLength(bytes: Uint8Array): number | undefined {
   return undefined
 }
 
-async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, number> | undefined> {
+function shardSizes(chunk: Chunk, bytes: Uint8Array): Map<number, number> | undefined {
   const sizes = new Map<number, number>()
   const names = new Set<string>()
   let count = 0
@@ -146,7 +146,7 @@ async function shardSizes(chunk: Chunk, bytes: Uint8Array): Promise<Map<number, 
       count++
       sizes.set(shardId, Math.max(sizes.get(shardId) ?? 0, Number(dataOff) + Number(dataLen)))
     }
-    await parseIndex({ chunk, bytes }, report, visit)
+    parseIndex({ chunk, bytes }, report, visit)
   } catch (error) {
     if (error instanceof TareError) return undefined
     throw error

@@ -15,11 +15,11 @@ import {
   toHex,
   verifySource,
   withVerifiedReads,
-} from '../../../src/index.js'
-import { convertToFiles, sourceOf } from '../../support/convert.js'
-import { fixtureBytes, fixtureSource, isAccepted, loadCases, presentCases } from '../../support/fixtures.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { aeroBytes, index as chunkOf, codesOf, entry, weights } from './build.js'
+} from '../../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../../support/convert.js'
+import { fixtureBytes, fixtureSource, isAccepted, loadCases, presentCases } from '../../../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
+import { aeroBytes, index as chunkOf, codesOf, entry, weights } from '../build.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the index is taken apart freely here
 type Json = any

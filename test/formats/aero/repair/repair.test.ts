@@ -7,11 +7,11 @@ import {
   planRepair,
   verifySource,
   writeLayout,
-} from '../../../src/index.js'
-import { convertToFiles } from '../../support/convert.js'
-import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { aeroBytes, codesOf, entry, index, verifyBytes, weights } from './build.js'
+} from '../../../../src/index.js'
+import { convertToFiles } from '../../../support/convert.js'
+import { fixtureBytes, fixtureSource } from '../../../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
+import { aeroBytes, codesOf, entry, index, verifyBytes, weights } from '../build.js'
 
 async function mend(bytes: Uint8Array) {
   const planned = await planRepair(new MemorySource(bytes, 'x.aero'), { name: 'out.aero' })

@@ -1,7 +1,7 @@
 // The name and the architecture of a model, which manifests and set indexes state.
 import { decode } from '@msgpack/msgpack'
 import { describe, expect, it } from 'vitest'
-import { filePart } from '../../../src/content/companions.js'
+import { filePart } from '../../../../src/content/companions.js'
 import {
   type ByteSource,
   bytesPayload,
@@ -15,10 +15,10 @@ import {
   text,
   verifySource,
   writeLayout,
-} from '../../../src/index.js'
-import { convertToFiles, sourceOf } from '../../support/convert.js'
-import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+} from '../../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../../support/convert.js'
+import { fixtureBytes, fixtureSource } from '../../../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 
 interface Given {
   readonly format?: string

@@ -13,10 +13,10 @@ import {
   type Tensor,
   toHex,
   verifySource,
-} from '../../../src/index.js'
-import { convertToFiles, sourceOf } from '../../support/convert.js'
-import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../../support/fixtures.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+} from '../../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../../support/convert.js'
+import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../../../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 
 interface ShownChunk {
   fourcc: string

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { hashModel, MemorySink, MemorySource, openModel, planRepair, writeLayout } from '../../../src/index.js'
-import { convertToFiles } from '../../support/convert.js'
-import { fixtureBytes } from '../../support/fixtures.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+import { hashModel, MemorySink, MemorySource, openModel, planRepair, writeLayout } from '../../../../src/index.js'
+import { convertToFiles } from '../../../support/convert.js'
+import { fixtureBytes } from '../../../support/fixtures.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 
 const names = Array.from({ length: 20 }, (_, i) => `tensor.${i}`)
 const sample = sampleModel(names.map((name, i) => sampleTensor(name, 'u8', [30 + i], i + 1)))

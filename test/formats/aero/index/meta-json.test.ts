@@ -1,8 +1,8 @@
 // Metadata as JSON: every value that fits comes back with the type that it had.
 import { describe, expect, it } from 'vitest'
-import { diffModels, type MetaValue, openModel, planConversion, text } from '../../../src/index.js'
-import { convertToFiles, sourceOf } from '../../support/convert.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+import { diffModels, type MetaValue, openModel, planConversion, text } from '../../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../../support/convert.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 
 const values: readonly MetaValue[] = [
   ...[0, -0, 1, -1, 0.5, 1e6, 1e15, 2 ** 53, 1e21, 1e300, 5e-324, -1.5e-7].map(

@@ -8,9 +8,9 @@ import {
   TareError,
   verifySource,
   writeLayout,
-} from '../../../src/index.js'
-import { fixtureBytes } from '../../support/fixtures.js'
-import { aeroBytes, entry, index, type TestChunk, weights } from './build.js'
+} from '../../../../src/index.js'
+import { fixtureBytes } from '../../../support/fixtures.js'
+import { aeroBytes, entry, index, type TestChunk, weights } from '../build.js'
 
 async function repaired(bytes: Uint8Array): Promise<{ bytes: Uint8Array; lost: readonly string[] } | TareError> {
   try {

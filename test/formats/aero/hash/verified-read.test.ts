@@ -6,9 +6,9 @@ import {
   type ReadCount,
   readPayload,
   withVerifiedReads,
-} from '../../../src/index.js'
-import { convertToFiles, sourceOf } from '../../support/convert.js'
-import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+} from '../../../../src/index.js'
+import { convertToFiles, sourceOf } from '../../../support/convert.js'
+import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 
 const tensors = [sampleTensor('a', 'u8', [1000], 1), sampleTensor('b', 'f32', [40_000], 2)]
 const write = (extra: Record<string, string | number | boolean>, target = 'aero') =>
