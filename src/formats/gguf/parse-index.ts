@@ -110,13 +110,14 @@ export class IndexParser {
     const { view } = this.#window
     const { littleEndian, lengthSize } = this.#encoding
     const here = view.byteLength - lengthSize
+    const last = this.#size - lengthSize
     const low = littleEndian ? 0 : lengthSize - 4
     const high = lengthSize === 4 ? -1 : 4 - low
     let at = first
     for (let i = 0; i < count; i++) {
       if (at > here) this.#claim(at, lengthSize, field, likelyEnd(first, at, i, count))
       const length = view.getUint32(at + low, littleEndian)
-      if (length > this.#size - lengthSize - at || (high >= 0 && view.getUint32(at + high, littleEndian) !== 0))
+      if (length > last - at || (high >= 0 && view.getUint32(at + high, littleEndian) !== 0))
         this.#length(at, `${field}[${i}]`, codes['string-length'])
       at += lengthSize + length
     }
@@ -179,6 +180,6 @@ export const numberAt = (view: DataView, at: number, { lengthSize, littleEndian 
     ? view.getUint32(at, littleEndian)
     : (sizeAt(view, at, littleEndian) ?? view.getBigUint64(at, littleEndian))
 
-/** Where `count` records end that begin at `first`, if those after `done` are as long as those before. */
+/** Where `count` records that begin at `first` will end, judging by those before `at`. Later ones tend to be longer. */
 const likelyEnd = (first: number, at: number, done: number, count: number): number =>
-  Math.ceil(at + ((at - first) / Math.max(done, 1)) * (count - done))
+  Math.ceil(at + 1.25 * ((at - first) / Math.max(done, 1)) * (count - done))
