@@ -7,6 +7,7 @@ import { type FileLayout, fileLength, type Layout, type PayloadSlot, type Slot }
 import type { Payload } from '../model/payload.js'
 import type { WorkerPool } from '../threads/index.js'
 import { DigestPass } from './digest-pass.js'
+import { bytesOf, readRange, slotRuns } from './slot-runs.js'
 
 export interface WriteProgress {
   readonly done: number
@@ -112,14 +113,18 @@ async function writeSlots(
   const early = new EarlyStart(file.slots, window, options.signal)
   try {
     let index = 0
-    for (const slot of file.slots) {
-      if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
-      else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
-      else if (slot.kind === 'digest')
-        await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
-      else await putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
-      for (const patch of digests.takeReady()) await sink.patch(patch.offset, patch.bytes)
-      index++
+    for (const run of slotRuns(file.slots)) {
+      const near = run.range && (await readRange(run.range, options.signal))
+      for (const slot of run.slots) {
+        if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
+        else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
+        else if (slot.kind === 'digest')
+          await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
+        else if (near) await put(bytesOf(slot.payload, run.range!, near), slot.path)
+        else await putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
+        for (const patch of digests.takeReady()) await sink.patch(patch.offset, patch.bytes)
+        index++
+      }
     }
   } finally {
     await early.end()
