@@ -1,5 +1,3 @@
 export * from './codes.js'
 export * from './core-codes.js'
 export * from './finding.js'
-export * from './report.js'
-export * from './tare-error.js'
