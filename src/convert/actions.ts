@@ -1,6 +1,38 @@
-// The actions of a plan, noted while it is made.
+// The actions of a plan, and how they are noted while it is made. Plain JSON, so that programs can read it and receipts can keep it.
 import type { Fit } from '../model/index.js'
-import { type ActionKind, isWorse, type Loss, type PlanAction } from './plan-types.js'
+
+export type Loss = 'none' | 'form' | 'precision' | 'content'
+
+export type ActionKind =
+  | 'copy'
+  | 'cast'
+  | 'quantize'
+  | 'dequantize'
+  | 'reorder'
+  | 'transpose'
+  | 'rename'
+  | 'map'
+  | 'stow'
+  | 'restore'
+  | 'set'
+  | 'add'
+  | 'recompute'
+  | 'drop'
+
+export interface PlanAction {
+  readonly subject: 'tensor' | 'metadata' | 'part'
+  readonly name: string
+  readonly action: ActionKind
+  readonly loss: Loss
+  /** Asked for by the caller: named, but not refused. */
+  readonly requested?: true
+  readonly reason?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']
+export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
 
 export type ActionLog = PlanAction[]
 

@@ -3,7 +3,7 @@ import type { Model, Part, WriteOptions } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import type { MethodOptions } from '../transforms/quantize/plan.js'
 import type { Clip, CodeSet, Mode } from '../transforms/quantize/quantize.js'
-import type { PlanAction } from './plan-types.js'
+import type { PlanAction } from './actions.js'
 
 interface TensorOptions {
   readonly only?: readonly string[] | undefined

@@ -9,7 +9,7 @@ import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize/blocks.js'
 import { reorderMemory } from '../transforms/reorder.js'
 import { indexSize } from '../writing/index-size.js'
-import type { ActionKind, PlanAction } from './plan-types.js'
+import type { ActionKind, PlanAction } from './actions.js'
 import type { Item } from './stages/state.js'
 
 export interface Planned {

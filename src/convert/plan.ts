@@ -7,24 +7,38 @@ import { type DamageOptions, fileLength, type Layout, layoutSize, type Model, st
 import type { RunThreads } from '../threads/index.js'
 import type { MethodChoice } from '../transforms/quantize/plan.js'
 import { selector } from '../transforms/select.js'
-import { worstOf } from './actions.js'
-import { assertSizes } from './check-output.js'
+import { type Loss, type PlanAction, worstOf } from './actions.js'
+
+export { type ActionKind, isWorse, type Loss, type PlanAction } from './actions.js'
+
 import type { ConvertOptions } from './options.js'
 import { estimateMemory } from './peak-memory.js'
-import type { Plan } from './plan-types.js'
-import { checkTensors } from './stages/check-tensors.js'
+import { assertSizes, checkTensors } from './stages/check-tensors.js'
 import { fitMetadata, fitParts, stow } from './stages/contents.js'
 import { addFiles } from './stages/files.js'
 import { fit } from './stages/fit.js'
 import { recode } from './stages/recode.js'
-import { rename, select } from './stages/select.js'
 import { share, sharedOut } from './stages/share.js'
-import { addParts, changeOptimizerState, orient, restore } from './stages/source.js'
+import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'
 import { fileOf, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 
 export type { ConvertOptions, QuantizeSettings } from './options.js'
-export * from './plan-types.js'
+
+/** Plain JSON, so that programs can read it and receipts can keep it. */
+export interface Plan {
+  readonly source: { readonly file: string; readonly format: string }
+  readonly target: string
+  readonly actions: readonly PlanAction[]
+  /** What else is worth knowing: wishes that the target cannot fulfil, although nothing is lost by that. */
+  readonly notes: readonly string[]
+  /** The worst loss that nobody asked for. */
+  readonly loss: Loss
+  readonly size: number
+  readonly files: readonly { readonly name: string; readonly size: number }[]
+  /** The most bytes of memory that carrying it out takes, beyond the program itself: an estimate, rather too high than too low. */
+  readonly peakMemory: number
+}
 
 /** A plan together with the layout that carries it out. */
 export interface Conversion {

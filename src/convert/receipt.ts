@@ -12,8 +12,8 @@ import { type Dim, type Model, type QuantParams, rangePayload } from '../model/i
 import { pairBy } from '../model/pair-by.js'
 import { restoreStowed } from '../stow/index.js'
 import { rowMajor } from '../transforms/reorder.js'
-import { worstOf } from './actions.js'
-import type { Loss, Plan, PlanAction } from './plan-types.js'
+import { type Loss, type PlanAction, worstOf } from './actions.js'
+import type { Plan } from './plan.js'
 
 export interface ReceiptFile {
   readonly name: string

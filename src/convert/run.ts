@@ -1,8 +1,9 @@
+// Carrying a plan out. Nothing is lost that may not be, and nothing is committed that would not open again.
 import type { ByteSink, ByteSource } from '../bytes/index.js'
-import { type Finding, failWith, writeCodes } from '../errors/index.js'
-import { refuseDamage } from '../formats/index.js'
+import { type Finding, failWith, TareError, writeCodes } from '../errors/index.js'
+import { openModel, refuseDamage, requireFormat } from '../formats/index.js'
+import { closeModel, isWritable, type Model, type Tensor } from '../model/index.js'
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../writing/write-layout.js'
-import { assertOpens } from './check-output.js'
 import { type Conversion, isWorse, type Loss, type Plan, type PlanAction } from './plan.js'
 
 export interface RunOptions extends WriteLayoutOptions {
@@ -50,4 +51,32 @@ export async function runConversion(
   threads.pool = pool
   const beforeCommit = (written: ByteSource): Promise<void> => assertOpens(written, plan.target, model, signal)
   return writeLayout(layout, openSink, { beforeCommit, ...options })
+}
+
+/** Throws unless the output opens as the format that it was written in, with the tensors that it was given. Closes it. */
+async function assertOpens(written: ByteSource, target: string, planned: Model, signal?: AbortSignal): Promise<void> {
+  const file = written.name
+  const refuse = (message: string, cause?: unknown): never =>
+    failWith(writeCodes['not-readable'], { file, message: `it was not written: ${message}` }, { cause })
+  let model: Model
+  try {
+    model = await openModel(written, { from: target, signal })
+  } catch (error) {
+    await written.close()
+    if (!(error instanceof TareError) || signal?.aborted || error.code.startsWith('io/')) throw error
+    return refuse(`it would not open again: ${error.message}`, error)
+  }
+  const [count, bytes] = [model.tensors.length, bytesOf(model.tensors)]
+  await closeModel(model)
+  // An exporter makes a graph of its own from the model.
+  if (!isWritable(requireFormat(target))) return
+  const [wantedCount, wantedBytes] = [planned.tensors.length, bytesOf(planned.tensors)]
+  if (count !== wantedCount || bytes !== wantedBytes)
+    refuse(`${wantedCount} tensors with ${wantedBytes} bytes were given, ${count} with ${bytes} would come back`)
+}
+
+function bytesOf(tensors: readonly Tensor[]): number {
+  let sum = 0
+  for (const { data } of tensors) sum += data?.byteLength ?? 0
+  return sum
 }

@@ -1,8 +1,7 @@
 // Things of several models under their names. What is new is added; what is there already must be the same, or somebody says whose counts.
 import { type Code, failWith } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
-import { type ActionLog, noter } from '../actions.js'
-import type { PlanAction } from '../plan-types.js'
+import { type ActionLog, noter, type PlanAction } from '../actions.js'
 
 /** One kind of things: tensors, metadata entries or parts. */
 export interface Joinable<T> {

@@ -1,11 +1,10 @@
 // Repairing asks the format first: it knows the defects that writers have left in the field, and what can be rebuilt. Where it has no
 // answer, everything that is whole is saved into a new file.
 import type { ByteSink, ByteSource } from '../../bytes/index.js'
-import { collectingReport, type Finding } from '../../errors/index.js'
+import { collectingReport, type Finding, failWith, placeOf, TareError, writeCodes } from '../../errors/index.js'
 import { type OpenOptions, recognise } from '../../formats/index.js'
 import { fileLength, type Layout, type Lost, layoutSize, type Repair, type WriteOptions } from '../../model/index.js'
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../../writing/write-layout.js'
-import { assertVerifies } from '../check-output.js'
 import { describeLost, planSalvage } from './salvage.js'
 
 export interface PlannedRepair extends Repair {
@@ -54,4 +53,23 @@ export function runRepair(
 ): Promise<WrittenFile[]> {
   const beforeCommit = (written: ByteSource): Promise<void> => assertVerifies(written, format, options.signal)
   return writeLayout(layout, openSink, { beforeCommit, ...options })
+}
+
+/** Throws unless every check of the format holds for the output. Closes it. */
+async function assertVerifies(written: ByteSource, target: string, signal?: AbortSignal): Promise<void> {
+  const findings: Finding[] = []
+  const report = collectingReport(written.name, findings)
+  const { context, read } = await recognise(written, { from: target, signal, report })
+  try {
+    const { check } = await read()
+    await check?.({ ...context, extra: {}, checked() {} })
+  } catch (error) {
+    if (!(error instanceof TareError) || !findings.includes(error.finding)) throw error
+  } finally {
+    await written.close()
+  }
+  const wrong = findings.find(({ severity }) => severity === 'error')
+  if (!wrong) return
+  const message = `what can be rebuilt would not pass its own checks, so nothing was written: ${wrong.message}`
+  failWith(writeCodes['not-repaired'], { ...placeOf(wrong), message })
 }

@@ -1,10 +1,10 @@
 // What a set of tensors must hold to as a whole before it is laid out.
 
-import type { DType } from '../../dtypes/index.js'
+import { type DType, isSizeOf } from '../../dtypes/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import { bytesPayload, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { nearestBlocks } from '../../transforms/quantize/method.js'
-import type { PlanAction } from '../plan-types.js'
+import type { PlanAction } from '../actions.js'
 import type { State } from './state.js'
 
 export function checkTensors(state: State): State {
@@ -50,6 +50,17 @@ function checkCount(count: number, { maxTensors }: WriteCapabilities, title: str
   const max = maxTensors === 1 ? 'one tensor' : `at most ${maxTensors} tensors`
   const message = `${title} holds ${max}, the model has ${count}; choose with --only`
   failWith(writeCodes['name-unsupported'], { file, message })
+}
+
+/** Throws when the bytes of a tensor are not those of its shape and type: no reader would accept the file. */
+export function assertSizes(tensors: readonly Tensor[], file: string): void {
+  for (const { name, dtype, shape, data } of tensors) {
+    if (!data || isSizeOf(dtype, shape, data.byteLength)) continue
+    const wanted = dtype.byteLength(shape)
+    const takes = wanted === undefined ? 'is more than any file can hold' : `takes ${wanted}`
+    const message = `${data.byteLength} bytes, but ${dtype.id} of shape [${shape.join(', ')}] ${takes}`
+    failWith(writeCodes['size-mismatch'], { file: data.origin?.source.name ?? file, path: name, message })
+  }
 }
 
 /** Codes that the target turns into values again would cost precision and save nothing. */

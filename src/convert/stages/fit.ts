@@ -5,9 +5,8 @@ import { isAmbiguous, type Stower } from '../../stow/index.js'
 import { changesForm, keepBytes } from '../../transforms/keep-bytes.js'
 import { columnMajor, rowMajor } from '../../transforms/reorder.js'
 import { type ActionLog, applyFit, type Note, noter } from '../actions.js'
-import { adaptTensor } from './adapt.js'
+import { adaptTensor, findStrayCodes } from './adapt.js'
 import { type Item, noActions, type State, withActions } from './state.js'
-import { findStrayCodes } from './stray-codes.js'
 
 /** Each tensor in a form that the target takes, or as mere bytes, or only remembered, or dropped. */
 export async function fit(state: State): Promise<State> {

@@ -13,9 +13,8 @@ import { domainOf, type MethodChoice, planMethods } from '../../transforms/quant
 import { type Clip, quantizeTensor, scanRange } from '../../transforms/quantize/quantize.js'
 import { rowMajor } from '../../transforms/reorder.js'
 import { renameTensor, selector } from '../../transforms/select.js'
-import { type ActionLog, noter } from '../actions.js'
+import { type ActionKind, type ActionLog, noter, type PlanAction } from '../actions.js'
 import type { ConvertOptions, QuantizeSettings } from '../options.js'
-import type { ActionKind, PlanAction } from '../plan-types.js'
 import type { Item, State } from './state.js'
 
 type TensorChange = Pick<PlanAction, 'action' | 'loss' | 'requested' | 'from' | 'to' | 'reason'>

@@ -4,8 +4,8 @@ import type { Format, Model, Tensor, WriteCapabilities } from '../../model/index
 import type { Stower } from '../../stow/index.js'
 import type { RunThreads } from '../../threads/index.js'
 import type { MethodChoice } from '../../transforms/quantize/plan.js'
+import type { PlanAction } from '../actions.js'
 import type { ConvertOptions } from '../options.js'
-import type { PlanAction } from '../plan-types.js'
 
 export type Stage = (state: State) => State | Promise<State>
 

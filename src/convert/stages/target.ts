@@ -1,11 +1,20 @@
 // What the target can hold. It is asked before the tensors are looked at, and again when they have their final types.
 import { countElements } from '../../bytes/index.js'
+import { fileKind } from '../../content/companions.js'
 import { failWith, writeCodes } from '../../errors/index.js'
-import type { Format, Model, WriteCapabilities } from '../../model/index.js'
+import {
+  type Fit,
+  type Format,
+  type MetaValue,
+  type Model,
+  type Part,
+  readPayload,
+  type Tensor,
+  type WriteCapabilities,
+} from '../../model/index.js'
 import { Stower } from '../../stow/index.js'
 import { globMatcher } from '../../transforms/glob.js'
 import type { ConvertOptions } from '../options.js'
-import { withDispensable } from './dispensable.js'
 import { inFolder } from './files.js'
 import type { State } from './state.js'
 
@@ -65,4 +74,60 @@ export function noteIdleOptions(state: State): State {
       .map((name) => `--${name} changes nothing: ${target.title} has no such option`),
   ]
   return { ...state, notes: [...state.notes, ...notes] }
+}
+
+// Some containers hold weights and a vocabulary for one program, and nothing else. A published model brings things along that this program
+// has no use for and that are not gone when they stay behind: a buffer of the numbers 0, 1, 2, … that the library registers, the name of the
+// framework that wrote the file, and the files that lie beside the weights. Each is named in the plan, as a loss of form. What does not
+// follow from anything else is content, as ever.
+
+const positionBuffer = /(^|\.)position_ids$/
+/** No encoder has more positions. */
+const maxPositions = 1 << 20
+const frameworks: ReadonlySet<string> = new Set(['pt', 'tf', 'flax', 'np', 'mlx'])
+
+/** The capabilities, with what may stay behind taken for a loss of form. Buffers are read to see that they hold what they should. */
+export async function withDispensable(
+  write: WriteCapabilities,
+  model: Model,
+  signal?: AbortSignal,
+): Promise<WriteCapabilities> {
+  if (!write.weightsOnly) return write
+  const buffers = new Set<string>()
+  for (const tensor of model.tensors) if (await isPositionBuffer(tensor, signal)) buffers.add(tensor.name)
+  return {
+    ...write,
+    tensor: (tensor) =>
+      asForm(write.tensor(tensor), buffers.has(tensor.name) && 'it holds the numbers of the positions'),
+    metadata: (key, value) =>
+      asForm(write.metadata(key, value), isFrameworkName(key, value) && 'it names the framework that wrote the source'),
+    part: (part) => asForm(write.part(part), liesBeside(part, model) && 'it stays in the directory of the source'),
+  }
+}
+
+function asForm<T>(fit: Fit<T>, why: string | false): Fit<T> {
+  if (fit.fits || why === false) return fit
+  return { ...fit, loss: 'form', reason: `${why}, and readers of the target have no use for it` }
+}
+
+/** 0, 1, 2, … as integers, in one row. */
+async function isPositionBuffer({ name, dtype, shape, data }: Tensor, signal?: AbortSignal): Promise<boolean> {
+  const count = shape.at(-1) ?? 0
+  const isRow = shape.length === 1 || (shape.length === 2 && shape[0] === 1)
+  const { codec } = dtype
+  if (!positionBuffer.test(name) || !isRow || count > maxPositions) return false
+  if (!data || !codec || (dtype.kind !== 'int' && dtype.kind !== 'uint')) return false
+  if (data.byteLength !== dtype.byteLength(shape)) return false
+  const bytes = await readPayload(data, signal)
+  for (let i = 0; i < count; i++) if (Number(codec.element(bytes, i)) !== i) return false
+  return true
+}
+
+const isFrameworkName = (key: string, value: MetaValue): boolean =>
+  key === 'format' && value.type === 'str' && frameworks.has(value.value)
+
+/** Whether the part is a file of its own, in the directory that was opened. */
+function liesBeside({ kind, data }: Part, { files: [, ...others] }: Model): boolean {
+  const origin = kind === fileKind ? data?.origin : undefined
+  return origin !== undefined && origin.length === origin.source.size && others.includes(origin.source)
 }
