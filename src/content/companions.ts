@@ -4,8 +4,7 @@ import { type ByteSource, isPlainFileName } from '../bytes/index.js'
 import { openCodes, TareError } from '../errors/index.js'
 import type { ReadContext } from '../model/format.js'
 import type { Model, Part } from '../model/model.js'
-import type { Payload } from '../model/payload.js'
-import { rangePayload } from '../model/range-payload.js'
+import { type Payload, rangePayload } from '../model/payload.js'
 
 export const fileKind = 'file'
 

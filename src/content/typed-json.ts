@@ -2,8 +2,8 @@
 // restored exactly, including the bits of a NaN.
 import { fromHex, toHex } from '../bytes/index.js'
 import { type DType, dtypeById } from '../dtypes/index.js'
-import { type Dim, shapeOfShown, shownDims } from '../model/dims.js'
 import { type JsonValue, listOf, type MetaList, type MetaValue } from '../model/metadata.js'
+import { type Dim, shapeOfShown, shownDims } from '../model/model.js'
 
 export type TypedJson = readonly [type: string, ...content: JsonValue[]]
 

@@ -3,7 +3,7 @@
 import { type ByteSource, isPathBelow } from '../bytes/index.js'
 import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
 import type { Opened, ReadContext } from '../model/format.js'
-import type { Tensor } from '../model/tensor.js'
+import type { Tensor } from '../model/model.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
 
 /** A format's codes for problems with such an index. */

@@ -2,7 +2,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import { firstDifference } from '../kernels/equal-bytes.js'
 import type { Payload } from '../model/index.js'
-import { isSameRange } from '../model/range-payload.js'
+import { isSameRange } from '../model/payload.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 
 export interface Watch {

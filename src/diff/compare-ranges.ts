@@ -1,7 +1,7 @@
 // Compares the stored bytes of many pairs of tensors on several threads, before any numbers are compared.
 import type { ByteSource, SourceHandle } from '../bytes/index.js'
 import { type Payload, rangePayload } from '../model/index.js'
-import { isSameRange } from '../model/range-payload.js'
+import { isSameRange } from '../model/payload.js'
 import { byteCosts } from '../threads/costs.js'
 import { isWorthComputing, type Job, type JobHandler, runShared, type WorkerPool } from '../threads/index.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'

@@ -1,6 +1,7 @@
 // Compares one tensor of each model: structure first, then stored bytes, and numbers only where bytes differ.
-import { formatDims, shownDims } from '../model/dims.js'
+
 import type { JsonValue, QuantParams, Tensor } from '../model/index.js'
+import { formatDims, shownDims } from '../model/model.js'
 import { firstDifferentByte, type Watch } from './compare-bytes.js'
 import type { PayloadPair } from './compare-ranges.js'
 import { compareValues } from './compare-values.js'

@@ -1,8 +1,8 @@
 // Pairs the tensors of two models: by name first, and the rest by content.
 import { toHex } from '../bytes/index.js'
 import { hashModel } from '../inspect/hash.js'
-import { formatDims } from '../model/dims.js'
 import type { Model, Tensor } from '../model/index.js'
+import { formatDims } from '../model/model.js'
 import { nameBytes } from '../model/name-bytes.js'
 import { type Pairs, pairBy } from '../model/pair-by.js'
 import type { WorkerPool } from '../threads/index.js'

@@ -5,8 +5,8 @@
 // first, as when two models are compared.
 import { compareUtf8, encodeUtf8, toHex } from '../bytes/index.js'
 import { type Algorithm, digestOf } from '../digest/index.js'
-import { shownDims } from '../model/dims.js'
 import type { Dim, Model, Payload, Tensor } from '../model/index.js'
+import { shownDims } from '../model/model.js'
 import { restoreStowed } from '../stow/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { decodedPayload } from '../transforms/decode.js'

@@ -1,7 +1,6 @@
 // What a model contains, as plain JSON. The command line prints it; programs use it as it is.
 import { maxSafe } from '../bytes/index.js'
 import type { Scalar } from '../dtypes/dtype.js'
-import { shownDims } from '../model/dims.js'
 import {
   type Dim,
   type JsonValue,
@@ -11,6 +10,7 @@ import {
   type Tensor,
   totalSize,
 } from '../model/index.js'
+import { shownDims } from '../model/model.js'
 import { findStowage } from '../stow/index.js'
 
 export interface InspectedTensor {

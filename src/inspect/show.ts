@@ -2,8 +2,8 @@
 // statistics and a histogram. Metadata types that OINF does not have are written in the same style.
 import { countElements, defaultWindow, elementsIn, toHex } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
-import { formatDims } from '../model/dims.js'
 import type { MetaList, MetaValue, Model, QuantParams, Tensor } from '../model/index.js'
+import { formatDims } from '../model/model.js'
 import type { WorkerPool } from '../threads/index.js'
 import { formatNumber } from './format-number.js'
 import { statsOfTensors } from './model-stats.js'

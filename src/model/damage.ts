@@ -1,7 +1,7 @@
 // Finds the findings about a tensor's bytes without scanning all of them for each tensor.
 import { lowerBound } from '../bytes/lower-bound.js'
 import type { Finding } from '../errors/index.js'
-import type { Tensor } from './tensor.js'
+import type { Tensor } from './model.js'
 
 interface Place {
   readonly start: number

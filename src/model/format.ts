@@ -4,9 +4,8 @@ import type { CodeTable, Report } from '../errors/index.js'
 import type { RunThreads, WorkerPool } from '../threads/index.js'
 import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
-import type { Model, ModelNames, Part } from './model.js'
+import type { Model, ModelNames, Part, Tensor } from './model.js'
 import type { Orientation } from './orientation.js'
-import type { Tensor } from './tensor.js'
 import type { VerifiedPayload } from './verified.js'
 
 /** Bounds on the memory and time that a parser may take; no real file needs more. The caller can raise them. */

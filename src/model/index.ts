@@ -1,10 +1,27 @@
-export { type Dim, shownDims } from './dims.js'
 export * from './format.js'
 export * from './layout.js'
 export * from './metadata.js'
-export * from './model.js'
-export * from './payload.js'
-export { rangePayload } from './range-payload.js'
+export {
+  closeModel,
+  type DamageFinder,
+  type DamageOptions,
+  type Dim,
+  type Model,
+  type ModelNames,
+  type Part,
+  type QuantParams,
+  shownDims,
+  type Tensor,
+  totalSize,
+} from './model.js'
+export {
+  bytesPayload,
+  lazyPayload,
+  type Payload,
+  rangePayload,
+  readPayload,
+  rechunked,
+  type Slices,
+} from './payload.js'
 export * from './recipe.js'
-export * from './tensor.js'
 export * from './verified.js'

@@ -1,10 +1,10 @@
 // A model is an index: names, types, shapes and where the bytes are. It contains no tensor data.
 import type { ByteSource } from '../bytes/index.js'
+import type { DType } from '../dtypes/dtype.js'
 import type { Finding } from '../errors/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import type { JsonValue, Metadata } from './metadata.js'
 import type { Payload } from './payload.js'
-import type { Tensor } from './tensor.js'
 
 /**
  * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer file);
@@ -66,4 +66,84 @@ export async function closeModel(model: Model): Promise<void> {
 export interface ModelNames {
   readonly name: string
   readonly architecture: string
+}
+
+/** Affine quantization that a container states beside the tensor: real = scale · (stored − zero point). */
+export interface QuantParams {
+  readonly scheme: 'symmetric' | 'asymmetric'
+  /** The dimension that scales vary along; undefined if one scale applies to the whole tensor. */
+  readonly axis?: number | undefined
+  readonly scales: readonly number[]
+  readonly zeroPoints?: readonly number[] | undefined
+}
+
+export interface Tensor {
+  readonly name: string
+  /** The file has no name for it, so it is named after the file. */
+  readonly isNamedByFile?: true | undefined
+  /** In hierarchical formats, the names from the root down; `name` joins them. */
+  readonly path?: readonly string[] | undefined
+  /** The bytes of the name if they are not UTF-8, one entry per segment of `path` (or one for `name`). */
+  readonly rawName?: readonly Uint8Array[] | undefined
+  readonly dtype: DType
+  /** The type inside a `packed` tensor, if its codec is known. */
+  readonly encoding?: DType | undefined
+  /** Logical dimensions, outermost first, whatever the order of the stored bytes. */
+  readonly shape: readonly number[]
+  /** The exact shape, for tensors without elements or data whose dimensions no number holds. See `exactDims`. */
+  readonly exactShape?: readonly bigint[] | undefined
+  readonly order: 'row' | 'column'
+  /** `state` belongs to an optimizer. */
+  readonly role: 'weight' | 'state'
+  /** The name of the statistic, for optimizer moments of a parameter. */
+  readonly stat?: string | undefined
+  /** null: declared, but without data. */
+  readonly data: Payload | null
+  readonly quant?: QuantParams | undefined
+  /** What only the owner format says about this tensor, for `inspect` and for writing it back. */
+  readonly extra?: Readonly<Record<string, JsonValue>> | undefined
+}
+
+// Dimensions beyond 2^53-1. Only tensors without data or without elements can have them, so no code computes with them; but they are shown,
+// compared and written as the file states them. Such numbers are rarely exact, so the exact ones are kept beside them (`exactShape`).
+
+/** A dimension for display and JSON: decimal digits beyond 2^53-1. */
+export type Dim = number | string
+
+export type Shape = Pick<Tensor, 'shape' | 'exactShape'>
+
+/** The shape of a tensor with these dimensions. */
+export function shapeOfDims(dims: readonly (number | bigint)[]): Shape {
+  const shape = dims.map(Number)
+  const isExact = dims.every((dim, i) => BigInt(dim) === BigInt(shape[i]!))
+  return isExact ? { shape } : { shape, exactShape: dims.map(BigInt) }
+}
+
+/** The same from displayed dimensions. */
+export const shapeOfShown = (dims: readonly Dim[]): Shape =>
+  shapeOfDims(dims.map((dim) => (typeof dim === 'string' ? BigInt(dim) : dim)))
+
+/** Numbers up to 2^53-1, beyond that exact integers. */
+export function exactDims({ shape, exactShape }: Shape): readonly (number | bigint)[] {
+  if (shape.every(Number.isSafeInteger)) return shape
+  return shape.map((dim, i) => {
+    if (Number.isSafeInteger(dim)) return dim
+    const exact = exactShape?.[i]
+    // The tensor may have been given another shape since.
+    return exact !== undefined && Number(exact) === dim ? exact : BigInt(dim)
+  })
+}
+
+export function shownDims(shape: Shape): readonly Dim[] {
+  const dims = exactDims(shape)
+  return dims === shape.shape ? shape.shape : dims.map((dim) => (typeof dim === 'bigint' ? dim.toString() : dim))
+}
+
+/** `[2, 3]` */
+export const formatDims = (shape: Shape): string => `[${shownDims(shape).join(', ')}]`
+
+/** The shape of the tensor before, where that is the same: one list then serves both, which saves time and memory in a long row of tensors. */
+export function sharedShape(shape: readonly number[], before: Tensor | undefined): readonly number[] {
+  const isSame = before?.shape.length === shape.length && shape.every((dim, i) => dim === before.shape[i])
+  return isSame ? before.shape : shape
 }

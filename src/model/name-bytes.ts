@@ -1,6 +1,6 @@
 // The name of a tensor as bytes, if it is not text.
 import { joinBytes } from '../bytes/join-bytes.js'
-import type { Tensor } from './tensor.js'
+import type { Tensor } from './model.js'
 
 const dot = Uint8Array.of(0x2e)
 const hash = Uint8Array.of(0x23)

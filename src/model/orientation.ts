@@ -4,7 +4,7 @@
 // In a BERT encoder one matrix of each layer decides for all six: with H columns of the word embeddings and I biases,
 // `intermediate.dense.weight` is [I, H] or [H, I].
 
-import type { Tensor } from './tensor.js'
+import type { Tensor } from './model.js'
 
 export type Orientation = 'in-out' | 'out-in'
 

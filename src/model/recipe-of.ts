@@ -1,6 +1,6 @@
+import type { Tensor } from './model.js'
 import type { Payload } from './payload.js'
 import type { Recipe, TensorRecipe } from './recipe.js'
-import type { Tensor } from './tensor.js'
 
 /** Undefined if only this thread can produce the bytes, or there are none. */
 export function tensorRecipe(tensor: Tensor): TensorRecipe | undefined {

@@ -2,8 +2,8 @@
 
 import { compareBytes } from '../bytes/index.js'
 import type { Closeness } from '../kernels/numbers/compare.js'
-import { formatDims } from './dims.js'
 import type { JsonValue, MetaValue } from './metadata.js'
+import { formatDims } from './model.js'
 
 /** `close`: another number, within the tolerance. A list takes the worst result of its items. */
 export type Sameness = 'same' | 'type' | 'close' | 'value'

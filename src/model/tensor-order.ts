@@ -1,5 +1,5 @@
 import { compareNames } from '../bytes/name-order.js'
-import type { Tensor } from './tensor.js'
+import type { Tensor } from './model.js'
 
 /** Sorts by rank, then by the bytes of the names; tensors with the same name keep their order. */
 export function byName(

@@ -1,7 +1,6 @@
 // Verified reads: if a format hashes parts of a file, exactly the bytes that are read can be compared with the hashes.
-import type { Model } from './model.js'
+import type { Model, Tensor } from './model.js'
 import type { Payload } from './payload.js'
-import type { Tensor } from './tensor.js'
 
 /** What reads have been compared with so far. */
 export interface ReadProof {

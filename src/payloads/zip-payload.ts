@@ -3,8 +3,7 @@ import { type ByteSource, checkRange, defaultWindow } from '../bytes/index.js'
 import { createHasher } from '../digest/index.js'
 import { type Report, TareError } from '../errors/index.js'
 import type { CheckContext } from '../model/format.js'
-import { lazyPayload, type Payload } from '../model/payload.js'
-import { rangePayload } from '../model/range-payload.js'
+import { lazyPayload, type Payload, rangePayload } from '../model/payload.js'
 import { memberContent, type ZipMember, zipCodes } from '../wire/zip/zip.js'
 
 /** Bytes `offset` to `offset + length` of a member's content. */

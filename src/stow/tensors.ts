@@ -1,8 +1,8 @@
 // Describes what a container cannot store about a tensor, or had to change, and restores it.
 import { countElements, fromHex, toHex } from '../bytes/index.js'
 import { dtypeById, i8, isSizeOf, packed, u8 } from '../dtypes/index.js'
-import { shapeOfShown, shownDims } from '../model/dims.js'
 import type { Tensor } from '../model/index.js'
+import { shapeOfShown, shownDims } from '../model/model.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { columnMajor } from '../transforms/reorder.js'
 import type { StowedTensor } from './document.js'

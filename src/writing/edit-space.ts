@@ -3,7 +3,7 @@
 // edit, so repeated edits do not grow the file.
 import { alignUp, type ByteSource, gaps, inOrder, joined, type Range } from '../bytes/index.js'
 import type { Slot } from '../model/layout.js'
-import { rangePayload } from '../model/range-payload.js'
+import { rangePayload } from '../model/payload.js'
 
 export interface EditPiece {
   readonly path: string

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { f32 } from '../../src/dtypes/index.js'
-import type { Tensor } from '../../src/model/tensor.js'
+import type { Tensor } from '../../src/model/model.js'
 import { byName } from '../../src/model/tensor-order.js'
 
 const named = (name: string, rank: number): Tensor => ({

@@ -1,8 +1,8 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
 import { dtypeById } from '../../dtypes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
-import { formatDims } from '../../model/dims.js'
 import type { FileLayout, Model, Tensor } from '../../model/index.js'
+import { formatDims } from '../../model/model.js'
 import { castTensor } from '../../transforms/cast.js'
 import { rowMajor } from '../../transforms/reorder.js'
 import { npyDescription, npyHeader } from '../../wire/npy/header.js'

@@ -1,6 +1,7 @@
 // The header and the three tables, as bytes.
-import { exactDims } from '../../model/dims.js'
+
 import type { Tensor } from '../../model/index.js'
+import { exactDims } from '../../model/model.js'
 import { type StoredValue, writeString } from './metadata/values.js'
 import { quantSizeOf } from './quant.js'
 import {

@@ -16,7 +16,6 @@ import {
 } from '../../bytes/index.js'
 import { withCompanions } from '../../content/companions.js'
 import { type Report, strictReport } from '../../errors/index.js'
-import { sharedShape } from '../../model/dims.js'
 import {
   type MetaValue,
   type Model,
@@ -25,6 +24,7 @@ import {
   rangePayload,
   type Tensor,
 } from '../../model/index.js'
+import { sharedShape } from '../../model/model.js'
 import { JsonScanner } from '../../wire/index.js'
 import { check } from './check.js'
 import { codes } from './codes.js'

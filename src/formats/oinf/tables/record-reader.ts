@@ -2,8 +2,8 @@
 // wrong in itself is reported and left out.
 import { type ByteSource, Cursor, wideAt } from '../../../bytes/index.js'
 import type { DType } from '../../../dtypes/index.js'
-import { type Shape, shapeOfDims } from '../../../model/dims.js'
 import type { Lost, ReadContext } from '../../../model/index.js'
+import { type Shape, shapeOfDims } from '../../../model/model.js'
 import { codes, type OinfCode } from '../codes.js'
 import type { Header, TableName } from '../header.js'
 import { unescapeKey, unescapeName } from '../names.js'

@@ -1,9 +1,9 @@
 // What records point at: values on multiples of 8 in the data section, and not beyond the end of the file.
 import { type ByteSource, countElements, type Range } from '../../../bytes/index.js'
 import type { DType } from '../../../dtypes/index.js'
-import { formatDims, type Shape } from '../../../model/dims.js'
 import type { Tensor } from '../../../model/index.js'
-import { RangePayload } from '../../../model/range-payload.js'
+import { formatDims, type Shape } from '../../../model/model.js'
+import { RangePayload } from '../../../model/payload.js'
 import type { OinfCode } from '../codes.js'
 import { alignment } from '../structs.js'
 import { dataSize } from '../types.js'
