@@ -1,8 +1,9 @@
 // A struct declares the fixed fields of a record once. From that one declaration it reads and writes the record, knows its size and
 // every field's offset, and names fields in errors and in the byte map. Variable parts (strings, lists) are read with the cursor.
-import { toHex } from './byte-text.js'
+
 import { sizeAt, wideAt } from './checked.js'
 import type { Cursor } from './cursor.js'
+import { toHex } from './text.js'
 
 export interface Field<T> {
   readonly size: number

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeUtf8, encodeUtf8, shortAscii } from '../../src/bytes/text.js'
+import { decodeUtf8, encodeUtf8, shortAscii, toHex } from '../../src/bytes/text.js'
 
 describe('short texts', () => {
   it('are the same as a decoder makes them, where they are ASCII', () => {
@@ -14,4 +14,12 @@ describe('short texts', () => {
       }),
     )
   })
+})
+
+it('digits stand for bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      expect(toHex(bytes)).toBe(Buffer.from(bytes).toString('hex'))
+    }),
+  )
 })
