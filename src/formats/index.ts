@@ -1,4 +1,3 @@
-export * from './detect.js'
 export { findDamage, refuseDamage } from './find-damage.js'
 export * from './list.js'
 export * from './open.js'

@@ -1,5 +1,5 @@
 import type { Model, ReadProof, Tensor, VerifiedModel, VerifiedReadOptions } from '../model/index.js'
-import { formatById } from './detect.js'
+import { formatById } from './open.js'
 
 /**
  * The same model; reading its tensors throws when the bytes are not what the file's hashes say. `only` names the one tensor that will be

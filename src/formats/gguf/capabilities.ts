@@ -12,7 +12,6 @@ import {
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
-import { slackKey } from './slack.js'
 import {
   alignmentKey,
   alignmentOf,
@@ -22,6 +21,7 @@ import {
   maxKeyBytes,
   maxNameBytes,
   quantizationVersionKey,
+  slackKey,
 } from './structs.js'
 import { valueTypeOf } from './value-types.js'
 

@@ -2,9 +2,9 @@
 import { decodeUtf8 } from '../../bytes/index.js'
 import type { CheckContext, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
+import { readValue, StoredList, stringAt } from './metadata.js'
 import type { GgufFile } from './structs.js'
 import { arrayType, boolType, stringType } from './value-types.js'
-import { readValue, StoredList, stringAt } from './values.js'
 
 export async function check(files: readonly GgufFile[], context: CheckContext): Promise<void> {
   for (const file of files) {

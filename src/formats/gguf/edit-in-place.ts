@@ -1,9 +1,9 @@
 // The data stays where it is when the new index ends before it, less than one alignment away. A shorter index is filled up with the entry
-// that holds nothing (slack.ts); a longer one takes from that entry.
+// that holds nothing (structs.ts); a longer one takes from that entry.
 import { alignUp } from '../../bytes/index.js'
 import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
 import { chooseAlignment, completeMetadata, encodeHeader, headerSlots } from './layout.js'
-import { filler, fillerOverhead, slackKey } from './slack.js'
+import { filler, fillerOverhead, slackKey } from './structs.js'
 
 export async function editInPlace(
   { files, tensors: old }: Model,

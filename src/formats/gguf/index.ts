@@ -1,9 +1,8 @@
 import type { Format } from '../../model/index.js'
 import { writeCapabilities, writeFor } from './capabilities.js'
 import { codes } from './codes.js'
-import { parseShardName } from './shard-name.js'
-import { slackOption } from './slack.js'
-import { magic } from './structs.js'
+import { parseShardName } from './split.js'
+import { magic, slackOption } from './structs.js'
 
 const extension = '.gguf'
 /** Files that are published beside a model: the part that turns images or sound into tokens, and statistics for quantizing. */

@@ -1,11 +1,10 @@
 // The metadata of one file, out of the entries that were found in its index.
-import { decodeLossy, decodeUtf8 } from '../../bytes/index.js'
-import type { Metadata, MetaValue, ReadContext } from '../../model/index.js'
+import { decodeLossy, decodeUtf8, sizeAt, type WindowReader } from '../../bytes/index.js'
+import type { Metadata, MetaList, MetaValue, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import type { Entry } from './parse-index.js'
-import { alignmentKey, alignmentOf, defaultAlignment, maxAlignment, maxKeyBytes } from './structs.js'
-import { boolType, valueTypes } from './value-types.js'
-import { type IndexBytes, readValue } from './values.js'
+import { alignmentKey, alignmentOf, defaultAlignment, type Encoding, maxAlignment, maxKeyBytes } from './structs.js'
+import { arrayType, boolType, readScalar, stringType, type ValueType, valueTypes } from './value-types.js'
 
 export function readMetadata(
   index: IndexBytes,
@@ -90,4 +89,94 @@ function readAlignment(value: MetaValue, entry: Entry, i: number, context: ReadC
     report.report(codes['alignment-small'], { ...place, message: `${alignment} is no multiple of 8` })
   }
   return alignment
+}
+
+// Metadata values out of the index. Single values are decoded at once; arrays stay bytes until their items are read.
+
+/** The bytes of an index that was parsed, so that every position in it can be trusted. */
+export interface IndexBytes {
+  readonly window: WindowReader
+  readonly encoding: Encoding
+}
+
+/** An array as it lies in a file. Checks and writers use its bytes without decoding them. */
+export class StoredList implements MetaList {
+  readonly type = 'array'
+  readonly item: MetaValue['type']
+  readonly length: number
+  readonly index: IndexBytes
+  readonly itemType: ValueType
+  readonly #start: number
+
+  /** `at` is where the type of the items is, before their count. */
+  constructor(index: IndexBytes, at: number) {
+    const { window, encoding } = index
+    this.index = index
+    this.itemType = valueTypes[window.view.getUint32(at, encoding.littleEndian)]!
+    this.item = this.itemType.type
+    this.length = lengthAt(index, at + 4)
+    this.#start = at + 4 + encoding.lengthSize
+  }
+
+  values(): readonly MetaValue[] {
+    return this.slice(0, this.length)
+  }
+
+  /** Items before `from` are stepped over, those from `to` on are not even looked at. */
+  slice(from: number, to: number): readonly MetaValue[] {
+    const values: MetaValue[] = []
+    let at = this.#start
+    for (let i = 0; i < Math.min(to, this.length); i++) {
+      if (i >= from) values.push(readValue(this.index, this.itemType, at))
+      at = valueEnd(this.index, this.itemType, at)
+    }
+    return values
+  }
+
+  /** Visits the position of every item; returns the end of the last. */
+  forEachItem(visit: (at: number, i: number) => void): number {
+    let at = this.#start
+    for (let i = 0; i < this.length; i++) {
+      visit(at, i)
+      at = valueEnd(this.index, this.itemType, at)
+    }
+    return at
+  }
+
+  get end(): number {
+    const { size } = this.itemType
+    return size > 0 ? this.#start + this.length * size : this.forEachItem(() => {})
+  }
+
+  /** The bytes of all items. */
+  get bytes(): Uint8Array {
+    return this.index.window.slice(this.#start, this.end - this.#start)
+  }
+}
+
+export function readValue(index: IndexBytes, type: ValueType, at: number): MetaValue {
+  if (type === stringType) return textAt(index, at)
+  if (type === arrayType) return new StoredList(index, at)
+  return readScalar(type, index.window.view, at, index.encoding.littleEndian)
+}
+
+function valueEnd(index: IndexBytes, type: ValueType, at: number): number {
+  if (type.size > 0) return at + type.size
+  if (type === stringType) return at + index.encoding.lengthSize + lengthAt(index, at)
+  return new StoredList(index, at).end
+}
+
+function lengthAt({ window: { view }, encoding }: IndexBytes, at: number): number {
+  const { littleEndian, lengthSize } = encoding
+  return lengthSize === 4 ? view.getUint32(at, littleEndian) : sizeAt(view, at, littleEndian)!
+}
+
+/** The bytes of the string that begins at `at`. */
+export const stringAt = (index: IndexBytes, at: number): Uint8Array =>
+  index.window.slice(at + index.encoding.lengthSize, lengthAt(index, at))
+
+function textAt(index: IndexBytes, at: number): MetaValue {
+  const bytes = stringAt(index, at)
+  const value = decodeUtf8(bytes)
+  return value === undefined ? { type: 'str', value: decodeLossy(bytes), bytes } : { type: 'str', value }
 }

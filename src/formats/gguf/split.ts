@@ -5,9 +5,7 @@ import type { ByteSource } from '../../bytes/index.js'
 import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
-import { fiveDigits, nameOfShard, parseShardName } from './shard-name.js'
-import { splitSlack } from './slack.js'
-import type { GgufFile } from './structs.js'
+import { type GgufFile, splitSlack } from './structs.js'
 
 export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count: 'split.count' } as const
 const allSplitKeys = new Set<string>(Object.values(splitKeys))
@@ -171,3 +169,17 @@ export function modelOf(files: readonly GgufFile[], isSet = files.length > 1): M
     files: files.map((file) => file.source),
   }
 }
+
+const shardName = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/is
+
+/** `a/NAME-00001-of-00003.gguf` without its folder, in parts. */
+export function parseShardName(name: string): { stem: string; no: number; count: number; suffix: string } | undefined {
+  const parts = shardName.exec(name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1))
+  if (!parts) return undefined
+  return { stem: parts[1]!, no: Number(parts[2]) - 1, count: Number(parts[3]), suffix: parts[4]! }
+}
+
+export const fiveDigits = (value: number): string => String(value).padStart(5, '0')
+
+export const nameOfShard = (stem: string, no: number, count: number, suffix = '.gguf'): string =>
+  `${stem}-${fiveDigits(no + 1)}-of-${fiveDigits(count)}${suffix}`

@@ -1,6 +1,6 @@
 // The fixed fields at the beginning of a file, and the limits of the format.
 import { type ByteSource, isPowerOfTwo, type Range, raw, struct, u32, u64 } from '../../bytes/index.js'
-import type { Metadata, MetaValue, Tensor } from '../../model/index.js'
+import type { Metadata, MetaValue, Model, Part, Tensor } from '../../model/index.js'
 
 export const magic = Uint8Array.of(0x47, 0x47, 0x55, 0x46)
 export const preamble = struct({ magic: raw(4), version: u32 })
@@ -43,3 +43,34 @@ export const maxKeyBytes = 65_535
 export const maxDims = 4
 /** llama.cpp has room for 64, the last of which is a zero; it refuses files with longer names. */
 export const maxNameBytes = 63
+
+// The data of a GGUF file begins at the first multiple of the alignment after the index, so room for a longer index must be inside it: an
+// entry of zeros, under a key that other programs ignore. In the model it is a part, not metadata.
+
+export const slackKey = 'tare.slack'
+export const slackOption = 'header-slack'
+const slackKind = 'gguf.slack'
+
+/** What the entry takes in addition to its zeros: length of the key, key, type, type of the items, count. */
+export const fillerOverhead = 8 + slackKey.length + 4 + 4 + 8
+
+export const filler = (length: number): MetaValue => ({
+  type: 'array',
+  item: 'u8',
+  length,
+  values: () => Array.from({ length }, () => ({ type: 'u8', value: 0 })),
+})
+
+/** The metadata without the room, and the room as a part. */
+export function splitSlack(metadata: Metadata): { metadata: Metadata; parts: readonly Part[] } {
+  const found = metadata.get(slackKey)
+  if (found?.type !== 'array' || found.item !== 'u8') return { metadata, parts: [] }
+  const rest = new Map([...metadata].filter(([key]) => key !== slackKey))
+  return { metadata: rest, parts: [{ kind: slackKind, sharing: 'derived', value: { bytes: found.length } }] }
+}
+
+/** How many bytes of room the model had where it was read. */
+export function slackOf({ parts }: Model): number {
+  const value = parts.find(({ kind }) => kind === slackKind)?.value as { readonly bytes: number } | undefined
+  return value?.bytes ?? 0
+}

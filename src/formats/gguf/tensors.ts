@@ -3,8 +3,8 @@
 // to the alignment, also the last.
 import { countElements, decodeUtf8, maxSafe, sizeAt } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
-import { sharedShape } from '../../model/model.js'
 import { rangePayload, type Tensor } from '../../model/index.js'
+import { sharedShape } from '../../model/model.js'
 import { codes } from './codes.js'
 import { numberAt } from './parse-index.js'
 import { checkPlaces, checkRest, type Place, say, type TensorFile } from './places.js'
