@@ -1,12 +1,15 @@
 import type { Stats } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
-import { failWith, ioCodes, usageCodes } from '../errors/index.js'
+import { type Finding, failWith, findingOf, ioCodes, openCodes, usageCodes } from '../errors/index.js'
+import { describeForeign, foreignDirectory } from '../formats/foreign.js'
 import { formats } from '../formats/index.js'
-import { type DirectoryFormat, findFolder, findModel } from './files/directory.js'
+import type { Format } from '../model/index.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { behindLinks } from './files/paths.js'
+import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
 import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
 
@@ -63,3 +66,79 @@ async function openStdin(signal: AbortSignal | undefined): Promise<ByteSource> {
     failWith(ioCodes['not-a-file'], { file: '-', message: 'standard input is a terminal; pipe a model into it' })
   return spool(process.stdin, '-', { signal })
 }
+
+/** What a format says about directories. */
+export type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
+
+export interface FoundModel {
+  readonly path: string
+  readonly folder: SourceFolder
+}
+
+/** The file to open in a directory that holds one model. All formats look at the file names, and their answers must agree. */
+export async function findModel(
+  directory: string,
+  formats: readonly DirectoryFormat[],
+  onFinding?: (finding: Finding) => void,
+): Promise<FoundModel> {
+  await withIoErrors(directory, async () => recoverSets(directory))
+  const files = await listFiles(directory)
+  const answers = new Set(formats.flatMap((format) => format.mainFile?.(files) ?? []))
+  if (answers.size === 0) refuseEmpty(directory, files, formats)
+  const [first] = answers.size === 1 ? answers : preferred(answers, formats)
+  if (first === undefined) {
+    const message = `it holds several models (${listed([...answers].sort())}); name the one that is meant`
+    return failWith(ioCodes['ambiguous-directory'], { file: directory, message })
+  }
+  if (answers.size > 1) {
+    const others = [...answers].filter((answer) => answer !== first)
+    const message = `it holds ${first} and ${others.join(', ')}; ${first} was opened`
+    onFinding?.(findingOf(openCodes['several-forms'], { message }, directory))
+  }
+  return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
+}
+
+/** The directory of a file that was opened alone, if it has a name under which models are published. */
+export async function findFolder(path: string, formats: readonly DirectoryFormat[]): Promise<SourceFolder | undefined> {
+  const name = basename(path)
+  if (!formats.some(({ published }) => published?.includes(name))) return undefined
+  const directory = dirname(path)
+  // Permission to open a file does not include listing the directory.
+  const files = await listFiles(directory).catch(() => undefined)
+  return files && { name: nameOf(directory), files, isWhole: false }
+}
+
+const nameOf = (directory: string): string => basename(resolve(directory))
+
+async function listFiles(directory: string): Promise<string[]> {
+  const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))
+  return entries
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort()
+}
+
+/** The same model in several forms; empty if one of the answers may be another model. */
+function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {
+  const known = formats.flatMap((format) => format.published ?? [])
+  if (![...answers].every((answer) => known.includes(answer))) return []
+  return known.filter((name) => answers.has(name))
+}
+
+function refuseEmpty(directory: string, files: readonly string[], formats: readonly DirectoryFormat[]): never {
+  // Few .json files in a directory are models.
+  const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
+  const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
+  if (candidates.length > 1) {
+    const message = `nothing says which of ${listed(candidates)} is meant; name it`
+    failWith(ioCodes['ambiguous-directory'], { file: directory, message })
+  }
+  const foreign = foreignDirectory(files)
+  if (foreign) failWith(openCodes['foreign-format'], { file: directory, message: describeForeign(foreign) })
+  const message =
+    files.length === 0 ? 'there is no file in it' : `no file in it (of ${files.length}) is a model that tare knows`
+  failWith(ioCodes['empty-directory'], { file: directory, message })
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length <= 5 ? names.join(', ') : `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`

@@ -3,9 +3,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../src/index.js'
-import { findModel } from '../../src/node/files/directory.js'
 import { spool } from '../../src/node/files/spool.js'
-import { openInput } from '../../src/node/input.js'
+import { findModel, openInput } from '../../src/node/input.js'
 import { useTempDir } from './temp-dir.js'
 
 const at = useTempDir()
