@@ -1,15 +1,16 @@
 // Every element type that tare knows. A new family is one file and one line in the list below.
-import { booleans } from './booleans.js'
+import { booleans, integers } from './integers.js'
+
+export { bitset, bool, i8, i16, i32, i64, u8, u16, u32, u64 } from './integers.js'
+
 import { complexes } from './complex.js'
 import type { DType } from './dtype.js'
 import { floats } from './floats.js'
 import { ggmlBlockTypes } from './ggml/types.js'
-import { integers } from './integers.js'
 import { mcfTypes } from './mcf/types.js'
 import { smallFloats } from './small-floats.js'
 import { smallIntegers } from './small-integers.js'
 
-export { bitset, bool } from './booleans.js'
 export { c64, c128, complexPart } from './complex.js'
 export {
   type Codec,
@@ -24,7 +25,6 @@ export {
 } from './dtype.js'
 export { bf16, f16, f32, f64 } from './floats.js'
 export { type GgmlType, ggmlTypeByName, ggmlTypeByNumber } from './ggml/types.js'
-export { i8, i16, i32, i64, u8, u16, u32, u64 } from './integers.js'
 export { f4_e2m1, f6_e2m3, f8_e4m3, f8_e5m2, f8_e8m0 } from './small-floats.js'
 export { i1, i2, i4, t1, t2, u1, u2, u4 } from './small-integers.js'
 
