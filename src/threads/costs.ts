@@ -3,6 +3,7 @@
 // again after changing the code behind a row.
 import { declaredCost } from '../digest/hasher.js'
 import { type Algorithm, digestProviderName } from '../digest/index.js'
+import type { WorkerPool } from './job.js'
 
 /** Nanoseconds. */
 export const threadCosts = {
@@ -70,6 +71,11 @@ export async function digestCost(algorithm: Algorithm): Promise<number> {
 
 /** Nanoseconds per byte for a BLAKE3 subtree, which only our own kernels compute. */
 export const subtreeCost = (kernel: string): number => digestCosts.blake3[kernel]!
+
+/** Whether work that takes this thread `cost` nanoseconds is done sooner by several. */
+export function isWorthComputing(pool: WorkerPool | undefined, cost: number): pool is WorkerPool {
+  return pool !== undefined && cost > 0 && cost >= threadCosts.computeStarts * pool.startCost
+}
 
 /** Minimum sizes for hashing a payload on several threads while it is produced, and for starting threads before a file is verified. */
 export const minThreadBytes = { digest: 64 << 20, verify: 256 << 20 }

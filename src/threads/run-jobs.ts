@@ -1,5 +1,4 @@
 // Runs many jobs at once and returns their results in order.
-import { threadCosts } from './costs.js'
 import type { Job, RunOptions, WorkerPool } from './job.js'
 
 /**
@@ -36,9 +35,4 @@ export function stoppable(outer: AbortSignal | undefined): { signal: AbortSignal
   if (outer?.aborted) stop()
   outer?.addEventListener('abort', stop)
   return { signal: controller.signal, stop, forget: () => outer?.removeEventListener('abort', stop) }
-}
-
-/** Whether work that takes this thread `cost` nanoseconds is done sooner by several. */
-export function isWorthComputing(pool: WorkerPool | undefined, cost: number): pool is WorkerPool {
-  return pool !== undefined && cost > 0 && cost >= threadCosts.computeStarts * pool.startCost
 }
