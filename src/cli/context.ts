@@ -1,4 +1,4 @@
-import { type OptionValues, openPool, type WorkerPool } from '../node.js'
+import type { OptionValues, WorkerPool } from '../node.js'
 import type { Console } from './console/console.js'
 import type { OptionsOf } from './flags/flag.js'
 import type { commonFlags } from './flags/shared.js'
@@ -19,15 +19,8 @@ export interface Context {
   readonly cache: boolean
   /** How many threads large work may use; undefined: as many as there are cores. */
   readonly threads: number | undefined
+  /** The threads of this command, shared by all of its work. None is started before there is something to do for it. */
+  readonly pool: WorkerPool | undefined
   /** Values of flags that formats declare, under the names that formats know. */
   readonly formatOptions: OptionValues
-}
-
-const pools = new WeakMap<AbortSignal, { readonly pool: WorkerPool | undefined }>()
-
-/** The threads of this command, shared by all of its work. None is started before there is something to do for it. */
-export function poolOf({ signal, threads }: Context): WorkerPool | undefined {
-  const known = pools.get(signal) ?? { pool: openPool({ threads }) }
-  pools.set(signal, known)
-  return known.pool
 }

@@ -1,6 +1,8 @@
-// From the words on the command line to a verb and an exit status.
-import { CommanderError } from 'commander'
+// From the words on the command line to a verb and an exit status. The parser and all help are made from the table of verbs.
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { WorkerPool } from '../node.js'
 import { Console } from './console/console.js'
+import { escapeLines } from './console/escape.js'
 import {
   describeFailure,
   endAtClosedPipe,
@@ -9,12 +11,11 @@ import {
   isClosedPipe,
 } from './console/process-events.js'
 import type { Context } from './context.js'
-import type { Flags, OptionsOf } from './flags/flag.js'
+import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
 import { commonFlags, type threads } from './flags/shared.js'
-import { buildProgram, withBareValues } from './program.js'
-import type { Status } from './status.js'
+import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
-import type { CallableVerb } from './verbs/verb.js'
+import type { CallableVerb, Verb } from './verbs/verb.js'
 
 /** Does what the arguments say and sets the exit status of the process. */
 export async function run(args: readonly string[], version: string): Promise<void> {
@@ -38,7 +39,20 @@ export async function execute(
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
-    status = await act({ console, signal, ...readCommon(options), formatOptions }, words, options)
+    const { openPool } = await import('../node.js')
+    const common = readCommon(options)
+    let opened: WorkerPool | undefined
+    const context: Context = {
+      console,
+      signal,
+      formatOptions,
+      ...common,
+      get pool() {
+        opened ??= openPool({ threads: common.threads })
+        return opened
+      },
+    }
+    status = await act(context, words, options)
   })
   try {
     if (!verb && args.some((arg) => arg === '--version' || arg === '-V'))
@@ -85,4 +99,98 @@ function statusOfFailure(error: unknown, console: Console): Status {
   if (isClosedPipe(error)) return endAtClosedPipe(console)
   console.complain(describeFailure(error))
   return 2
+}
+
+/** Gets the words that are no flags, and the values of the flags by the names in their tables. */
+type Act = (words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>
+
+function buildProgram(version: string, table: readonly Verb[], console: Console, act: Act): Command {
+  const program = new Command('tare')
+    .usage('VERB [options] INPUT...')
+    .description(
+      'Opens the containers that model weights travel in: shows, checks, hashes and converts them.\n\n' +
+        'An INPUT is a path, a directory that holds one model, an http address, or - for standard input.',
+    )
+    .option('-V, --version', 'print the version; with --verbose also what it runs on')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [verb]', 'the same as tare VERB --help')
+    .configureHelp({ subcommandTerm: (verb) => verb.name() })
+    .commandsGroup('Verbs:')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void console.write(text),
+      writeErr: (text) => console.writeError(text),
+      outputError: (text, write) =>
+        // Messages quote the words that were given, and a pattern of the shell makes any file name one of them.
+        write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
+    })
+    .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
+  for (const verb of table) program.addCommand(buildVerb(program, verb, act))
+  return program
+}
+
+function buildVerb(program: Command, verb: Verb, act: Act): Command {
+  const command = new Command(verb.name)
+    .copyInheritedSettings(program)
+    .summary(verb.summary)
+    .description(verb.description ?? verb.summary)
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText('after', `\nExamples:\n${verb.examples.map(([line, what]) => `  ${line}\n      ${what}`).join('\n')}`)
+    .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
+  for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
+  // A verb may give a common flag a further meaning; its own flags are listed first.
+  const flags: Flags = { ...verb.flags, ...commonFlags, ...verb.flags }
+  const attributes = new Map<string, string>()
+  for (const [name, flag] of Object.entries(flags))
+    for (const [term, about] of flagTerms(name, flag)) {
+      const option = buildOption(term, about, flag)
+      command.addOption(option)
+      attributes.set(name, option.attributeName())
+    }
+  command.action(() => {
+    const values = [...attributes].map(([name, attribute]) => [name, command.getOptionValue(attribute)])
+    return act(command.args, Object.fromEntries(values.filter(([, value]) => value !== undefined)))
+  })
+  return command
+}
+
+/** How help lists a flag: `-o, --output <file>`. A flag and its negation are two entries. */
+export function flagTerms(name: string, { short, value, description, negated }: Flag): [term: string, about: string][] {
+  const long = longName(name)
+  const terms: [string, string][] = []
+  if (description !== undefined)
+    terms.push([`${short ? `-${short}, ` : ''}${long}${value ? ` ${value}` : ''}`, description])
+  if (negated !== undefined) terms.push([long.replace('--', '--no-'), negated])
+  return terms
+}
+
+function buildOption(term: string, about: string, flag: Flag): Option {
+  const option = new Option(term, about)
+  const parse = (text: string): unknown => {
+    if (flag.choices && !flag.choices.includes(text))
+      throw new InvalidArgumentError(`Allowed are ${flag.choices.join(', ')}.`)
+    try {
+      return flag.parse ? flag.parse(text) : text
+    } catch (error) {
+      throw error instanceof UsageError ? new InvalidArgumentError(error.message) : error
+    }
+  }
+  if (flag.repeat) return option.argParser((text, before: unknown[] | undefined) => [...(before ?? []), parse(text)])
+  return flag.value && !option.negate ? option.argParser(parse) : option
+}
+
+/**
+ * An optional value must not swallow the input that follows it: in `--allow-loss model.gguf` the next word is the input. It is the value only
+ * where it is one of the choices, or the flag accepts it; otherwise what the bare flag means is filled in.
+ */
+export function withBareValues(args: readonly string[], flags: Flags): string[] {
+  const bare = new Map(
+    Object.entries(flags).flatMap(([name, flag]) => (flag.bare === undefined ? [] : [[longName(name), flag]])),
+  )
+  return args.map((arg, index) => {
+    const flag = bare.get(arg)
+    const next = args[index + 1]
+    const isValue = next !== undefined && (flag?.choices?.includes(next) || flag?.accepts?.(next))
+    return flag && !isValue ? `${arg}=${flag.bare}` : arg
+  })
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { flagTerms, withBareValues } from '../../src/cli/program.js'
+import { flagTerms, withBareValues } from '../../src/cli/run.js'
 import { convert } from '../../src/cli/verbs/convert/index.js'
 import { verbs } from '../../src/cli/verbs/index.js'
 import { runCli as tare } from './run-cli.js'

@@ -42,3 +42,6 @@ type Parsed<F extends Flag> = F extends { parse: (text: string) => infer Value }
 // Both keep the literal types, from which the types of the values follow.
 export const defineFlag = <const F extends Flag>(flag: F): F => flag
 export const defineFlags = <const F extends Flags>(flags: F): F => flags
+
+/** `--dry-run` for `dryRun`. */
+export const longName = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

@@ -1,7 +1,7 @@
 // Verbs that pass weights on first compare them with the checksums that the file has for them.
 import { type Finding, findDamage, type Model, refuseDamage } from '../../node.js'
 import { plural } from '../console/format-values.js'
-import { type Context, poolOf } from '../context.js'
+import type { Context } from '../context.js'
 import type { Tensors } from './tensors.js'
 
 /** Where only some tensors are read, only the checksums that cover them count. */
@@ -29,7 +29,7 @@ export async function warnOfDamage(context: Context, model: Model, tensors: Tens
 
 function findIn(context: Context, model: Model, only?: ReadonlySet<string>): Promise<readonly Finding[]> {
   const { signal, console } = context
-  return findDamage(model, { only, signal, pool: poolOf(context), onProgress: console.progress.update })
+  return findDamage(model, { only, signal, pool: context.pool, onProgress: console.progress.update })
 }
 
 export interface AllowedDamage {

@@ -1,5 +1,5 @@
 import { type ByteSource, type NoStats, statsOfTensors, type Tensor, type TensorStats } from '../../node.js'
-import { type Context, poolOf } from '../context.js'
+import type { Context } from '../context.js'
 import { assertUnchanged } from './run-inputs.js'
 import type { Tensors } from './tensors.js'
 
@@ -15,8 +15,8 @@ export async function measureTensors(
   tensors: Tensors,
   options: { readonly bins?: number; readonly exact?: boolean },
 ): Promise<Measured[]> {
-  const { console, signal } = context
-  const threads = { signal, pool: poolOf(context), onProgress: console.progress.update }
+  const { console, signal, pool } = context
+  const threads = { signal, pool, onProgress: console.progress.update }
   const measured: Measured[] = []
   for await (const stats of statsOfTensors(tensors, { ...options, ...threads })) {
     measured.push({ tensor: tensors.at(measured.length)!, stats })

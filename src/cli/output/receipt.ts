@@ -19,11 +19,11 @@ import {
   receiptLines,
   TareError,
 } from '../../node.js'
-import { type Context, poolOf } from '../context.js'
+import type { Context } from '../context.js'
 import { assertUnchanged, OutputError, openModels } from '../input/run-inputs.js'
 import { readSideFile } from '../input/side-file.js'
 import { UsageError } from '../status.js'
-import { assertNotInput } from './guarded-output.js'
+import { assertNotInput } from './output.js'
 
 export interface Written {
   readonly plan: Plan
@@ -57,11 +57,10 @@ export async function checkReceiptPlace(
 /** Writes the receipt of an output that is in its place. It is complete or not there at all. */
 export async function writeReceipt(context: Context, file: string, written: Written): Promise<void> {
   const { plan, model, source, output, damage } = written
-  const { console, signal } = context
+  const { console, signal, pool } = context
   const opened = await openModel(await openInput(output, { signal }), { from: plan.target, signal })
   try {
     console.progress.start()
-    const pool = poolOf(context)
     const receipt = await makeReceipt(plan, model, opened, {
       ...{ pool, signal, damage },
       onProgress: console.progress.update,

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Format, findingOf, formats, ioCodes, type Model } from '../../../node.js'
 import { onEarlyExit } from '../../console/process-events.js'
 import { OutputError } from '../../input/run-inputs.js'
-import { formatOfOutput, stemOf, unknownOutput } from '../../output/names.js'
+import { formatOfOutput, stemOf, unknownOutput } from '../../output/output.js'
 import type { ConvertOptions } from './index.js'
 
 /** Where the output of one input goes. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
@@ -8,6 +9,7 @@ import {
   type Model,
   mergeModels,
   type Part,
+  parseRename,
   parseVocabularyText,
   planConversion,
   readNameMap,
@@ -15,16 +17,16 @@ import {
 } from '../../../node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
-import { type Context, poolOf } from '../../context.js'
-import { quantizeSettings } from '../../flags/quantize.js'
+import type { Context } from '../../context.js'
+import { longName } from '../../flags/flag.js'
+import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
-import { forEachModel, type Opened, openModels } from '../../input/run-inputs.js'
+import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
-import { markOutputErrors } from '../../output/guarded-output.js'
+import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
-import { checkOptions } from './check-options.js'
 import type { ConvertOptions } from './index.js'
 import { inNewDirectory, isDirectory, type Place, placeFor } from './place.js'
 
@@ -82,7 +84,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
     name: place.name,
     extra: context.formatOptions,
     signal: context.signal,
-    pool: poolOf(context),
+    pool: context.pool,
   }
 }
 
@@ -129,7 +131,7 @@ async function carryOut(
   if (receipt !== undefined) await checkReceiptPlace(receipt, inputs, directory)
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
-  const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: poolOf(context) }
+  const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
   const write = () => writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
   const files = await (inDirectory ? inNewDirectory(directory, write) : write())
   const seconds = (performance.now() - started) / 1000
@@ -144,4 +146,62 @@ async function carryOut(
     ...damageJson(damage),
   })
   return 0
+}
+
+/** Refuses what can be seen to be wrong before any input is opened. */
+function checkOptions(
+  context: Context,
+  inputs: readonly string[],
+  options: ConvertOptions,
+  intoDirectory: boolean,
+): void {
+  const { output, to, dryRun } = options
+  if (output === undefined && !(dryRun && to)) throw new UsageError('say where to with -o OUT')
+  if (!dryRun) checkStdout(context, output)
+  if (inputs.length > 1 && output !== undefined && !intoDirectory)
+    throw new UsageError('several inputs need a directory as output')
+  if (to !== undefined) formatNamed(to, '--to')
+  checkReceipt(inputs, options)
+  checkMerge(inputs, options)
+  if (output !== undefined) checkNames(inputs)
+  checkQuantize(options)
+  try {
+    for (const rule of options.rename ?? []) parseRename(rule)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/** Outputs of several inputs are named after them, and none may replace another. */
+function checkNames(inputs: readonly string[]): void {
+  const seen = new Map<string, string>()
+  for (const input of inputs) {
+    const stem = stemOf(input)
+    const other = seen.get(stem)
+    if (other !== undefined)
+      throw new UsageError(`${other} and ${input} would have the same output; convert them one by one`)
+    seen.set(stem, input)
+  }
+}
+
+function checkReceipt(inputs: readonly string[], { receipt, output }: ConvertOptions): void {
+  if (receipt === undefined) return
+  if (inputs.length > 1) throw new UsageError('a receipt is about one input')
+  if (output === '-')
+    throw new UsageError('a receipt is about files; what goes to standard output cannot be read again')
+  if (output !== undefined && resolve(output) === resolve(receipt))
+    throw new UsageError('the receipt needs another name than the output')
+}
+
+function checkMerge(inputs: readonly string[], { merge, prefer }: ConvertOptions): void {
+  if (!merge && prefer !== undefined) throw new UsageError('--prefer goes with --merge')
+  if (!merge) return
+  if (inputs.length > 1) throw new UsageError('with --merge there is one input; all others are given as --merge INPUT')
+  checkStdin([...inputs, ...merge])
+}
+
+function checkQuantize(options: ConvertOptions): void {
+  if (options.quantize !== undefined) return
+  for (const name of Object.keys(quantizeFlags) as (keyof typeof quantizeFlags)[])
+    if (options[name] !== undefined) throw new UsageError(`${longName(name)} goes with --quantize METHOD`)
 }

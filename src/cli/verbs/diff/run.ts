@@ -1,5 +1,5 @@
 import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
-import { type Context, poolOf } from '../../context.js'
+import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
 import { matchingTensors } from '../../input/tensors.js'
@@ -51,7 +51,7 @@ async function compare(context: Context, a: Side, b: Side, options: DiffOptions)
   const found = await diffModels(a.model, b.model, {
     ...{ tolerance, metric, tensors, signal },
     measure: !namesOnly,
-    pool: poolOf(context),
+    pool: context.pool,
     onProgress: console.progress.update,
   })
   await assertUnchanged([a.source, b.source])

@@ -1,5 +1,5 @@
 import { failWith, type HashResult, hashModel, usageCodes } from '../../../node.js'
-import { type Context, poolOf } from '../../context.js'
+import type { Context } from '../../context.js'
 import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
@@ -8,8 +8,7 @@ import type { HashOptions } from './index.js'
 import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
 
 export default async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
-  const { console, signal } = context
-  const pool = poolOf(context)
+  const { console, signal, pool } = context
   checkStdin([options.check, ...inputs])
   const records = options.check === undefined ? undefined : await readRecords(options.check)
   return forEachModel(context, inputs, async (model, input, source) => {

@@ -14,7 +14,7 @@ import { followTemps } from '../../console/process-events.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
-import { checkStdout, formatOfOutput, unknownOutput } from '../../output/names.js'
+import { checkStdout, formatOfOutput, unknownOutput } from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { PackOptions } from './index.js'
 

@@ -10,12 +10,12 @@ import {
   openModel,
   planQuantization,
 } from '../../../node.js'
-import { type Context, poolOf } from '../../context.js'
+import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
 import { forEachModel } from '../../input/run-inputs.js'
 import { writeConversion } from '../../output/conversion.js'
-import { formatOfOutput, requireFile, unknownOutput } from '../../output/names.js'
+import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
 import type { Status } from '../../status.js'
 import type { QuantizeOptions } from './index.js'
 import { printQuantization } from './text.js'
@@ -25,11 +25,10 @@ export default async function quantize(
   inputs: readonly string[],
   options: QuantizeOptions,
 ): Promise<Status> {
-  const { console, signal, formatOptions: extra } = context
+  const { console, signal, pool, formatOptions: extra } = context
   const output = requireFile(options.output)
   const target = formatOfOutput(output, options.to)?.id
   if (target === undefined) throw unknownOutput()
-  const pool = poolOf(context)
   const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
     const { method = defaultMethod(target), only, exclude, files, without, overwrite } = options

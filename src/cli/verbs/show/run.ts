@@ -1,6 +1,6 @@
 import { type Model, showModel } from '../../../node.js'
 import { escapeLines, escapeName } from '../../console/escape.js'
-import { type Context, poolOf } from '../../context.js'
+import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { assertUnchanged, forEachModel } from '../../input/run-inputs.js'
 import { chooseTensors } from '../../input/tensors.js'
@@ -8,8 +8,7 @@ import type { Status } from '../../status.js'
 import type { ShowOptions } from './index.js'
 
 export default function show(context: Context, inputs: readonly string[], options: ShowOptions): Promise<Status> {
-  const { console, signal } = context
-  const pool = poolOf(context)
+  const { console, signal, pool } = context
   return forEachModel(context, inputs, async (model, input, source) => {
     const chosen = { ...model, tensors: chooseTensors(model, options.tensors, console) }
     const damage = await warnOfDamage(context, model, chosen.tensors)

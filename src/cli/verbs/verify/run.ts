@@ -1,5 +1,5 @@
 import { closeModel, type VerifyResult, verifySource } from '../../../node.js'
-import { type Context, poolOf } from '../../context.js'
+import type { Context } from '../../context.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
 import { meansCannotRun, type Status, UsageError } from '../../status.js'
 import type { VerifyOptions } from './index.js'
@@ -10,14 +10,13 @@ export default async function verify(
   inputs: readonly string[],
   options: VerifyOptions,
 ): Promise<Status> {
-  const { console, formatOptions } = context
+  const { console, pool, formatOptions } = context
   const { quick, strict, profile } = options
   if (options.receipt !== undefined && quick) throw new UsageError('--receipt reads the weights; leave out --quick')
   if (options.source !== undefined && options.receipt === undefined)
     throw new UsageError('--source goes with --receipt')
   const receipts = options.receipt === undefined ? undefined : await import('../../output/receipt.js')
   const receipt = await receipts?.readReceipt(options.receipt!)
-  const pool = poolOf(context)
   return forEachInput(context, inputs, async (source, input) => {
     const receiptSource = options.source && (await receipts?.openReceiptSource(context, options.source))
     const result = await verifySource(source, {

@@ -1,0 +1,101 @@
+// The output that a verb is given: what its name says and must not say, and how it is opened.
+
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import {
+  type ByteSink,
+  type ByteSource,
+  type FileSinkOptions,
+  FileSource,
+  type Format,
+  failWith,
+  findingOf,
+  formatForOutput,
+  formats,
+  ioCodes,
+  type Model,
+  openOutput,
+  TareError,
+  usageCodes,
+} from '../../node.js'
+import { expectAllBytes } from '../console/process-events.js'
+import type { Context } from '../context.js'
+import { assertUnchanged, formatNamed, OutputError } from '../input/run-inputs.js'
+import { UsageError } from '../status.js'
+
+/** For verbs that write files only. */
+export function requireFile(output: string | undefined): string {
+  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  return output
+}
+
+export function checkStdout({ json }: Context, output: string | undefined): void {
+  if (output === '-' && json) throw new UsageError('--json and -o - both want standard output')
+}
+
+/** The format that `--to` names or, without it, the name of the output. */
+export const formatOfOutput = (output: string | undefined, to: string | undefined): Format | undefined =>
+  to === undefined ? formatForOutput(basename(output ?? '')) : formatNamed(to, '--to')
+
+/** Also where only certain models can be written. */
+export const isWritable = ({ capabilities }: Format): boolean => !!(capabilities.write ?? capabilities.writeFor)
+
+/** The name of the output says no format; lists what `--to` takes. */
+export function unknownOutput(): UsageError {
+  const known = formats.filter(isWritable).map((each) => each.id)
+  return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+}
+
+/** The name of an input without the extension of its format. */
+export function stemOf(input: string): string {
+  const name = input === '-' ? 'model' : basename(input)
+  const extension = formatForOutput(name)?.extensions.find((each) => name.toLowerCase().endsWith(each)) ?? ''
+  return name.slice(0, name.length - extension.length) || 'model'
+}
+
+/** For verbs that keep the format: an extension of another format would mislead the next reader of the file. */
+export function checkOutputName(output: string, format: string): void {
+  const named = output === '-' ? undefined : formatForOutput(output)
+  if (!named || named.id === format) return
+  const message = `the format stays ${format}, but this name says ${named.id}; choose another, or use \`tare convert\``
+  failWith(usageCodes.option, { file: output, message })
+}
+
+// Outputs that are made from inputs: no input is written over, and nothing becomes visible when an input changed while it was read.
+
+export function openGuarded(
+  output: string,
+  inputs: readonly ByteSource[],
+  options: FileSinkOptions,
+): Promise<ByteSink> {
+  if (output === '-') expectAllBytes()
+  return openOutput(output, { ...options, beforeCommit: () => assertUnchanged(inputs) })
+}
+
+/** A model is not written over itself: its old file, perhaps the only copy, would be gone as soon as the new one is there. */
+export async function assertNotInput(output: string, inputs: readonly ByteSource[]): Promise<void> {
+  const there = output === '-' ? undefined : await stat(output).catch(() => undefined)
+  if (!there) return
+  for (const input of inputs)
+    for (const path of input instanceof FileSource ? await input.openPaths() : []) {
+      const { dev, ino } = await stat(path)
+      if (dev !== there.dev || ino !== there.ino) continue
+      throw new OutputError(
+        findingOf(ioCodes.exists, { file: output, message: 'this is the input itself; choose another name' }),
+      )
+    }
+}
+
+/** Runs what reads a model and writes an output, and tells the errors of the two apart. */
+export const markOutputErrors = <T>(model: Model, call: () => Promise<T>): Promise<T> =>
+  markErrorsOf((file) => model.files.every(({ name }) => name !== file), call)
+
+/** The same where the names of the outputs are known. */
+export async function markErrorsOf<T>(isOutput: (file: string) => boolean, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!(error instanceof TareError) || !error.code.startsWith('io/') || !isOutput(error.finding.file)) throw error
+    throw new OutputError(error.finding, { cause: error.cause })
+  }
+}
