@@ -2,7 +2,7 @@
 // integers. Scales that a container states beside the tensor are applied. A complex number is two numbers.
 
 import { viewOf } from '../bytes/views.js'
-import { complexPart, type DType, f32, f64, i64, u64 } from '../dtypes/index.js'
+import { type DType, f32, f64, i64, u64 } from '../dtypes/index.js'
 import { TareError } from '../errors/index.js'
 import { whyUnreadable } from '../inspect/preview.js'
 import type { Payload, Tensor } from '../model/index.js'
@@ -27,7 +27,7 @@ export function realValues(tensor: Tensor): RealValues | string {
   const reason = whyUnreadable(tensor)
   if (reason !== undefined) return reason
   const type = tensor.encoding ?? tensor.dtype
-  const part = complexPart(type)
+  const { part } = type
   if (!part) return { form: tensor.quant ? 'f64' : formOf(type), width: 1, numbers: tensor }
   const numbers = inRowOrder({ ...tensor, dtype: type, encoding: undefined })
   if (typeof numbers === 'string') return numbers

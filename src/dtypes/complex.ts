@@ -10,6 +10,7 @@ function complex(id: string, part: DType): DType {
     id,
     kind: 'complex',
     ...plainLayout(part.group.bytes * 2),
+    part,
     codec: {
       toF32: refuse,
       toF64: refuse,
@@ -26,11 +27,5 @@ function complex(id: string, part: DType): DType {
 
 export const c64 = complex('c64', f32)
 export const c128 = complex('c128', f64)
-
-/** The type of the two parts of a complex type. */
-export function complexPart(dtype: DType): DType | undefined {
-  if (dtype.kind !== 'complex') return undefined
-  return dtype === c64 ? f32 : f64
-}
 
 export const complexes: readonly DType[] = [c64, c128]

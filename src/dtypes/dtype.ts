@@ -97,6 +97,8 @@ export interface DType {
   readonly regions?: RegionCodec
   /** Readers accept codes that no writer makes; encoding the values that they decode to gives other codes, or none. */
   readonly hasStrayCodes?: true
+  /** The type of the real and of the imaginary part; for complex types only. */
+  readonly part?: DType
   /** Absent for blocks, whose values depend on each other, for complex numbers and for opaque bytes. */
   readonly values?: ValueSet
 }

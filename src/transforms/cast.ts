@@ -2,7 +2,7 @@
 // as possible.
 import { alignUp } from '../bytes/index.js'
 import { fillView, type ViewType, viewOf } from '../bytes/views.js'
-import { complexPart, type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
+import { type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
 import { stickyDecoder } from '../dtypes/integers.js'
 import { viaOddF32 } from '../dtypes/via-f32.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
@@ -15,8 +15,7 @@ import { bytesFor, fileOf, mapElements } from './map-elements.js'
 /** Whether `to` can represent every value of `from`, including NaN payloads, infinities and minus zero. */
 export function castLoss(from: DType, to: DType): 'none' | 'precision' {
   if (from.id === to.id) return 'none'
-  const parts = [complexPart(from), complexPart(to)]
-  if (parts[0] && parts[1]) return castLoss(parts[0], parts[1])
+  if (from.part && to.part) return castLoss(from.part, to.part)
   // Blocks decode to f32 by definition.
   if (from.kind === 'block') return to === f32 || to === f64 ? 'none' : 'precision'
   const [a, b] = [from.values, to.values]
@@ -72,8 +71,7 @@ function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert
 type Convert = (source: Uint8Array, target: Uint8Array, count: number) => number
 
 function converter(from: DType, to: DType): Convert | undefined {
-  const parts = [complexPart(from), complexPart(to)]
-  if (parts[0] && parts[1]) return pairwise(converter(parts[0], parts[1]))
+  if (from.part && to.part) return pairwise(converter(from.part, to.part))
   const [decoder, encoder] = [from.codec, to.codec]
   if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined
   if (isWide(from) && isWide(to)) return otherSignedness
