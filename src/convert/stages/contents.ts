@@ -1,10 +1,75 @@
-// What a model holds beside its tensors: metadata, parts, and what is stowed among the metadata.
+// What a model holds beside its tensors: the files that belong to it, metadata, parts, and what is stowed among the metadata.
+
+import { companionsBeside, fileKind, findFile } from '../../content/companions.js'
+import { vocabularyKind } from '../../content/vocabulary.js'
+import { parseVocabularyText } from '../../content/vocabulary-text.js'
 import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
-import { type Fit, type MetaValue, type Part, text, type WriteCapabilities } from '../../model/index.js'
+import {
+  type Fit,
+  type MetaValue,
+  type Model,
+  type Part,
+  readPayload,
+  text,
+  type WriteCapabilities,
+} from '../../model/index.js'
 import { isStowageKey, type Stower } from '../../stow/index.js'
 import { type ActionLog, applyFit, noter } from '../actions.js'
+import type { ConvertOptions } from '../options.js'
 import { type State, withActions } from './state.js'
 import { parseAs } from './typed-value.js'
+
+export const vocabularyFile = 'vocab.txt'
+/** A larger vocabulary is carried as a file, but not looked into. */
+const maxVocabulary = 1 << 27
+
+/** The files that belong to the model come along, as far as they are wanted and have a place. */
+export async function addFiles(state: State): Promise<State> {
+  const { model, write, options } = state
+  const actions: ActionLog = []
+  const parts = wantedParts(model, options, actions)
+  const done = (): State => withActions({ ...state, model: { ...model, parts } }, actions)
+  if (options.files === false) return done()
+  // What merely lies beside a single file is not lost when it stays there, so only what has a place is taken along.
+  for (const part of await companionsBeside(model)) {
+    if (options.without?.includes(part.name!) || findFile(model.parts, part.name!) || !write.part(part).fits) continue
+    noter(actions, 'part', part.name!)('add', 'none', { reason: 'found beside the input' })
+    parts.push(part)
+  }
+  const at = parts.findIndex((part) => part.kind === fileKind && part.name === vocabularyFile)
+  const vocabulary = at < 0 ? undefined : await vocabularyFor(parts, parts[at]!, write)
+  if (vocabulary) {
+    noter(actions, 'part', vocabularyFile)('map', 'form', { reason: 'its tokens have a place, as a vocabulary' })
+    parts[at] = vocabulary
+  }
+  return done()
+}
+
+/** All but what nobody wants. */
+function wantedParts({ parts, files: [main] }: Model, options: ConvertOptions, actions: ActionLog): Part[] {
+  const names = options.without ?? []
+  for (const name of names) {
+    if (parts.some((part) => part.name === name || part.kind === name)) continue
+    const known = parts.map((part) => part.name ?? part.kind)
+    const message = `there is no part ${JSON.stringify(name)} to leave out; the model has ${known.join(', ') || 'none'}`
+    failWith(usageCodes.option, { file: main?.name ?? '', path: '--without', message })
+  }
+  const isUnwanted = ({ kind, name }: Part): boolean =>
+    (options.files === false && kind === fileKind) ||
+    names.includes(kind) ||
+    (name !== undefined && names.includes(name))
+  for (const part of parts.filter(isUnwanted))
+    noter(actions, 'part', part.name ?? part.kind)('drop', 'content', { requested: true, reason: 'left out' })
+  return parts.filter((part) => !isUnwanted(part))
+}
+
+/** For targets that hold vocabularies but no files. */
+async function vocabularyFor(parts: readonly Part[], file: Part, write: WriteCapabilities): Promise<Part | undefined> {
+  if (parts.some(({ kind }) => kind === vocabularyKind) || write.part(file).fits) return undefined
+  if (!file.data || file.data.byteLength === 0 || file.data.byteLength > maxVocabulary) return undefined
+  const { part } = parseVocabularyText(await readPayload(file.data))
+  return write.part(part).fits ? part : undefined
+}
 
 /** Each entry of the metadata fits, is mapped to another type, stowed, or dropped. */
 export function fitMetadata(state: State): State {

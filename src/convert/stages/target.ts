@@ -1,8 +1,11 @@
 // What the target can hold. It is asked before the tensors are looked at, and again when they have their final types.
-import { countElements } from '../../bytes/index.js'
-import { fileKind } from '../../content/companions.js'
+import { countElements, isPlainFileName } from '../../bytes/index.js'
+import { fileKind, filePart } from '../../content/companions.js'
+import { type Vocabulary, vocabularyKind } from '../../content/vocabulary.js'
+import { exportVocabulary } from '../../content/vocabulary-text.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import {
+  bytesPayload,
   type Fit,
   type Format,
   type MetaValue,
@@ -15,7 +18,7 @@ import {
 import { Stower } from '../../stow/index.js'
 import { globMatcher } from '../../transforms/glob.js'
 import type { ConvertOptions } from '../options.js'
-import { inFolder } from './files.js'
+import { vocabularyFile } from './contents.js'
 import type { State } from './state.js'
 
 export const askTarget = (state: State): State => ({
@@ -41,6 +44,27 @@ function capabilitiesFor(
   if (!own) return failWith(writeCodes['not-writable'], { file: name, message: `${format.title} cannot be written` })
   const able = own.hugeShapes ? own : withoutHugeShapes(own)
   return folder && own.folder ? inFolder(able) : able
+}
+
+/** What a directory holds beyond what the format itself does. */
+function inFolder(write: WriteCapabilities): WriteCapabilities {
+  return {
+    ...write,
+    part(part) {
+      const fit = write.part(part)
+      if (fit.fits) return fit
+      if (part.kind === vocabularyKind) return vocabularyAsFile(part) ?? fit
+      return part.kind === fileKind && part.data && isPlainFileName(part.name ?? '') ? { fits: true } : fit
+    },
+  }
+}
+
+function vocabularyAsFile(part: Part): Fit<Part> | undefined {
+  const { tokens } = part.content as Vocabulary
+  const lineFeed = 0x0a
+  if (tokens.some((token) => token.includes(lineFeed))) return undefined
+  const as = filePart(vocabularyFile, bytesPayload(exportVocabulary(part).bytes))
+  return { fits: true, as, reason: `as lines of ${vocabularyFile}` }
 }
 
 /** Most formats count elements. No tensor with data has such a shape, unless it is empty. */
@@ -87,7 +111,7 @@ const maxPositions = 1 << 20
 const frameworks: ReadonlySet<string> = new Set(['pt', 'tf', 'flax', 'np', 'mlx'])
 
 /** The capabilities, with what may stay behind taken for a loss of form. Buffers are read to see that they hold what they should. */
-export async function withDispensable(
+async function withDispensable(
   write: WriteCapabilities,
   model: Model,
   signal?: AbortSignal,
