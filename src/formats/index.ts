@@ -1,4 +1,3 @@
-export { findDamage, refuseDamage } from './find-damage.js'
 export * from './list.js'
 export * from './open.js'
 export * from './verified-reads.js'

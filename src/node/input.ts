@@ -68,9 +68,9 @@ async function openStdin(signal: AbortSignal | undefined): Promise<ByteSource> {
 }
 
 /** What a format says about directories. */
-export type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
+type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
 
-export interface FoundModel {
+interface FoundModel {
   readonly path: string
   readonly folder: SourceFolder
 }
@@ -99,7 +99,7 @@ export async function findModel(
 }
 
 /** The directory of a file that was opened alone, if it has a name under which models are published. */
-export async function findFolder(path: string, formats: readonly DirectoryFormat[]): Promise<SourceFolder | undefined> {
+async function findFolder(path: string, formats: readonly DirectoryFormat[]): Promise<SourceFolder | undefined> {
   const name = basename(path)
   if (!formats.some(({ published }) => published?.includes(name))) return undefined
   const directory = dirname(path)

@@ -145,7 +145,7 @@ export function headerSlots(header: Uint8Array, dataStart: number): Slot[] {
 // Metadata values and tensor entries as bytes, always in the form of version 3, little-endian.
 
 /** Bytes that grow as they are written. */
-export class ByteWriter {
+class ByteWriter {
   #bytes = new Uint8Array(4096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
@@ -193,7 +193,7 @@ export class ByteWriter {
   }
 }
 
-export function putEntry(writer: ByteWriter, key: string, value: MetaValue): void {
+function putEntry(writer: ByteWriter, key: string, value: MetaValue): void {
   const type = requireType(value.type, key)
   writer.string(encodeUtf8(key))
   writer.u32(type.number)
@@ -233,7 +233,7 @@ function putList(writer: ByteWriter, list: MetaList, key: string): void {
 
 const isCurrent = ({ littleEndian, lengthSize }: Encoding): boolean => littleEndian && lengthSize === 8
 
-export function requireGgmlType(tensor: Tensor): GgmlType {
+function requireGgmlType(tensor: Tensor): GgmlType {
   const type = ggmlTypeOf(tensor.dtype)
   if (type && tensor.data) return type
   const message = type ? 'a tensor without data has no place in GGUF' : `ggml has no type for ${tensor.dtype.id}`
@@ -244,7 +244,7 @@ export function requireGgmlType(tensor: Tensor): GgmlType {
   })
 }
 
-export function putTensor(writer: ByteWriter, tensor: Tensor, offset: number): void {
+function putTensor(writer: ByteWriter, tensor: Tensor, offset: number): void {
   writer.string(encodeUtf8(tensor.name))
   writer.u32(tensor.shape.length)
   for (const dim of tensor.shape.toReversed()) writer.u64(dim)

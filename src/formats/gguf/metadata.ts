@@ -94,7 +94,7 @@ function readAlignment(value: MetaValue, entry: Entry, i: number, context: ReadC
 // Metadata values out of the index. Single values are decoded at once; arrays stay bytes until their items are read.
 
 /** The bytes of an index that was parsed, so that every position in it can be trusted. */
-export interface IndexBytes {
+interface IndexBytes {
   readonly window: WindowReader
   readonly encoding: Encoding
 }

@@ -179,7 +179,7 @@ export function parseShardName(name: string): { stem: string; no: number; count:
   return { stem: parts[1]!, no: Number(parts[2]) - 1, count: Number(parts[3]), suffix: parts[4]! }
 }
 
-export const fiveDigits = (value: number): string => String(value).padStart(5, '0')
+const fiveDigits = (value: number): string => String(value).padStart(5, '0')
 
 export const nameOfShard = (stem: string, no: number, count: number, suffix = '.gguf'): string =>
   `${stem}-${fiveDigits(no + 1)}-of-${fiveDigits(count)}${suffix}`
