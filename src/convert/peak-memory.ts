@@ -1,6 +1,6 @@
 // How much memory a conversion takes at most, beyond the program itself: the indexes of both sides, which are there as long as it runs, and
 // what the tensor that is being written needs at a time. Weights go by in windows, so their size hardly counts; what must be held together
-// (a band of a matrix that is turned, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
+// (a band of a matrix that is transposed, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
 import { countSlots, type Layout, type Model, type Payload } from '../model/index.js'
 import { byteCosts } from '../threads/costs.js'

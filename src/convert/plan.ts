@@ -13,9 +13,8 @@ export { type ActionKind, isWorse, type Loss, type PlanAction } from './actions.
 
 import type { ConvertOptions } from './options.js'
 import { estimateMemory } from './peak-memory.js'
-import { assertSizes, checkTensors } from './stages/check-tensors.js'
 import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
-import { fit } from './stages/fit.js'
+import { assertSizes, checkTensors, fit } from './stages/fit.js'
 import { recode } from './stages/recode.js'
 import { share, sharedOut } from './stages/share.js'
 import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'

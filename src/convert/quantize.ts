@@ -5,7 +5,7 @@ import type { Model } from '../model/index.js'
 import type { MethodChoice } from '../transforms/quantize/plan.js'
 import type { QuantizeSettings } from './options.js'
 import { type Conversion, type ConvertOptions, planConversion } from './plan.js'
-import { takesBlocks } from './stages/check-tensors.js'
+import { takesBlocks } from './stages/fit.js'
 
 export type QuantizationOptions = Omit<ConvertOptions, 'quantize'> & QuantizeSettings
 

@@ -85,7 +85,7 @@ function isWrongKind(from: DType, to: DType): boolean {
 }
 
 // Tensors whose bytes another element type cannot give back although it holds every value: a bool of 2, a ternary code that stands for
-// nothing, bits behind the last element of a packed type. Only their bytes, kept as they are, come home unchanged. Few tensors are of such
+// nothing, bits after the last element of a packed type. Only their bytes, kept as they are, come back unchanged. Few tensors are of such
 // types, and of packed ones only the last bytes are looked at.
 
 /** The positions of such tensors among those whose type the target does not have. */

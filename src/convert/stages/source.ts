@@ -14,9 +14,9 @@ export async function restore(state: State): Promise<State> {
     state.options.stow === false ? { model: state.model, names: [] } : await restoreStowed(state.model)
   const actions: ActionLog = []
   for (const { subject, name } of names) noter(actions, subject, name)('restore', 'none')
-  const said = [model, model.origin].find((each) => each?.format === state.target.id)
+  const known = [model, model.origin].find((each) => each?.format === state.target.id)
   return withActions(
-    { ...state, restored: model, model: { ...model, version: said?.version, variant: said?.variant } },
+    { ...state, restored: model, model: { ...model, version: known?.version, variant: known?.variant } },
     actions,
   )
 }
@@ -99,7 +99,7 @@ export function rename(state: State): State {
   return { ...state, items }
 }
 
-/** Every name in the map must be there: one that is not is most likely a slip, and would go unnoticed. */
+/** Every name in the map must be there: one that is not is most likely a typo, and would go unnoticed. */
 function checkMap(map: ReadonlyMap<string, string>, { model, source }: State): void {
   if (map.size === 0) return
   const names = new Set(model.tensors.map(({ name }) => name))

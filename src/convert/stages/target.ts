@@ -103,7 +103,7 @@ export function noteIdleOptions(state: State): State {
 // Some containers hold weights and a vocabulary for one program, and nothing else. A published model brings things along that this program
 // has no use for and that are not gone when they stay behind: a buffer of the numbers 0, 1, 2, … that the library registers, the name of the
 // framework that wrote the file, and the files that lie beside the weights. Each is named in the plan, as a loss of form. What does not
-// follow from anything else is content, as ever.
+// follow from anything else is content.
 
 const positionBuffer = /(^|\.)position_ids$/
 /** No encoder has more positions. */

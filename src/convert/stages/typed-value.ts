@@ -50,7 +50,7 @@ function parseBool(value: string, refuse: Refuse): boolean {
   return refuse(`${JSON.stringify(value)} is neither true nor false`)
 }
 
-const largest: Readonly<Record<string, number>> = {
+const maxOf: Readonly<Record<string, number>> = {
   f32: 3.4028234663852886e38,
   f16: 65504,
   bf16: 3.3895313892515355e38,
@@ -60,7 +60,7 @@ const largest: Readonly<Record<string, number>> = {
 function parseFloatText(type: string, value: string, refuse: Refuse): number {
   const number = value.trim() === '' ? Number.NaN : Number(value)
   if (!Number.isFinite(number)) return refuse(`${JSON.stringify(value)} is no finite number, and it is ${type}`)
-  if (Math.abs(number) > (largest[type] ?? Number.MAX_VALUE)) return refuse(`${value} is too large for ${type}`)
+  if (Math.abs(number) > (maxOf[type] ?? Number.MAX_VALUE)) return refuse(`${value} is too large for ${type}`)
   return type === 'f32' ? Math.fround(number) : number
 }
 
