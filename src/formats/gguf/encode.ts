@@ -1,5 +1,5 @@
 // Metadata values and tensor entries as bytes, always in the form of version 3, little-endian.
-import { encodeUtf8 } from '../../bytes/index.js'
+import { encodeUtf8, utf8Length } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import type { MetaList, MetaValue, Tensor } from '../../model/index.js'
@@ -113,4 +113,10 @@ export function putTensor(writer: ByteWriter, tensor: Tensor, offset: number): v
   for (const dim of tensor.shape.toReversed()) writer.u64(dim)
   writer.u32(requireGgmlType(tensor).number)
   writer.u64(offset)
+}
+
+/** How many bytes `putTensor` writes. */
+export function tensorEntrySize(tensor: Tensor): number {
+  requireGgmlType(tensor)
+  return 8 + utf8Length(tensor.name) + 4 + 8 * tensor.shape.length + 4 + 8
 }

@@ -8,12 +8,13 @@ import {
   type Metadata,
   type MetaValue,
   type Model,
+  madeSlot,
   type Slot,
   slotsMadeBy,
   type Tensor,
   type WriteOptions,
 } from '../../model/index.js'
-import { ByteWriter, putEntry, putTensor } from './encode.js'
+import { ByteWriter, putEntry, putTensor, tensorEntrySize } from './encode.js'
 import { nameOfShard, parseShardName } from './shard-name.js'
 import { filler, slackKey, slackOf, slackOption } from './slack.js'
 import { placeOf, splitKeys, withoutSplitKeys } from './split.js'
@@ -105,8 +106,8 @@ function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[]
     end += alignUp(data!.byteLength, alignment)
     return offset
   })
-  const header = encodeHeader(metadata, tensors, offsets)
-  const head = headerSlots(header, alignUp(header.byteLength, alignment))
+  const header = layoutHeader(metadata, tensors, offsets)
+  const head = headerSlots(header, alignUp(header.length, alignment))
   const slots = slotsMadeBy(function* () {
     yield* head
     for (const { name: tensor, data } of tensors) {
@@ -119,19 +120,45 @@ function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[]
   return { name, slots }
 }
 
-/** The index, up to where it ends. Offsets count from the start of the data. */
-export function encodeHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: readonly number[]): Uint8Array {
+/** The index, up to where it ends. */
+export interface Header {
+  readonly slots: readonly Slot[]
+  readonly length: number
+}
+
+/** The entries of more tensors than this become bytes when they are written, as many at once: those of the largest models have 100 MB. */
+const groupSize = 1024
+
+/** Offsets count from the start of the data. */
+export function layoutHeader(metadata: Metadata, tensors: readonly Tensor[], offsets: readonly number[]): Header {
   const writer = new ByteWriter()
   writer.raw(preamble.write({ magic, version: 3 }))
   writer.raw(counts.write({ tensorCount: BigInt(tensors.length), metadataKvCount: BigInt(metadata.size) }))
   for (const [key, value] of metadata) putEntry(writer, key, value)
-  for (const [i, tensor] of tensors.entries()) putTensor(writer, tensor, offsets[i]!)
-  return writer.bytes
+  putTensors(writer, tensors.slice(0, groupSize), offsets)
+  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: writer.bytes }]
+  let length = writer.length
+  for (let start = groupSize; start < tensors.length; start += groupSize) {
+    const group = tensors.slice(start, start + groupSize)
+    const size = group.reduce((sum, tensor) => sum + tensorEntrySize(tensor), 0)
+    slots.push(
+      madeSlot(
+        'header',
+        size,
+        () => putTensors(new ByteWriter(), group, offsets.slice(start, start + groupSize)).bytes,
+      ),
+    )
+    length += size
+  }
+  return { slots, length }
 }
 
-export function headerSlots(header: Uint8Array, dataStart: number): Slot[] {
-  const padding = dataStart - header.byteLength
-  const slots: Slot[] = [{ kind: 'bytes', path: 'header', bytes: header }]
-  if (padding > 0) slots.push({ kind: 'zeros', path: 'header_padding', length: padding })
-  return slots
+function putTensors(writer: ByteWriter, tensors: readonly Tensor[], offsets: readonly number[]): ByteWriter {
+  for (const [i, tensor] of tensors.entries()) putTensor(writer, tensor, offsets[i]!)
+  return writer
+}
+
+export function headerSlots({ slots, length }: Header, dataStart: number): Slot[] {
+  const padding = dataStart - length
+  return padding > 0 ? [...slots, { kind: 'zeros', path: 'header_padding', length: padding }] : [...slots]
 }
