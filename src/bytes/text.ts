@@ -5,6 +5,20 @@ const encoder = new TextEncoder()
 
 export const encodeUtf8 = (text: string): Uint8Array => encoder.encode(text)
 
+/** How many bytes `encodeUtf8` makes: half of a surrogate pair becomes U+FFFD. */
+export function utf8Length(text: string): number {
+  let length = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) length++
+    else return length + encoder.encode(text.slice(i)).byteLength
+  }
+  return length
+}
+
+/** The same text in memory of its own: what was cut from a long text keeps all of that alive. */
+export const ownText = (text: string): string => JSON.parse(JSON.stringify(text))
+
 /** The text, or undefined when the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {

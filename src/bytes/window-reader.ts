@@ -67,15 +67,33 @@ export class WindowReader {
     const start = this.#keep ? reached : offset
     // What did not fit a window and is read again gets twice as much: growing little by little, a long record would be read many times.
     const wanted = Math.max(offset + length - start, this.#size, 2 * (isJump ? 0 : reached - start))
-    const read = await this.source.read(start, Math.min(wanted, this.end - start), { signal: this.#signal })
-    this.bytes = this.#keep && reached > this.offset ? joinedTo(this.bytes, read) : read
+    const count = Math.min(wanted, this.end - start)
+    if (this.#keep && reached > this.offset) this.bytes = await this.#extended(start, count)
+    else this.bytes = await this.source.read(start, count, { signal: this.#signal })
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength)
     if (!this.#keep) this.offset = offset
+  }
+
+  /** What is at hand and the bytes behind it, in one buffer. */
+  async #extended(start: number, length: number): Promise<Uint8Array> {
+    const { source } = this
+    const both = new Uint8Array(this.bytes.byteLength + length)
+    both.set(this.bytes)
+    const rest = both.subarray(this.bytes.byteLength)
+    if (source.readInto) await source.readInto(start, rest, { signal: this.#signal })
+    else rest.set(await source.read(start, length, { signal: this.#signal }))
+    return both
   }
 
   /** Bytes that are at hand, without a copy. */
   slice(offset: number, length: number): Uint8Array {
     return this.bytes.subarray(offset - this.offset, offset - this.offset + length)
+  }
+
+  /** Keeps a copy of what lies before `end` and lets go of the rest. */
+  cutAt(end: number): void {
+    this.bytes = this.bytes.slice(0, end - this.offset)
+    this.view = new DataView(this.bytes.buffer)
   }
 
   /** Repeats a step whenever it has thrown a shortage and the bytes have come. It must not change anything before it has all of them. */
@@ -89,11 +107,4 @@ export class WindowReader {
       }
     }
   }
-}
-
-function joinedTo(before: Uint8Array, after: Uint8Array): Uint8Array {
-  const both = new Uint8Array(before.byteLength + after.byteLength)
-  both.set(before)
-  both.set(after, before.byteLength)
-  return both
 }

@@ -13,7 +13,7 @@ const smallPayload = 1 << 16
 /** Reading this much in vain costs no more than another read. */
 const near = 1 << 12
 const maxRange = 1 << 20
-const maxSlots = 1 << 12
+const maxSlots = 1 << 8
 
 /** The slots in runs: those whose payloads are small and near each other in one source, and every other slot by itself. */
 export function* slotRuns(slots: Iterable<Slot>): Generator<SlotRun, void, void> {

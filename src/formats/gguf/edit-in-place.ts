@@ -2,7 +2,7 @@
 // that holds nothing (structs.ts); a longer one takes from that entry.
 import { alignUp } from '../../bytes/index.js'
 import { type FileLayout, type Model, rangePayload, type WriteOptions } from '../../model/index.js'
-import { chooseAlignment, completeMetadata, encodeHeader, headerSlots } from './layout.js'
+import { chooseAlignment, completeMetadata, headerSlots, layoutHeader } from './layout.js'
 import { filler, fillerOverhead, slackKey } from './structs.js'
 
 export async function editInPlace(
@@ -20,11 +20,11 @@ export async function editInPlace(
   if (places.some((place) => place % alignment !== 0)) return undefined
   const metadata = completeMetadata(edited, alignment)
   const offsets = places.map((place) => place - dataStart)
-  let header = encodeHeader(metadata, tensors, offsets)
-  if (alignUp(header.byteLength, alignment) !== dataStart) {
-    const room = dataStart - header.byteLength - fillerOverhead
+  let header = layoutHeader(metadata, tensors, offsets)
+  if (alignUp(header.length, alignment) !== dataStart) {
+    const room = dataStart - header.length - fillerOverhead
     if (room < 0) return undefined
-    header = encodeHeader(new Map([...metadata, [slackKey, filler(room)]]), tensors, offsets)
+    header = layoutHeader(new Map([...metadata, [slackKey, filler(room)]]), tensors, offsets)
   }
   const data = rangePayload(source, dataStart, source.size - dataStart)
   return { name, slots: [...headerSlots(header, dataStart), { kind: 'payload', path: 'data', payload: data }] }

@@ -69,7 +69,10 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<GgufF
   const { metadata, alignment } = readMetadata({ window, encoding }, index.entries, context)
   const dataStart = alignUp(index.end, alignment)
   const file = { window, encoding, context, alignment, indexEnd: index.end, dataStart }
-  return { source, encoding, metadata, ...readTensors(index.tensors, file) }
+  const tensors = readTensors(index.tensors, file)
+  // Lists of the metadata are decoded when somebody asks for them; the entries of the tensors were.
+  window.cutAt(index.tensors[0] ?? index.end)
+  return { source, encoding, metadata, ...tensors }
 }
 
 function readEncoding({ source, view, bytes }: WindowReader, { report, extents }: ReadContext): Encoding {

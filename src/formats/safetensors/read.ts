@@ -11,6 +11,7 @@ import {
   type ExtentRecorder,
   inOrder,
   maxSafe,
+  ownText,
   type Range,
   withReached,
 } from '../../bytes/index.js'
@@ -96,7 +97,7 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
       extents?.add({ file: source.name, ...place, path: `data[${JSON.stringify(name)}]`, kind: 'data' })
       const shape = sharedShape(entry.shape, tensors.at(-1))
       const payload = rangePayload(source, place.offset, place.length)
-      tensors.push({ name, dtype: entry.tag.dtype, shape, order: 'row', role: 'weight', data: payload })
+      tensors.push({ name: ownText(name), dtype: entry.tag.dtype, shape, order: 'row', role: 'weight', data: payload })
     }
   }
   checkPadding(header, report)
