@@ -14,6 +14,11 @@ export interface RunOptions extends WriteLayoutOptions {
    * is an error.
    */
   readonly onDamage?: ((damage: readonly Finding[]) => void) | undefined
+  /**
+   * Called where much of what was needed so far no longer is: before the first byte is written, and before the output is opened again. With
+   * hundreds of thousands of tensors, garbage that is collected there keeps the peak memory down.
+   */
+  readonly collectGarbage?: (() => void) | undefined
 }
 
 /** Throws `write/loss-refused` when the plan loses more than is allowed, naming the first few things that would be lost. */
@@ -49,7 +54,11 @@ export async function runConversion(
   if (!options.onDamage) refuseDamage(damage, source)
   else if (damage.length > 0) options.onDamage(damage)
   threads.pool = pool
-  const beforeCommit = (written: ByteSource): Promise<void> => assertOpens(written, plan.target, model, signal)
+  options.collectGarbage?.()
+  const beforeCommit = (written: ByteSource): Promise<void> => {
+    options.collectGarbage?.()
+    return assertOpens(written, plan.target, model, signal)
+  }
   return writeLayout(layout, openSink, { beforeCommit, ...options })
 }
 

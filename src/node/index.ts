@@ -1,4 +1,5 @@
 export { openPool, type PoolOptions, workerUrl } from '../threads/node/pool.js'
+export { collectGarbage } from './collect-garbage.js'
 export { registerNodeDigests } from './digests.js'
 export { DiskStore, type DiskStoreOptions } from './files/disk-store.js'
 export { recoverEdit } from './files/edit-journal.js'

@@ -3,6 +3,7 @@ import {
   type ByteSource,
   type Conversion,
   checkLoss,
+  collectGarbage,
   type Plan,
   type PlanAction,
   runConversion,
@@ -53,6 +54,9 @@ export interface Destination {
   readonly overwrite: boolean | undefined
 }
 
+/** Below, what there is to collect does not matter beside the program itself. */
+const manyTensors = 50_000
+
 /** Carries out a conversion. The files have the paths that they were written to. */
 export async function writeConversion(
   { console, signal }: Context,
@@ -66,6 +70,7 @@ export async function writeConversion(
       ...options,
       signal,
       onProgress: console.progress.update,
+      collectGarbage: conversion.source.tensors.length >= manyTensors ? collectGarbage : undefined,
     }),
   )
   return files.map(({ name, size }) => ({ name: pathOf(name), size }))
