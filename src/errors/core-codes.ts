@@ -77,5 +77,6 @@ export const writeCodes = defineCodes('write', {
 export const usageCodes = defineCodes('usage', {
   option: error('An option has a value that cannot be used.'),
   'no-such-tensor': error('The model has no tensor with this name.'),
+  'too-large': error('A tensor has more bytes than one array holds. Read it in slices.'),
   'no-codec': error('The values of this element type cannot be decoded.'),
 })

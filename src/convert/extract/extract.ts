@@ -6,6 +6,7 @@ import { formatDims } from '../../model/model.js'
 import { castTensor } from '../../transforms/cast.js'
 import { rowMajor } from '../../transforms/reorder.js'
 import { npyDescription, npyHeader } from '../../wire/npy/header.js'
+import { refuseName } from './nearest-names.js'
 import { parseSlice, sliceTensor } from './slice.js'
 
 export interface ExtractOptions {
@@ -15,19 +16,9 @@ export interface ExtractOptions {
   readonly slice?: string | undefined
 }
 
+/** The tensor with this name, or `usage/no-such-tensor` with the names that are most like it. */
 export function findTensor(model: Model, name: string): Tensor {
-  const found = model.tensors.find((tensor) => tensor.name === name)
-  if (found) return found
-  const close = model.tensors.filter((tensor) => tensor.name.includes(name)).slice(0, 3)
-  const hint =
-    close.length > 0
-      ? `; similar: ${close.map((tensor) => JSON.stringify(tensor.name)).join(', ')}`
-      : '; see `tare inspect`'
-  return failWith(usageCodes['no-such-tensor'], {
-    file: model.files[0]?.name ?? '',
-    path: name,
-    message: `there is no tensor ${JSON.stringify(name)}${hint}`,
-  })
+  return model.tensors.find((tensor) => tensor.name === name) ?? refuseName(model, name)
 }
 
 /** The tensor that was asked for, with a lazy payload. Without options these are the stored bytes, untouched. */

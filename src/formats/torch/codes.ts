@@ -1,4 +1,4 @@
-import { type CodeTable, defineCodes, error, note, warning } from '../../errors/index.js'
+import { defineCodes, error, joinCodes, note, warning } from '../../errors/index.js'
 import { pickleCodes } from '../../wire/pickle/codes.js'
 
 export const codes = defineCodes('torch', {
@@ -69,6 +69,4 @@ export const codes = defineCodes('torch', {
 })
 
 /** With those of pickles; listed by their full name, since keys could be the same. */
-export const allTorchCodes: CodeTable = Object.fromEntries(
-  [...Object.values(pickleCodes), ...Object.values(codes)].map((code) => [code.code, code]),
-)
+export const allTorchCodes = joinCodes(pickleCodes, codes)
