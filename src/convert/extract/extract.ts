@@ -1,6 +1,6 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
 import { dtypeById } from '../../dtypes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Model, Tensor } from '../../model/index.js'
 import { formatDims } from '../../model/model.js'
 import { castTensor } from '../../transforms/cast.js'
@@ -34,7 +34,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
     const dtype = dtypeById(options.as)
     if (!dtype?.codec)
       return failWith(usageCodes.option, {
-        file: '--as',
+        file: callerWord('--as', 'as'),
         message: `there is no element type "${options.as}" to decode to`,
       })
     tensor = castTensor(tensor, dtype)
@@ -46,7 +46,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
 export function npyLayout(tensor: Tensor, name: string): FileLayout {
   const dtype = tensor.dtype.id
   if (npyDescription(dtype) === undefined || !tensor.data) {
-    const message = `NumPy has no type for ${dtype}; add --as f32, or write the stored bytes to a .bin file`
+    const message = `NumPy has no type for ${dtype}; add ${callerWord('--as f32', "as: 'f32'")}, or write the stored bytes to a .bin file`
     failWith(usageCodes.option, { file: name, path: tensor.name, message })
   }
   if (!tensor.shape.every(Number.isSafeInteger)) {

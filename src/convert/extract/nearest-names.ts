@@ -1,10 +1,13 @@
 // A name that no tensor has, and those that were most likely meant.
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
 
 export function refuseName(model: Model, name: string): never {
   const close = nearestNames(namesOf(model), name)
-  const hint = close.length > 0 ? `; similar: ${close.map((each) => JSON.stringify(each)).join(', ')}` : ''
+  const hint =
+    close.length > 0
+      ? `; similar: ${close.map((each) => JSON.stringify(each)).join(', ')}`
+      : `; see ${callerWord('`tare inspect`', 'inspect()')}`
   return failWith(usageCodes['no-such-tensor'], {
     file: model.files[0]?.name ?? '',
     path: name,

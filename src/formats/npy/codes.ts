@@ -12,7 +12,7 @@ export const arrayCodes = defineCodes('npy', {
   ),
   records: warning('The array holds records. Each of their fields was read as a tensor of its own.'),
   'records-deflated': error('Records in a compressed member are too large to be taken apart. Unpack them with NumPy.'),
-  'one-array': error('An NPY file holds one array. Choose one with --only, or write an NPZ file.'),
+  'one-array': error('An NPY file holds one array. Choose one, or write an NPZ file.'),
 })
 
 export const npyCodes = { ...npyHeaderCodes, ...arrayCodes }
