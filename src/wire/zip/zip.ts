@@ -4,13 +4,14 @@ import type { ByteSource } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
 import { type Directory, readDirectory } from './directory.js'
 import type { ZipContext } from './end.js'
-import { readLocals, type ZipMember } from './local.js'
+import { readLocals } from './local.js'
+import type { ZipMember } from './member.js'
 import { scanMembers } from './scan.js'
 
 export * from './codes.js'
 export { maxComment, type ZipContext } from './end.js'
 export * from './inflate.js'
-export type { ZipMember } from './local.js'
+export type { ZipMember } from './member.js'
 
 export interface ZipArchive {
   /** In the order of the directory; those that were reported as unreadable are not among them. */
@@ -27,6 +28,6 @@ export async function readZip(source: ByteSource, context: ZipContext): Promise<
     if (!context.onLost || !(error instanceof TareError) || context.signal?.aborted) throw error
     return { members: await scanMembers(source, context), comment: new Uint8Array() }
   }
-  const members = await readLocals(source, directory.members, directory.offset, context)
+  const members = await readLocals(source, directory, context)
   return { members, comment: directory.comment }
 }
