@@ -44,10 +44,11 @@ class Placer {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #shards: ReadonlyMap<string, Chunk>
-  readonly #shardsById = new Map<number, Chunk | undefined>()
   readonly #descriptors: Descriptors
   readonly #isFromGguf: boolean
   #hasNotedDims = false
+  /** The shard that was looked for last: neighbours are in the same. */
+  #shard: { readonly id: number; readonly chunk: Chunk | undefined } | undefined
 
   constructor(control: Control, { metadata, descriptors }: Described, source: ByteSource, context: ReadContext) {
     this.#source = source
@@ -90,8 +91,8 @@ class Placer {
   }
 
   #shardOf(id: number): Chunk | undefined {
-    if (!this.#shardsById.has(id)) this.#shardsById.set(id, this.#shards.get(shardName(id)))
-    return this.#shardsById.get(id)
+    if (this.#shard?.id !== id) this.#shard = { id, chunk: this.#shards.get(shardName(id)) }
+    return this.#shard.chunk
   }
 
   #placedEntry(entry: IndexEntry, shard: Chunk | undefined, report: Report): TensorEntry {
