@@ -1,15 +1,15 @@
 // From entries of the index to tensors: which bytes of the file each one is, whether they are there, and whether they are as many as
 // type and shape need.
 import { type ByteSource, checkedAdd, inOrder, isSameRange, overlaps } from '../../../bytes/index.js'
-import { packed } from '../../../dtypes/index.js'
+import { type DType, packed } from '../../../dtypes/index.js'
 import type { Code, Report } from '../../../errors/index.js'
 import { setExtraOwner } from '../../../model/extra-owner.js'
 import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import { type Chunk, type ChunkContent, describeChunk } from '../control/chunk.js'
-import type { Control } from '../control/control.js'
-import { type Descriptors, dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from '../dtypes.js'
-import { isObject, type JsonObject, shardsOf, type TensorEntry } from '../file.js'
+import { type Control, shardsOf } from '../control/control.js'
+import { type Descriptors, dtypeOfNumber, ggmlTypeIn, packedNumber } from '../dtypes.js'
+import { isObject, type JsonObject, type TensorEntry } from '../file.js'
 import { shardName } from '../structs.js'
 import { type IndexEntry, parseIndex } from './tidx.js'
 
@@ -161,6 +161,19 @@ class Placer {
 
 function complain(report: Report, { at, index }: IndexEntry, code: Code, field: string, message: string): void {
   report.report(code, { offset: at, path: `tensors[${index}].${field}`, message })
+}
+
+/** Bytes that the elements take. The reference keeps GGUF's order of dimensions, so blocks may run along the first one. */
+export function neededBytes(dtype: DType, shape: readonly number[]): number | undefined {
+  if (shape.includes(0)) return 0
+  const plain = dtype.byteLength(shape)
+  return plain ?? (dtype.kind === 'block' ? dtype.byteLength(shape.toReversed()) : undefined)
+}
+
+/** How many of the stored bytes of an entry are the tensor's data; the rest is padding. */
+export function dataLengthOf({ tensor, start, end }: TensorEntry): number {
+  const type = tensor.dtype === packed ? tensor.encoding : tensor.dtype
+  return (type && neededBytes(type, tensor.shape)) ?? end - start
 }
 
 /**
