@@ -6,7 +6,7 @@ import { memberPayload } from '../../payloads/zip-payload.js'
 import { npyHeaderCodes } from '../../wire/npy/codes.js'
 import { startsLikeNpy } from '../../wire/npy/header.js'
 import { type NpyHeader, parseNpyHeader } from '../../wire/npy/parse.js'
-import type { ZipMember } from '../../wire/zip/zip.js'
+import type { ZipArchive, ZipMember } from '../../wire/zip/zip.js'
 import { arrayTensor, checkLength, dataLength, describeRecords, fieldTensors, recordArray } from './array.js'
 import { ownNpzCodes as codes, npyCodes } from './codes.js'
 import { extension, memberKind, stowageFile, unreadKind } from './names.js'
@@ -23,14 +23,15 @@ export class Contents {
   readonly #unread: { readonly member: ZipMember; readonly error: TareError }[] = []
   readonly #source: ByteSource
   readonly #context: ReadContext
-  readonly #names = new Set<string>()
+  readonly #hasRepeats: boolean
+  /** The names of the tensors so far, once two of them could be the same. */
+  #names: Set<string> | undefined
   /** Headers without anything to report, by their text: those of a model are mostly alike. */
   readonly #headers = new Map<string, NpyHeader>()
-  /** The latest of these: neighbours are the most alike. */
-  #lastHeader: { readonly bytes: Uint8Array; readonly header: NpyHeader } | undefined
 
-  constructor(source: ByteSource, context: ReadContext) {
+  constructor(source: ByteSource, { hasRepeats }: ZipArchive, context: ReadContext) {
     this.#source = source
+    this.#hasRepeats = hasRepeats
     this.#context = context
   }
 
@@ -117,18 +118,19 @@ export class Contents {
   #header(head: Uint8Array, report: ArrayReport): NpyHeader {
     const end = npyHeaderEnd(head) ?? Number.POSITIVE_INFINITY
     if (end > head.byteLength) return parseNpyHeader(head, report)
-    const last = this.#lastHeader
-    if (last && startsWith(head, last.bytes)) return last.header
     const text = decodeUtf8(head.subarray(6, end)) // from the version on
     const known = text === undefined ? undefined : this.#headers.get(text)
-    const header = known ?? parseNpyHeader(head, report)
-    if (text === undefined || !report.isSilent) return header
-    if (this.#headers.size < maxHeaders) this.#headers.set(text, header)
-    this.#lastHeader = { bytes: head.slice(0, end), header }
+    if (known) return known
+    const header = parseNpyHeader(head, report)
+    if (text !== undefined && report.isSilent && this.#headers.size < maxHeaders) this.#headers.set(text, header)
     return header
   }
 
   #checkName(name: string, member: ZipMember): void {
+    // Arrays that are all called after their members have as many names as these.
+    const isCalledAfter = member.name.length === name.length + extension.length && member.name.endsWith(extension)
+    if (!this.#names && isCalledAfter && !this.#hasRepeats) return
+    this.#names ??= new Set(this.tensors.map((tensor) => tensor.name))
     const { size } = this.#names
     if (this.#names.add(name).size > size) return
     const { entryOffset: offset, path } = member
@@ -159,11 +161,6 @@ const arrayName = (member: ZipMember): string =>
 const arrayCodes = new Set(Object.values(npyCodes).map(({ code }) => code))
 /** Whether the error is about the array and not about the archive around it. */
 const isAboutArray = ({ code }: TareError): boolean => arrayCodes.has(code)
-
-function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
-  for (let i = 0; i < start.byteLength; i++) if (bytes[i] !== start[i]) return false
-  return true
-}
 
 /** Where a finding about the content of a member is in the file: exactly for stored ones, at their beginning for deflated ones. */
 function placeIn({ dataOffset, isDeflated, path }: ZipMember, details: Details): Details {

@@ -21,7 +21,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const onLost = context.onLost && lostMember(context.onLost)
   const archive = await readZip(source, { report, extents, signal, maxDirectory: context.limits.indexBytes, onLost })
   const { members } = archive
-  const contents = new Contents(source, context)
+  const contents = new Contents(source, archive, context)
   await readHeads(source, members, context, (member, head) => contents.add(member, head))
   const { tensors, parts, flaws } = contents
   contents.tellUnread()

@@ -24,6 +24,8 @@ export interface Directory extends DirectoryPlace {
   readonly entries: number
   /** Without the places of their data. */
   readonly members: readonly ZipMember[]
+  /** Whether two of them have the same name, which was reported. */
+  readonly hasRepeats: boolean
   /** The directory as it stands in the file. */
   readonly bytes: Uint8Array
 }
@@ -45,11 +47,12 @@ export async function readDirectory(source: ByteSource, context: ZipContext): Pr
     const message = `${place.entries} members are announced, ${reader.count} are listed`
     report.report(codes.count, { offset: place.offset, path: 'end.entries', message })
   }
-  return { ...place, members, bytes }
+  return { ...place, members, hasRepeats: reader.hasRepeats, bytes }
 }
 
 class DirectoryReader {
   count = 0
+  hasRepeats = false
   readonly #cursor: Cursor
   readonly #place: DirectoryPlace
   readonly #context: ZipContext
@@ -159,8 +162,10 @@ class DirectoryReader {
     if (leadsElsewhere(name))
       report.report(codes['name-path'], { offset, path, message: `${JSON.stringify(name)} leads out of the archive` })
     const { size } = this.#names
-    if (this.#names.add(name).size === size)
+    if (this.#names.add(name).size === size) {
+      this.hasRepeats = true
       report.report(codes['duplicate-name'], { offset, path, message: `${JSON.stringify(name)} was there before` })
+    }
     return name
   }
 }

@@ -16,6 +16,8 @@ export type { ZipMember } from './member.js'
 export interface ZipArchive {
   /** In the order of the directory; those that were reported as unreadable are not among them. */
   readonly members: readonly ZipMember[]
+  /** Whether two members have the same name, which was reported. */
+  readonly hasRepeats: boolean
   readonly comment: Uint8Array
 }
 
@@ -26,8 +28,9 @@ export async function readZip(source: ByteSource, context: ZipContext): Promise<
     directory = await readDirectory(source, context)
   } catch (error) {
     if (!context.onLost || !(error instanceof TareError) || context.signal?.aborted) throw error
-    return { members: await scanMembers(source, context), comment: new Uint8Array() }
+    return { members: await scanMembers(source, context), hasRepeats: false, comment: new Uint8Array() }
   }
   const members = await readLocals(source, directory, context)
-  return { members, comment: directory.comment }
+  const { hasRepeats, comment } = directory
+  return { members, hasRepeats, comment }
 }
