@@ -1,6 +1,7 @@
 // What the walk over the graphs finds: tensors under their names, and everything else that a model has.
-import { sharedShape } from '../../../model/dims.js'
+
 import type { JsonValue, Part, Payload, Tensor } from '../../../model/index.js'
+import { sharedShape } from '../../../model/model.js'
 import { ownCodes as codes } from '../codes.js'
 import type { OnnxReader, Text } from '../reader.js'
 import type { ExternalData } from '../tensors/external.js'
