@@ -29,6 +29,7 @@ export async function forEachInput(
   followTemps(onTempCount)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
+  if (inputs.length > 1) context.console.tables = { ...context.console.tables, several: true }
   let worst: Status = 0
   for (const input of inputs) {
     const status = await runOne(context, input, (source) => work(source, input))

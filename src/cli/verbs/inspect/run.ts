@@ -1,4 +1,4 @@
-import { inspectHead, inspectTensor, type Model, type Tensor } from '../../../node.js'
+import { inspectHead, inspectTensor, type Model, summarizeModel, type Tensor } from '../../../node.js'
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
@@ -12,7 +12,8 @@ import { describeModel, type Row } from './text.js'
 export default function inspect(context: Context, inputs: readonly string[], options: InspectOptions): Promise<Status> {
   const { console } = context
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { parts, ...head } = { ...inspectHead(model), file: input }
+    const summary = await summarizeModel(model, context.signal)
+    const { parts, ...head } = { ...inspectHead(model), file: input, summary }
     const chosen = options.metadata ? [] : sorted(chooseTensors(model, options.tensors, console), model, options)
     const damage = options.stats ? await warnOfDamage(context, model, chosen) : []
     const measured = options.stats ? await measureTensors(context, source, chosen, {}) : undefined
@@ -24,7 +25,10 @@ export default function inspect(context: Context, inputs: readonly string[], opt
       const count = Math.min(chosen.length, options.limit ?? chosen.length)
       const tensors = new JsonList(count, (i) => rowOf(chosen.at(i)!, i))
       await console.json(options.metadata ? head : { ...head, parts, tensors, ...damageJson(damage) })
-    } else await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, options, console))
+    } else {
+      await console.beginBlock()
+      await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, options, console))
+    }
     return damage.length > 0 ? 1 : 0
   })
 }
