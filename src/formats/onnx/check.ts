@@ -7,7 +7,9 @@ import { codes, ownCodes } from './codes.js'
 import type { Found, Positions } from './graph/found.js'
 import { decodeTyped, newDecoder, pathOf, type TypedValues } from './tensors/typed-values.js'
 
-export async function check({ tensors, unread, positions }: Found, context: CheckContext): Promise<void> {
+type Checked = Pick<Found, 'tensors' | 'unread' | 'positions'>
+
+export async function check({ tensors, unread, positions }: Checked, context: CheckContext): Promise<void> {
   for (const values of unread) {
     await guarded(
       () => checkValues(values, context),

@@ -3,9 +3,9 @@
 import { rangePayload } from '../../../model/index.js'
 import { codes, setCodes } from '../codes.js'
 import { type Chunk, describeChunk } from '../control/chunk.js'
-import type { Control } from '../control/control.js'
-import { dataLengthOf } from '../dtypes.js'
-import { type AeroFile, shardsOf, type TensorEntry } from '../file.js'
+import { type Control, shardsOf } from '../control/control.js'
+import type { AeroFile, TensorEntry } from '../file.js'
+import { dataLengthOf } from '../index/place-tensors.js'
 import type { Adopt } from '../read.js'
 import { shardName } from '../structs.js'
 
