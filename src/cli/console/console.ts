@@ -76,6 +76,10 @@ export class Console {
     this.progress.quiet = isQuiet
   }
 
+  get isQuiet(): boolean {
+    return this.#quiet
+  }
+
   get isTerminal(): boolean {
     return this.#stdout.isTTY === true
   }
@@ -138,7 +142,7 @@ export class Console {
   }
 
   remarkOn(finding: Finding): void {
-    this.remark(formatFinding(finding, this.errorColor, true))
+    this.remark(formatFinding(finding, this.errorColor, finding.file))
   }
 
   /** Something went wrong; always shown. */
@@ -148,8 +152,7 @@ export class Console {
 
   /** An input that could not be used, and exactly where it went wrong. */
   complainOf(finding: Finding): void {
-    const path = finding.path ? ` ${finding.path}` : ''
-    this.complain(`${finding.file}${placeOf(finding)}${path}: ${finding.message} (${finding.code})`)
+    this.complain(`${finding.file}${offsetOf(finding)}${pathOf(finding)}: ${finding.message} (${finding.code})`)
   }
 
   #say(text: string): void {
@@ -158,12 +161,18 @@ export class Console {
 }
 
 /** `error safetensors/overlap @ 0x1c8 tensors["a"].data_offsets: …` */
-export function formatFinding(finding: Finding, color: Colors, withFile: boolean): string {
+export function formatFinding(finding: Finding, color: Colors, shownFile: string | undefined): string {
   const { severity, code, message } = finding
   const paint = severity === 'error' ? color.red : severity === 'warning' ? color.yellow : color.cyan
-  const file = withFile ? ` ${escapeText(finding.file)}` : ''
-  const path = finding.path ? ` ${escapeText(finding.path)}` : ''
-  return `${paint(severity)} ${code}${color.dim(`${file}${placeOf(finding)}`)}${path}: ${escapeText(message)}`
+  const file = shownFile === undefined ? '' : ` ${escapeText(shownFile)}`
+  const place = color.dim(`${file}${offsetOf(finding)}`)
+  return `${paint(severity)} ${code}${place}${escapeText(pathOf(finding))}: ${escapeText(message)}`
 }
 
-const placeOf = ({ offset }: Finding): string => (offset === undefined ? '' : ` @ ${formatOffset(offset)}`)
+/** What is wrong with the file as a whole has no place in it. */
+const isAboutAll = ({ offset, path }: Finding): boolean => path === 'file' && (offset ?? 0) === 0
+
+const offsetOf = (finding: Finding): string =>
+  finding.offset === undefined || isAboutAll(finding) ? '' : ` @ ${formatOffset(finding.offset)}`
+
+const pathOf = (finding: Finding): string => (finding.path && !isAboutAll(finding) ? ` ${finding.path}` : '')
