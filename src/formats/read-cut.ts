@@ -43,7 +43,9 @@ export async function readCut(
     if (!(error instanceof TareError) || options.signal?.aborted) throw error
     if (!findings.includes(error.finding)) findings.push(error.finding)
   }
-  const place = findPlace(findings, model?.files ?? [source])
+  // What was read may be a patched form of the file, without what is cut.
+  const files = model?.files.map((file) => (file.name === source.name ? source : file)) ?? [source]
+  const place = findPlace(findings, files)
   if (!place) return undefined
   const counts = model && countWhole(model, lost)
   return { cut: { ...place, ...(counts && { tensors: counts }) }, ...(model && { model }), lost, findings }

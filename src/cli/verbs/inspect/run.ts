@@ -51,7 +51,7 @@ async function openOrReadCut(context: Context, source: ByteSource): Promise<Pick
     const read = await readCut(source, [error.finding], openOptions(context))
     if (!read) throw error
     if (!read.model) {
-      if (!context.json) context.console.complain(`${source.name}: ${describeCut(read.cut)}`)
+      if (!context.json) context.console.complain(`${read.cut.file}: ${describeCut(read.cut)}`)
       throw error
     }
     return { model: read.model, cut: read.cut, lost: read.lost }
@@ -62,7 +62,12 @@ async function inspectOne(context: Context, inspected: Inspected, options: Inspe
   const { console, signal } = context
   const { model, source, input, cut, lost } = inspected
   const summary = await summarizeModel(model, signal)
-  const { parts, ...head } = { ...inspectHead(model), file: input, summary }
+  const { parts, ...head } = {
+    ...inspectHead(model),
+    ...(cut && model.files.length === 1 && { size: cut.size }),
+    file: input,
+    summary,
+  }
   const chosen = options.metadata ? [] : sorted(chooseTensors(model, options.tensors, console), model, options)
   const damage = options.stats ? await warnOfDamage(context, model, chosen) : []
   const measured = options.stats ? await measureTensors(context, source, chosen, {}) : undefined
@@ -78,7 +83,7 @@ async function inspectOne(context: Context, inspected: Inspected, options: Inspe
       options.metadata ? { ...head, ...missing } : { ...head, parts, tensors, ...missing, ...damageJson(damage) },
     )
   } else {
-    if (cut) console.complain(`${input}: ${describeCut(cut)}`)
+    if (cut) console.complain(`${cut.file}: ${describeCut(cut)}`)
     await console.beginBlock()
     await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, options, console))
     if (lost && !options.metadata) await console.print(describeLost(lost, options, console))

@@ -13,7 +13,7 @@ export function* describeResult(
   options: VerifyOptions,
 ): Generator<string> {
   const { color } = context.console
-  if (result.cut) yield `${color.red('error')} ${escapeName(input)}: ${describeCut(result.cut)}`
+  if (result.cut) yield `${color.red('error')} ${escapeName(result.cut.file)}: ${describeCut(result.cut)}`
   yield* describeFindings(result, input, context, options)
   const paint = result.verdict === 'errors' ? color.red : result.verdict === 'warnings' ? color.yellow : color.green
   const checked = describeChecked(result, context, options)
