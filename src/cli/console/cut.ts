@@ -1,4 +1,4 @@
-import type { Cut } from '../../node.js'
+import type { Cut } from '../../kit-node.js'
 import { formatInteger, plural } from './format-values.js'
 
 /** `the file ends early: 295,960 of 656,512 bytes (45 %) are here; 16 of 39 tensors are complete, and tare repair saves them` */

@@ -1,5 +1,5 @@
 // The tensors that differ as one table, for other programs. Metadata and parts are in the JSON.
-import type { Difference, TensorDifference, TensorSide } from '../../../node.js'
+import type { Difference, TensorDifference, TensorSide } from '../../../kit-node.js'
 import { integerCell, valueCell } from '../../console/cells.js'
 import type { DataTable } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'

@@ -1,4 +1,4 @@
-import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
+import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../kit-node.js'
 import { dataTable, wantsRecords } from '../../console/data-table.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'

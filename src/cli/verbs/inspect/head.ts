@@ -1,5 +1,5 @@
 // The first lines of `inspect`: what kind of model it is, whether it fits into memory, and what the file is.
-import type { Inspection, Model, ModelSummary } from '../../../node.js'
+import type { Inspection, Model, ModelSummary } from '../../../kit-node.js'
 import { escapeText } from '../../console/escape.js'
 import { formatAmount, formatBytes, formatInteger, formatSize, plural } from '../../console/format-values.js'
 

@@ -1,4 +1,4 @@
-import type { Lost } from '../../../node.js'
+import type { Lost } from '../../../kit-node.js'
 import { sizeCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
 import { wantsRecords } from '../../console/data-table.js'

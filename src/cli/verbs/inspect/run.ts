@@ -11,7 +11,7 @@ import {
   summarizeModel,
   TareError,
   type Tensor,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { describeCut } from '../../console/cut.js'
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'

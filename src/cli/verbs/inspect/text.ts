@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { InspectedTensor, Inspection, JsonValue, Model, ModelSummary, Tensor } from '../../../node.js'
+import type { InspectedTensor, Inspection, JsonValue, Model, ModelSummary, Tensor } from '../../../kit-node.js'
 import { integerCell, offsetCell, sizeCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
 import { type DataTable, dataTable, wantsRecords } from '../../console/data-table.js'

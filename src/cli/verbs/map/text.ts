@@ -1,4 +1,4 @@
-import type { ByteSource, MapRow } from '../../../node.js'
+import type { ByteSource, MapRow } from '../../../kit-node.js'
 import { integerCell, offsetCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
 import { chooseColumns, dataTable, wantsRecords } from '../../console/data-table.js'

@@ -1,4 +1,4 @@
-import type { MethodChoice, ModelQuality, Quantization, TensorQuality } from '../../../node.js'
+import type { MethodChoice, ModelQuality, Quantization, TensorQuality } from '../../../kit-node.js'
 import { fixedCell, sizeCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
 import { type DataTable, dataTable } from '../../console/data-table.js'

@@ -1,4 +1,4 @@
-import { type HistogramBin, shownDims } from '../../../node.js'
+import { type HistogramBin, shownDims } from '../../../kit-node.js'
 import { integerCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
 import { dataTable, wantsRecords } from '../../console/data-table.js'

@@ -1,4 +1,4 @@
-import { type Finding, formatById, type VerifyResult } from '../../../node.js'
+import { type Finding, formatById, type VerifyResult } from '../../../kit-node.js'
 import { formatFinding } from '../../console/console.js'
 import { describeCut } from '../../console/cut.js'
 import { escapeName } from '../../console/escape.js'
