@@ -24,15 +24,19 @@ const bytesPerCached = 2
 
 export async function summarizeModel(model: Model, signal?: AbortSignal): Promise<ModelSummary> {
   const architecture = await architectureOf(model, signal)
-  const weights = model.tensors.filter(({ role }) => role === 'weight')
-  const parameters = weights.reduce((sum, { shape }) => sum + (countElements(shape) ?? 0), 0)
-  const stored = weights.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0)
+  let parameters = 0
+  let stored = 0
+  for (const { role, shape, data } of model.tensors) {
+    if (role !== 'weight') continue
+    parameters += countElements(shape) ?? 0
+    stored += data?.byteLength ?? 0
+  }
   const kvCache = architecture && cacheOf(architecture)
   return {
     ...(architecture && { architecture }),
     parameters,
     bitsPerWeight: parameters > 0 && stored > 0 ? (8 * stored) / parameters : null,
-    weightBytes: distinctBytes(weights),
+    weightBytes: areApart(model.tensors) ? stored : distinctBytes(model.tensors),
     ...(kvCache && { kvCache }),
   }
 }
@@ -44,14 +48,29 @@ function cacheOf({ cachePerToken, context }: Architecture): ModelSummary['kvCach
   return { bytesPerToken, ...(Number.isSafeInteger(bytes) && { bytes }) }
 }
 
+/** Whether each tensor lies behind the one before it, as in most files: then none shares bytes with another. */
+function areApart(tensors: readonly Tensor[]): boolean {
+  let end = 0
+  let source: ByteSource | undefined
+  for (const { data } of tensors) {
+    const origin = data?.origin
+    if (!origin) continue
+    source ??= origin.source
+    if (origin.source !== source || origin.offset < end) return false
+    end = origin.offset + origin.length
+  }
+  return true
+}
+
 /** Of tensors that begin at the same byte, the longest counts. */
 function distinctBytes(tensors: readonly Tensor[]): number {
   const lengths = new Map<ByteSource, Map<number, number>>()
   let sum = 0
-  for (const { data } of tensors) {
-    const origin = data?.origin
+  for (const { role, data } of tensors) {
+    if (role !== 'weight' || !data) continue
+    const { origin } = data
     if (!origin) {
-      sum += data?.byteLength ?? 0
+      sum += data.byteLength
       continue
     }
     const ofSource = lengths.get(origin.source) ?? new Map<number, number>()

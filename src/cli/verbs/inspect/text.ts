@@ -144,7 +144,7 @@ function tensorTable(
   console: Console,
 ): DataTable {
   const isList = all || stats || patterns !== undefined || sort !== undefined || wantsRecords(console)
-  const groups = isList ? undefined : collapseLayers(tensors, kindOf)
+  const groups = isList || tensors.length > maxCollapsed ? undefined : collapseLayers(tensors, kindOf)
   const isCollapsed = groups?.some(({ members }) => members.length > 1)
   const main = files[0]?.name
   const has = {
@@ -158,6 +158,9 @@ function tensorTable(
     : { count: tensors.length, row: (i: number) => tensorRow(rowOf(tensors.at(i)!, i), has) }
   return { columns: tensorColumns(has), rows }
 }
+
+/** No model has more; looking for layers in the names of a million tensors takes seconds. */
+const maxCollapsed = 100_000
 
 /** Tensors share a row only if all but their place is the same. */
 const kindOf = ({ dtype, encoding, shape, order, role, data }: Tensor): string =>
