@@ -92,7 +92,7 @@ function measure(widths: number[], row: Row, limits: readonly (number | undefine
 }
 
 /** A name is not made shorter than the first of these while a column can be left out, and never shorter than the second. */
-const minCutWidths = [24, 8] as const
+const minCutWidths = [36, 8] as const
 
 const gap = 2
 

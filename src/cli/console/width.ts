@@ -33,10 +33,10 @@ export function shorten(text: string, width: number): string {
   return widthOf(text) <= width ? text : `${headOf(text, width - 1)}…`
 }
 
-/** The same with the mark in the middle, for names, whose ends tell them apart. */
+/** The same with the mark inside, for names: both ends stay, and more of the last one, which tells them apart. */
 export function shortenMiddle(text: string, width: number): string {
   if (widthOf(text) <= width) return text
-  const tailWidth = Math.floor((width - 1) / 2)
+  const tailWidth = Math.floor(((width - 1) * 2) / 3)
   return `${headOf(text, width - 1 - tailWidth)}…${tailOf(text, tailWidth)}`
 }
 

@@ -57,20 +57,20 @@ describe('in a terminal', () => {
   })
 
   test('names are cut in the middle, then columns are left out', () => {
-    expect(at(66)).toEqual([
-      '  name                             type      size  note',
-      '  model.layers.0.…n.q_proj.weight  bf16  1.00 MiB  in another file',
-      '  模型.层.注意力.权重              f32       12 B',
+    expect(at(72)).toEqual([
+      '  name                                   type      size  note',
+      '  model.layers….self_attn.q_proj.weight  bf16  1.00 MiB  in another file',
+      '  模型.层.注意力.权重                    f32       12 B',
     ])
     expect(at(48)).toEqual([
       '  name                                      size',
-      '  model.layers.0.sel…ttn.q_proj.weight  1.00 MiB',
+      '  model.layers…self_attn.q_proj.weight  1.00 MiB',
       '  模型.层.注意力.权重                       12 B',
     ])
     expect(at(30)).toEqual([
       '  name                    size',
-      '  model.lay…j.weight  1.00 MiB',
-      '  模型.层.…力.权重        12 B',
+      '  model.…proj.weight  1.00 MiB',
+      '  模型.…注意力.权重       12 B',
     ])
   })
 

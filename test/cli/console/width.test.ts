@@ -19,7 +19,7 @@ test.each([
 
 test('text is cut between characters, at the end or in the middle', () => {
   expect([shorten('abc', 3), shorten('abcd', 3), shorten('🦙🦙🦙🦙', 3)]).toEqual(['abc', 'ab…', '🦙…'])
-  expect(shortenMiddle('model.layers.0.weight', 11)).toBe('model…eight')
+  expect(shortenMiddle('model.layers.0.weight', 11)).toBe('mode…weight')
   expect(shortenMiddle('模型模型模型', 6)).toBe('模…型')
 })
 
