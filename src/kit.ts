@@ -63,6 +63,7 @@ export {
   ThreadPool,
   type WorkerPool,
 } from './threads/index.js'
+export { releaseSharedWindow, takeSharedWindow } from './threads/shared-window.js'
 export { openWebPool, type WebPoolOptions } from './threads/web/pool.js'
 export * from './tokenize/index.js'
 export { castLoss, castTensor } from './transforms/cast.js'

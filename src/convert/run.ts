@@ -23,7 +23,7 @@ export interface RunOptions extends WriteLayoutOptions {
 
 /** Throws `write/loss-refused` when the plan loses more than is allowed, naming the first few things that would be lost. */
 export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
-  if (!isWorse(plan.loss, allowed) || !isWorse(plan.loss, 'form')) return
+  if (!isWorse(plan.unrequestedLoss, allowed) || !isWorse(plan.unrequestedLoss, 'form')) return
   const lost = plan.actions.filter(
     (action) => !action.requested && isWorse(action.loss, isWorse(allowed, 'form') ? allowed : 'form'),
   )
@@ -31,7 +31,7 @@ export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
     .slice(0, 3)
     .map((action) => `${action.subject} ${JSON.stringify(action.name)}: ${action.reason ?? action.action}`)
   const more = lost.length > 3 ? ` and ${lost.length - 3} more` : ''
-  const message = `${plan.loss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.loss, lost)}`
+  const message = `${plan.unrequestedLoss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.unrequestedLoss, lost)}`
   failWith(writeCodes['loss-refused'], { file: plan.source.file, message })
 }
 
