@@ -28,6 +28,7 @@ room('transforms', ...ground)
 room('stow', ...ground, 'formats', 'transforms')
 const verbs = [...ground, 'formats', 'transforms', 'stow']
 room('inspect', ...verbs)
+room('windows', ...verbs, 'inspect')
 for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect') // digests and previews serve the others
 room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
@@ -51,6 +52,7 @@ room(
   'pack',
   'remote',
   'edit',
+  'windows',
   'all-codes.ts',
 )
 room('node', ...verbs, 'threads/node', 'embed', 'pack', 'remote', 'edit', 'index.ts')
