@@ -35,19 +35,25 @@ export async function* sampleBands(
   const { height, width } = storedMatrix(tensor)
   const total = height * width
   if (total === 0) return
-  const count = total <= wanted ? 1 : Math.max(1, Math.min(bands, height))
-  const share = Math.min(total, Math.max(1, Math.floor(wanted / count)))
-  // Whole rows, unless even one is more than the share.
-  const length = count === 1 && total <= wanted ? total : share >= width ? share - (share % width) : share
+  const isWhole = total <= wanted
+  const share = Math.max(1, Math.floor(wanted / bands))
+  // Whole rows, unless even one is more than the share: then parts of rows.
+  const isByRow = share >= width || height >= bands
+  const count = isWhole ? 1 : isByRow ? Math.min(bands, height) : bands
+  const each = Math.max(1, Math.floor(wanted / count))
+  const length = isWhole ? total : each >= width ? each - (each % width) : each
+  const start = (band: number): number => {
+    if (!isByRow) return Math.floor(((band + 0.5) * total) / count - length / 2)
+    const rows = Math.ceil(length / width)
+    return Math.min(Math.floor(((band + 0.5) * height) / count) - Math.floor(rows / 2), height - rows) * width
+  }
   const spans = openSpans(tensor, signal)
   const window = takeEvenWindow(4 * length)
   try {
     const values = new Float32Array(window.buffer, window.byteOffset, length)
-    const rows = Math.ceil(length / width)
     for (let band = 0; band < count; band++) {
       checkAborted(signal, fileOf(tensor))
-      const middle = Math.floor(((band + 0.5) * height) / count) - Math.floor(rows / 2)
-      const first = Math.max(0, Math.min(middle, height - rows)) * width
+      const first = Math.max(0, start(band))
       await spans.read(first, values)
       yield { first, values }
     }

@@ -54,13 +54,16 @@ export async function previewTensor(
 ): Promise<Pooled> {
   const { stored, isTurned } = storedFor(tensor)
   const matrix = storedMatrix(stored)
-  const bands = Math.min(options.bands ?? 32, isTurned ? width : height)
+  // Every column must be seen, so there are only as many bands as whole rows among the values.
+  const values = Math.max(options.values ?? 1 << 18, matrix.width)
+  const wholeRows = Math.max(1, Math.floor(values / Math.max(1, matrix.width)))
+  const bands = Math.min(options.bands ?? 32, isTurned ? width : height, wholeRows)
   const [rows, columns] = cellCounts(stored, bands, isTurned ? height : width)
   const pool = createPool(matrix.height, matrix.width, rows, columns)
   let read = 0
-  for await (const { first, values } of sampleBands(stored, { ...options, bands: rows })) {
-    read += values.length
-    pool.add(first, values)
+  for await (const band of sampleBands(stored, { ...options, values, bands: rows })) {
+    read += band.values.length
+    pool.add(band.first, band.values)
   }
   const pooled = pool.finish(read < matrix.height * matrix.width)
   return isTurned ? transposedCells(pooled) : pooled

@@ -89,6 +89,12 @@ describe('previewTensor', () => {
     expect(preview.count.every((count) => count === 8)).toBe(true)
   })
 
+  it('sees every column of long rows', async () => {
+    const preview = await previewTensor(sampleTensor('w', 'i8', [9, 5000]), 20, 9, { values: 12_000 })
+    expect(preview).toMatchObject({ rows: 2, columns: 20, isSample: true })
+    expect(preview.count.every((count) => count === 250)).toBe(true)
+  })
+
   it('is complete for a small one', async () => {
     const tensor = sampleTensor('w', 'i8', [20, 64])
     expect(await previewTensor(tensor, 16, 20)).toEqual(await poolTensor(tensor, 16, 20))
