@@ -9,7 +9,7 @@ import { copyBits, openSpans, requireValues, type Spans } from './spans.js'
 /** Ends are exclusive. */
 export type Interval = readonly [start: number, end: number]
 
-export interface WindowOptions extends ViewOptions {
+export interface TensorWindowOptions extends ViewOptions {
   /** Default: all. */
   readonly rows?: Interval | undefined
   readonly columns?: Interval | undefined
@@ -32,7 +32,7 @@ const readThrough = 1 << 17
 /** `out` is filled and returned when it is given; it may be longer than needed. */
 export async function readWindow(
   tensor: Tensor,
-  options: WindowOptions = {},
+  options: TensorWindowOptions = {},
   out?: Float32Array,
 ): Promise<TensorWindow> {
   const { type } = requireValues(tensor)

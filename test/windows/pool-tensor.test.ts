@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnMajor, poolTensor, previewTensor, readWindow, type Tensor } from '../../src/index.js'
+import { columnMajor, poolTensor, previewTensor, readWindow, type Tensor } from '../../src/kit.js'
 import { sampleTensor } from '../support/sample-model.js'
 
 fc.configureGlobal({ seed: 13 })

@@ -1,6 +1,6 @@
 // Codes, scales and offsets must give the values that decoding gives.
 import { describe, expect, it } from 'vitest'
-import { dtypes, hasCodes, quantizeTensor, readCodes, readWindow, type Tensor } from '../../src/index.js'
+import { dtypes, hasCodes, quantizeTensor, readCodes, readWindow, type Tensor } from '../../src/kit.js'
 import { bytesPayload, readPayload } from '../../src/model/index.js'
 import { noise } from '../support/numbers.js'
 import { sampleTensor } from '../support/sample-model.js'

@@ -11,7 +11,7 @@ import {
   readWindow,
   TareError,
   type Tensor,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { whereBitsDiffer } from '../support/numbers.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 

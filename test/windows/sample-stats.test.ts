@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytesPayload, dtypeById, quantileShares, sampleStats, type Tensor, tensorStats } from '../../src/index.js'
+import { bytesPayload, dtypeById, quantileShares, sampleStats, type Tensor, tensorStats } from '../../src/kit.js'
 import { noise } from '../support/numbers.js'
 import { sampleTensor } from '../support/sample-model.js'
 

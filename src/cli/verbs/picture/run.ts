@@ -18,7 +18,7 @@ import {
   tensorStats,
   usageCodes,
   writeLayout,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
