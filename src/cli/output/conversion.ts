@@ -8,7 +8,7 @@ import {
   type PlanAction,
   runConversion,
   TareError,
-} from '../../node.js'
+} from '../../kit-node.js'
 import type { Colors, Console } from '../console/console.js'
 import { escapeName, escapeText } from '../console/escape.js'
 import { formatInteger, formatSize, plural } from '../console/format-values.js'
@@ -93,7 +93,7 @@ export async function reportWritten(
 /** The whole plan: a row for everything that is not simply copied, and the resulting files. */
 function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.loss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.unrequestedLoss, color)}`
   const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,
