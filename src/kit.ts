@@ -50,6 +50,7 @@ export { type ModelStatsOptions, statsOfTensors } from './inspect/model-stats.js
 export * from './inspect/quality.js'
 export * from './inspect/show.js'
 export * from './inspect/stats.js'
+export { type ModelSummary, summarizeModel } from './inspect/summary.js'
 export * from './model/index.js'
 export * from './pack/index.js'
 export * from './picture/index.js'
