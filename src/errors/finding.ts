@@ -1,6 +1,7 @@
 // A finding is one thing that a parser or verifier noticed: which rule, how bad, and exactly where. An error carries one; a report takes
 // those of a parser.
 
+/** How bad a finding is. Only errors make a file invalid. */
 export type Severity = 'error' | 'warning' | 'note'
 
 /** One row of a code table: a stable code, its default severity and a text for docs/codes.md. */

@@ -31,6 +31,7 @@ export interface InspectedTensor {
   readonly extra?: JsonValue
 }
 
+/** What a model contains, as plain JSON. */
 export interface Inspection {
   readonly file: string
   readonly format: string

@@ -34,6 +34,7 @@ export interface VerifyOptions {
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 
+/** The verdict on a file, and what it is based on. */
 export interface VerifyResult {
   readonly file: string
   readonly format: string | null
