@@ -90,6 +90,7 @@ function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
     metadata: entries.slice(0, limit).map(([key]) => key),
     parts: parts.slice(0, limit).map(({ kind, name }) => name ?? kind),
     tensors: tensors.slice(0, limit).map(({ stored, name }) => stored ?? name ?? ''),
+    counts: { metadata: entries.length, parts: parts.length, tensors: tensors.length },
   }
   return [{ kind: 'stowage', sharing: 'shared', value }]
 }
