@@ -6,6 +6,7 @@ import { closeModel, isWritable, type Model, type Tensor } from '../model/index.
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../writing/write-layout.js'
 import { type Conversion, isWorse, type Loss, type Plan, type PlanAction } from './plan.js'
 
+/** How a conversion is carried out. */
 export interface RunOptions extends WriteLayoutOptions {
   /** The worst loss that may happen without having been asked for: changes of form are always fine. */
   readonly allowLoss?: Loss | undefined

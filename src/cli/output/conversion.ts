@@ -12,7 +12,7 @@ import {
 import type { Colors, Console } from '../console/console.js'
 import { escapeName, escapeText } from '../console/escape.js'
 import { formatInteger, formatSize, plural } from '../console/format-values.js'
-import { formatTable, rightColumn } from '../console/table.js'
+import { formatTable, nameColumn, rightColumn } from '../console/table.js'
 import type { Context } from '../context.js'
 import type { OptionsOf } from '../flags/flag.js'
 import type { allowLoss } from '../flags/shared.js'
@@ -105,13 +105,13 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   ])
   const columns = [
     { title: 'what', paint: color.dim },
-    { title: 'name' },
+    nameColumn,
     { title: 'action' },
-    { title: 'change' },
+    { title: 'change', cut: 'middle' as const },
     { title: 'loss', paint: (text: string) => paintLoss(text.trimEnd(), color) },
-    { title: 'reason', paint: color.dim },
+    { title: 'reason', paint: color.dim, cut: 'end' as const, spare: 1 },
   ]
-  yield* formatTable(columns, rows.slice(0, console.maxRows), { head: color.underline })
+  yield* formatTable(columns, rows.slice(0, console.maxRows), console.look)
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
   yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`
