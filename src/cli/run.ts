@@ -136,6 +136,7 @@ function buildVerb(program: Command, verb: Verb, act: Act): Command {
     .description(verb.description ?? verb.summary)
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', `\nExamples:\n${verb.examples.map(([line, what]) => `  ${line}\n      ${what}`).join('\n')}`)
+    .addHelpText('after', `\nExit status:\n${statusLines(verb).join('\n')}`)
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
   // A verb may give a common flag a further meaning; its own flags are listed first.
@@ -153,6 +154,13 @@ function buildVerb(program: Command, verb: Verb, act: Act): Command {
   })
   return command
 }
+
+/** What the exit status of a verb tells. */
+export const statusLines = ({ no }: Verb): string[] => [
+  '  0  fine, or the answer is yes',
+  `  1  the answer is no: ${no}`,
+  '  2  it could not be run: wrong usage, a missing or unreadable input, the network, an output that cannot be written',
+]
 
 /** How help lists a flag: `-o, --output <file>`. A flag and its negation are two entries. */
 export function flagTerms(name: string, { short, value, description, negated }: Flag): [term: string, about: string][] {

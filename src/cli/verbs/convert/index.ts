@@ -94,6 +94,7 @@ export const convert = defineVerb({
     threads,
   },
   formatOptions: 'write',
+  no: 'something would be lost that --allow-loss does not allow, or the input is damaged',
   examples: [
     ['tare convert model.safetensors -o model.gguf --cast F16', 'into another container, in half precision'],
     [

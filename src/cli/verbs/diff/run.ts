@@ -11,9 +11,11 @@ export default async function diff(context: Context, inputs: readonly string[], 
   const [first, second, ...more] = inputs
   if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
   checkStdin(inputs)
-  return forEachModel(context, [first], async (a, _, sourceA) => {
+  let isFirstOpen = false
+  const status = await forEachModel(context, [first], async (a, _, sourceA) => {
+    isFirstOpen = true
     let failure: unknown
-    const status = await forEachModel(context, [second], async (b, _, sourceB) => {
+    const compared = await forEachModel(context, [second], async (b, _, sourceB) => {
       try {
         const sides = [
           { model: a, input: first, source: sourceA },
@@ -27,8 +29,12 @@ export default async function diff(context: Context, inputs: readonly string[], 
       }
     })
     if (failure !== undefined) throw failure
-    return status
+    return compared
   })
+  if (isFirstOpen) return status
+  // The first cannot be compared with anything; whether the second opens still counts for the status.
+  const ofSecond = await forEachModel(context, [second], async () => 0)
+  return ofSecond > status ? ofSecond : status
 }
 
 /** Whether it was this model that could not be read, so that the report names the right input. */

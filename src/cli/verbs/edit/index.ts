@@ -29,6 +29,7 @@ export const edit = defineVerb({
     allowDamage,
     overwrite: { negated: 'with -o: fail when the output is there already' },
   },
+  no: 'the format cannot hold the change, or the input is damaged',
   examples: [
     ['tare edit model.gguf --set general.name="My model"', 'a metadata entry; says whether in place or rewritten'],
     ['tare edit model.safetensors --rename-tensor lm_head.weight=head.weight --dry-run', 'what it would take'],

@@ -17,6 +17,7 @@ export const hash = defineVerb({
     allowDamage,
     threads,
   },
+  no: 'a digest differs from --check, or the input is damaged',
   examples: [
     ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
     ['tare hash --check model.hash model.gguf', 'see which tensors differ from them; exit status 1 if any does'],

@@ -19,6 +19,7 @@ export const inspect = defineVerb({
     },
     stats: { description: 'read the values too and add minimum, maximum, mean and deviation' },
   },
+  no: 'the input is damaged or of no known format; with --stats also when values do not have their checksums',
   examples: [
     ['tare inspect model.safetensors', 'what it is, its metadata and a table of its tensors'],
     ['tare inspect --tree --limit 40 model.gguf', 'the same by layer, with sizes added up'],

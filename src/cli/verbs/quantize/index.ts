@@ -26,6 +26,7 @@ export const quantize = defineVerb({
     threads,
   },
   formatOptions: 'write',
+  no: 'nothing was quantized, something would be lost, or the input is damaged',
   examples: [
     [
       'tare quantize model.safetensors -o model.mcf --method k4 --report',

@@ -13,6 +13,7 @@ export const stats = defineVerb({
     exact: { description: 'the exact median, for which the values are read again' },
     threads,
   },
+  no: 'the input is damaged',
   examples: [['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram']],
 })
 

@@ -25,6 +25,7 @@ export const verify = defineVerb({
     threads,
   },
   formatOptions: 'check',
+  no: 'there are errors, or with --strict warnings',
   examples: [
     ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
     ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
