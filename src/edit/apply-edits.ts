@@ -1,6 +1,6 @@
 // Applies edits to a model and lists the changes. Entries keep their place and type.
 import { parseAs } from '../convert/stages/typed-value.js'
-import { failWith, usageCodes } from '../errors/index.js'
+import { didYouMean, failWith, usageCodes } from '../errors/index.js'
 import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
 import { renameTensor } from '../transforms/select.js'
 import { editCodes } from './codes.js'
@@ -49,8 +49,10 @@ function editMetadata(
       const message = `${JSON.stringify(key)} is to be set and unset`
       failWith(usageCodes.option, { file, path: key, message })
     }
-    if (!metadata.delete(key))
-      failWith(editCodes['no-such-key'], { file, path: key, message: 'there is no such entry' })
+    if (!metadata.delete(key)) {
+      const message = `there is no such entry${didYouMean(key, source.keys())}`
+      failWith(editCodes['no-such-key'], { file, path: key, message })
+    }
     changes.push({ action: 'unset', name: key })
   }
   for (const [key, value] of set) {
@@ -74,8 +76,10 @@ function renameTensors(
   if (renames.size === 0) return source
   const names = new Set(source.map(({ name }) => name))
   for (const [from, to] of renames) {
-    if (!names.has(from))
-      failWith(usageCodes['no-such-tensor'], { file, path: from, message: 'there is no tensor of this name' })
+    if (!names.has(from)) {
+      const message = `there is no tensor of this name${didYouMean(from, names)}`
+      failWith(usageCodes['no-such-tensor'], { file, path: from, message })
+    }
     changes.push({ action: 'rename', name: from, to })
   }
   return source.map((tensor) => renameTensor(tensor, renames.get(tensor.name) ?? tensor.name))

@@ -3,6 +3,7 @@ import { type ByteSource, decodeLossy, type ExtentRecorder, withHead } from '../
 import {
   type Code,
   collectingReport,
+  didYouMean,
   type Finding,
   failWith,
   openCodes,
@@ -95,11 +96,9 @@ export function formatForOutput(name: string): Format | undefined {
 }
 
 export function requireFormat(id: string): Format {
-  const known = formats.map((format) => format.id).join(', ')
-  return (
-    formatById(id) ??
-    failWith(openCodes['unknown-format-id'], { file: id, message: `there is no format "${id}"; known are ${known}` })
-  )
+  const known = formats.map((format) => format.id)
+  const message = `there is no format "${id}"; known are ${known.join(', ')}${didYouMean(id, known)}`
+  return formatById(id) ?? failWith(openCodes['unknown-format-id'], { file: id, message })
 }
 
 /** Content decides; the name helps only where the content leaves it open, and never against it. */

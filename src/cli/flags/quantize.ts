@@ -11,6 +11,7 @@ export const quantizeFlags = defineFlags({
     repeat: true,
     parse: parseAssignment,
   },
+  requantize: { description: 'also quantize what is quantized already, from the values of its codes' },
   referenceExact: { description: "the reference quantizer's bytes instead of the least error" },
   allCodes: { description: 'use the most negative code and scales of either sign too: less error' },
   activations: { description: 'int8 and int4 with a zero point, for values that are not centred' },
@@ -23,11 +24,12 @@ export function quantizeSettings(
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
 ): QuantizeSettings {
-  const { tensorMethod, referenceExact, allCodes, activations, clip, dryRun } = options
+  const { tensorMethod, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')
   return {
     method,
     tensorMethod,
+    requantize,
     clip,
     mode: referenceExact ? 'reference' : 'search',
     codes: allCodes ? 'all' : 'symmetric',

@@ -1,6 +1,6 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
-import { dtypeById } from '../../dtypes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { dtypeById, dtypes } from '../../dtypes/index.js'
+import { didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Model, Tensor } from '../../model/index.js'
 import { formatDims } from '../../model/model.js'
 import { castTensor } from '../../transforms/cast.js'
@@ -18,11 +18,8 @@ export interface ExtractOptions {
 export function findTensor(model: Model, name: string): Tensor {
   const found = model.tensors.find((tensor) => tensor.name === name)
   if (found) return found
-  const close = model.tensors.filter((tensor) => tensor.name.includes(name)).slice(0, 3)
-  const hint =
-    close.length > 0
-      ? `; similar: ${close.map((tensor) => JSON.stringify(tensor.name)).join(', ')}`
-      : '; see `tare inspect`'
+  const names = model.tensors.map((tensor) => tensor.name)
+  const hint = didYouMean(name, names) || '; `tare inspect` lists the names'
   return failWith(usageCodes['no-such-tensor'], {
     file: model.files[0]?.name ?? '',
     path: name,
@@ -44,7 +41,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
     if (!dtype?.codec)
       return failWith(usageCodes.option, {
         file: '--as',
-        message: `there is no element type "${options.as}" to decode to`,
+        message: `there is no element type "${options.as}" to decode to${didYouMean(options.as, dtypes.keys())}`,
       })
     tensor = castTensor(tensor, dtype)
   }

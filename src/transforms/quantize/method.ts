@@ -3,7 +3,7 @@
 import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
 import { methodOf, methods } from '../../dtypes/mcf/types.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { didYouMean, failWith, usageCodes } from '../../errors/index.js'
 
 export interface BlockMethod {
   readonly id: string
@@ -45,7 +45,7 @@ export function requireMethod(name: string): Method | BlockMethod {
   const names = [...methods.map((each) => each.id), ...blockMethods.keys()].map((each) => each.replace(/^.*\./, ''))
   return failWith(usageCodes.option, {
     file: 'quantize',
-    message: `there is no method "${name}"; there are ${names.join(', ')}`,
+    message: `there is no method "${name}", only ${names.join(', ')}${didYouMean(name, names)}`,
   })
 }
 

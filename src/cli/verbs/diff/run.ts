@@ -1,4 +1,4 @@
-import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
+import { type ByteSource, didYouMean, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
@@ -65,7 +65,7 @@ async function compare(context: Context, a: Side, b: Side, options: DiffOptions)
   if (tensors && Object.values(found.summary.tensors).every((count) => count === 0))
     failWith(usageCodes.option, {
       file: '--tensors',
-      message: `no tensor of either model matches ${tensors.join(' ')}`,
+      message: `no tensor of either model matches ${tensors.join(' ')}${hintFor(tensors, [a.model, b.model])}`,
     })
   const difference = { ...found, file: a.input, other: { ...found.other, file: b.input }, ...damageJson(damage) }
   if (context.json) await console.json(difference)
@@ -73,3 +73,6 @@ async function compare(context: Context, a: Side, b: Side, options: DiffOptions)
   else await console.print(describeDifference(difference, [a.model, b.model], console, limit))
   return difference.equal && damage.length === 0 ? 0 : 1
 }
+
+const hintFor = ([pattern = '']: readonly string[], models: readonly Model[]): string =>
+  didYouMean(pattern, new Set(models.flatMap((model) => model.tensors.map(({ name }) => name))))

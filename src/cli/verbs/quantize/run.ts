@@ -3,12 +3,14 @@ import {
   checkLoss,
   closeModel,
   defaultMethod,
+  failWith,
   type Model,
   type ModelQuality,
   modelQuality,
   openInput,
   openModel,
   planQuantization,
+  writeCodes,
 } from '../../../node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
@@ -18,7 +20,8 @@ import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
 import type { Status } from '../../status.js'
 import type { QuantizeOptions } from './index.js'
-import { printQuantization } from './text.js'
+import { summarize } from './summary.js'
+import { describeNothing, printChoices, printQuantization } from './text.js'
 
 export default async function quantize(
   context: Context,
@@ -38,6 +41,10 @@ export default async function quantize(
     })
     const { plan, choices } = planned
     checkLoss(plan)
+    const summary = summarize(planned)
+    if (summary.quantized === 0 && options.dryRun && !context.json) await printChoices(console, choices)
+    if (summary.quantized === 0)
+      failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)
     if (!options.dryRun)
       await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
@@ -52,11 +59,14 @@ export default async function quantize(
         size: plan.size,
         files: written,
         choices,
+        summary,
+        dryRun: options.dryRun === true,
         ...(plan.notes.length > 0 && { notes: plan.notes }),
         ...(quality && { quality }),
         ...damageJson(damage),
       })
-    else await printQuantization(console, planned, written[0]!.name, quality)
+    else
+      await printQuantization(console, planned, summary, { output: written[0]!.name, quality, dryRun: options.dryRun })
     return 0
   })
 }
