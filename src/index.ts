@@ -36,6 +36,7 @@ export {
 } from './convert/receipt.js'
 export * from './convert/repair/repair.js'
 export * from './convert/run.js'
+export { type Setting, settableTypes, settingOf } from './convert/stages/typed-value.js'
 export * from './diff/index.js'
 export * from './digest/index.js'
 export {

@@ -29,6 +29,8 @@ export interface PlanAction {
   readonly reason?: string
   readonly from?: string
   readonly to?: string
+  /** The type of a metadata entry that is set, where it is not text. */
+  readonly type?: string
 }
 
 const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']

@@ -1,6 +1,6 @@
 // Arguments and flags that several verbs take, with the same words.
 import { defineFlag, defineFlags } from './flag.js'
-import { parseHeader, parsePositive } from './parse-values.js'
+import { parseAssignment, parseHeader, parsePositive } from './parse-values.js'
 
 /** Every verb takes these; help lists them after its own. */
 export const commonFlags = defineFlags({
@@ -49,6 +49,13 @@ export const to = defineFlag({
 })
 export const dryRun = defineFlag({ description: 'show the plan and write nothing' })
 export const overwrite = defineFlag({ negated: 'fail when the output is there already' })
+export const set = defineFlag({
+  value: '<key=value>',
+  description:
+    'set a metadata entry, with a type as key:u32=4 or key:[u32]=1,2,3 (u8 to u64, i8 to i64, f32, f64, bool, str); without one an entry keeps its type, and a new one is text',
+  repeat: true,
+  parse: parseAssignment,
+})
 export const unset = defineFlag({ value: '<key>', description: 'remove a metadata entry', repeat: true })
 export const allowLoss = (description: string) =>
   defineFlag({ value: '[level]', description, choices: ['none', 'precision', 'all'], bare: 'all' })

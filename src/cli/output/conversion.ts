@@ -153,8 +153,12 @@ const isWorthARow = ({ action, reason }: PlanAction): boolean => action !== 'cop
 /** Changes that share a line with all others from and to the same types. */
 const isGrouped = ({ action }: PlanAction): boolean => ['cast', 'reorder', 'quantize', 'dequantize'].includes(action)
 
-function detailOf({ from, to, action }: PlanAction): string {
-  if (action === 'set') return to === undefined ? '' : `= ${escapeText(JSON.stringify(to))}`
+/** The value that an entry is set to: text in quotes, anything else with its type. */
+export const shownValue = (value: string, type: string | undefined): string =>
+  type === undefined ? escapeText(JSON.stringify(value)) : `${escapeText(value)} (${type})`
+
+function detailOf({ from, to, action, type }: PlanAction): string {
+  if (action === 'set') return to === undefined ? '' : `= ${shownValue(to, type)}`
   return from === undefined && to === undefined ? '' : `${escapeName(from ?? '')} → ${escapeName(to ?? '')}`.trim()
 }
 

@@ -46,7 +46,7 @@ test('without slack it writes the file anew and says so', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ how: 'rewritten', format: 'safetensors', output: path, dryRun: false })
   expect(await digests(path)).toEqual(before)
   const again = await tare('edit', path, '--set', 'notes=x', '--header-slack', '2K', '--rewrite')
-  expect(again.stderr).toContain('written anew')
+  expect(again.stderr).toContain('rewritten')
   expect(JSON.parse((await tare('edit', '--json', path, '--unset', 'notes')).stdout).how).not.toBe('rewritten')
   expect((await tare('verify', path)).status).toBe(0)
 })

@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { parseAssignment, parsePositive, parseSize } from '../../flags/parse-values.js'
+import { parsePositive, parseSize } from '../../flags/parse-values.js'
 import { quantizeFlags } from '../../flags/quantize.js'
 import {
   allowDamage,
@@ -9,6 +9,7 @@ import {
   overwrite,
   selectParts,
   selectTensors,
+  set,
   threads,
   to,
   unset,
@@ -54,12 +55,7 @@ export const convert = defineVerb({
       description: 'with --merge: whose tensor, metadata entry or part counts where two differ, first or last',
       choices: ['first', 'last'],
     },
-    set: {
-      value: '<key=value>',
-      description: 'set a metadata entry; one that is there keeps its type',
-      repeat: true,
-      parse: parseAssignment,
-    },
+    set,
     unset,
     vocab: { value: '<file>', description: 'put in this vocabulary: a text file with one token per line' },
     stats: {

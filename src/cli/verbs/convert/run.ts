@@ -13,6 +13,7 @@ import {
   parseVocabularyText,
   planConversion,
   readNameMap,
+  settingOf,
   TareError,
 } from '../../../node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
@@ -70,10 +71,11 @@ export default async function convert(
 }
 
 async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
-  const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = options
+  const { only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic } = options
   const { keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
-    ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
+    ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
+    set: options.set?.map(([key, value]) => settingOf(key, value)),
     ...{ keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
     ...(options.quantize !== undefined && {
@@ -96,7 +98,7 @@ async function joinModels(
 ): Promise<Merged> {
   if (others.length === 0) return { model: main, actions: [] }
   const { prefer, only, exclude, without, stow, set = [], unset = [] } = options
-  const settled = [...unset, ...set.map(([key]) => key)]
+  const settled = [...unset, ...set.map(([key, value]) => settingOf(key, value)[0])]
   const models = [main, ...others.map((other) => other.model)] as const
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
 }

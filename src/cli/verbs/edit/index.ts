@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseAssignment, parseSize } from '../../flags/parse-values.js'
-import { allowDamage, input, output, unset } from '../../flags/shared.js'
+import { allowDamage, input, output, set, unset } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const edit = defineVerb({
@@ -10,7 +10,7 @@ export const edit = defineVerb({
     'Entries keep the type that they have. Says whether the file was changed in place or rewritten; either way the old file or the new one is there, whatever happens.',
   arguments: [input],
   flags: {
-    set: { value: '<key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
+    set,
     unset,
     renameTensor: {
       value: '<old=new>',

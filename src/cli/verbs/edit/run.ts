@@ -13,6 +13,7 @@ import {
   planEdit,
   recoverEdit,
   runConversion,
+  settingOf,
   TareError,
 } from '../../../node.js'
 import { escapeName } from '../../console/escape.js'
@@ -28,7 +29,8 @@ import { describeEdit, type Outcome } from './text.js'
 export default async function edit(context: Context, inputs: readonly string[], options: EditOptions): Promise<Status> {
   const [input] = inputs as readonly [string]
   const { console, signal } = context
-  const { set, unset, renameTensor: rename, output, dryRun = false } = options
+  const { unset, renameTensor: rename, output, dryRun = false } = options
+  const set = options.set?.map(([key, value]) => settingOf(key, value))
   const hasRecovered = await recover(context, input)
   if (!set && !unset && !rename) {
     if (hasRecovered) return 0

@@ -1,6 +1,17 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { quantizeFlags } from '../../flags/quantize.js'
-import { allowDamage, input, output, overwrite, selectParts, selectTensors, threads, to } from '../../flags/shared.js'
+import {
+  allowDamage,
+  input,
+  output,
+  overwrite,
+  selectParts,
+  selectTensors,
+  set,
+  threads,
+  to,
+  unset,
+} from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const quantize = defineVerb({
@@ -18,6 +29,8 @@ export const quantize = defineVerb({
     },
     ...quantizeFlags,
     ...selectTensors,
+    set,
+    unset,
     ...selectParts,
     report: { description: 'read the result back and print its error per tensor' },
     dryRun: { description: 'show methods and sizes, and write nothing' },

@@ -10,6 +10,7 @@ import {
   openInput,
   openModel,
   planQuantization,
+  settingOf,
   writeCodes,
 } from '../../../node.js'
 import type { Context } from '../../context.js'
@@ -34,10 +35,11 @@ export default async function quantize(
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = defaultMethod(target), only, exclude, files, without, overwrite } = options
+    const { method = defaultMethod(target), only, exclude, unset, files, without, overwrite } = options
+    const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, options, console.progress.update),
-      ...{ name: basename(output), only, exclude, files, without, extra, signal, pool },
+      ...{ name: basename(output), only, exclude, set, unset, files, without, extra, signal, pool },
     })
     const { plan, choices } = planned
     checkLoss(plan)
