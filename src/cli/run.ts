@@ -32,6 +32,8 @@ export async function execute(
   signal: AbortSignal,
 ): Promise<Status> {
   const { verb, formatFlags } = await findVerb(args)
+  // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
+  const words = args[0] === 'help' && args.length > 1 && !verb ? args.slice(1) : args
   let status: Status = 0
   const table = verbs.map((each) => (each.name === verb?.name ? verb : each))
   const program = buildProgram(version, table, console, async (words, options) => {
@@ -55,9 +57,9 @@ export async function execute(
     status = await act(context, words, options)
   })
   try {
-    if (!verb && args.some((arg) => arg === '--version' || arg === '-V'))
+    if (!verb && args.some((arg) => ['--version', '-V', '-v'].includes(arg)))
       await (await loadFormatFacts()).printVersions(console, version)
-    else await program.parseAsync(withBareValues(args, { ...verb?.flags, ...commonFlags }), { from: 'user' })
+    else await program.parseAsync(withBareValues(words, { ...verb?.flags, ...commonFlags }), { from: 'user' })
   } catch (error) {
     status = statusOfFailure(error, console)
   }
@@ -111,7 +113,7 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
       'Opens the containers that model weights travel in: shows, checks, hashes and converts them.\n\n' +
         'An INPUT is a path, a directory that holds one model, an http address, or - for standard input.',
     )
-    .option('-V, --version', 'print the version; with --verbose also what it runs on')
+    .option('-v, --version', 'print the version; with --verbose also what it runs on')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [verb]', 'the same as tare VERB --help')
     .configureHelp({ subcommandTerm: (verb) => verb.name() })

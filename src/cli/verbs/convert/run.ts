@@ -29,7 +29,7 @@ import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ConvertOptions } from './index.js'
-import { inNewDirectory, isDirectory, type Place, placeFor } from './place.js'
+import { isDirectory, type Place, placeFor } from './place.js'
 
 export default async function convert(
   context: Context,
@@ -125,7 +125,7 @@ async function carryOut(
   input: string,
   inputs: readonly ByteSource[],
   conversion: Conversion,
-  { directory, isFolder, inDirectory, pathOf }: Place,
+  { directory, isFolder, pathOf }: Place,
   { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
@@ -134,8 +134,7 @@ async function carryOut(
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
-  const write = () => writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
-  const files = await (inDirectory ? inNewDirectory(directory, write) : write())
+  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
