@@ -118,13 +118,17 @@ async function findFolder(path: string, formats: readonly DirectoryFormat[]): Pr
 
 const nameOf = (directory: string): string => basename(resolve(directory))
 
-async function listFiles(directory: string): Promise<string[]> {
+export async function listFiles(directory: string): Promise<string[]> {
   const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))
   return entries
     .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort()
 }
+
+/** Whether the answers of all formats are about one model, in one form or in several. */
+export const isOneModel = (answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): boolean =>
+  answers.size === 1 || preferred(answers, formats).length > 0
 
 /** The same model in several forms; empty if one of the answers may be another model. */
 function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {

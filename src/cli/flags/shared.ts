@@ -31,6 +31,10 @@ export const tensors = defineFlag({
   description: 'only tensors whose name matches, such as "blk.*.weight"',
   repeat: true,
 })
+export const recursive = defineFlag({
+  short: 'r',
+  description: 'every model below the directories that are given',
+})
 export const threads = defineFlag({
   value: '<n>',
   description: 'how many cores large work may use (all of them)',

@@ -25,7 +25,9 @@ const isFile = async (path: string): Promise<boolean> => (await stat(path).catch
 /** Makes the directory when it is not there, and removes it again when the work fails or is interrupted. */
 async function inNewDirectory<T>({ console, json }: Context, directory: string, work: () => Promise<T>): Promise<T> {
   const made = await mkdir(directory, { recursive: true }).catch((error: Error) => {
-    throw new OutputError(findingOf(ioCodes.failed, { file: directory, message: error.message }))
+    throw new OutputError(
+      findingOf(ioCodes.failed, { file: directory, message: `the directory cannot be made: ${error.message}` }),
+    )
   })
   const remove = (): void => removeEmpty(resolve(directory), made && resolve(made))
   const forget = onEarlyExit(remove)

@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { allowDamage, inputs, threads } from '../../flags/shared.js'
+import { allowDamage, inputs, recursive, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const hash = defineVerb({
@@ -7,6 +7,7 @@ export const hash = defineVerb({
   summary: 'digest of each tensor and a fingerprint that does not depend on the container',
   arguments: [inputs],
   flags: {
+    recursive,
     algorithm: {
       value: '<name>',
       description: 'blake3 (default), sha256 or crc32',

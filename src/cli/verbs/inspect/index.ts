@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseCount } from '../../flags/parse-values.js'
-import { inputs, tensors } from '../../flags/shared.js'
+import { inputs, recursive, tensors } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const inspect = defineVerb({
@@ -8,6 +8,7 @@ export const inspect = defineVerb({
   summary: 'show what is inside: header, metadata, parts and tensors',
   arguments: [inputs],
   flags: {
+    recursive,
     tensors,
     tree: { description: 'group tensors by the parts of their names, with subtotals' },
     metadata: { description: 'metadata only' },

@@ -2,6 +2,7 @@ import { inspectHead, inspectTensor, type Model, type Tensor } from '../../../no
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
+import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { measureTensors } from '../../input/measure-tensors.js'
 import { forEachModel } from '../../input/run-inputs.js'
 import { chooseTensors, type Tensors } from '../../input/tensors.js'
@@ -9,9 +10,14 @@ import type { Status } from '../../status.js'
 import type { InspectOptions } from './index.js'
 import { describeModel, type Row } from './text.js'
 
-export default function inspect(context: Context, inputs: readonly string[], options: InspectOptions): Promise<Status> {
+export default async function inspect(
+  context: Context,
+  inputs: readonly string[],
+  options: InspectOptions,
+): Promise<Status> {
   const { console } = context
-  return forEachModel(context, inputs, async (model, input, source) => {
+  const found = await expandInputs(context, inputs, options)
+  const status = await forEachModel(context, found.inputs, async (model, input, source) => {
     const { parts, ...head } = { ...inspectHead(model), file: input }
     const chosen = options.metadata ? [] : sorted(chooseTensors(model, options.tensors, console), model, options)
     const damage = options.stats ? await warnOfDamage(context, model, chosen) : []
@@ -27,6 +33,7 @@ export default function inspect(context: Context, inputs: readonly string[], opt
     } else await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, options, console))
     return damage.length > 0 ? 1 : 0
   })
+  return worse(status, found.status)
 }
 
 function sorted(chosen: Tensors, { files }: Model, { sort }: InspectOptions): Tensors {

@@ -1,7 +1,7 @@
 import { type Finding, formatById, type VerifyResult } from '../../../node.js'
 import { formatFinding } from '../../console/console.js'
 import { escapeName } from '../../console/escape.js'
-import { formatBytes, plural } from '../../console/format-values.js'
+import { formatBytes, formatInteger, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import type { VerifyOptions } from './index.js'
 
@@ -43,4 +43,19 @@ function describeChecked(
     receipt !== undefined && `against the receipt${source === undefined ? '' : ' and its source'}`,
   ]
   return parts.filter(Boolean).join(', ')
+}
+
+/** The line behind the verdicts of many models. */
+export function describeCounts(
+  { ok, warnings, errors }: Record<VerifyResult['verdict'], number>,
+  total: number,
+): string {
+  const unread = total - ok - warnings - errors
+  const parts = [
+    `${formatInteger(ok)} ok`,
+    warnings > 0 && `${formatInteger(warnings)} with warnings`,
+    errors > 0 && `${formatInteger(errors)} with errors`,
+    unread > 0 && `${formatInteger(unread)} could not be read`,
+  ]
+  return `${plural(total, 'model')}: ${parts.filter(Boolean).join(', ')}`
 }
