@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { verbs } from '../dist/cli/verbs/index.js'
-import { allCodes, formats } from '../dist/index.js'
+import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')

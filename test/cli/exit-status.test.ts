@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { meansCannotRun } from '../../src/cli/status.js'
 import { verbs } from '../../src/cli/verbs/index.js'
-import { allCodes } from '../../src/index.js'
+import { allCodes } from '../../src/kit.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { runCli as tare } from './run-cli.js'
 

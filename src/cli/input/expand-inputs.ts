@@ -1,6 +1,6 @@
 // Directories that stand for several models: all of them with --recursive, and pipelines, which have a folder for each of their models.
 import { stat } from 'node:fs/promises'
-import { findingOf, findModels, ioCodes, isPipeline, isRemote, TareError } from '../../node.js'
+import { findingOf, findModels, ioCodes, isPipeline, isRemote, TareError } from '../../kit-node.js'
 import type { Context } from '../context.js'
 import type { Status } from '../status.js'
 import { reportFailure } from './run-inputs.js'

@@ -1,4 +1,4 @@
-import { didYouMean, type Model, selector } from '../../node.js'
+import { didYouMean, type Model, selector } from '../../kit-node.js'
 import type { Console } from '../console/console.js'
 import { escapeName, escapeText } from '../console/escape.js'
 

@@ -2,7 +2,7 @@
 import { rmdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { findingOf, ioCodes } from '../../node.js'
+import { findingOf, ioCodes } from '../../kit-node.js'
 import { escapeName } from '../console/escape.js'
 import { plural } from '../console/format-values.js'
 import { onEarlyExit } from '../console/process-events.js'

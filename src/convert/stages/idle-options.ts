@@ -1,5 +1,5 @@
 // Wishes that change nothing, most of them mistyped: patterns that match no tensor, entries that are not there, options of another format.
-import { didYouMean } from '../../errors/index.js'
+import { callerWord, didYouMean } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
 import { isQuantized } from '../../transforms/dequantize.js'
 import { globMatcher } from '../../transforms/glob.js'
@@ -15,14 +15,19 @@ export function noteIdleOptions(state: State): State {
   const names = model.tensors.map(({ name }) => name)
   const notes = [
     ...(dedup && !write.sharesPayloads
-      ? [`--dedup changes nothing: ${target.title} stores the bytes of each tensor by themselves`]
+      ? [
+          `${callerWord('--dedup', 'dedup')} changes nothing: ${target.title} stores the bytes of each tensor by themselves`,
+        ]
       : []),
     ...idlePatterns(options, names),
     ...idleRules(options, names),
     ...idleDecoding(options, model),
     ...unset
       .filter((key) => !model.metadata.has(key))
-      .map((key) => `--unset ${key} changes nothing: there is no such entry${didYouMean(key, model.metadata.keys())}`),
+      .map(
+        (key) =>
+          `${callerWord('--unset', 'unset')} ${key} changes nothing: there is no such entry${didYouMean(key, model.metadata.keys())}`,
+      ),
     ...Object.keys(extra)
       .filter((name) => !own.has(name))
       .map((name) => `--${name} changes nothing: ${target.title} has no such option`),
@@ -33,9 +38,13 @@ export function noteIdleOptions(state: State): State {
 function idlePatterns({ only = [], exclude = [], quantize }: ConvertOptions, names: readonly string[]): string[] {
   const methods = quantize?.tensorMethod ?? []
   const given: [flag: string, pattern: string, effect: string][] = [
-    ...only.map((glob): [string, string, string] => ['--only', glob, 'takes nothing']),
-    ...exclude.map((glob): [string, string, string] => ['--exclude', glob, 'changes nothing']),
-    ...methods.map(([glob]): [string, string, string] => ['--tensor-method', glob, 'changes nothing']),
+    ...only.map((glob): [string, string, string] => [callerWord('--only', 'only'), glob, 'takes nothing']),
+    ...exclude.map((glob): [string, string, string] => [callerWord('--exclude', 'exclude'), glob, 'changes nothing']),
+    ...methods.map(([glob]): [string, string, string] => [
+      callerWord('--tensor-method', 'tensorMethod'),
+      glob,
+      'changes nothing',
+    ]),
   ]
   return given
     .filter(([, pattern]) => matchesNone(pattern, names))
@@ -53,7 +62,7 @@ function idleRules({ rename = [], renameMap }: ConvertOptions, names: readonly s
   for (const rule of rename) {
     const renamed = current.map(parseRename(rule))
     if (renamed.every((name, i) => name === current[i]))
-      notes.push(`--rename ${rule} changes nothing: no name of a tensor matches`)
+      notes.push(`${callerWord('--rename', 'rename')} ${rule} changes nothing: no name of a tensor matches`)
     current = renamed
   }
   return notes
@@ -65,7 +74,7 @@ function idleDecoding({ dequantize = [] }: ConvertOptions, { tensors }: Model): 
     .filter((pattern) => matchesNone(pattern, quantized))
     .map(
       (pattern) =>
-        `--dequantize=${pattern} changes nothing: no quantized tensor has such a name${didYouMean(pattern, quantized)}`,
+        `${callerWord('--dequantize=', 'dequantize ')}${pattern} changes nothing: no quantized tensor has such a name${didYouMean(pattern, quantized)}`,
     )
 }
 

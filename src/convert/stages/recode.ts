@@ -1,7 +1,7 @@
 // What changes the numbers of tensors because the caller wants it: codes become values, values become codes, floats other floats. It comes
 // before the target is asked what it can hold, so the target sees tensors as they would be written.
 import { type DType, dtypeById, dtypes, f32 } from '../../dtypes/index.js'
-import { didYouMean, failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { byteCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, runMixed } from '../../threads/index.js'
@@ -49,7 +49,8 @@ export async function recode(state: State): Promise<State> {
 
 function idleMethod(choices: readonly MethodChoice[], { quantize: settings }: ConvertOptions): string[] {
   if (choices.some(({ method }) => method !== undefined)) return []
-  return [`--quantize ${settings?.method} changes nothing; \`tare quantize --dry-run\` says why for each tensor`]
+  const where = callerWord('`tare quantize --dry-run` says', '`choices` say')
+  return [`${callerWord('--quantize', 'quantize')} ${settings?.method} changes nothing; ${where} why for each tensor`]
 }
 
 function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefined): Item {
@@ -187,7 +188,8 @@ function requireDType(id: string): DType {
   if (dtype?.codec) return dtype
   const isMethod = dtypeById(`mcf.${name}`) !== undefined
   const castable = [...dtypes.values()].filter(({ codec }) => codec).map((each) => each.id)
-  const hint = isMethod ? `; for its scales use --quantize ${name}` : didYouMean(name, castable)
+  const quantizeWord = callerWord(`--quantize ${name}`, `quantize: '${name}'`)
+  const hint = isMethod ? `; for its scales use ${quantizeWord}` : didYouMean(name, castable)
   const message = `there is no element type "${id}" to cast to${hint}`
-  return failWith(usageCodes.option, { file: '--cast', message })
+  return failWith(usageCodes.option, { file: callerWord('--cast', 'cast'), message })
 }

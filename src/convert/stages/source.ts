@@ -1,5 +1,5 @@
 // What is taken from the source: the model as it was meant, what the caller adds to it, and which tensors come along under which names.
-import { didYouMean, failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Part } from '../../model/index.js'
 import { restoreStowed } from '../../stow/index.js'
 import { attachState, dropState } from '../../transforms/optimizer-state.js'
@@ -74,9 +74,10 @@ export function select(state: State): State {
     return { original, tensor: undefined, actions }
   })
   if (items.length > 0 && items.every(({ tensor }) => !tensor)) {
-    const path = only.length > 0 ? '--only' : '--exclude'
+    const path = only.length > 0 ? callerWord('--only', 'only') : callerWord('--exclude', 'exclude')
     const names = items.map(({ original }) => original.name)
-    const hint = (only[0] !== undefined && didYouMean(only[0], names)) || '; `tare inspect` lists their names'
+    const lister = callerWord('`tare inspect`', 'inspect()')
+    const hint = (only[0] !== undefined && didYouMean(only[0], names)) || `; ${lister} lists their names`
     const message = `none of the ${items.length} tensors is left${hint}`
     failWith(usageCodes.option, { file: fileOf(state.source), path, message })
   }

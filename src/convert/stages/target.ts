@@ -1,4 +1,5 @@
 // What the target can hold. It is asked before the tensors are looked at, and again when they have their final types.
+
 import { countElements, isPlainFileName } from '../../bytes/index.js'
 import { fileKind, filePart } from '../../content/companions.js'
 import { type Vocabulary, vocabularyKind } from '../../content/vocabulary.js'

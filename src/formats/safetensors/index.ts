@@ -6,7 +6,7 @@ import { maxHeaderLength, prefix, slackOption } from './structs.js'
 
 const published = ['model.safetensors', `model${indexSuffix}`] as const
 
-export const safetensors: Format = {
+export const safetensors: Format<'safetensors', typeof codes> = {
   id: 'safetensors',
   title: 'safetensors',
   extensions: ['.safetensors', indexSuffix],

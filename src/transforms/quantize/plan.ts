@@ -2,6 +2,7 @@
 import { countElements } from '../../bytes/index.js'
 import { bf16, f16, f32, f64 } from '../../dtypes/index.js'
 import type { Domain } from '../../dtypes/mcf/layout.js'
+import { callerWord } from '../../errors/index.js'
 import type { Model, Tensor } from '../../model/index.js'
 import { isQuantized, whyNotDequantized } from '../dequantize.js'
 import { globMatcher } from '../glob.js'
@@ -32,7 +33,7 @@ export interface MethodChoice {
 type Method = ReturnType<typeof requireMethod>
 
 const keepWord = 'keep'
-const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
+const floatIds: ReadonlySet<string> = new Set([f64, f32, f16, bf16].map(({ id }) => id))
 /** A single super-block: smaller tensors save no space worth mentioning. */
 const minElements = 256
 
@@ -96,7 +97,9 @@ function whyNotOfType(tensor: Tensor, method: Method, { everyMatrix, requantize 
   if (!tensor.data) return 'it has no data'
   if (isQuantized(tensor)) {
     if (type.id === method.id) return `already ${type.id}`
-    return requantize ? whyNotDequantized(tensor) : `already ${type.id}: use --requantize`
+    return requantize
+      ? whyNotDequantized(tensor)
+      : `already ${type.id}: use ${callerWord('--requantize', 'requantize')}`
   }
   return floatIds.has(type.id) && !(everyMatrix && type === f64) ? undefined : `${type.id} is not quantized`
 }

@@ -1,7 +1,7 @@
 // Where the output of a conversion goes, and what it is called.
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type Format, formats, type Model } from '../../../node.js'
+import { type Format, formats, type Model } from '../../../kit-node.js'
 import { formatOfOutput, stemOf, unknownOutput } from '../../output/output.js'
 import type { ConvertOptions } from './index.js'
 

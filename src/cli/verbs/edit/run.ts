@@ -15,7 +15,7 @@ import {
   runConversion,
   settingOf,
   TareError,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'

@@ -12,7 +12,7 @@ import {
   planQuantization,
   settingOf,
   writeCodes,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'

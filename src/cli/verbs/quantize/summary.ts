@@ -1,5 +1,5 @@
 // What a quantization does to a model, in numbers.
-import type { MethodChoice, Quantization } from '../../../node.js'
+import type { MethodChoice, Quantization } from '../../../kit-node.js'
 
 export interface Weights {
   readonly bytes: number
