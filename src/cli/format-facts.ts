@@ -17,7 +17,12 @@ export function formatFlags(stage: 'write' | 'check'): Flags {
     }
   const describe = (titles: Map<string, string[]>): string =>
     [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')
-  return Object.fromEntries([...rows].map(([name, { option, titles }]) => [name, toFlag(option, describe(titles))]))
+  return Object.fromEntries(
+    [...rows].map(([name, { option, titles }]) => [
+      name,
+      { ...toFlag(option, describe(titles)), group: 'Options of formats' },
+    ]),
+  )
 }
 
 /** Stands for an optional value that was left out. */

@@ -13,6 +13,7 @@ import {
 import type { Context } from './context.js'
 import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
 import { commonFlags, type threads } from './flags/shared.js'
+import { describeVerb, helpFooter } from './help.js'
 import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
 import type { CallableVerb, Verb } from './verbs/verb.js'
@@ -106,7 +107,11 @@ function statusOfFailure(error: unknown, console: Console): Status {
 /** Gets the words that are no flags, and the values of the flags by the names in their tables. */
 type Act = (words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>
 
+/** Where there is no terminal to be as wide as. */
+const widthInPipes = 80
+
 function buildProgram(version: string, table: readonly Verb[], console: Console, act: Act): Command {
+  const width = console.isTerminal ? console.width : widthInPipes
   const program = new Command('tare')
     .usage('VERB [options] INPUT...')
     .description(
@@ -120,6 +125,8 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
     .commandsGroup('Verbs:')
     .exitOverride()
     .configureOutput({
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
       writeOut: (text) => void console.write(text),
       writeErr: (text) => console.writeError(text),
       outputError: (text, write) =>
@@ -127,18 +134,17 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
         write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
     })
     .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
-  for (const verb of table) program.addCommand(buildVerb(program, verb, act))
+  for (const verb of table) program.addCommand(buildVerb(program, verb, act, width))
   return program
 }
 
-function buildVerb(program: Command, verb: Verb, act: Act): Command {
+function buildVerb(program: Command, verb: Verb, act: Act, width: number): Command {
   const command = new Command(verb.name)
     .copyInheritedSettings(program)
     .summary(verb.summary)
-    .description(verb.description ?? verb.summary)
+    .description(describeVerb(verb))
     .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', `\nExamples:\n${verb.examples.map(([line, what]) => `  ${line}\n      ${what}`).join('\n')}`)
-    .addHelpText('after', `\nExit status:\n${statusLines(verb).join('\n')}`)
+    .addHelpText('after', () => helpFooter(verb, width))
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
   // A verb may give a common flag a further meaning; its own flags are listed first.
@@ -147,6 +153,7 @@ function buildVerb(program: Command, verb: Verb, act: Act): Command {
   for (const [name, flag] of Object.entries(flags))
     for (const [term, about] of flagTerms(name, flag)) {
       const option = buildOption(term, about, flag)
+      if (flag.group !== undefined) option.helpGroup(`${flag.group}:`)
       command.addOption(option)
       attributes.set(name, option.attributeName())
     }
@@ -156,13 +163,6 @@ function buildVerb(program: Command, verb: Verb, act: Act): Command {
   })
   return command
 }
-
-/** What the exit status of a verb tells. */
-export const statusLines = ({ no }: Verb): string[] => [
-  '  0  fine, or the answer is yes',
-  `  1  the answer is no: ${no}`,
-  '  2  it could not be run: wrong usage, a missing or unreadable input, the network, an output that cannot be written',
-]
 
 /** How help lists a flag: `-o, --output <file>`. A flag and its negation are two entries. */
 export function flagTerms(name: string, { short, value, description, negated }: Flag): [term: string, about: string][] {
