@@ -17,10 +17,12 @@ export function formatFlags(stage: 'write' | 'check'): Flags {
     }
   const describe = (titles: Map<string, string[]>): string =>
     [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')
+  const groupOf = (titles: Map<string, string[]>): string =>
+    `For ${[...new Set([...titles.values()].flat())].join(', ')}`
   return Object.fromEntries(
     [...rows].map(([name, { option, titles }]) => [
       name,
-      { ...toFlag(option, describe(titles)), group: 'Options of formats' },
+      { ...toFlag(option, describe(titles)), group: groupOf(titles) },
     ]),
   )
 }

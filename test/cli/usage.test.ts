@@ -35,6 +35,16 @@ describe('help', () => {
   })
 })
 
+test('help of convert is grouped, daily options first', async () => {
+  const { stdout } = await tare('convert', '--help')
+  const headings = stdout.split('\n').filter((line) => /^[A-Z].*:$/.test(line))
+  expect(headings.slice(0, 5)).toEqual(['Arguments:', 'Options:', 'Quantizing:', 'Tensors:', 'Metadata and files:'])
+  expect(headings).toEqual(
+    expect.arrayContaining(['Input:', 'Output:', 'Remote:', 'For AERO, AEROSET:', 'Exit status:']),
+  )
+  expect(stdout).toContain('\n\nAny format to any other, streaming; what would be lost is named first.\n')
+})
+
 describe('wrong usage gives status 2 and says what would be right', () => {
   test.each<[string[], string]>([
     [['inspct', 'x'], 'Did you mean inspect?'],
