@@ -1,6 +1,7 @@
 // From the words on the command line to a verb and an exit status. The parser and all help are made from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { WorkerPool } from '../kit-node.js'
+import { completionScripts, type Shell, shells } from './completion/scripts.js'
 import { Console } from './console/console.js'
 import { escapeLines } from './console/escape.js'
 import {
@@ -32,6 +33,7 @@ export async function execute(
   console: Console,
   signal: AbortSignal,
 ): Promise<Status> {
+  if (args[0] === completeWord) return printCompletions(args.slice(args[1] === '--' ? 2 : 1), console)
   const { verb, formatFlags } = await findVerb(args)
   // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
   const words = args[0] === 'help' && args.length > 1 && !verb ? args.slice(1) : args
@@ -66,6 +68,15 @@ export async function execute(
   }
   console.progress.finish()
   return status
+}
+
+/** Completion scripts call this with the words that are typed so far. Help does not list it. */
+const completeWord = 'complete'
+
+async function printCompletions(words: readonly string[], console: Console): Promise<Status> {
+  const { complete } = await import('./completion/complete.js')
+  await console.print(await complete(words))
+  return 0
 }
 
 /** The verb that is called or asked about. The formats are loaded only where it takes flags from them, or its help speaks of them. */
@@ -134,8 +145,23 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
         write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
     })
     .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
+  program.addCommand(buildCompletion(program, console))
   for (const verb of table) program.addCommand(buildVerb(program, verb, act, width))
   return program
+}
+
+function buildCompletion(program: Command, console: Console): Command {
+  return new Command('completion')
+    .copyInheritedSettings(program)
+    .summary('print the completion script of a shell')
+    .description(
+      'Prints the completion script of a shell. Verbs, options, their values and the names of tensors are completed.',
+    )
+    .helpOption('-h, --help', 'show this help')
+    .helpGroup('Commands:')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText('after', '\nExamples:\n  eval "$(tare completion bash)"\n      in ~/.bashrc; for zsh in ~/.zshrc')
+    .action((shell: Shell) => console.write(completionScripts[shell]))
 }
 
 function buildVerb(program: Command, verb: Verb, act: Act, width: number): Command {
