@@ -5,6 +5,7 @@ import type { Metadata, MetaValue, Model, Tensor } from '../model/index.js'
 import { renameTensor } from '../transforms/select.js'
 import { editCodes } from './codes.js'
 
+/** Changes of metadata and of tensor names. */
 export interface Edits {
   readonly set?: readonly Setting[] | undefined
   readonly unset?: readonly string[] | undefined

@@ -28,6 +28,7 @@ const calls: Readonly<Record<string, (input: string) => string[]>> = {
   stats: (input) => [input],
   show: (input) => [input],
   extract: (input) => [input, 'w', '-o', at('out.npy')],
+  picture: (input) => [input, '-o', at('out.png')],
   convert: (input) => [input, '-o', at('out.gguf')],
   diff: (input) => [input, at('good.safetensors')],
   pack: (input) => [input, '-o', at('out.oinf')],

@@ -65,6 +65,7 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['map', sample, '--depth', '1'],
   ['map', () => at('q8.gguf')],
   ['stats', sample],
+  ['picture', sample, '-o', () => at('x.png')],
   ['show', sample],
   ['extract', sample, 'layers.0.weight', '-o', () => at('w.npy')],
   ['extract', encoder, '--part', 'vocabulary', '-o', () => at('vocab.txt')],

@@ -57,7 +57,7 @@ async function valuesOf(word: string, flags: Flags, before: readonly string[]): 
   if (name === 'from' || name === 'to') return (await kit()).formats.map(({ id }) => id)
   if (name === 'cast' || name === 'as')
     return [...(await kit()).dtypes.values()].filter((each) => each.codec).map(({ id }) => id)
-  return name === 'method' || name === 'quantize' ? (await kit()).methodNames : []
+  return name === 'method' || name === 'quantize' ? (await kit()).methodNames() : []
 }
 
 const kit = () => import('../../kit-node.js')

@@ -1,6 +1,6 @@
 // Arguments and flags that several verbs take, with the same words.
 import { defineFlag, defineFlags } from './flag.js'
-import { parseAssignment, parseHeader, parsePositive } from './parse-values.js'
+import { parseAssignment, parseHeader, parseList, parsePositive } from './parse-values.js'
 
 /** Every verb takes these; help lists them after its own. */
 export const commonFlags = defineFlags({
@@ -22,7 +22,29 @@ export const commonFlags = defineFlags({
     bare: 'public',
   },
   cache: { group: 'Remote', negated: 'keep nothing of http addresses on disk' },
+  color: {
+    group: 'Output',
+    value: '<when>',
+    description: 'colours: auto (on a terminal, unless NO_COLOR is set), always or never',
+    choices: ['auto', 'always', 'never'],
+  },
   quiet: { group: 'Output', short: 'q', description: 'no progress and no remarks' },
+})
+
+/** For verbs whose answer is a table. */
+export const tableFlags = defineFlags({
+  format: {
+    group: 'Output',
+    value: '<form>',
+    description: 'print the table alone, for other programs: csv, tsv or md (table is what people get)',
+    choices: ['table', 'csv', 'tsv', 'md'],
+  },
+  columns: {
+    group: 'Output',
+    value: '<names>',
+    description: 'only these columns, in this order, such as name,size',
+    parse: parseList,
+  },
 })
 
 export const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }

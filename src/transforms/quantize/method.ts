@@ -44,10 +44,9 @@ type ShortName<Id extends string> = Id extends `${string}.${infer Name}` ? Name 
 /** What a method can be called: `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
 export type MethodName = MethodId | ShortName<MethodId>
 
-/** The names of all methods, without the family. */
-export const methodNames: readonly string[] = [...methods.map((each) => each.id), ...blockMethods.keys()].map((each) =>
-  each.replace(/^.*\./, ''),
-)
+/** The short names of all methods. */
+export const methodNames = (): string[] =>
+  [...methods.map((each) => each.id), ...blockMethods.keys()].map((each) => each.replace(/^.*\./, ''))
 
 /** `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
 export function requireMethod(name: string): Method | BlockMethod {
@@ -57,7 +56,7 @@ export function requireMethod(name: string): Method | BlockMethod {
   if (method) return method
   return failWith(usageCodes.option, {
     file: 'quantize',
-    message: `there is no method "${name}", only ${methodNames.join(', ')}${didYouMean(name, methodNames)}`,
+    message: `there is no method "${name}"; there are ${methodNames().join(', ')}${didYouMean(name, methodNames())}`,
   })
 }
 

@@ -44,7 +44,7 @@ export default async function quantize(
     const { plan, choices } = planned
     checkLoss(plan)
     const summary = summarize(planned)
-    if (summary.quantized === 0 && options.dryRun && !context.json) await printChoices(console, choices)
+    if (summary.quantized === 0 && options.dryRun && !context.json) await printChoices(console, choices, output)
     if (summary.quantized === 0)
       failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)

@@ -1,8 +1,10 @@
 import type { MethodChoice, ModelQuality, Quantization, TensorQuality } from '../../../kit-node.js'
+import { fixedCell, sizeCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
+import { type DataTable, dataTable } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatSize, formatValue, plural } from '../../console/format-values.js'
-import { formatTable, type Paint, rightColumn } from '../../console/table.js'
+import { formatSize, plural } from '../../console/format-values.js'
+import { type Cell, nameColumn, rightColumn } from '../../console/table.js'
 import type { Summary } from './summary.js'
 
 interface Outcome {
@@ -19,8 +21,8 @@ export async function printQuantization(
   summary: Summary,
   { output, quality, dryRun }: Outcome,
 ): Promise<void> {
-  if (quality) await console.print(describeQuality(quality, console.color.underline))
-  else await printChoices(console, choices)
+  if (quality) await console.print(dataTable(qualityTable(quality), console, output))
+  else await printChoices(console, choices, output)
   const [quantizes, keeps, is] = dryRun ? ['would quantize', 'would keep', 'would be '] : ['quantized', 'kept', '']
   for (const { name, count } of summary.methods)
     console.remark(`  ${quantizes} ${plural(count, 'tensor')} to ${escapeText(name)}`)
@@ -33,8 +35,8 @@ export async function printQuantization(
   console.remark(`${escapeName(output)}: ${is}${plan.target}, ${formatSize(plan.size)}; ${sizes}, ${bits}`)
 }
 
-export const printChoices = (console: Console, choices: readonly MethodChoice[]): Promise<void> =>
-  console.print(describeChoices(choices, console.color.underline))
+export const printChoices = (console: Console, choices: readonly MethodChoice[], output: string): Promise<void> =>
+  console.print(dataTable(choicesTable(choices), console, output))
 
 /** Why a model has nothing to quantize. */
 export const describeNothing = ({ kept }: Summary): string =>
@@ -42,37 +44,41 @@ export const describeNothing = ({ kept }: Summary): string =>
     ? 'there is nothing to quantize: the model has no tensor'
     : `there is nothing to quantize (${kept.map(({ name, count }) => `${plural(count, 'tensor')}: ${name}`).join('; ')})`
 
-function describeChoices(choices: readonly MethodChoice[], head: Paint): Generator<string> {
+function choicesTable(choices: readonly MethodChoice[]): DataTable {
   const columns = [
-    { title: 'name' },
+    nameColumn,
     { title: 'method' },
     rightColumn('before'),
     rightColumn('after'),
-    { title: 'reason' },
+    { title: 'reason', cut: 'end' as const, spare: 1 },
   ]
   const rows = choices.map(({ name, method, sizeBefore, sizeAfter, reason }) => {
-    return [escapeName(name), method ?? 'keep', formatSize(sizeBefore), formatSize(sizeAfter), escapeText(reason ?? '')]
+    return [escapeName(name), method ?? 'keep', sizeCell(sizeBefore), sizeCell(sizeAfter), escapeText(reason ?? '')]
   })
-  return formatTable(columns, rows, { head })
+  return { columns, rows }
 }
 
-function describeQuality({ tensors, total }: ModelQuality, head: Paint): Generator<string> {
+function qualityTable({ tensors, total }: ModelQuality): DataTable {
   const columns = [
-    { title: 'name' },
-    { title: 'from' },
+    nameColumn,
+    { title: 'from', spare: 1 },
     { title: 'to' },
-    ...['bits', 'rmse', 'max error', 'SNR dB', 'cosine'].map(rightColumn),
+    rightColumn('bits'),
+    rightColumn('rmse'),
+    { ...rightColumn('max error'), spare: 3 },
+    rightColumn('SNR dB'),
+    { ...rightColumn('cosine'), spare: 2 },
   ]
-  const row = (quality: TensorQuality, name: string): string[] => [
+  const row = (quality: TensorQuality, name: string): Cell[] => [
     name,
     quality.from,
     quality.to,
-    quality.bitsPerWeight.toFixed(2),
-    formatValue(quality.rmse),
-    formatValue(quality.maxError),
-    quality.snr === null ? '-' : quality.snr.toFixed(2),
-    quality.cosine === null ? '-' : quality.cosine.toFixed(6),
+    fixedCell(quality.bitsPerWeight, 2),
+    valueCell(quality.rmse),
+    valueCell(quality.maxError),
+    fixedCell(quality.snr, 2),
+    fixedCell(quality.cosine, 6),
   ]
   const rows = tensors.map((tensor) => row(tensor, escapeName(tensor.name)))
-  return formatTable(columns, total ? [...rows, row(total, 'all of them')] : rows, { head })
+  return { columns, rows: total ? [...rows, row(total, 'all of them')] : rows }
 }
