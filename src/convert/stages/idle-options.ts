@@ -30,7 +30,7 @@ export function noteIdleOptions(state: State): State {
       ),
     ...Object.keys(extra)
       .filter((name) => !own.has(name))
-      .map((name) => `--${name} changes nothing: ${target.title} has no such option`),
+      .map((name) => `${callerWord(`--${name}`, name)} changes nothing: ${target.title} has no such option`),
   ]
   return { ...state, notes: [...state.notes, ...notes] }
 }
