@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { verbs } from '../dist/cli/verbs/index.js'
 import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
 
@@ -12,6 +13,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pages = {
   'docs/codes.md': codesPage(),
   'docs/conversions.md': await conversionsPage(),
+  'docs/exit-status.md': exitStatusPage(),
   'docs/repair.md': repairPage(),
   'README.md': readmePage(),
 }
@@ -48,6 +50,14 @@ function formatTable() {
     ['| format | id | files | read | verify | write |', '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n') +
     '\n'
   )
+}
+
+/** When each verb answers with status 1. */
+function exitStatusPage() {
+  const rows = verbs.map(({ name, no }) => `| \`${name}\` | ${no} |`)
+  const table = ['| verb | status 1 |', '| --- | --- |', ...rows].join('\n')
+  const present = readFileSync(join(root, 'docs', 'exit-status.md'), 'utf8')
+  return present.replace(/<!-- verbs -->[\s\S]*<!-- \/verbs -->/, `<!-- verbs -->\n${table}\n<!-- /verbs -->`)
 }
 
 /** What each format says can be repaired. */

@@ -15,11 +15,12 @@ import type { ConvertOptions } from './options.js'
 import { estimateMemory } from './peak-memory.js'
 import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
 import { assertSizes, checkTensors, fit } from './stages/fit.js'
+import { noteIdleOptions } from './stages/idle-options.js'
 import { recode } from './stages/recode.js'
 import { share, sharedOut } from './stages/share.js'
 import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'
 import { fileOf, type Stage, type State } from './stages/state.js'
-import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
+import { askAgain, askTarget } from './stages/target.js'
 
 export type { ConvertOptions, QuantizeSettings } from './options.js'
 

@@ -1,7 +1,7 @@
 // What changes the numbers of tensors because the caller wants it: codes become values, values become codes, floats other floats. It comes
 // before the target is asked what it can hold, so the target sees tensors as they would be written.
-import { type DType, dtypeById, f32 } from '../../dtypes/index.js'
-import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import { type DType, dtypeById, dtypes, f32 } from '../../dtypes/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { byteCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, runMixed } from '../../threads/index.js'
@@ -40,8 +40,17 @@ export async function recode(state: State): Promise<State> {
     ...state,
     model: { ...model, tensors },
     items: items.map((item, i) => recodedItem(item, tensors[i]!, changes.get(i))),
-    ...(quantized && { choices: quantized.choices }),
+    ...(quantized && {
+      choices: quantized.choices,
+      notes: [...state.notes, ...idleMethod(quantized.choices, options)],
+    }),
   }
+}
+
+function idleMethod(choices: readonly MethodChoice[], { quantize: settings }: ConvertOptions): string[] {
+  if (choices.some(({ method }) => method !== undefined)) return []
+  const where = callerWord('`tare quantize --dry-run` says', '`choices` say')
+  return [`${callerWord('--quantize', 'quantize')} ${settings?.method} changes nothing; ${where} why for each tensor`]
 }
 
 function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefined): Item {
@@ -93,7 +102,7 @@ async function quantizeAll(
     if (method === undefined || !isWanted(name)) return []
     // From the codes straight to other ones: what `cast` would round away in between stays.
     const stored = source.at(i)!
-    const values = changes.get(i)?.action === 'dequantize' ? dequantizeTensor(stored, f32) : stored
+    const values = isQuantized(stored) ? dequantizeTensor(stored, f32) : stored
     return [{ index: i, method, domain: domainOf(requireMethod(method), settings), values }]
   })
   const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, options)
@@ -178,6 +187,9 @@ function requireDType(id: string): DType {
   const dtype = dtypeById(name) ?? dtypeById(`ggml.${name}`)
   if (dtype?.codec) return dtype
   const isMethod = dtypeById(`mcf.${name}`) !== undefined
-  const message = `there is no element type "${id}" to cast to${isMethod ? `; for its scales use ${callerWord(`--quantize ${name}`, `quantize: '${name}'`)}` : ''}`
+  const castable = [...dtypes.values()].filter(({ codec }) => codec).map((each) => each.id)
+  const quantizeWord = callerWord(`--quantize ${name}`, `quantize: '${name}'`)
+  const hint = isMethod ? `; for its scales use ${quantizeWord}` : didYouMean(name, castable)
+  const message = `there is no element type "${id}" to cast to${hint}`
   return failWith(usageCodes.option, { file: callerWord('--cast', 'cast'), message })
 }

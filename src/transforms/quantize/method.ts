@@ -5,7 +5,7 @@ import type { EncodableBlock } from '../../dtypes/ggml/codecs.js'
 import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
 import { methodOf, methods } from '../../dtypes/mcf/types.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { didYouMean, failWith, usageCodes } from '../../errors/index.js'
 
 export interface BlockMethod {
   readonly id: string
@@ -56,7 +56,7 @@ export function requireMethod(name: string): Method | BlockMethod {
   if (method) return method
   return failWith(usageCodes.option, {
     file: 'quantize',
-    message: `there is no method "${name}"; there are ${methodNames().join(', ')}`,
+    message: `there is no method "${name}"; there are ${methodNames().join(', ')}${didYouMean(name, methodNames())}`,
   })
 }
 

@@ -88,7 +88,7 @@ describe('extractTensor', () => {
 
   it('suggests names', () => {
     const model = sampleModel([sampleTensor('layers.0.weight', 'u8', [3, 4])])
-    expect(() => extractTensor(model, 'weight')).toThrowError(/similar: "layers\.0\.weight"/)
+    expect(() => extractTensor(model, 'weight')).toThrowError(/did you mean layers\.0\.weight/)
   })
 })
 

@@ -7,9 +7,11 @@ import {
   overwrite,
   selectParts,
   selectTensors,
+  set,
   tableFlags,
   threads,
   to,
+  unset,
 } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
@@ -28,6 +30,8 @@ export const quantize = defineVerb({
     },
     ...quantizeFlags,
     ...selectTensors,
+    set,
+    unset,
     ...selectParts,
     report: { description: 'read the result back and print its error per tensor' },
     dryRun: { description: 'show methods and sizes, and write nothing' },
@@ -37,6 +41,7 @@ export const quantize = defineVerb({
     threads,
   },
   formatOptions: 'write',
+  no: 'nothing was quantized, something would be lost, or the input is damaged',
   examples: [
     [
       'tare quantize model.safetensors -o model.mcf --method k4 --report',

@@ -3,12 +3,15 @@ import {
   checkLoss,
   closeModel,
   defaultMethod,
+  failWith,
   type Model,
   type ModelQuality,
   modelQuality,
   openInput,
   openModel,
   planQuantization,
+  settingOf,
+  writeCodes,
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
@@ -18,7 +21,8 @@ import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
 import type { Status } from '../../status.js'
 import type { QuantizeOptions } from './index.js'
-import { printQuantization } from './text.js'
+import { summarize } from './summary.js'
+import { describeNothing, printChoices, printQuantization } from './text.js'
 
 export default async function quantize(
   context: Context,
@@ -31,13 +35,18 @@ export default async function quantize(
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = defaultMethod(target), only, exclude, files, without, overwrite } = options
+    const { method = defaultMethod(target), only, exclude, unset, files, without, overwrite } = options
+    const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, options, console.progress.update),
-      ...{ name: basename(output), only, exclude, files, without, extra, signal, pool },
+      ...{ name: basename(output), only, exclude, set, unset, files, without, extra, signal, pool },
     })
     const { plan, choices } = planned
     checkLoss(plan)
+    const summary = summarize(planned)
+    if (summary.quantized === 0 && options.dryRun && !context.json) await printChoices(console, choices, output)
+    if (summary.quantized === 0)
+      failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)
     if (!options.dryRun)
       await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
@@ -52,11 +61,14 @@ export default async function quantize(
         size: plan.size,
         files: written,
         choices,
+        summary,
+        dryRun: options.dryRun === true,
         ...(plan.notes.length > 0 && { notes: plan.notes }),
         ...(quality && { quality }),
         ...damageJson(damage),
       })
-    else await printQuantization(console, planned, written[0]!.name, quality)
+    else
+      await printQuantization(console, planned, summary, { output: written[0]!.name, quality, dryRun: options.dryRun })
     return 0
   })
 }
