@@ -4,6 +4,7 @@ import type { Format } from '../model/index.js'
 import { aero, aeroset } from './aero/index.js'
 import { embd } from './embd/index.js'
 import { gguf } from './gguf/index.js'
+import { imatrix } from './imatrix/index.js'
 import { mcf } from './mcf/index.js'
 import { npy, npz } from './npy/index.js'
 import { oinf } from './oinf/index.js'
@@ -26,4 +27,5 @@ export const formats: readonly Format[] = [
   npz,
   torch,
   onnx,
+  imatrix,
 ]

@@ -13,6 +13,8 @@ export interface MethodOptions {
   /** Quantize every float matrix, whatever its name and size, like the reference program. */
   readonly everyMatrix?: boolean | undefined
   readonly domain?: Domain | undefined
+  /** Importance weights by the name of a tensor; some of ggml's types need them. */
+  readonly importance?: ReadonlyMap<string, Float32Array> | undefined
 }
 
 export interface MethodChoice {
@@ -83,6 +85,9 @@ function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): 
   if (!floatIds.has(type.id) || (options.everyMatrix && type === f64)) return `${type.id} is not quantized`
   if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined)
     return `not ${acceptedShapes(method)}`
+  const isNeeded = method.family === 'ggml' && method.dtype.codec!.rows!.weights === 'required'
+  if (isNeeded && options.importance && !options.importance.has(tensor.name))
+    return `there are no importance weights for it, which ${method.id} needs`
   return undefined
 }
 

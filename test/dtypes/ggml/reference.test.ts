@@ -142,7 +142,7 @@ it('keeps sub-blocks of IQ3_S in place where ggml moves them up', () => {
     return Math.hypot(...row.map((value, i) => value - decoded[i]!)) / 16
   }
   expect(errorOf(true)).toBeGreaterThan(0.4)
-  expect(errorOf(false)).toBeLessThan(0.1)
+  expect(errorOf(false)).toBeLessThan(0.15)
 })
 
 it('gives tiny values the lowest exponent of MXFP4 where in ggml it wraps around', () => {
