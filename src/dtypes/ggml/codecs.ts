@@ -45,7 +45,7 @@ import {
   decodeQ8_0,
   decodeQ8_1,
 } from '../../kernels/ggml/plain/decode-legacy.js'
-import { type EncodedName, type RowEncoders, rowEncoders } from '../../kernels/ggml/reference/index.js'
+import { type EncodableBlock, type RowEncoders, rowEncoders } from '../../kernels/ggml/reference/index.js'
 import { quietNaN } from '../../kernels/numbers/float-bits.js'
 import type { Codec, RowEncoder } from '../dtype.js'
 import { throughF32 } from '../via-f32.js'
@@ -80,17 +80,20 @@ const decoders: Readonly<Record<BlockName, DecodeBlocks>> = {
   q2_0: decodeQ2_0,
 }
 
+/** The blocks that values can be encoded to. */
+export type { EncodableBlock }
+
 export function codecOf(name: BlockName): Codec {
   const rows = isEncoded(name) ? rowEncoders[name] : undefined
-  return blockCodec(layouts[name], decoders[name], rows, rows && blockEncoder(name as EncodedName, rows))
+  return blockCodec(layouts[name], decoders[name], rows, rows && blockEncoder(name as EncodableBlock, rows))
 }
 
-const isEncoded = (name: BlockName): name is EncodedName => name in rowEncoders
+const isEncoded = (name: BlockName): name is EncodableBlock => name in rowEncoders
 
 /** Without importance weights no block depends on the row that it is in. Some types have a faster encoder, or one with less error than ggml's. */
-function blockEncoder(name: EncodedName, { weights, encode }: RowEncoders): EncodeBlocks | undefined {
+function blockEncoder(name: EncodableBlock, { weights, encode }: RowEncoders): EncodeBlocks | undefined {
   if (weights === 'required') return undefined
-  const own: EncodeBlocks | undefined = (encoders as Readonly<Partial<Record<EncodedName, EncodeBlocks>>>)[name]
+  const own: EncodeBlocks | undefined = (encoders as Readonly<Partial<Record<EncodableBlock, EncodeBlocks>>>)[name]
   const { elements } = layouts[name]
   return own ?? ((source, target, blocks) => encode(source.subarray(0, blocks * elements), target, undefined))
 }

@@ -4,7 +4,7 @@ import { looksLikeEntries } from './detect.js'
 
 const extension = '.dat'
 
-export const imatrix: Format = {
+export const imatrix: Format<'imatrix', typeof codes> = {
   id: 'imatrix',
   title: 'imatrix',
   extensions: [extension],

@@ -158,7 +158,7 @@ const isNamed = ({ name }: ZipMember): boolean => name.slice(-extension.length).
 const arrayName = (member: ZipMember): string =>
   isNamed(member) ? member.name.slice(0, -extension.length) : member.name
 
-const arrayCodes = new Set(Object.values(npyCodes).map(({ code }) => code))
+const arrayCodes: ReadonlySet<string> = new Set(Object.values(npyCodes).map(({ code }) => code))
 /** Whether the error is about the array and not about the archive around it. */
 const isAboutArray = ({ code }: TareError): boolean => arrayCodes.has(code)
 

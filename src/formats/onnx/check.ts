@@ -24,13 +24,15 @@ export async function check({ tensors, unread, positions }: Checked, context: Ch
   for (const each of positions) await guarded(() => checkPositions(each, context))
 }
 
+const byName: ReadonlyMap<string, Code> = new Map(Object.entries(codes))
+
 /** Damage in one tensor is a finding, and does not end the check of the others. */
 async function guarded(work: () => Promise<void>, tell?: (code: Code, finding: Finding) => void): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (!(error instanceof TareError)) throw error
-    const code = codes[error.code]
+    const code = byName.get(error.code)
     if (!code) throw error
     tell?.(code, error.finding)
   }

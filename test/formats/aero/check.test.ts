@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../../../src/bytes/index.js'
 import { digestOf } from '../../../src/digest/index.js'
 import { findWrong } from '../../../src/formats/aero/check.js'
-import { MemorySource } from '../../../src/index.js'
+import { MemorySource } from '../../../src/kit.js'
 
 const size = 4096
 const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 31) % 251)

@@ -41,9 +41,9 @@ const row = (weights: WeightUse, reference: EncodeRow, encode = reference): RowE
 })
 
 /** All types but those that no file holds, which are for activations. */
-export type EncodedName = Exclude<BlockName, 'q8_1' | 'q8_k'>
+export type EncodableBlock = Exclude<BlockName, 'q8_1' | 'q8_k'>
 
-export const rowEncoders: Readonly<Record<EncodedName, RowEncoders>> = {
+export const rowEncoders: Readonly<Record<EncodableBlock, RowEncoders>> = {
   q4_0: row('used', referenceQ4_0),
   q4_1: row('used', referenceQ4_1),
   q5_0: row('used', referenceQ5_0),
