@@ -11,6 +11,10 @@ export const quantizeFlags = defineFlags({
     repeat: true,
     parse: parseAssignment,
   },
+  imatrix: {
+    value: '<file>',
+    description: "for ggml's types, weigh errors by this importance matrix, GGUF or .dat of llama.cpp",
+  },
   referenceExact: { description: "the reference quantizer's bytes instead of the least error" },
   allCodes: { description: 'use the most negative code and scales of either sign too: less error' },
   activations: { description: 'int8 and int4 with a zero point, for values that are not centred' },
@@ -22,6 +26,7 @@ export function quantizeSettings(
   method: string,
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
+  importance?: QuantizeSettings['importance'],
 ): QuantizeSettings {
   const { tensorMethod, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')
@@ -32,6 +37,7 @@ export function quantizeSettings(
     mode: referenceExact ? 'reference' : 'search',
     codes: allCodes ? 'all' : 'symmetric',
     domain: activations ? 'activations' : 'weights',
+    importance,
     scan: !dryRun,
     onScan,
   }

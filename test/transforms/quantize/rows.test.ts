@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { MemorySource } from '../../../src/bytes/index.js'
 import { dtypeById, f32 } from '../../../src/dtypes/index.js'
-import { bytesPayload, readPayload, type Tensor } from '../../../src/model/index.js'
+import { rangePayload, readPayload, type Tensor } from '../../../src/model/index.js'
 import { quantizeTensor } from '../../../src/transforms/quantize/quantize.js'
 
 function tensorOf(shape: readonly number[]): { tensor: Tensor; values: Float32Array } {
   const count = shape.reduce((a, b) => a * b, 1)
   const values = Float32Array.from({ length: count }, (_, i) => Math.sin(i * 1.7) * (1 + (i % 7)))
-  const data = bytesPayload(new Uint8Array(values.buffer))
+  const data = rangePayload(new MemorySource(new Uint8Array(values.buffer), 'w'), 0, values.byteLength)
   return { values, tensor: { name: 'w', dtype: f32, shape, order: 'row', role: 'weight', data } }
 }
 

@@ -35,11 +35,12 @@ function describeChoices(choices: readonly MethodChoice[], head: Paint): Generat
 }
 
 function describeQuality({ tensors, total }: ModelQuality, head: Paint): Generator<string> {
+  const isWeighted = tensors.some(({ weightedRmse }) => weightedRmse !== undefined)
   const columns = [
     { title: 'name' },
     { title: 'from' },
     { title: 'to' },
-    ...['bits', 'rmse', 'max error', 'SNR dB', 'cosine'].map(rightColumn),
+    ...['bits', 'rmse', ...(isWeighted ? ['weighted'] : []), 'max error', 'SNR dB', 'cosine'].map(rightColumn),
   ]
   const row = (quality: TensorQuality, name: string): string[] => [
     name,
@@ -47,6 +48,7 @@ function describeQuality({ tensors, total }: ModelQuality, head: Paint): Generat
     quality.to,
     quality.bitsPerWeight.toFixed(2),
     formatValue(quality.rmse),
+    ...(isWeighted ? [quality.weightedRmse === undefined ? '-' : formatValue(quality.weightedRmse)] : []),
     formatValue(quality.maxError),
     quality.snr === null ? '-' : quality.snr.toFixed(2),
     quality.cosine === null ? '-' : quality.cosine.toFixed(6),
