@@ -31,8 +31,8 @@ export default async function quantize(
   const target = formatOfOutput(output, options.to)?.id
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => join(dirname(output), name)
-  const importance = await importanceFrom(context, options.imatrix)
   return forEachModel(context, inputs, async (model, input, source) => {
+    const importance = await importanceFrom(context, options.imatrix)
     const { method = defaultMethod(target), only, exclude, files, without, overwrite } = options
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, options, console.progress.update, importance),
