@@ -28,6 +28,8 @@ room('transforms', ...ground)
 room('stow', ...ground, 'formats', 'transforms')
 const verbs = [...ground, 'formats', 'transforms', 'stow']
 room('inspect', ...verbs)
+room('windows', ...verbs, 'inspect')
+room('picture', ...verbs, 'inspect', 'windows')
 for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect') // digests and previews serve the others
 room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
@@ -54,6 +56,8 @@ room(
   'pack',
   'remote',
   'edit',
+  'windows',
+  'picture',
   'all-codes.ts',
 )
 room('kit.ts', ...below['index.ts']!)

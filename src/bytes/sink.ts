@@ -1,6 +1,7 @@
 // A sink takes bytes in order. Only `writeLayout` talks to sinks; formats never do.
 import type { ByteSource } from './source.js'
 
+/** Where bytes go to, in order. A function that returns one can be the output of `convert`. */
 export interface ByteSink {
   readonly name: string
   readonly position: number

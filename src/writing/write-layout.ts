@@ -29,6 +29,7 @@ export interface WriteLayoutOptions {
   readonly beforeCommit?: ((written: ByteSource) => Promise<void>) | undefined
 }
 
+/** A file that was written. */
 export interface WrittenFile {
   readonly name: string
   readonly size: number

@@ -12,6 +12,7 @@ import { replaceFiles, tidyDirectory } from './replace-files.js'
 import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
+/** What may become of an existing file. */
 export interface FileSinkOptions {
   /** False: an existing output is an error. */
   readonly overwrite?: boolean

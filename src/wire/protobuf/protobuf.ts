@@ -9,7 +9,7 @@
 import type { ByteSource, ExtentRecorder } from '../../bytes/index.js'
 import type { Range } from '../../bytes/ranges.js'
 import { WindowReader } from '../../bytes/window-reader.js'
-import type { Code, Report } from '../../errors/index.js'
+import { type Code, neededSize, type Report } from '../../errors/index.js'
 import { protobufCodes as codes } from './codes.js'
 import { countVarints } from './varints.js'
 
@@ -198,7 +198,8 @@ export class ProtobufReader {
     this.end = start + length
     if (this.end <= limit) return
     const message = `field ${this.field} takes ${length} bytes, but its message has only ${limit - start} left`
-    this.#fail(codes.truncated, this.at, path, message)
+    // Of a message inside another one only the length is wrong.
+    this.#fail(codes.truncated, this.at, path, message, limit === this.source.size ? neededSize(this.end) : {})
   }
 
   /** Sets `low` and `high`; gives the offset behind the varint. */
@@ -252,8 +253,8 @@ export class ProtobufReader {
     this.#options.extents?.add({ file: this.source.name, offset, length: end - offset, path, kind: 'field', value })
   }
 
-  #fail(code: Code, offset: number, path: string, message: string): never {
-    return this.#report.fail(code, { offset, path: path === '' ? 'file' : path, message })
+  #fail(code: Code, offset: number, path: string, message: string, needs: { readonly needs?: number } = {}): never {
+    return this.#report.fail(code, { offset, path: path === '' ? 'file' : path, message, ...needs })
   }
 }
 

@@ -2,7 +2,7 @@
 // wrote it, the object itself, and the list of storage keys. For each key, in that order, follow an i64 count of elements and the bytes.
 import { type ByteSource, toSafe } from '../../../bytes/index.js'
 import { WindowReader } from '../../../bytes/window-reader.js'
-import { type Code, type Details, type Report, TareError } from '../../../errors/index.js'
+import { type Code, type Details, neededSize, type Report, TareError } from '../../../errors/index.js'
 import { type Model, type Opened, type ReadContext, rangePayload } from '../../../model/index.js'
 import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../../wire/pickle/pickle.js'
 import { codes } from '../codes.js'
@@ -199,7 +199,7 @@ async function findStorages(
   /** The storages before are whole; which tensors lie in the others shows when they are looked for. */
   function truncated(end: number, path: string): void {
     const message = `the storage ends at ${end}, the file at ${source.size}`
-    const place = { offset: at, length: source.size - at, path, message }
+    const place = { offset: at, length: source.size - at, path, message, ...neededSize(end) }
     if (!context.onLost) report.fail(codes.truncated, place)
     report.report(codes.truncated, place)
   }
