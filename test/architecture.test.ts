@@ -63,7 +63,7 @@ room(
 room('kit.ts', ...below['index.ts']!)
 room('node', ...verbs, 'threads/node', 'embed', 'pack', 'remote', 'edit', 'api', 'index.ts')
 room('node.ts', 'index.ts', 'node', 'threads/node', ...verbs)
-room('kit-node.ts', 'kit.ts', 'node')
+room('kit-node.ts', 'kit.ts', 'node', 'errors')
 room('cli', 'node.ts', 'kit.ts', 'kit-node.ts')
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

@@ -127,7 +127,9 @@ function drawLeaf(node: TreeNode, name: string, box: Box, fill: Color, shapes: S
   const isWide = box.width > 6 && box.height > 6
   shapes.push({ kind: 'rect', ...box, fill, border: isWide ? paper : undefined })
   const size = box.height >= 60 && textWidth(name, 2) <= box.width - 12 ? 2 : 1
-  const shown = fitText(name, box.width - 8, size)
+  // Most names end in the same word, which is the first thing to do without.
+  const short = textWidth(name, size) > box.width - 8 ? name.replace(/\.weight$/, '') : name
+  const shown = fitText(short, box.width - 8, size)
   if ([...shown].length < Math.min(4, name.length) || box.height < lineHeight + 6) return
   const color = inkOn(fill)
   shapes.push(text(box.x + 5, box.y + 5, shown, { size, color }))

@@ -22,7 +22,7 @@ export function wantsColor(
 ): boolean {
   if (choice !== 'auto') return choice === 'always'
   if (env.NO_COLOR) return false
-  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0'
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 

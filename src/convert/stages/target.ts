@@ -102,7 +102,7 @@ export function noteIdleOptions(state: State): State {
       .map((key) => `${callerWord('--unset', 'unset')} ${key} changes nothing: there is no such entry`),
     ...Object.keys(extra)
       .filter((name) => !own.has(name))
-      .map((name) => `--${name} changes nothing: ${target.title} has no such option`),
+      .map((name) => `${callerWord(`--${name}`, name)} changes nothing: ${target.title} has no such option`),
   ]
   return { ...state, notes: [...state.notes, ...notes] }
 }

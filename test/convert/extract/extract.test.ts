@@ -110,6 +110,6 @@ describe('npyLayout', () => {
   })
 
   it('says what to do about types that NumPy lacks', () => {
-    expect(() => npyLayout(sampleTensor('t', 'bf16', [1]), 't.npy')).toThrowError(/--as f32/)
+    expect(() => npyLayout(sampleTensor('t', 'bf16', [1]), 't.npy')).toThrowError(/as: 'f32'/)
   })
 })

@@ -14,24 +14,25 @@ export const picture = defineVerb({
     output: output('where to: FILE.png or FILE.svg'),
     kind: {
       value: '<kind>',
-      description: 'what to draw (heatmap with a tensor, treemap without)',
+      description: 'heatmap, histogram, methods or treemap (heatmap with a tensor, treemap without)',
       choices: ['heatmap', 'histogram', 'treemap', 'methods'],
     },
     size: { value: '<width>x<height>', description: 'in pixels, at most (1200x900)', parse: parsePictureSize },
     scale: {
       value: '<scale>',
       description:
-        'colours of the heat map over three standard deviations, everything, magnitudes or signs (sigma); log also for a histogram',
+        'what the colours of a heat map span: sigma (three standard deviations), minmax, log or sign (sigma); log also for a histogram',
       choices: ['sigma', 'minmax', 'log', 'sign'],
     },
     colors: {
       value: '<map>',
-      description: 'the colours of the heat map (blue-orange where 0 is in the middle, else blue-yellow)',
+      description:
+        'blue-orange, purple-green, blue-yellow or gray (blue-orange where 0 is in the middle, else blue-yellow)',
       choices: ['blue-orange', 'purple-green', 'blue-yellow', 'gray'],
     },
     cells: {
       value: '<figure>',
-      description: 'what a pixel of the heat map shows that stands for several values (mean)',
+      description: 'mean, rms, min or max of the values that a pixel of a heat map stands for (mean)',
       choices: ['mean', 'rms', 'min', 'max'],
     },
     slice: { value: '<ranges>', description: 'a part of the tensor, such as "0:256,:"' },
