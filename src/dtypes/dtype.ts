@@ -35,8 +35,25 @@ export interface Codec {
    * `fromF64` writes one NaN for all (what arithmetic leaves in a NaN differs between machines).
    */
   fromF32?(source: Float32Array, target: Uint8Array): number
+  /** Encodes row by row, for block types. */
+  readonly rows?: RowEncoder
   /** The element at `index`, exactly. */
   element(source: Uint8Array, index: number): Scalar
+}
+
+/** How a row is encoded other than by `fromF32`. */
+export interface RowOptions {
+  /** How much the error of each column counts. */
+  readonly importance?: Float32Array | undefined
+  /** The bytes of the reference program instead of the smallest error. */
+  readonly isReference?: boolean | undefined
+}
+
+export interface RowEncoder {
+  /** What importance weights are to the type: some types cannot be encoded without them. */
+  readonly weights: 'ignored' | 'used' | 'required'
+  /** Encodes one row of whole blocks. Returns the index of the first value that the type cannot hold, or -1. */
+  encode(row: Float32Array, target: Uint8Array, options: RowOptions): number
 }
 
 /** Bytes that can be read in any order. */

@@ -11,6 +11,13 @@ export type Recipe =
     }
   | { readonly kind: 'decode'; readonly tensor: TensorRecipe; readonly as: 'f32' | 'f64' }
   | { readonly kind: 'cast'; readonly tensor: TensorRecipe; readonly to: string }
+  | {
+      readonly kind: 'rows'
+      readonly tensor: TensorRecipe
+      readonly to: string
+      readonly importance: Float32Array | undefined
+      readonly isReference: boolean | undefined
+    }
 
 /** The properties of a tensor that affect its bytes. Types are given by id. */
 export interface TensorRecipe {

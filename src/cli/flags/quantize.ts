@@ -16,6 +16,11 @@ export const quantizeFlags = defineFlags({
     group: 'Quantizing',
     description: 'also quantize what is quantized already, from the values of its codes',
   },
+  imatrix: {
+    group: 'Quantizing',
+    value: '<file>',
+    description: "for ggml's types, weigh errors by this importance matrix, GGUF or .dat of llama.cpp",
+  },
   referenceExact: { group: 'Quantizing', description: "the reference quantizer's bytes instead of the least error" },
   allCodes: {
     group: 'Quantizing',
@@ -35,6 +40,7 @@ export function quantizeSettings(
   method: string,
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
+  importance?: QuantizeSettings['importance'],
 ): QuantizeSettings {
   const { tensorMethod, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')
@@ -46,6 +52,7 @@ export function quantizeSettings(
     mode: referenceExact ? 'reference' : 'search',
     codes: allCodes ? 'all' : 'symmetric',
     domain: activations ? 'activations' : 'weights',
+    importance,
     scan: !dryRun,
     onScan,
   }

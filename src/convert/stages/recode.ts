@@ -30,8 +30,11 @@ export async function recode(state: State): Promise<State> {
   const isWanted = selector(only, exclude)
   const changes: Changes = new Map()
   const decoded = dequantize ? dequantizeAll(model.tensors, isWanted, dequantize, cast, changes) : model.tensors
+  const settings = quantize?.importance
+    ? { ...quantize, importance: importanceOf(items, quantize.importance) }
+    : quantize
   const quantized =
-    quantize && (await quantizeAll(model.tensors, decoded, isWanted, quantize, changes, options, threads))
+    settings && (await quantizeAll(model.tensors, decoded, isWanted, settings, changes, options, threads))
   const coded = quantized?.tensors ?? decoded
   const tensors = cast
     ? coded.map((each, i) => (isWanted(each.name) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
@@ -51,6 +54,16 @@ function idleMethod(choices: readonly MethodChoice[], { quantize: settings }: Co
   if (choices.some(({ method }) => method !== undefined)) return []
   const where = callerWord('`tare quantize --dry-run` says', '`choices` say')
   return [`${callerWord('--quantize', 'quantize')} ${settings?.method} changes nothing; ${where} why for each tensor`]
+}
+
+/** By the names that tensors have in the source. A matrix names them as in the target, or as in the source. */
+function importanceOf(items: readonly Item[], given: ReadonlyMap<string, Float32Array>): Map<string, Float32Array> {
+  return new Map(
+    items.flatMap(({ original, tensor }): [string, Float32Array][] => {
+      const weights = given.get(tensor?.name ?? '') ?? given.get(original.name)
+      return weights ? [[original.name, weights]] : []
+    }),
+  )
 }
 
 function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefined): Item {
@@ -96,7 +109,9 @@ async function quantizeAll(
   options: ConvertOptions,
   threads: RunThreads,
 ): Promise<{ tensors: readonly Tensor[]; choices: readonly MethodChoice[] }> {
-  const everyMatrix = settings.everyMatrix ?? settings.mode === 'reference'
+  // MCF's reference program quantizes every matrix; ggml's leaves the choice to others.
+  const everyMatrix =
+    settings.everyMatrix ?? (settings.mode === 'reference' && requireMethod(settings.method).family !== 'ggml')
   const choices = planMethods({ tensors: decoded }, { ...settings, everyMatrix })
   const chosen = choices.flatMap(({ name, method }, i): Chosen[] => {
     if (method === undefined || !isWanted(name)) return []
@@ -130,11 +145,14 @@ interface Chosen {
 
 function quantize(
   { values, method, domain }: Chosen,
-  { mode, codes, clip }: QuantizeSettings,
+  { mode, codes, clip, importance }: QuantizeSettings,
   range: Clip | undefined,
   threads: RunThreads,
 ): Tensor {
-  const quantized = quantizeTensor(values, method, { mode, codes, clip, domain, range, threads })
+  const quantized = quantizeTensor(values, method, {
+    ...{ mode, codes, clip, domain, range, threads },
+    importance: requireMethod(method).family === 'ggml' ? importance?.get(values.name) : undefined,
+  })
   if (quantized.extra?.quantInfo !== undefined || requireMethod(method).family === 'ggml') return quantized
   return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }
 }

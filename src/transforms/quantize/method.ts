@@ -1,5 +1,4 @@
-// The methods that tensors can be quantized with: MCF's, and the encodable block types of ggml. The latter are plain casts, applied only to
-// tensors that tolerate it.
+// The methods that tensors can be quantized with: MCF's, and the block types of ggml.
 
 import type { EncodableBlock } from '../../dtypes/ggml/codecs.js'
 import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
@@ -17,7 +16,7 @@ const prefix = 'ggml.'
 
 const blockMethods: ReadonlyMap<string, BlockMethod> = new Map(
   [...dtypes.values()]
-    .filter(({ id, codec }) => id.startsWith(prefix) && codec?.fromF32)
+    .filter(({ id, codec }) => id.startsWith(prefix) && codec?.rows)
     .map((dtype) => [dtype.id, { id: dtype.id, family: 'ggml', dtype }]),
 )
 

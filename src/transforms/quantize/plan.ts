@@ -17,6 +17,8 @@ export interface MethodOptions {
   readonly domain?: Domain | undefined
   /** Also quantize what is quantized already, from the values that its codes stand for. */
   readonly requantize?: boolean | undefined
+  /** Importance weights by the name of a tensor; some of ggml's types need them. */
+  readonly importance?: ReadonlyMap<string, Float32Array> | undefined
 }
 
 export interface MethodChoice {
@@ -89,6 +91,9 @@ function whyNotQuantized(tensor: Tensor, method: Method, isNamed: boolean, optio
   if (kept !== undefined) return kept
   const size = quantizedSize(method, tensor.shape, domainOf(method, options))
   if (size === undefined) return whyNotOfShape(tensor.shape, method)
+  const isNeeded = method.family === 'ggml' && method.dtype.codec!.rows!.weights === 'required'
+  if (isNeeded && options.importance && !options.importance.has(tensor.name))
+    return `there are no importance weights for it, which ${method.id} needs`
   return isAnyMatrix || size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
 }
 

@@ -22,6 +22,7 @@ import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
+import { importanceFrom } from '../../input/importance.js'
 import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
@@ -79,7 +80,12 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
     ...{ keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
     ...(options.quantize !== undefined && {
-      quantize: quantizeSettings(options.quantize, options, context.console.progress.update),
+      quantize: quantizeSettings(
+        options.quantize,
+        options,
+        context.console.progress.update,
+        await importanceFrom(context, options.imatrix),
+      ),
     }),
     dropState: options.stats === false,
     folder: place.isFolder,

@@ -16,6 +16,7 @@ import {
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
+import { importanceFrom } from '../../input/importance.js'
 import { forEachModel } from '../../input/run-inputs.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
@@ -35,10 +36,11 @@ export default async function quantize(
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
+    const importance = await importanceFrom(context, options.imatrix)
     const { method = defaultMethod(target), only, exclude, unset, files, without, overwrite } = options
     const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
-      ...quantizeSettings(method, options, console.progress.update),
+      ...quantizeSettings(method, options, console.progress.update, importance),
       ...{ name: basename(output), only, exclude, set, unset, files, without, extra, signal, pool },
     })
     const { plan, choices } = planned
@@ -52,7 +54,7 @@ export default async function quantize(
       await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
     const isMeasured = options.report && !options.dryRun
-    const quality = isMeasured ? await compare(context, model, written[0]!.name) : undefined
+    const quality = isMeasured ? await compare(context, model, written[0]!.name, importance) : undefined
     if (context.json)
       await console.json({
         file: input,
@@ -74,10 +76,15 @@ export default async function quantize(
 }
 
 /** Measured on what was written, which is read back like any other file. */
-async function compare({ console, signal }: Context, model: Model, output: string): Promise<ModelQuality> {
+async function compare(
+  { console, signal }: Context,
+  model: Model,
+  output: string,
+  importance: ReadonlyMap<string, Float32Array> | undefined,
+): Promise<ModelQuality> {
   const written = await openModel(await openInput(output, { signal }), { signal })
   try {
-    return await modelQuality(model, written, { signal, onProgress: console.progress.update })
+    return await modelQuality(model, written, { importance, signal, onProgress: console.progress.update })
   } finally {
     await closeModel(written)
   }

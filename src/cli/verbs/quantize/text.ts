@@ -59,12 +59,14 @@ function choicesTable(choices: readonly MethodChoice[]): DataTable {
 }
 
 function qualityTable({ tensors, total }: ModelQuality): DataTable {
+  const isWeighted = tensors.some(({ weightedRmse }) => weightedRmse !== undefined)
   const columns = [
     nameColumn,
     { title: 'from', spare: 1 },
     { title: 'to' },
     rightColumn('bits'),
     rightColumn('rmse'),
+    ...(isWeighted ? [rightColumn('weighted')] : []),
     { ...rightColumn('max error'), spare: 3 },
     rightColumn('SNR dB'),
     { ...rightColumn('cosine'), spare: 2 },
@@ -75,6 +77,7 @@ function qualityTable({ tensors, total }: ModelQuality): DataTable {
     quality.to,
     fixedCell(quality.bitsPerWeight, 2),
     valueCell(quality.rmse),
+    ...(isWeighted ? [quality.weightedRmse === undefined ? fixedCell(null, 0) : valueCell(quality.weightedRmse)] : []),
     valueCell(quality.maxError),
     fixedCell(quality.snr, 2),
     fixedCell(quality.cosine, 6),
