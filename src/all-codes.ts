@@ -12,6 +12,7 @@ import {
   verifyCodes,
   writeCodes,
 } from './errors/index.js'
+import { familyCodes } from './families/codes.js'
 import { formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
 import { remoteCodes } from './remote/index.js'
@@ -37,6 +38,7 @@ export function allCodes(): Code[] {
     editCodes,
     poolCodes,
     transformCodes,
+    familyCodes,
     packCodes,
     remoteCodes,
     tokenizeCodes,

@@ -71,6 +71,9 @@ export const convert = defineVerb({
     stow: {
       negated: 'drop what the format has no place for, instead of carrying it in the metadata; restore nothing either',
     },
+    asIs: {
+      description: 'copy names and weights as they are, instead of translating a model directory into what llama.cpp runs',
+    },
     keepBytes: { description: 'for another order of elements, reverse the dimensions over the same bytes' },
     keepOrientation: { description: 'leave linear weights the way round that they have' },
     dedup: { description: 'store tensors with the same type, shape and bytes only once, where the format can' },

@@ -71,10 +71,10 @@ export default async function convert(
 
 async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
   const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = options
-  const { keepBytes, keepOrientation, stow, dedup, files, without } = options
+  const { asIs, keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
     ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
-    ...{ keepBytes, keepOrientation, stow, dedup, files, without },
+    ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(options.quantize, options, context.console.progress.update),
