@@ -37,7 +37,20 @@ room('embed', ...ground, 'transforms', 'tokenize')
 room('threads/worker-jobs.ts', ...verbs, 'inspect', 'diff') // what threads do comes from the rooms above them
 room('threads/web', 'threads', 'threads/worker-jobs.ts', ...ground)
 room('threads/node', 'threads', 'threads/worker-jobs.ts', ...ground, 'node')
-room('all-codes.ts', ...verbs, 'families', 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'edit')
+room(
+  'all-codes.ts',
+  ...verbs,
+  'families',
+  'tokenize',
+  'embed',
+  'verify',
+  'convert',
+  'inspect',
+  'diff',
+  'pack',
+  'remote',
+  'edit',
+)
 room('pack', ...verbs, 'convert')
 room(
   'index.ts',

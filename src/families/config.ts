@@ -63,7 +63,11 @@ function settle(family: Family, raw: Config): Config {
 
 function withDefaults(defaults: Readonly<Record<string, Default>>, raw: Config, inner: Config | undefined): Config {
   const values = Object.entries(defaults)
-  const given = { ...raw, ...Object.fromEntries(values.filter(([, each]) => typeof each !== 'function')), ...(inner ?? raw) }
+  const given = {
+    ...raw,
+    ...Object.fromEntries(values.filter(([, each]) => typeof each !== 'function')),
+    ...(inner ?? raw),
+  }
   for (const [key, each] of values) if (typeof each === 'function') given[key] ??= each(given)
   return given
 }
@@ -73,9 +77,21 @@ function ropeSettings(config: Config): Config {
   const stated = 'rope_parameters' in config ? config.rope_parameters : config.rope_scaling
   const rope: Record<string, unknown> = isObject(stated) ? { ...stated } : {}
   if ('full_attention' in rope || 'sliding_attention' in rope) return rope
-  const local = find(config, ['local_rope_theta', 'rope_local_theta', 'rope_theta_local', 'swa_rope_theta', 'rope_local_base_freq'])
+  const local = find(config, [
+    'local_rope_theta',
+    'rope_local_theta',
+    'rope_theta_local',
+    'swa_rope_theta',
+    'rope_local_base_freq',
+  ])
   if (local !== undefined) rope.sliding_attention = { rope_theta: local }
-  rope.rope_theta ??= find(config, ['global_rope_theta', 'rope_global_theta', 'rope_theta_global', 'rope_theta', 'rotary_emb_base'])
+  rope.rope_theta ??= find(config, [
+    'global_rope_theta',
+    'rope_global_theta',
+    'rope_theta_global',
+    'rope_theta',
+    'rotary_emb_base',
+  ])
   rope.rope_type ??= rope.type
   const partial = find(config, ['partial_rotary_factor', 'rope_pct', 'rope_percent'])
   if (!('partial_rotary_factor' in rope) && partial !== undefined) rope.partial_rotary_factor = partial

@@ -34,7 +34,9 @@ function typed(type: KeyRule['type'], value: unknown): MetaValue | undefined {
     case 'bools':
       return listed(value, (each) => (typeof each === 'boolean' ? { type: 'bool', value: each } : undefined))
     case 'i32s':
-      return listed(value, (each) => (isWhole(each, -0x8000_0000, 0x7fff_ffff) ? { type: 'i32', value: each } : undefined))
+      return listed(value, (each) =>
+        isWhole(each, -0x8000_0000, 0x7fff_ffff) ? { type: 'i32', value: each } : undefined,
+      )
   }
 }
 

@@ -37,7 +37,14 @@ function gathered(
   const { slices } = data
   if (slices && size % slices.unit === 0 && isContiguous(dims, strides))
     return slices.take(start * size, (elementsIn(dims) ?? 0) * size)
-  return stridedPayload(data, dims, strides, size, { file: fileOf(data) || name, code: familyCodes['tensor-shape'] }, start)
+  return stridedPayload(
+    data,
+    dims,
+    strides,
+    size,
+    { file: fileOf(data) || name, code: familyCodes['tensor-shape'] },
+    start,
+  )
 }
 
 export function refuseShape(tensor: Tensor, why: string): never {

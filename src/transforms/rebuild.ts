@@ -20,7 +20,7 @@ export function rebuildTensor({ dtype, encoding, data, ...rest }: TensorRecipe, 
 export function rebuildPayload(recipe: Recipe, open: OpenHandle): Payload {
   if (recipe.kind === 'range') return rangePayload(open(recipe.handle), recipe.offset, recipe.length)
   const tensor = rebuildTensor(recipe.tensor, open)
-  if (recipe.kind === 'cast') return castTensor(tensor, requireDType(recipe.to)).data!
+  if (recipe.kind === 'cast') return castTensor(tensor, requireDType(recipe.to), recipe).data!
   return decodedPayload(tensor, recipe.as)!
 }
 

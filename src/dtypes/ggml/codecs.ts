@@ -130,17 +130,24 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBl
   }
   if (!encode) return { toF32, toF64, element }
 
-  function fromF32(source: Float32Array, target: Uint8Array): number {
+  function fromF32Overflowing(source: Float32Array, target: Uint8Array): number {
     const bad = firstNonFinite(source)
     if (bad >= 0) return bad
     const blocks = Math.floor(source.length / group.elements)
     const rest = source.length - blocks * group.elements
     requireBytes(target, blocks * group.bytes)
     encode!(source, target, blocks)
+    return rest === 0 ? -1 : encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes))
+  }
+
+  function fromF32(source: Float32Array, target: Uint8Array): number {
+    const bad = fromF32Overflowing(source, target)
+    if (bad >= 0) return bad
+    const blocks = Math.ceil(source.length / group.elements)
     for (let block = 0, at = 0; block < blocks; block++, at += group.bytes) {
       if (hasNonFiniteScale(target, at)) return indexOfLargest(source, block * group.elements, group.elements)
     }
-    return rest === 0 ? -1 : encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes))
+    return -1
   }
 
   /** A row never ends within a block; this is for the odd remainder of a caller, padded with zeros. */
@@ -148,7 +155,7 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBl
     const padded = new Float32Array(group.elements)
     padded.set(source)
     const bytes = new Uint8Array(group.bytes)
-    const bad = fromF32(padded, bytes)
+    const bad = fromF32Overflowing(padded, bytes)
     target.set(bytes.subarray(0, Math.ceil((source.length * group.bytes) / group.elements)))
     return bad
   }
@@ -165,7 +172,7 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBl
     return -1
   }
 
-  return { toF32, toF64, element, fromF32, fromF64 }
+  return { toF32, toF64, element, fromF32, fromF32Overflowing, fromF64 }
 }
 
 /** Whether a scale of the block that starts at `at` is infinite or NaN. */
@@ -190,6 +197,7 @@ function unifyNaN(values: Float32Array, from: number, count: number): void {
 
 function indexOfLargest(values: Float32Array, from: number, count: number): number {
   let largest = from
-  for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(values[largest]!)) largest = i
+  for (let i = from; i < Math.min(from + count, values.length); i++)
+    if (Math.abs(values[i]!) > Math.abs(values[largest]!)) largest = i
   return largest
 }

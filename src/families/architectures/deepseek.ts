@@ -70,8 +70,7 @@ export const deepseek2: Family = {
     {
       key: 'leading_dense_block_count',
       type: 'u32',
-      value: ({ config, layers }) =>
-        config.first_k_dense_replace ?? (config.n_routed_experts == null ? layers : 0),
+      value: ({ config, layers }) => config.first_k_dense_replace ?? (config.n_routed_experts == null ? layers : 0),
     },
     key.vocabulary,
     { key: 'attention.q_lora_rank', type: 'u32', from: ['q_lora_rank'] },

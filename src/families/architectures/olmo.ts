@@ -2,14 +2,7 @@
 import { heads } from '../facts.js'
 import type { Default, Family } from '../family.js'
 import { commonKeys, key } from './shared-keys.js'
-import {
-  attentionNames,
-  expertNames,
-  gatedMlpNames,
-  headNormNames,
-  outerNames,
-  preNormNames,
-} from './shared-names.js'
+import { attentionNames, expertNames, gatedMlpNames, headNormNames, outerNames, preNormNames } from './shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   max_length: 20,

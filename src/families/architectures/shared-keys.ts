@@ -94,13 +94,7 @@ export const commonKeys: readonly KeyRule[] = [
   {
     key: 'feed_forward_length',
     type: 'u32',
-    from: [
-      'prefix_dense_intermediate_size',
-      'dense_intermediate_size',
-      'intermediate_size',
-      'n_inner',
-      'hidden_dim',
-    ],
+    from: ['prefix_dense_intermediate_size', 'dense_intermediate_size', 'intermediate_size', 'n_inner', 'hidden_dim'],
   },
   { key: 'attention.head_count', type: 'u32', from: ['num_attention_heads', 'n_head', 'n_heads'] },
   { key: 'attention.head_count_kv', type: 'u32', from: ['num_key_value_heads', 'n_kv_heads'] },

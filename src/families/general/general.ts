@@ -1,8 +1,8 @@
 // The `general.*` entries: what a model is called, where it comes from and how it is licensed. The model card says most, the configuration
 // and the name of the directory the rest; each fills in what is still missing.
 import { listOf, type MetaValue, text } from '../../model/index.js'
-import type { Config } from '../family.js'
 import { isObject } from '../facts.js'
+import type { Config } from '../family.js'
 import { type NameParts, partsOfName, titleOf } from './name-parts.js'
 import { type ParameterCount, sizeLabel } from './size-label.js'
 
@@ -104,7 +104,17 @@ function textEntry(key: string, value: unknown): Entry[] {
 
 function listEntry(key: string, values: readonly unknown[]): Entry[] {
   const items = values.flatMap((value) => (typeof value === 'string' ? [value] : Array.isArray(value) ? value : []))
-  return items.length === 0 ? [] : [[key, listOf('str', items.map((each) => text(String(each))))]]
+  return items.length === 0
+    ? []
+    : [
+        [
+          key,
+          listOf(
+            'str',
+            items.map((each) => text(String(each))),
+          ),
+        ],
+      ]
 }
 
 const samplingKeys = [
@@ -148,7 +158,9 @@ function firstOf(card: Config, keys: readonly string[]): unknown {
 function originEntries(kind: 'base_model' | 'dataset', stated: unknown, parameters: number): Entry[] {
   if (stated === undefined) return []
   const list = Array.isArray(stated) ? stated : typeof stated === 'string' ? [stated] : []
-  const origins = list.map((each): Config => (typeof each === 'string' ? originOf(each, parameters) : isObject(each) ? each : {}))
+  const origins = list.map(
+    (each): Config => (typeof each === 'string' ? originOf(each, parameters) : isObject(each) ? each : {}),
+  )
   return [
     [`general.${kind}.count`, { type: 'u32', value: origins.length }],
     ...origins.flatMap((origin, i) =>

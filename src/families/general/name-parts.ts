@@ -37,7 +37,10 @@ export function partsOfName(id: string, parameters: number): NameParts {
   dropWordSizes(words)
   markBasename(words)
   const joined = (kind: Kind, isMeant = (_: Word): boolean => true): string | undefined =>
-    words.filter((word) => word.kinds.has(kind) && isMeant(word)).map(({ text }) => text).join('-') || undefined
+    words
+      .filter((word) => word.kinds.has(kind) && isMeant(word))
+      .map(({ text }) => text)
+      .join('-') || undefined
   const sizes = words.filter(({ kinds }) => kinds.has('size')).map(({ text }) => text)
   const sizeLabel = [...new Set(sizes)].join('-') || undefined
   const finetune = joined('finetune')

@@ -11,7 +11,9 @@ const flags = { pooling_mode_mean_tokens: 1, pooling_mode_cls_token: 2, pooling_
 export async function poolingOf(directory: ModelDirectory): Promise<number | undefined> {
   const modules = await directory.value('modules.json')
   if (!Array.isArray(modules)) return undefined
-  const module = modules.find((each) => isObject(each) && typeof each.type === 'string' && each.type.endsWith('Pooling'))
+  const module = modules.find(
+    (each) => isObject(each) && typeof each.type === 'string' && each.type.endsWith('Pooling'),
+  )
   if (!isObject(module) || typeof module.path !== 'string') return undefined
   const path = `${module.path}/config.json`
   const config = await directory.json(path)

@@ -5,7 +5,10 @@ import { lazyPayload, type Payload } from '../../model/index.js'
 export function concatenated(parts: readonly Payload[], name: string): Payload {
   const ends: number[] = []
   let byteLength = 0
-  for (const part of parts) ends.push((byteLength += part.byteLength))
+  for (const part of parts) {
+    byteLength += part.byteLength
+    ends.push(byteLength)
+  }
   const payload = lazyPayload(byteLength, async function* (signal) {
     for (const part of parts) yield* part.chunks(pieceBytes, signal)
   })

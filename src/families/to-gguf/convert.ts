@@ -28,7 +28,10 @@ export interface Translated {
 const quantizationVersion = 2
 
 /** Undefined where the model is not a directory whose configuration names an architecture. Fails where that is unknown. */
-export async function toGguf(source: Model, { outputType, signal }: ToGgufOptions = {}): Promise<Translated | undefined> {
+export async function toGguf(
+  source: Model,
+  { outputType, signal }: ToGgufOptions = {},
+): Promise<Translated | undefined> {
   const directory = new ModelDirectory(source, signal)
   const raw = await directory.json('config.json')
   const className = raw && classIn(raw)

@@ -27,7 +27,8 @@ function typeFor({ name, shape }: Tensor, wanted: OutputType): DType {
 }
 
 /** The tensor, under its name in GGUF, with the type that it gets there. */
-export const typed = (tensor: Tensor, wanted: OutputType): Tensor => castTensor(tensor, typeFor(tensor, wanted))
+export const typed = (tensor: Tensor, wanted: OutputType): Tensor =>
+  castTensor(tensor, typeFor(tensor, wanted), { overflow: true })
 
 /** The type that the weights have: that of the first matrix of 16-bit floats. */
 export function prevailingType(tensors: readonly Tensor[]): OutputType {

@@ -54,7 +54,11 @@ export class ExpertStacks {
       const pattern = this.#patterns.find((each) => !this.#isWhole(groups.get(each)))!
       const there = groups.get(pattern)?.filter(Boolean).length ?? 0
       const message = `layer ${layer} has ${there} of ${this.#experts} experts`
-      failWith(familyCodes['tensor-missing'], { file: this.#file, path: pattern.replace('{n}', String(layer)), message })
+      failWith(familyCodes['tensor-missing'], {
+        file: this.#file,
+        path: pattern.replace('{n}', String(layer)),
+        message,
+      })
     }
   }
 }
@@ -62,9 +66,13 @@ export class ExpertStacks {
 function stacked(parts: readonly Tensor[]): Tensor {
   const [first] = parts as readonly [Tensor]
   for (const part of parts) {
-    const isSame = part.shape.length === first.shape.length && part.shape.every((length, i) => length === first.shape[i])
+    const isSame =
+      part.shape.length === first.shape.length && part.shape.every((length, i) => length === first.shape[i])
     if (!isSame || part.dtype !== first.dtype) refuseShape(part, `another expert has [${first.shape.join(', ')}]`)
   }
-  const data = concatenated(parts.map((part) => part.data!), first.name)
+  const data = concatenated(
+    parts.map((part) => part.data!),
+    first.name,
+  )
   return { ...first, shape: [parts.length, ...first.shape], data }
 }

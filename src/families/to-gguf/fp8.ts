@@ -83,9 +83,13 @@ function blockSizes(tensor: Tensor, scale: Tensor, blocks: unknown): readonly nu
     return refuse(`scales of shape [${scale.shape.join(', ')}] need a weight_block_size`)
   const covers = (axis: number): boolean => {
     const [length, count, size] = [tensor.shape.at(axis), scale.shape.at(axis), blocks.at(axis)]
-    return length === undefined || (count === Math.ceil(length / (size ?? 1)))
+    return length === undefined || count === Math.ceil(length / (size ?? 1))
   }
-  const fits = blocks.length <= 2 && scale.shape.length === tensor.shape.length && tensor.shape.every((_, i) => covers(i - tensor.shape.length))
-  if (!fits) refuse(`scales of shape [${scale.shape.join(', ')}] for blocks of [${blocks.join(', ')}] do not cover ${shape}`)
+  const fits =
+    blocks.length <= 2 &&
+    scale.shape.length === tensor.shape.length &&
+    tensor.shape.every((_, i) => covers(i - tensor.shape.length))
+  if (!fits)
+    refuse(`scales of shape [${scale.shape.join(', ')}] for blocks of [${blocks.join(', ')}] do not cover ${shape}`)
   return blocks
 }

@@ -13,7 +13,10 @@ export function repacked(name: string, blocks: Tensor, scales: Tensor, rows?: 'e
   const [experts = 0, count = 0, perRow = 0, bytes] = blocks.shape
   const isFit = blocks.shape.length === 4 && bytes === codeBytes && scales.shape.length === 3
   if (!isFit || scales.shape.some((length, axis) => length !== blocks.shape[axis]))
-    refuseShape(blocks, `blocks of ${codeBytes} bytes and scales for them were expected; there are scales of [${scales.shape.join(', ')}]`)
+    refuseShape(
+      blocks,
+      `blocks of ${codeBytes} bytes and scales for them were expected; there are scales of [${scales.shape.join(', ')}]`,
+    )
   if (rows && count % 2 !== 0) refuseShape(blocks, 'an even number of rows was expected')
   const take = (tensor: Tensor): Tensor => (rows ? narrowed(tensor, 1, rows === 'even' ? 0 : 1, count / 2, 2) : tensor)
   const shape = [experts, rows ? count / 2 : count, perRow * blockElements]

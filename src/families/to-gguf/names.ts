@@ -49,7 +49,10 @@ const otherSenses =
 const buffers = /\.attention\.(masked_)?bias$|\.rotary_emb\.inv_freq$/
 
 /** The name that the tables have, or why the tensor is left out. */
-export function cleanName(name: string, { family, className }: ModelConfig): { readonly name: string } | { readonly why: string } {
+export function cleanName(
+  name: string,
+  { family, className }: ModelConfig,
+): { readonly name: string } | { readonly why: string } {
   const { prefix, respell = [], drops = [] } = family
   let clean = name
   for (const each of prefix?.remove ?? []) if (clean.startsWith(each)) clean = clean.slice(each.length)

@@ -33,7 +33,11 @@ export interface ConvertedTensors {
   readonly hasMxfp4: boolean
 }
 
-export async function convertTensors(model: Model, info: ModelConfig, options: TensorOptions): Promise<ConvertedTensors> {
+export async function convertTensors(
+  model: Model,
+  info: ModelConfig,
+  options: TensorOptions,
+): Promise<ConvertedTensors> {
   const changes: Change[] = []
   const all = keptTensors(model, info, changes)
   const outputType = options.outputType ?? prevailingType(all)
@@ -80,7 +84,10 @@ function requireMatch(tensor: Tensor, { family, layers }: ModelConfig): Match | 
     if (family.architecture === 'deepseek2') return undefined
     refuse(`it is in layer ${match.layer}, and the configuration says that there are ${layers}`)
   }
-  return match ?? refuse(`${family.classes[0]} has no tensor of this name; leave it out with --exclude, or copy all with --as-is`)
+  return (
+    match ??
+    refuse(`${family.classes[0]} has no tensor of this name; leave it out with --exclude, or copy all with --as-is`)
+  )
 }
 
 async function convertOne(

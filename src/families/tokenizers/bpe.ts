@@ -1,13 +1,21 @@
 // Byte-level BPE, as most models have it, and WordPiece, which is listed in the same way.
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
-import { type AddedToken, isId, looksSpecial, missingTokenizer, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
+import {
+  type AddedToken,
+  isId,
+  looksSpecial,
+  missingTokenizer,
+  refuseTokenizer,
+  type TokenizerFiles,
+  tokenizerFile,
+} from './files.js'
 import { textCodec } from './library.js'
 import { preTokenizerOf } from './pre-tokenizer.js'
+import { synthesizedTokenizer } from './slow-files.js'
 import { specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, maxTokens, placeholder, type TokenList, tokenEntries } from './vocabulary.js'
-import { synthesizedTokenizer } from './slow-files.js'
 
 export async function bpeEntries(files: TokenizerFiles, config: Config): Promise<Entry[]> {
   const { list, pre, tokenizer } = await listTokens(files, config)
@@ -43,7 +51,8 @@ interface Listed {
 /** One token for each id below the size that the configuration states. */
 async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed> {
   const { directory } = files
-  const tokenizer = files.tokenizerJson ?? (await synthesizedTokenizer(files)) ?? missingTokenizer(directory, tokenizerFile)
+  const tokenizer =
+    files.tokenizerJson ?? (await synthesizedTokenizer(files)) ?? missingTokenizer(directory, tokenizerFile)
   const vocabulary = vocabularyOf(tokenizer, files)
   const added = files.tokenizerJson ? files.added : addedIn(tokenizer)
   const byId = new Map<number, string>()
@@ -80,7 +89,8 @@ function vocabularyOf(tokenizer: Config, { directory }: TokenizerFiles): Map<str
   const refuse = (path: string, message: string): never => refuseTokenizer(directory, tokenizerFile, path, message)
   const model = isObject(tokenizer.model) ? tokenizer.model : refuse('model', 'an object was expected')
   const type = model.type ?? (Array.isArray(model.merges) ? 'BPE' : 'WordPiece')
-  if (type !== 'BPE' && type !== 'WordPiece') refuse('model.type', `${JSON.stringify(type)} is neither BPE nor WordPiece`)
+  if (type !== 'BPE' && type !== 'WordPiece')
+    refuse('model.type', `${JSON.stringify(type)} is neither BPE nor WordPiece`)
   const vocab = isObject(model.vocab) ? model.vocab : refuse('model.vocab', 'an object was expected')
   const vocabulary = new Map<string, number>()
   for (const [token, id] of Object.entries(vocab)) {
@@ -91,7 +101,8 @@ function vocabularyOf(tokenizer: Config, { directory }: TokenizerFiles): Map<str
 }
 
 function checkSize({ directory }: TokenizerFiles, size: number, byId: ReadonlyMap<number, string>): void {
-  if (size > maxTokens) refuseTokenizer(directory, 'config.json', 'vocab_size', `${size} tokens are more than any model has`)
+  if (size > maxTokens)
+    refuseTokenizer(directory, 'config.json', 'vocab_size', `${size} tokens are more than any model has`)
   for (const [id, token] of byId) {
     if (id < size) continue
     const message = `the token ${JSON.stringify(token)} has the id ${id}, and config.json says that there are ${size} tokens`

@@ -9,7 +9,10 @@ import { sentencePieceEntries, sentencePieceFile } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
 import type { Entry } from './vocabulary.js'
 
-export async function tokenizerEntries(directory: ModelDirectory, { family, raw, config }: ModelConfig): Promise<Entry[]> {
+export async function tokenizerEntries(
+  directory: ModelDirectory,
+  { family, raw, config }: ModelConfig,
+): Promise<Entry[]> {
   const files = await readTokenizerFiles(directory, raw)
   const hasModel = await directory.has(sentencePieceFile)
   switch (family.tokenizer) {
@@ -56,7 +59,11 @@ async function llamaEntries(files: TokenizerFiles, config: Config, hasModel: boo
 }
 
 const codeEntries = (files: TokenizerFiles): Promise<Entry[]> =>
-  specialEntries(files, { kinds: ['prefix', 'suffix', 'middle', 'fsep', 'eot'], known: { eot: 107 }, withoutTemplate: true })
+  specialEntries(files, {
+    kinds: ['prefix', 'suffix', 'middle', 'fsep', 'eot'],
+    known: { eot: 107 },
+    withoutTemplate: true,
+  })
 
 const codeLlamaEntries = (files: TokenizerFiles): Promise<Entry[]> =>
   specialEntries(files, { kinds: ['prefix', 'suffix', 'middle', 'eot'], known: { eot: 32010 } })

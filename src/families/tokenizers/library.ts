@@ -1,6 +1,6 @@
 // Tokenizers of the hub are run by its own library, which is loaded when one is needed.
 import type { Config } from '../family.js'
-import { type TokenizerFiles, refuseTokenizer, tokenizerFile } from './files.js'
+import { refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
 
 export interface TextCodec {
   /** Ids of a text, without or with the tokens that the post-processor adds. */

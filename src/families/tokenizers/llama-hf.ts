@@ -10,7 +10,13 @@ import { type Entry, placeholder, type TokenList, tokenEntries } from './vocabul
 export function isLlamaHf(tokenizer: Config | undefined): boolean {
   const model = tokenizer?.model
   const decoder = tokenizer?.decoder
-  return isObject(model) && model.type === 'BPE' && model.byte_fallback === true && isObject(decoder) && decoder.type === 'Sequence'
+  return (
+    isObject(model) &&
+    model.type === 'BPE' &&
+    model.byte_fallback === true &&
+    isObject(decoder) &&
+    decoder.type === 'Sequence'
+  )
 }
 
 export async function llamaHfEntries(files: TokenizerFiles): Promise<Entry[]> {
@@ -22,7 +28,9 @@ const score = -1000
 
 function listTokens({ tokenizerJson, tokenizerConfig, added }: TokenizerFiles): TokenList {
   const model = tokenizerJson!.model as Config
-  const vocabulary = Object.entries(isObject(model.vocab) ? model.vocab : {}).filter((each): each is [string, number] => isId(each[1]))
+  const vocabulary = Object.entries(isObject(model.vocab) ? model.vocab : {}).filter((each): each is [string, number] =>
+    isId(each[1]),
+  )
   const byId = new Map(vocabulary.map(([token, id]) => [id, token]))
   for (const { id, content } of added) byId.set(id, content)
   const specials = specialTokens(tokenizerConfig)

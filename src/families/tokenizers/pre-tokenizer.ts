@@ -10,7 +10,11 @@ import type { TextCodec } from './library.js'
 import { preTokenizerNames, probeText } from './pre-tokenizer-names.js'
 
 /** Fails where the tokenizer has no name. */
-export async function preTokenizerOf(files: TokenizerFiles, codec: TextCodec, idOf: (token: string) => number | undefined): Promise<string> {
+export async function preTokenizerOf(
+  files: TokenizerFiles,
+  codec: TextCodec,
+  idOf: (token: string) => number | undefined,
+): Promise<string> {
   const ids = probe(files, codec, idOf)
   const hash = toHex(await digestOf('sha256', encodeUtf8(`[${ids.join(', ')}]`)))
   const name = Object.hasOwn(preTokenizerNames, hash) ? preTokenizerNames[hash] : undefined
@@ -24,7 +28,9 @@ export async function preTokenizerOf(files: TokenizerFiles, codec: TextCodec, id
 }
 
 /** Classes that put their own tokens around a text, whatever tokenizer.json says. */
-const ownEnds: Readonly<Record<string, { readonly bos: boolean; readonly defaults: readonly [bos: string, eos: string] }>> = {
+const ownEnds: Readonly<
+  Record<string, { readonly bos: boolean; readonly defaults: readonly [bos: string, eos: string] }>
+> = {
   Llama: { bos: true, defaults: ['<s>', '</s>'] },
   CodeLlama: { bos: true, defaults: ['<s>', '</s>'] },
   Cohere: { bos: true, defaults: ['<BOS_TOKEN>', '<|END_OF_TURN_TOKEN|>'] },
@@ -46,10 +52,15 @@ const classOfType: Readonly<Record<string, string>> = {
   gpt_neox: 'GPTNeoX',
 }
 
-function probe(files: TokenizerFiles, codec: TextCodec, idOf: (token: string) => number | undefined): readonly number[] {
+function probe(
+  files: TokenizerFiles,
+  codec: TextCodec,
+  idOf: (token: string) => number | undefined,
+): readonly number[] {
   const config: Config = files.tokenizerConfig ?? {}
   const stated = config.tokenizer_class ?? files.raw.tokenizer_class
-  const name = typeof stated === 'string' ? stated.replace(/Tokenizer(Fast)?$/, '') : classOfType[String(files.raw.model_type)]
+  const name =
+    typeof stated === 'string' ? stated.replace(/Tokenizer(Fast)?$/, '') : classOfType[String(files.raw.model_type)]
   const ends = name !== undefined && Object.hasOwn(ownEnds, name) ? ownEnds[name] : undefined
   if (!ends) return codec.encode(probeText, true)
   const end = (kind: 'bos' | 'eos', otherwise: boolean, text: string): readonly number[] => {

@@ -4,7 +4,14 @@ import { strictReport } from '../../errors/index.js'
 import { message, ProtobufReader } from '../../wire/protobuf/protobuf.js'
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
-import { isId, looksSpecial, missingTokenizer, refuseTokenizer, type TokenizerFiles, tokenizerConfigFile } from './files.js'
+import {
+  isId,
+  looksSpecial,
+  missingTokenizer,
+  refuseTokenizer,
+  type TokenizerFiles,
+  tokenizerConfigFile,
+} from './files.js'
 import { specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, maxTokens, placeholders, type TokenList, tokenEntries } from './vocabulary.js'
@@ -20,7 +27,11 @@ interface Piece {
 /** How strictly added tokens are taken: Phi 3 has rules of its own. */
 export type AddedRules = 'common' | 'phi-3'
 
-export async function sentencePieceEntries(files: TokenizerFiles, config: Config, rules: AddedRules = 'common'): Promise<Entry[]> {
+export async function sentencePieceEntries(
+  files: TokenizerFiles,
+  config: Config,
+  rules: AddedRules = 'common',
+): Promise<Entry[]> {
   const list = await sentencePieceTokens(files, config, rules)
   return [...tokenEntries('llama', 'default', list), ...(await specialEntries(files, { limit: list.tokens.length }))]
 }
@@ -34,7 +45,8 @@ async function sentencePieceTokens(files: TokenizerFiles, config: Config, rules:
   const pieces = await readPieces(bytes, directory.pathOf(sentencePieceFile))
   const stated = isId(config.vocab_size) ? config.vocab_size : 0
   const size = stated || pieces.length
-  if (size > maxTokens) refuseTokenizer(directory, 'config.json', 'vocab_size', `${size} tokens are more than any model has`)
+  if (size > maxTokens)
+    refuseTokenizer(directory, 'config.json', 'vocab_size', `${size} tokens are more than any model has`)
   const list = placeholders(size, unusedScore)
   const put = (id: number, text: string, score: number, type: number): void => {
     if (id >= size) return
@@ -76,7 +88,12 @@ const pieceMessage = message({ 1: ['piece', 'bytes'], 2: ['score', 'float'], 3: 
 const modelMessage = message({ 1: ['pieces', 'bytes', () => pieceMessage] })
 
 /** Pieces that a user defined count as normal ones. */
-const typeOfKind: Readonly<Record<number, number>> = { 2: tokenType.unknown, 3: tokenType.control, 5: tokenType.unused, 6: tokenType.byte }
+const typeOfKind: Readonly<Record<number, number>> = {
+  2: tokenType.unknown,
+  3: tokenType.control,
+  5: tokenType.unused,
+  6: tokenType.byte,
+}
 
 export async function readPieces(bytes: Uint8Array, file: string): Promise<Piece[]> {
   const source = new MemorySource(bytes, file)
@@ -87,7 +104,8 @@ export async function readPieces(bytes: Uint8Array, file: string): Promise<Piece
     let [text, score, kind] = ['', 0, 1]
     await reader.walk({ start, end }, path, pieceMessage, (field) => {
       if (field.field === 1) text = decodeUtf8(bytes.subarray(field.start, field.end)) ?? '\ufffd'
-      else if (field.field === 2) score = new DataView(bytes.buffer, bytes.byteOffset + field.start, 4).getFloat32(0, true)
+      else if (field.field === 2)
+        score = new DataView(bytes.buffer, bytes.byteOffset + field.start, 4).getFloat32(0, true)
       else kind = field.int32
       return true
     })

@@ -1,6 +1,7 @@
 // Old tokenizers are a vocabulary and a list of merges in files of their own. The same, as tokenizer.json would say it.
-import type { Config } from '../family.js'
+
 import { isObject } from '../facts.js'
+import type { Config } from '../family.js'
 import { isId, type TokenizerFiles, tokenText } from './files.js'
 
 /** Undefined where the files are not there. */
@@ -13,7 +14,12 @@ async function byteLevelBpe({ directory, tokenizerConfig }: TokenizerFiles): Pro
   const text = vocab && (await directory.text('merges.txt'))
   if (!vocab || text === undefined) return undefined
   const lines = text.split('\n').filter((line, i) => line.trim() !== '' && !(i === 0 && line.startsWith('#')))
-  const byteLevel = { type: 'ByteLevel', add_prefix_space: tokenizerConfig?.add_prefix_space === true, trim_offsets: true, use_regex: true }
+  const byteLevel = {
+    type: 'ByteLevel',
+    add_prefix_space: tokenizerConfig?.add_prefix_space === true,
+    trim_offsets: true,
+    use_regex: true,
+  }
   return {
     added_tokens: addedTokens(tokenizerConfig, vocab, ['bos', 'eos', 'unk', 'pad'], '<|endoftext|>'),
     normalizer: null,
@@ -51,12 +57,23 @@ async function wordPiece({ directory, tokenizerConfig: config }: TokenizerFiles)
       special_tokens: Object.fromEntries([cls, sep].map((id) => [id, { id, ids: [vocab[id]], tokens: [id] }])),
     },
     decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
-    model: { type: 'WordPiece', vocab, unk_token: piece('unk', '[UNK]'), continuing_subword_prefix: '##', max_input_chars_per_word: 100 },
+    model: {
+      type: 'WordPiece',
+      vocab,
+      unk_token: piece('unk', '[UNK]'),
+      continuing_subword_prefix: '##',
+      max_input_chars_per_word: 100,
+    },
   }
 }
 
 /** The special tokens, as far as the vocabulary has them. */
-function addedTokens(config: Config | undefined, vocab: Config, kinds: readonly string[], otherwise?: string): Config[] {
+function addedTokens(
+  config: Config | undefined,
+  vocab: Config,
+  kinds: readonly string[],
+  otherwise?: string,
+): Config[] {
   const contents = kinds.map((kind) => {
     const stated = config?.[`${kind}_token`]
     if (stated !== undefined) return tokenText(stated)

@@ -43,7 +43,8 @@ export async function specialEntries(files: TokenizerFiles, options: SpecialOpti
     if (key !== undefined) entries.push([`tokenizer.ggml.${key}`, { type: 'u32', value: id }])
   }
   for (const [kind, value] of state.adds)
-    if (['bos', 'eos', 'sep'].includes(kind)) entries.push([`tokenizer.ggml.add_${kind}_token`, { type: 'bool', value }])
+    if (['bos', 'eos', 'sep'].includes(kind))
+      entries.push([`tokenizer.ggml.add_${kind}_token`, { type: 'bool', value }])
   if (files.tokenizerConfig && !options.withoutTemplate)
     entries.push(...templateEntries(await chatTemplate(files.tokenizerConfig, directory)))
   entries.push(...normalizerEntries(tokenizerJson?.normalizer))
@@ -58,7 +59,10 @@ interface Processed {
 }
 
 /** The post-processor adds tokens to every text. Which ones tells what they are. */
-function readProcessor({ tokenizerJson, tokenizerConfig }: TokenizerFiles, { kinds = commonKinds }: SpecialOptions): Processed {
+function readProcessor(
+  { tokenizerJson, tokenizerConfig }: TokenizerFiles,
+  { kinds = commonKinds }: SpecialOptions,
+): Processed {
   const config: Record<string, unknown> = { ...tokenizerConfig }
   const state = { config, kinds: [...kinds], adds: new Map<string, boolean>() }
   if (!tokenizerJson) return withStatedAdds(state)
@@ -67,7 +71,11 @@ function readProcessor({ tokenizerJson, tokenizerConfig }: TokenizerFiles, { kin
     if (!config.eos_token && config.sep_token) config.eos_token = config.sep_token
   }
   const processor = tokenizerJson.post_processor
-  const processors = isObject(processor) ? (Array.isArray(processor.processors) ? processor.processors : [processor]) : []
+  const processors = isObject(processor)
+    ? Array.isArray(processor.processors)
+      ? processor.processors
+      : [processor]
+    : []
   for (const each of processors) {
     if (!isObject(each)) continue
     if (each.type === 'RobertaProcessing') readRoberta(each, state, tokenizerConfig !== undefined)
@@ -145,7 +153,12 @@ interface Ends {
 }
 
 /** What stands between two texts. */
-function readPair(pair: readonly unknown[], { first, last, eos }: Ends, { config, adds }: Processed, hasConfig: boolean): void {
+function readPair(
+  pair: readonly unknown[],
+  { first, last, eos }: Ends,
+  { config, adds }: Processed,
+  hasConfig: boolean,
+): void {
   const start = first !== undefined && specialIn(pair[0]) === first ? 1 : 0
   const end = last !== undefined && specialIn(pair.at(-1)) === last ? -1 : undefined
   const inner = pair.slice(start, end)
@@ -161,7 +174,11 @@ function readPair(pair: readonly unknown[], { first, last, eos }: Ends, { config
   if (isSeparated && !config.sep_token && hasConfig) config.sep_token = eos
 }
 
-function specialIds(files: TokenizerFiles, { config, kinds }: Processed, { limit, known = {} }: SpecialOptions): Map<string, number> {
+function specialIds(
+  files: TokenizerFiles,
+  { config, kinds }: Processed,
+  { limit, known = {} }: SpecialOptions,
+): Map<string, number> {
   const ids = new Map<string, number>()
   const set = (kind: string, id: unknown): void => {
     if (isId(id) && !ids.has(kind) && (limit === undefined || id < limit)) ids.set(kind, id)

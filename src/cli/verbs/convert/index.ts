@@ -72,7 +72,8 @@ export const convert = defineVerb({
       negated: 'drop what the format has no place for, instead of carrying it in the metadata; restore nothing either',
     },
     asIs: {
-      description: 'copy names and weights as they are, instead of translating a model directory into what llama.cpp runs',
+      description:
+        'copy names and weights as they are, instead of translating a model directory into what llama.cpp runs',
     },
     keepBytes: { description: 'for another order of elements, reverse the dimensions over the same bytes' },
     keepOrientation: { description: 'leave linear weights the way round that they have' },
