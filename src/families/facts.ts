@@ -1,17 +1,5 @@
-// What the tables of an architecture can ask about the model at hand.
+// How tables read a configuration.
 import type { Config } from './family.js'
-
-export interface Facts {
-  readonly config: Config
-  /** RoPE settings, wherever the configuration keeps them. */
-  readonly rope: Config
-  /** The pooling of a sentence embedder, by its number in GGUF. */
-  readonly pooling?: number | undefined
-  /** The file type as GGUF counts them; 0 is f32. */
-  readonly fileType: number
-  /** The number of layers. */
-  readonly layers: number
-}
 
 /** The setting of the first of these keys that is present; a null counts as present and means nothing. */
 export function find(config: Config, keys: readonly string[]): unknown {

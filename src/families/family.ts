@@ -1,12 +1,24 @@
 // An architecture, as data: what its models are called, which settings become metadata, and what becomes of each tensor. The tables in
 // `architectures` are all that is needed for another one, unless it stores weights in a way that no transform knows yet.
-import type { Facts } from './facts.js'
 
 /** A configuration: what config.json says, completed by what it leaves out. */
 export type Config = Readonly<Record<string, unknown>>
 
 /** A value, or how it follows from the others. Where it follows, `null` in a file stands for it as well. */
 export type Default = string | number | boolean | null | Config | ((config: Config) => unknown)
+
+/** What the tables of an architecture can ask about the model at hand. */
+export interface Facts {
+  readonly config: Config
+  /** RoPE settings, wherever the configuration keeps them. */
+  readonly rope: Config
+  /** The pooling of a sentence embedder, by its number in GGUF. */
+  readonly pooling?: number | undefined
+  /** The file type as GGUF counts them; 0 is f32. */
+  readonly fileType: number
+  /** The number of layers. */
+  readonly layers: number
+}
 
 /** One entry of the metadata. A rule without a value writes nothing. */
 export interface KeyRule {

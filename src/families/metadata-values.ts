@@ -2,8 +2,8 @@
 import { failWith } from '../errors/index.js'
 import { listOf, type MetaValue } from '../model/index.js'
 import { familyCodes } from './codes.js'
-import { type Facts, find } from './facts.js'
-import type { KeyRule } from './family.js'
+import { find } from './facts.js'
+import type { Facts, KeyRule } from './family.js'
 
 /** The entry of a rule; undefined where there is nothing to write. */
 export function valueFor(rule: KeyRule, facts: Facts, file: string): MetaValue | undefined {

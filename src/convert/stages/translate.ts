@@ -3,16 +3,23 @@
 // architecture is known.
 import { failWith, usageCodes } from '../../errors/index.js'
 import { isOutputType, type OutputType, toGguf } from '../../families/index.js'
-import { requireFormat } from '../../formats/index.js'
+import { formatById } from '../../formats/index.js'
 import { fileOf, type State, withActions } from './state.js'
 
 const architectureKey = 'general.architecture'
 
 export async function translate(state: State): Promise<State> {
   const { model, target, options } = state
-  const [from, to] = [requireFormat(model.format), target].map(({ capabilities }) => capabilities.conventions)
-  if (options.asIs || from !== 'hub' || to !== 'ggml' || model.metadata.has(architectureKey)) return state
-  const translated = await toGguf(model, { outputType: outputTypeFor(state), signal: options.signal })
+  const from = formatById(model.format)?.capabilities
+  const to = target.capabilities.conventions
+  if (options.asIs || from?.conventions !== 'hub' || to !== 'ggml' || model.metadata.has(architectureKey)) return state
+  const translated = await toGguf(model, {
+    format: target.id,
+    isSorted: from.plain === true,
+    outputType: outputTypeFor(state),
+    quantized: options.quantize?.method,
+    signal: options.signal,
+  })
   if (!translated) return state
   // The types are settled, and must not be changed by the wish that settled them.
   const settled: State = {

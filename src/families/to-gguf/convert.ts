@@ -3,7 +3,7 @@ import { type MetaValue, type Model, text } from '../../model/index.js'
 import type { Change } from '../changes.js'
 import { classIn, completeConfig, type ModelConfig } from '../config.js'
 import { ModelDirectory } from '../directory.js'
-import type { Facts } from '../facts.js'
+import type { Facts } from '../family.js'
 import { generalEntries } from '../general/general.js'
 import { parseModelCard } from '../general/model-card.js'
 import { poolingOf } from '../general/pooling.js'
@@ -11,12 +11,18 @@ import { countParameters } from '../general/size-label.js'
 import { valueFor } from '../metadata-values.js'
 import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
-import { fileTypes, mxfp4FileType, type OutputType } from './element-types.js'
+import { fileTypes, mxfp4FileType, type OutputType, quantizedFileType } from './element-types.js'
 import { type ConvertedTensors, convertTensors } from './tensors.js'
 
 export interface ToGgufOptions {
+  /** The id of the target, for the model that is made for it. */
+  readonly format: string
+  /** The names in a file of the source have no order of their own. */
+  readonly isSorted?: boolean | undefined
   /** Default: the type that most of the weights have. */
   readonly outputType?: OutputType | undefined
+  /** What the matrices are quantized to afterwards. */
+  readonly quantized?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -30,7 +36,7 @@ const quantizationVersion = 2
 /** Undefined where the model is not a directory whose configuration names an architecture. Fails where that is unknown. */
 export async function toGguf(
   source: Model,
-  { outputType, signal }: ToGgufOptions = {},
+  { format, isSorted = true, outputType, quantized, signal }: ToGgufOptions,
 ): Promise<Translated | undefined> {
   const directory = new ModelDirectory(source, signal)
   const raw = await directory.json('config.json')
@@ -43,6 +49,7 @@ export async function toGguf(
   const computed = computedTensors(info, file)
   const converted = await convertTensors(source, info, {
     outputType,
+    isSorted,
     tokens: tokens?.type === 'array' ? tokens.length : 0,
     file,
     signal,
@@ -59,11 +66,15 @@ export async function toGguf(
     parameters: countParameters(tensors),
   })
   for (const [key, value] of general) metadata.set(key, value)
-  const facts: Facts = { ...info, fileType: fileTypeOf(converted), pooling: await poolingOf(directory) }
+  const facts: Facts = {
+    ...info,
+    fileType: (quantized && quantizedFileType(quantized)) || fileTypeOf(converted),
+    pooling: await poolingOf(directory),
+  }
   for (const [key, value] of ownEntries(info, facts, file)) metadata.set(key, value)
   metadata.set('general.quantization_version', { type: 'u32', value: quantizationVersion })
   for (const [key, value] of tokenizer) metadata.set(key, value)
-  const model: Model = { format: 'gguf', version: '3', metadata, tensors, parts: [], files: source.files }
+  const model: Model = { format, metadata, tensors, parts: [], files: source.files }
   return { model, changes: converted.changes }
 }
 

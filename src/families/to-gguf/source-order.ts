@@ -2,9 +2,8 @@
 import { compareNames } from '../../bytes/name-order.js'
 import type { Model, Tensor } from '../../model/index.js'
 
-/** Formats whose files are dictionaries in their own order keep it. */
-export function inSourceOrder(model: Model): Tensor[] {
-  const isSorted = model.format === 'safetensors'
+/** Files that have an order of their own keep it. */
+export function inSourceOrder(model: Model, isSorted: boolean): Tensor[] {
   const groups = new Map<string, Tensor[]>()
   for (const tensor of model.tensors) {
     const file = tensor.data?.origin?.source.name ?? ''

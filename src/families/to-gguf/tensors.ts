@@ -7,7 +7,6 @@ import { fileOf } from '../../transforms/map-elements.js'
 import type { Change } from '../changes.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
-import { numberIn } from '../facts.js'
 import { transforms } from '../transforms.js'
 import { type OutputType, prevailingType, typed } from './element-types.js'
 import { ExpertStacks } from './experts.js'
@@ -19,6 +18,8 @@ import { inSourceOrder } from './source-order.js'
 export interface TensorOptions {
   /** Undefined: the type that most of the weights have. */
   readonly outputType: OutputType | undefined
+  /** Names of the source have no order of their own. */
+  readonly isSorted: boolean
   /** How many tokens the vocabulary has. */
   readonly tokens: number
   /** The configuration's file, for messages. */
@@ -39,7 +40,7 @@ export async function convertTensors(
   options: TensorOptions,
 ): Promise<ConvertedTensors> {
   const changes: Change[] = []
-  const all = keptTensors(model, info, changes)
+  const all = keptTensors(inSourceOrder(model, options.isSorted), info, changes)
   const outputType = options.outputType ?? prevailingType(all)
   const plain = withoutFp8(all, info.config, options.file)
   const packed = info.family.mxfp4 ? mxfp4Tensors(plain, info) : []
@@ -62,9 +63,9 @@ export async function convertTensors(
 }
 
 /** In the order of the source, under the names that the tables have. */
-function keptTensors(model: Model, info: ModelConfig, changes: Change[]): readonly Tensor[] {
+function keptTensors(tensors: readonly Tensor[], info: ModelConfig, changes: Change[]): readonly Tensor[] {
   const kept: Tensor[] = []
-  for (const tensor of inSourceOrder(model)) {
+  for (const tensor of tensors) {
     const clean = cleanName(tensor.name, info)
     if ('why' in clean) {
       changes.push({ subject: 'tensor', name: tensor.name, action: 'drop', loss: 'form', reason: clean.why })
@@ -135,10 +136,7 @@ function note(from: Tensor, to: Tensor, changes: Change[], isAsked: boolean): vo
   changes.push({ subject: 'tensor', name: from.name, action: 'rename', loss: 'none', from: from.name, to: to.name })
   if (from.dtype === to.dtype) return
   const loss = castLoss(from.dtype, to.dtype)
-  const reason = isAsked ? undefined : "llama.cpp's default; --cast f32 keeps every value"
+  const reason = isAsked || loss === 'none' ? undefined : "llama.cpp's default; --cast f32 keeps every value"
   const change = { action: 'cast', loss, requested: true, from: from.dtype.id, to: to.dtype.id } as const
   changes.push({ subject: 'tensor', name: from.name, ...change, ...(reason !== undefined && { reason }) })
 }
-
-export const expertsIn = (config: ModelConfig['config']): number | undefined =>
-  numberIn(config, 'num_local_experts', 'num_experts', 'n_routed_experts')

@@ -36,8 +36,11 @@ const minElements = 256
 const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/(^|[._])(\w*norm\w*|ln_?\w*)([._]|$)/i, 'a normalization'],
   [/(^|[._])bias([._]|$)/i, 'a bias'],
-  [/(^|[._])(router|gate\.(weight|wg))([._]|$)/i, 'it routes to experts'],
+  [/(^|[._])router([._]|$)|(^|\.)gate\.(weight|wg)([._]|$)|(^|\.)ffn_gate_inp/i, 'it routes to experts'],
 ]
+
+/** The matrices of all experts of a layer, in one tensor. */
+const isStackOfExperts = ({ name, shape }: Tensor): boolean => shape.length === 3 && name.includes('_exps.')
 
 export function planMethods(model: Pick<Model, 'tensors'>, options: MethodOptions): MethodChoice[] {
   const rules = (options.tensorMethod ?? []).map(([glob, name]) => {
@@ -88,7 +91,7 @@ function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): 
 
 function whyKept(tensor: Tensor, method: Method, options: MethodOptions): string | undefined {
   if (tensor.role === 'state') return 'state of an optimizer'
-  if (tensor.shape.length !== 2) return 'not a matrix'
+  if (tensor.shape.length !== 2 && !isStackOfExperts(tensor)) return 'not a matrix'
   const found = delicate.find(([pattern]) => pattern.test(tensor.name))
   if (found) return found[1]
   if ((countElements(tensor.shape) ?? 0) < minElements) return `fewer than ${minElements} values`
