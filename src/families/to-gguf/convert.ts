@@ -11,6 +11,7 @@ import { countParameters } from '../general/size-label.js'
 import { valueFor } from '../metadata-values.js'
 import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
+import { checkTensors } from './check.js'
 import { fileTypes, mxfp4FileType, type OutputType, quantizedFileType } from './element-types.js'
 import { type ConvertedTensors, convertTensors } from './tensors.js'
 
@@ -72,6 +73,7 @@ export async function toGguf(
     pooling: await poolingOf(directory),
   }
   for (const [key, value] of ownEntries(info, facts, file)) metadata.set(key, value)
+  checkTensors(tensors, metadata, info.layers, file)
   metadata.set('general.quantization_version', { type: 'u32', value: quantizationVersion })
   for (const [key, value] of tokenizer) metadata.set(key, value)
   const model: Model = { format, metadata, tensors, parts: [], files: source.files }
