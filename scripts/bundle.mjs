@@ -40,6 +40,7 @@ export async function bundle(folder) {
     main: at('cli', 'main.js'),
     index: passOn + at('index.js'),
     node: passOn + at('node.js'),
+    kit: passOn + at('kit.js'),
     tokenize: passOn + at('tokenize', 'index.js'),
   }
   const threads = { worker: at('threads', 'node', 'worker.js') }

@@ -90,7 +90,7 @@ function startChild() {
 }
 
 async function serve() {
-  const tare = await import('../dist/node.js')
+  const tare = await import('../dist/kit-node.js')
   const directory = mkdtempSync(join(tmpdir(), 'tare-campaign-'))
   process.once('disconnect', () => {
     rmSync(directory, { recursive: true, force: true })

@@ -12,7 +12,7 @@ import {
   planConversion,
   runConversion,
   text,
-} from '../dist/index.js'
+} from '../dist/kit.js'
 
 const tensor = (name, id, shape, more = {}) => {
   const dtype = dtypeById(id)

@@ -4,7 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { allCodes, formats } from '../dist/index.js'
+import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')

@@ -3,7 +3,7 @@ import { editCodes } from './edit/codes.js'
 import { embedCodes } from './embed/codes.js'
 import {
   type Code,
-  type CodeTable,
+  type CodeOf,
   ioCodes,
   jsonCodes,
   numberCodes,
@@ -13,7 +13,7 @@ import {
   writeCodes,
 } from './errors/index.js'
 import { familyCodes } from './families/codes.js'
-import { formats } from './formats/index.js'
+import { type FormatCode, formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
 import { remoteCodes } from './remote/index.js'
 import { poolCodes } from './threads/codes.js'
@@ -24,29 +24,34 @@ import { receiptCodes } from './verify/receipt-codes.js'
 import { msgpackCodes } from './wire/msgpack/index.js'
 import { zstdCodes } from './wire/zstd/codes.js'
 
+const shared = [
+  ioCodes,
+  openCodes,
+  numberCodes,
+  jsonCodes,
+  verifyCodes,
+  writeCodes,
+  usageCodes,
+  mergeCodes,
+  editCodes,
+  poolCodes,
+  transformCodes,
+  familyCodes,
+  packCodes,
+  remoteCodes,
+  tokenizeCodes,
+  embedCodes,
+  msgpackCodes,
+  zstdCodes,
+  profileCodes,
+  receiptCodes,
+] as const
+
+/** Every code that tare can report. */
+export type TareCode = CodeOf<(typeof shared)[number]> | FormatCode
+
 /** Every code that tare can report, in the order of docs/codes.md. */
 export function allCodes(): Code[] {
-  const shared: CodeTable[] = [
-    ioCodes,
-    openCodes,
-    numberCodes,
-    jsonCodes,
-    verifyCodes,
-    writeCodes,
-    usageCodes,
-    mergeCodes,
-    editCodes,
-    poolCodes,
-    transformCodes,
-    familyCodes,
-    packCodes,
-    remoteCodes,
-    tokenizeCodes,
-    embedCodes,
-    msgpackCodes,
-    zstdCodes,
-    profileCodes,
-    receiptCodes,
-  ]
-  return [...shared, ...formats.map((format) => format.codes)].flatMap((table) => Object.values(table))
+  const tables: readonly Readonly<Record<string, Code>>[] = [...shared, ...formats.map((format) => format.codes)]
+  return tables.flatMap((table) => Object.values(table))
 }

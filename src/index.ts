@@ -1,82 +1,97 @@
-// The public names. This entry runs in browsers, workers and Node alike; `tare/node` adds files.
-export * from './all-codes.js'
+// The public names, by task. This entry runs in browsers, workers and Node alike; `tare/node` adds paths, and `tare/kit` has what tools
+// are built from.
+
+// Finding out what can go wrong
+export type { TareCode } from './all-codes.js'
+// Converting, quantizing, writing and repairing
+export {
+  type Converted,
+  type ConvertOptions,
+  convert,
+  type MemoryFile,
+  type OpenSink,
+  type PlanOptions,
+  planConversionTo as planConversion,
+  type QuantizeOptions,
+} from './api/convert.js'
+// Opening models and reading tensors
+export type { InputOptions, ModelInput } from './api/input.js'
+export { isTareError } from './api/is-tare-error.js'
+export { OpenModel, type OpenModelOptions, openModel } from './api/open-model.js'
+export {
+  type ArrayFor,
+  type ReadAs,
+  type ReadTensorOptions,
+  readTensor,
+  type SliceRanges,
+  type TensorArray,
+  type TensorData,
+} from './api/read-tensor.js'
+export { type Repaired, type RepairOptions, repair } from './api/repair.js'
+
+// Asking about models
+export {
+  type DiffOptions,
+  diff,
+  type HashOptions,
+  hash,
+  type InspectOptions,
+  inspect,
+  type NamedStats,
+  type StatsOptions,
+  stats,
+  type VerifyOptions,
+  verify,
+} from './api/verbs.js'
+export {
+  type ModelContent,
+  modelOf,
+  type TensorContent,
+  type WriteModelOptions,
+  writeModel,
+} from './api/write-model.js'
+// Where bytes come from and go to
 export {
   BlobSource,
-  type ByteRange,
   type ByteSink,
   type ByteSource,
-  CountingSink,
-  countElements,
-  countingSource,
-  type Extent,
   MemorySink,
   MemorySource,
-  type OpenHint,
-  type ReadCount,
-  type ReadOptions,
-  type SourceFolder,
-  toHex,
 } from './bytes/index.js'
-export { type Vocabulary, vocabularyOf } from './content/vocabulary.js'
-export { exportVocabulary, parseVocabularyText, type VocabularyText } from './content/vocabulary-text.js'
-export * from './convert/extract/extract.js'
-export * from './convert/extract/extract-part.js'
 export { type Merged, type MergeOptions, mergeModels } from './convert/merge/merge.js'
-export * from './convert/plan.js'
-export * from './convert/quantize.js'
+export type { Conversion, Loss, Plan, PlanAction } from './convert/plan.js'
+export { type RunOptions, runConversion } from './convert/run.js'
+export type { Difference } from './diff/index.js'
+// What there is: formats, element types, digests
+export { type Algorithm, algorithms } from './digest/index.js'
+export { type DType, type DTypeId, dtypes } from './dtypes/index.js'
+// Editing in place, and packing from a description
+export { type Edits, type PlannedEdit, planEdit } from './edit/index.js'
+// Tokenizers and embeddings
+export { cosineSimilarity, createEmbedder, type Embedder, type EmbedderOptions, onnxEngine } from './embed/index.js'
+export { type Finding, type Severity, TareError } from './errors/index.js'
+export { type FormatId, formats } from './formats/list.js'
+export type { HashResult } from './inspect/hash.js'
+export type { Inspection } from './inspect/inspect.js'
+export type { Format } from './model/index.js'
 export {
-  makeReceipt,
-  type Receipt,
-  type ReceiptAction,
-  type ReceiptEntry,
-  type ReceiptFile,
-  type ReceiptSide,
-  type ReceiptTensor,
-  receiptLines,
-} from './convert/receipt.js'
-export * from './convert/repair/repair.js'
-export * from './convert/run.js'
-export * from './diff/index.js'
-export * from './digest/index.js'
-export {
-  type Codec,
-  type Complex,
-  type DType,
-  type DTypeKind,
-  dtypeById,
-  dtypes,
-  type GgmlType,
-  ggmlTypeByName,
-  ggmlTypeByNumber,
-  type Scalar,
-} from './dtypes/index.js'
-export * from './edit/index.js'
-export * from './embed/index.js'
-export * from './errors/index.js'
-export * from './formats/index.js'
-export * from './inspect/hash.js'
-export * from './inspect/inspect.js'
-export * from './inspect/map.js'
-export { type ModelStatsOptions, statsOfTensors } from './inspect/model-stats.js'
-export * from './inspect/quality.js'
-export * from './inspect/show.js'
-export * from './inspect/stats.js'
-export * from './model/index.js'
-export * from './pack/index.js'
-export * from './remote/index.js'
-export { restoreStowed } from './stow/index.js'
-export type { Job, RunOptions, WorkerPool } from './threads/index.js'
+  type JsonValue,
+  type Limits,
+  type Metadata,
+  type MetaValue,
+  type Model,
+  type Part,
+  type Payload,
+  readPayload,
+  type Tensor,
+} from './model/index.js'
+export { defineModel, type ModelDescription, packModel, parseDescription } from './pack/index.js'
+export { type HttpOptions, HttpSource } from './remote/index.js'
+
+// All cores
+export type { WorkerPool } from './threads/index.js'
 export { openWebPool, type WebPoolOptions } from './threads/web/pool.js'
-export * from './tokenize/index.js'
-export { castLoss, castTensor } from './transforms/cast.js'
-export { decodedPayload } from './transforms/decode.js'
-export { type MethodChoice, type MethodOptions, planMethods } from './transforms/quantize/plan.js'
-export { quantizeTensor } from './transforms/quantize/quantize.js'
-export { columnMajor, rowMajor, transposed } from './transforms/reorder.js'
-export { matchesGlob, parseRename, renameTensor, selector } from './transforms/select.js'
-export { checkProfile, type Profile, type ProfileTensor } from './verify/profile.js'
-export { profiles, requireProfile } from './verify/profiles/index.js'
-export { parseReceipt } from './verify/read-receipt.js'
-export { checkReceipt, type ReceiptOptions } from './verify/receipt.js'
-export * from './verify/verify.js'
-export * from './writing/write-layout.js'
+export { createTokenizer, findVocabulary, type Tokenizer, vocabularyFromText } from './tokenize/index.js'
+export type { MethodName as QuantizeMethod } from './transforms/quantize/method.js'
+export type { VerifyResult } from './verify/verify.js'
+export type { WrittenFile } from './writing/write-layout.js'

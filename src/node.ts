@@ -1,11 +1,23 @@
-// Everything that the portable entry has, and what only Node can do: files, standard input and output, faster digests.
+// Everything that the portable entry has, and what only Node can do: paths, standard input and output, threads, faster digests.
+import { registerNodeHost } from './node/api-host.js'
 import { registerNodeBytes } from './node/bytes.js'
 import { registerNodeDigests } from './node/digests.js'
 import { registerNodeZstd } from './node/zstd.js'
 
 export * from './index.js'
-export * from './node/index.js'
 
+// Files
+export { DiskStore, type DiskStoreOptions } from './node/files/disk-store.js'
+export { FileSink, type FileSinkOptions } from './node/files/file-sink.js'
+export { FileSource } from './node/files/file-source.js'
+export { patchFile } from './node/files/patch-file.js'
+// Threads and engines
+export { type NodeOnnxOptions, nodeOnnxEngine } from './node/onnx-engine.js'
+export { openOutput } from './node/output.js'
+export { type PackFileOptions, packFile } from './node/pack/pack-module.js'
+export { openPool, type PoolOptions } from './threads/node/pool.js'
+
+registerNodeHost()
 registerNodeBytes()
 registerNodeDigests()
 registerNodeZstd()

@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as portable from '../src/index.js'
+import * as kit from '../src/kit.js'
 import * as node from '../src/node.js'
 import * as tokenize from '../src/tokenize/index.js'
 import { useCompiled } from './cli/compiled.js'
@@ -70,6 +71,7 @@ describe('the library', () => {
   it.each([
     ['index', portable],
     ['node', node],
+    ['kit', kit],
     ['tokenize', tokenize],
   ])('%s exports what its module exports', (name, module) => {
     const code = `console.log(JSON.stringify(Object.keys(await import(${addressOf(`bundle/${name}.js`)}))))`
@@ -99,9 +101,9 @@ describe('what is loaded', () => {
       const files = []
       session.on('Debugger.scriptParsed', ({ params }) => files.push(params.url))
       session.post('Debugger.enable')
-      const { closeModel, openInput, openModel } = await import(${addressOf(entry)})
+      const { openModel } = await import(${addressOf(entry)})
       const atStart = files.splice(0)
-      await closeModel(await openModel(await openInput(${JSON.stringify(file)})))
+      await (await openModel(${JSON.stringify(file)})).close()
       console.log(JSON.stringify({ atStart, forFile: files }))
       process.exit()`)
     const own = (urls: string[]): string[] =>

@@ -1,5 +1,5 @@
 // An encoder of the shape of all-MiniLM-L6-v2, with made-up values: each tensor has a generator that starts at a hash of its name.
-import { bytesPayload, dtypeById } from '../../dist/index.js'
+import { bytesPayload, dtypeById } from '../../dist/kit.js'
 
 const [hidden, intermediate, layers] = [384, 1536, 6]
 

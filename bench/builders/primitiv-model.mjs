@@ -1,4 +1,4 @@
-import { bytesPayload, dtypeById, openOutput, planConversion, runConversion } from '../../dist/node.js'
+import { bytesPayload, dtypeById, openOutput, planConversion, runConversion } from '../../dist/kit-node.js'
 
 /** A model of equal tensors that share their data. */
 export function modelOf(count, shape, payloadOf) {

@@ -1,7 +1,7 @@
 // The error of our own ggml quantizer and of ggml's, on the values that ggml's golden files were made from: RMSE of each.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dtypeById } from '../../dist/node.js'
+import { dtypeById } from '../../dist/kit-node.js'
 import { root } from '../harness/harness.mjs'
 import { answer } from '../harness/measure.mjs'
 

@@ -4,7 +4,7 @@
 import { takeWindow } from '../../dist/bytes/index.js'
 import { tensorStats } from '../../dist/inspect/stats.js'
 import * as stats from '../../dist/kernels/numbers/stats/index.js'
-import { closeModel, openInput, openModel } from '../../dist/node.js'
+import { closeModel, openInput, openModel } from '../../dist/kit-node.js'
 import { alignedBytes, fillNormal } from '../builders/normal.mjs'
 import { answer, race } from '../harness/measure.mjs'
 

@@ -1,7 +1,7 @@
 // Verifies a file with checksums again and again in one process, against the plain CRC-32 of its bytes in memory: `FILE`.
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { openInput, verifySource } from '../../dist/node.js'
+import { openInput, verifySource } from '../../dist/kit-node.js'
 import { answer, race } from '../harness/measure.mjs'
 
 const path = process.argv[2]

@@ -1,5 +1,5 @@
 // Sentence embeddings on one core with the encoder in a file, 16 texts of 32 tokens at a time: `FILE PROFILE ROUNDS`.
-import { closeModel, createEmbedder, nodeOnnxEngine, openInput, openModel } from '../../dist/node.js'
+import { closeModel, createEmbedder, nodeOnnxEngine, openInput, openModel } from '../../dist/kit-node.js'
 import { answer, seconds } from '../harness/measure.mjs'
 
 const [path, profile, rounds] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // Opens a GGUF file with a large vocabulary: `PATH HEADER gguf|hyllama|read`, against one of its peers or against reading the bytes.
 import { closeSync, openSync, readSync } from 'node:fs'
-import { closeModel, openInput, openModel } from '../../dist/node.js'
+import { closeModel, openInput, openModel } from '../../dist/kit-node.js'
 import { answer, race } from '../harness/measure.mjs'
 
 const [path, headerText, against] = process.argv.slice(2)

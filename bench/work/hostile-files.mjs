@@ -1,7 +1,7 @@
 // Verifies every file of one folder of the fixtures, one after the other. Answers how many have defects and what the slowest took.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openInput, verifySource } from '../../dist/node.js'
+import { openInput, verifySource } from '../../dist/kit-node.js'
 import { root } from '../harness/harness.mjs'
 import { answer } from '../harness/measure.mjs'
 

@@ -12,7 +12,7 @@ import {
   planConversion,
   rangePayload,
   runConversion,
-} from '../../dist/node.js'
+} from '../../dist/kit-node.js'
 import { tensorName } from '../builders/sample.mjs'
 import { virtualFile } from '../builders/virtual.mjs'
 import { answer, peakMemory, seconds } from '../harness/measure.mjs'

@@ -1,6 +1,6 @@
 // Reads an array from an NPY file into one Float32Array, against npyjs, which is given the whole file: `FILE`.
 import { readFileSync } from 'node:fs'
-import { closeModel, decodedPayload, openInput, openModel } from '../../dist/node.js'
+import { closeModel, decodedPayload, openInput, openModel } from '../../dist/kit-node.js'
 import { answer, race } from '../harness/measure.mjs'
 
 const path = process.argv[2]

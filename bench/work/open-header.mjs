@@ -1,6 +1,6 @@
 // Opens and lists a safetensors file with many tensors: `json COUNT` against a bare JSON.parse of the same header, `hub COUNT` against the
 // parser of Hugging Face, which is given a `fetch` that answers from the same memory.
-import { MemorySource, openModel } from '../../dist/node.js'
+import { MemorySource, openModel } from '../../dist/kit-node.js'
 import { tensorName } from '../builders/sample.mjs'
 import { answer, race } from '../harness/measure.mjs'
 

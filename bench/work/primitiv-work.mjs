@@ -1,6 +1,6 @@
 // One kind of work on a primitiv model, in a process of its own: `payloads FILE`, `list FILE` or `virtual BYTES`.
 import { closeSync, openSync, readSync } from 'node:fs'
-import { closeModel, countingSource, lazyPayload, openInput, openModel, planConversion } from '../../dist/node.js'
+import { closeModel, countingSource, lazyPayload, openInput, openModel, planConversion } from '../../dist/kit-node.js'
 import { modelOf } from '../builders/primitiv-model.mjs'
 import { answer, race } from '../harness/measure.mjs'
 

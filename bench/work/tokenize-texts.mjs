@@ -1,5 +1,5 @@
 // Tokenizes texts with a vocabulary of typical size, against the minimum that any tokenizer does: normalise, strip accents, split.
-import { createTokenizer, vocabularyFromText } from '../../dist/node.js'
+import { createTokenizer, vocabularyFromText } from '../../dist/kit-node.js'
 import { vocabularyText } from '../builders/encoder.mjs'
 import { answer, race } from '../harness/measure.mjs'
 

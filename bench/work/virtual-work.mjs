@@ -11,7 +11,7 @@ import {
   runConversion,
   tensorStats,
   verifySource,
-} from '../../dist/node.js'
+} from '../../dist/kit-node.js'
 import { RecordingSink, virtualFile, virtualSafetensors } from '../builders/virtual.mjs'
 import { answer, seconds } from '../harness/measure.mjs'
 

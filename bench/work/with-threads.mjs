@@ -13,7 +13,7 @@ import {
   runConversion,
   statsOfTensors,
   verifySource,
-} from '../../dist/node.js'
+} from '../../dist/kit-node.js'
 import { answer } from '../harness/measure.mjs'
 
 const [work, file, detail] = process.argv.slice(2)

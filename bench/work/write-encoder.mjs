@@ -1,5 +1,5 @@
 // Writes the sample encoder with a vocabulary as an EMBD file: `FILE`.
-import { openOutput, parseVocabularyText, planConversion, runConversion } from '../../dist/node.js'
+import { openOutput, parseVocabularyText, planConversion, runConversion } from '../../dist/kit-node.js'
 import { encoderModel, vocabularyText } from '../builders/encoder.mjs'
 import { answer } from '../harness/measure.mjs'
 

@@ -19,7 +19,8 @@ export class MemorySink implements ByteSink {
     return this.#position
   }
 
-  get bytes(): Uint8Array {
+  /** What was written so far. */
+  get bytes(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.#position)
   }
 

@@ -85,7 +85,7 @@ export function joined(ranges: readonly Range[]): Range[] {
 }
 
 /** Ranges that are read at once. */
-export interface Batch<R extends Range> extends Range {
+export interface RangeBatch<R extends Range> extends Range {
   readonly ranges: readonly R[]
 }
 
@@ -94,7 +94,7 @@ export function* batches<R extends Range>(
   ordered: Iterable<R>,
   near: number,
   max: number,
-): Generator<Batch<R>, void, void> {
+): Generator<RangeBatch<R>, void, void> {
   let batch: { start: number; end: number; ranges: R[] } | undefined
   for (const range of ordered) {
     const isInside = batch && range.end <= batch.end

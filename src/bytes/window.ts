@@ -56,7 +56,7 @@ function ownMemory(pages: number): Uint8Array {
 function takePages(count: number): Uint8Array | undefined {
   if (count > maxPages) return undefined
   const { bytes, isTaken, windows } = openArena()
-  for (let first = 0; first + count <= arenaPages; first++) {
+  for (let first = kernelRoom / pageSize; first + count <= arenaPages; first++) {
     const lastTaken = isTaken.subarray(first, first + count).lastIndexOf(1)
     if (lastTaken >= 0) {
       first += lastTaken

@@ -1,4 +1,4 @@
-import type { OptionValues, WorkerPool } from '../node.js'
+import type { OptionValues, WorkerPool } from '../kit-node.js'
 import type { Console } from './console/console.js'
 import type { OptionsOf } from './flags/flag.js'
 import type { commonFlags } from './flags/shared.js'

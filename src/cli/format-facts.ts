@@ -1,6 +1,6 @@
 // What the command line knows from the list of formats: their flags, what they can repair, their names. A new format brings its own.
 // Loaded only when it is needed, since the formats are.
-import { algorithms, digestProviderName, type FormatOption, formats } from '../node.js'
+import { algorithms, digestProviderName, type FormatOption, formats } from '../kit-node.js'
 import type { Console } from './console/console.js'
 import { formatTable } from './console/table.js'
 import type { Flag, Flags } from './flags/flag.js'

@@ -1,6 +1,6 @@
 // From the words on the command line to a verb and an exit status. The parser and all help are made from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import type { WorkerPool } from '../node.js'
+import type { WorkerPool } from '../kit-node.js'
 import { Console } from './console/console.js'
 import { escapeLines } from './console/escape.js'
 import {
@@ -39,7 +39,7 @@ export async function execute(
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
-    const { openPool } = await import('../node.js')
+    const { openPool } = await import('../kit-node.js')
     const common = readCommon(options)
     let opened: WorkerPool | undefined
     const context: Context = {

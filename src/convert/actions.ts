@@ -1,7 +1,14 @@
 // The actions of a plan, and how they are noted while it is made. Plain JSON, so that programs can read it and receipts can keep it.
 import type { Fit } from '../model/index.js'
 
-export type Loss = 'none' | 'form' | 'precision' | 'content'
+/** How much a change loses, mildest first. */
+const lossOrder = ['none', 'form', 'precision', 'content'] as const
+
+/**
+ * What a conversion loses: `none`, the `form` of something (its content stays, and other programs may see it differently), the `precision`
+ * of values, or `content`.
+ */
+export type Loss = (typeof lossOrder)[number]
 
 export type ActionKind =
   | 'copy'
@@ -31,7 +38,6 @@ export interface PlanAction {
   readonly to?: string
 }
 
-const lossOrder: readonly Loss[] = ['none', 'form', 'precision', 'content']
 export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
 
 export type ActionLog = PlanAction[]

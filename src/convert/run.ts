@@ -1,6 +1,6 @@
 // Carrying a plan out. Nothing is lost that may not be, and nothing is committed that would not open again.
 import type { ByteSink, ByteSource } from '../bytes/index.js'
-import { type Finding, failWith, TareError, writeCodes } from '../errors/index.js'
+import { callerWord, type Finding, failWith, TareError, writeCodes } from '../errors/index.js'
 import { openModel, refuseDamage, requireFormat } from '../formats/index.js'
 import { closeModel, isWritable, type Model, type Tensor } from '../model/index.js'
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../writing/write-layout.js'
@@ -31,15 +31,17 @@ export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
     .slice(0, 3)
     .map((action) => `${action.subject} ${JSON.stringify(action.name)}: ${action.reason ?? action.action}`)
   const more = lost.length > 3 ? ` and ${lost.length - 3} more` : ''
-  const message = `${plan.loss} would be lost (${named.join('; ')}${more}); see --dry-run, go on with ${flagFor(plan.loss, lost)}`
+  const message = `${plan.loss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.loss, lost)}`
   failWith(writeCodes['loss-refused'], { file: plan.source.file, message })
 }
 
-/** The flag that allows just this. Where it is only about a part or two, they can be left out by name. */
-function flagFor(loss: Loss, lost: readonly PlanAction[]): string {
-  if (loss === 'precision') return '--allow-loss precision'
+/** What allows just this. Where it is only about a part or two, they can be left out by name. */
+function permissionFor(loss: Loss, lost: readonly PlanAction[]): string {
+  if (loss === 'precision') return callerWord('--allow-loss precision', "allowLoss: 'precision'")
   const parts = lost.length <= 2 && lost.every(({ subject }) => subject === 'part') ? lost : []
-  return parts.length === 0 ? '--allow-loss' : parts.map(({ name }) => `--without ${name}`).join(' ')
+  if (parts.length === 0) return callerWord('--allow-loss', "allowLoss: 'content'")
+  const names = parts.map(({ name }) => name)
+  return callerWord(names.map((name) => `--without ${name}`).join(' '), `without: ${JSON.stringify(names)}`)
 }
 
 /** Carries a conversion out. Nothing is visible under the target's name until all of it is there, and until it opens again. */

@@ -1,6 +1,8 @@
-export type Algorithm = 'sha256' | 'blake3' | 'crc32'
+/** The digests that tare computes. */
+export const algorithms = ['blake3', 'sha256', 'crc32'] as const
 
-export const algorithms: readonly Algorithm[] = ['blake3', 'sha256', 'crc32']
+/** The name of a digest algorithm. */
+export type Algorithm = (typeof algorithms)[number]
 
 export interface Hasher {
   update(bytes: Uint8Array): void

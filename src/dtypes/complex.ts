@@ -3,7 +3,7 @@ import { failWith, usageCodes } from '../errors/index.js'
 import { type DType, plainLayout } from './dtype.js'
 import { f32, f64 } from './floats.js'
 
-function complex(id: string, part: DType): DType {
+function complex<Id extends string>(id: Id, part: DType): DType<Id> {
   const refuse = (): never =>
     failWith(usageCodes['no-codec'], { file: '', message: `${id} is complex and has no real values to decode` })
   return {
@@ -28,4 +28,4 @@ function complex(id: string, part: DType): DType {
 export const c64 = complex('c64', f32)
 export const c128 = complex('c128', f64)
 
-export const complexes: readonly DType[] = [c64, c128]
+export const complexes = [c64, c128] as const

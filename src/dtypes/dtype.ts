@@ -82,9 +82,10 @@ export interface ValueSet {
   readonly nan?: boolean
 }
 
-export interface DType {
+/** An element type. `dtypes` has all of them, by id. */
+export interface DType<Id extends string = string> {
   /** The name used on the command line and in JSON: `f32`, `f8_e4m3`, `ggml.q4_0`. */
-  readonly id: string
+  readonly id: Id
   readonly kind: DTypeKind
   /** The smallest run of elements that takes whole bytes: 1 in 4 for f32, 2 in 1 for i4, 32 in 18 for ggml.q4_0. */
   readonly group: { readonly elements: number; readonly bytes: number }

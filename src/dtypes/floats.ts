@@ -8,12 +8,12 @@ import { throughF32, viaOddF32 } from './via-f32.js'
 
 const dataView = (source: Uint8Array): DataView => new DataView(source.buffer, source.byteOffset, source.byteLength)
 
-function float(
-  id: string,
+function float<Id extends string>(
+  id: Id,
   bytes: number,
   codec: Codec,
   values: Pick<ValueSet, 'highest' | 'step' | 'precision'>,
-): DType {
+): DType<Id> {
   const special = { negativeZero: true, infinity: true, nan: true }
   return { id, kind: 'float', ...plainLayout(bytes), codec, values: { lowest: -values.highest, ...values, ...special } }
 }
@@ -97,4 +97,4 @@ function patternValue(bits: number): number {
   return new Float32Array(Uint32Array.of(bits).buffer)[0]!
 }
 
-export const floats: readonly DType[] = [f64, f32, f16, bf16]
+export const floats = [f64, f32, f16, bf16] as const

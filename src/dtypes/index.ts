@@ -29,19 +29,34 @@ export { f4_e2m1, f6_e2m3, f8_e4m3, f8_e5m2, f8_e8m0 } from './small-floats.js'
 export { i1, i2, i4, t1, t2, u1, u2, u4 } from './small-integers.js'
 
 /** Bytes whose meaning only the container knows. The shape does not tell how many there are. */
-export const packed: DType = {
+export const packed: DType<'packed'> = {
   id: 'packed',
   kind: 'opaque',
   group: { elements: 1, bytes: 1 },
   byteLength: () => undefined,
 }
 
-const families = [floats, smallFloats, integers, smallIntegers, booleans, complexes, mcfTypes, ggmlBlockTypes, [packed]]
+const families = [
+  floats,
+  smallFloats,
+  integers,
+  smallIntegers,
+  booleans,
+  complexes,
+  mcfTypes,
+  ggmlBlockTypes,
+  [packed],
+] as const
+
+/** The id of an element type. */
+export type DTypeId = (typeof families)[number][number]['id']
 
 /** By id, in the order of the families. */
-export const dtypes: ReadonlyMap<string, DType> = new Map(families.flat().map((dtype) => [dtype.id, dtype]))
+export const dtypes: ReadonlyMap<string, DType<DTypeId>> = new Map(
+  families.flat<readonly (readonly DType<DTypeId>[])[]>().map((dtype) => [dtype.id, dtype]),
+)
 
-export const dtypeById = (id: string): DType | undefined => dtypes.get(id)
+export const dtypeById = (id: string): DType<DTypeId> | undefined => dtypes.get(id)
 
 /** Whether the values can be decoded to real numbers. */
 export const isReal = (dtype: DType): boolean => dtype.codec !== undefined && dtype.kind !== 'complex'

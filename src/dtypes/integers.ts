@@ -8,7 +8,7 @@ import { throughF32 } from './via-f32.js'
 
 type SmallInts = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array
 
-function integer(id: string, bits: number, codec: Codec): DType {
+function integer<Id extends string>(id: Id, bits: number, codec: Codec): DType<Id> {
   const signed = id.startsWith('i')
   const values = signed
     ? { lowest: -(2 ** (bits - 1)), highest: 2 ** (bits - 1) - 1, step: 0, precision: bits - 1 }
@@ -16,13 +16,13 @@ function integer(id: string, bits: number, codec: Codec): DType {
   return { id, kind: signed ? 'int' : 'uint', ...plainLayout(bits / 8), codec, values }
 }
 
-function smallInteger<T extends SmallInts>(
-  id: string,
+function smallInteger<T extends SmallInts, Id extends string>(
+  id: Id,
   type: ViewType<T>,
   get: (view: DataView, offset: number) => number,
-): DType {
+): DType<Id> {
   const bytes = type.BYTES_PER_ELEMENT
-  const dtype: DType = integer(id, bytes * 8, {
+  const dtype: DType<Id> = integer(id, bytes * 8, {
     toF32: (source, target) => target.set(viewOf(type, source, target.length)),
     toF64: (source, target) => target.set(viewOf(type, source, target.length)),
     fromF64(source, target) {
@@ -73,7 +73,7 @@ function toSticky(signed: boolean, source: Uint8Array, target: Float32Array | Fl
   }
 }
 
-function wideInteger(id: 'i64' | 'u64', get: (view: DataView, offset: number) => bigint): DType {
+function wideInteger<Id extends 'i64' | 'u64'>(id: Id, get: (view: DataView, offset: number) => bigint): DType<Id> {
   const signed = id === 'i64'
   const [lowest, limit] = signed ? [-(2 ** 63), 2 ** 63] : [0, 2 ** 64]
   return integer(id, 64, {
@@ -116,7 +116,7 @@ export function stickyDecoder(dtype: DType): Codec['toF64'] | undefined {
   return (source, target) => toSticky(dtype === i64, source, target)
 }
 
-export const integers: readonly DType[] = [i64, i32, i16, i8, u64, u32, u16, u8]
+export const integers = [i64, i32, i16, i8, u64, u32, u16, u8] as const
 
 // A bool is one byte; writers use 0 and 1, and readers take every other byte for true as well. A bitset element, in OINF, is one byte
 // that holds eight flags: it is shown and converted as the number 0 to 255.
@@ -124,7 +124,7 @@ export const integers: readonly DType[] = [i64, i32, i16, i8, u64, u32, u16, u8]
 const one = 0x3f800000
 const boolToF32 = codesToF32(8, () => new Uint32Array(256).fill(one, 1))
 
-export const bool: DType = {
+export const bool: DType<'bool'> = {
   id: 'bool',
   kind: 'bool',
   hasStrayCodes: true,
@@ -146,6 +146,6 @@ export const bool: DType = {
   values: { lowest: 0, highest: 1, step: 0, precision: 1 },
 }
 
-export const bitset: DType = { ...u8, id: 'bitset' }
+export const bitset: DType<'bitset'> = { ...u8, id: 'bitset' }
 
-export const booleans: readonly DType[] = [bool, bitset]
+export const booleans = [bool, bitset] as const

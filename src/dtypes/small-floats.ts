@@ -19,7 +19,7 @@ interface MiniFloat {
   readonly special: 'ieee' | 'fn' | 'fnuz' | 'finite'
 }
 
-function miniFloat(id: string, format: MiniFloat): DType {
+function miniFloat<Id extends string>(id: Id, format: MiniFloat): DType<Id> {
   const patternsWith = (nanBits: number) => (): Uint32Array =>
     Uint32Array.from({ length: 2 ** format.width }, (_, code) => decodeMini(code, format, nanBits))
   return tableType({
@@ -141,13 +141,4 @@ export const f8_e8m0 = tableType({
   values: { lowest: 2 ** -127, highest: 2 ** 127, step: -127, precision: 1, zero: false, nan: true },
 })
 
-export const smallFloats: readonly DType[] = [
-  f8_e4m3,
-  f8_e5m2,
-  f8_e8m0,
-  f8_e4m3fnuz,
-  f8_e5m2fnuz,
-  f6_e2m3,
-  f6_e3m2,
-  f4_e2m1,
-]
+export const smallFloats = [f8_e4m3, f8_e5m2, f8_e8m0, f8_e4m3fnuz, f8_e5m2fnuz, f6_e2m3, f6_e3m2, f4_e2m1] as const

@@ -11,7 +11,7 @@ import { tableType } from './table-codec.js'
 
 const patternsOf = (values: readonly number[]) => (): Uint32Array => Uint32Array.from(values, f32Bits)
 
-function packedInteger(id: string, width: 1 | 2 | 4): DType {
+function packedInteger<Id extends string>(id: Id, width: 1 | 2 | 4): DType<Id> {
   const codes = 2 ** width
   const signed = id.startsWith('i')
   const lowest = signed ? -codes / 2 : 0
@@ -69,4 +69,4 @@ export const t1 = tableType({
   values: { lowest: -1, highest: 1, step: 0, precision: 1, zero: false },
 })
 
-export const smallIntegers: readonly DType[] = [i4, i2, i1, u4, u2, u1, t2, t1]
+export const smallIntegers = [i4, i2, i1, u4, u2, u1, t2, t1] as const

@@ -8,7 +8,7 @@ import { inCodes, throughF32, viaOddF32 } from './via-f32.js'
 /** Turns values to codes, one per byte. Returns the index of the first value without a code, or -1. */
 type Encode<T> = (values: T, codes: Uint8Array) => number
 
-export interface TableType extends Omit<DType, 'group' | 'byteLength' | 'codec'> {
+export interface TableType<Id extends string> extends Omit<DType<Id>, 'group' | 'byteLength' | 'codec'> {
   readonly width: BitWidth
   /** The f32 bit pattern of each code, made at the first use. */
   readonly patterns: () => Uint32Array
@@ -18,7 +18,7 @@ export interface TableType extends Omit<DType, 'group' | 'byteLength' | 'codec'>
   readonly encode: { readonly f32: Encode<Uint32Array> } | { readonly f64: Encode<Float64Array> }
 }
 
-export function tableType(type: TableType): DType {
+export function tableType<Id extends string>(type: TableType<Id>): DType<Id> {
   const { width, patterns, nanPatterns, encode, ...rest } = type
   const group = groupOf(width)
   const toF32 = codesToF32(width, patterns)
@@ -36,7 +36,11 @@ export function tableType(type: TableType): DType {
   return { ...rest, group, byteLength: flatByteLength(group), codec }
 }
 
-function encoders(encode: TableType['encode'], pack: Pack, group: DType['group']): Pick<Codec, 'fromF64' | 'fromF32'> {
+function encoders(
+  encode: TableType<string>['encode'],
+  pack: Pack,
+  group: DType['group'],
+): Pick<Codec, 'fromF64' | 'fromF32'> {
   if ('f64' in encode) return { fromF64: inCodes(encode.f64, pack, group) }
   const inBytes: Required<Codec>['fromF32'] = (values, codes) => {
     requireBytes(codes, values.length)

@@ -7,7 +7,7 @@ export const editCodes = defineCodes('edit', {
     'A model of several files cannot be edited this way. The message says where the output may be.',
   ),
   interrupted: error(
-    'An edit of this file was interrupted, or is in progress. `tare edit FILE` puts the old bytes back.',
+    'An edit of this file was interrupted, or is in progress. Editing it again puts the old bytes back.',
   ),
   busy: error('Another process is editing this file.'),
   journal: error('The journal of an interrupted edit does not belong to this file. Nothing was changed.'),

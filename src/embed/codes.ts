@@ -8,7 +8,7 @@ export const embedCodes = defineCodes('embed', {
   'not-an-encoder': error('The model is not a BERT encoder: a tensor that every encoder has is missing.'),
   shape: error('The tensors do not form an encoder: the shape of one does not fit the others.'),
   undecodable: error('The values of a tensor that the encoder needs cannot be decoded.'),
-  heads: error('The number of attention heads is not known, or does not divide the hidden size. Give it with --heads.'),
+  heads: error('The number of attention heads is not known, or does not divide the hidden size. Give it.'),
   'too-large': error('The encoder as an ONNX file would exceed 2 GB, the maximum of such a file.'),
   'max-length': error('The encoder has no positions for texts of this length.'),
   'id-range': error('The vocabulary has more tokens than the encoder has embeddings.'),

@@ -1,7 +1,7 @@
 // Sentence embeddings straight from a container: the tokenizer comes from its vocabulary, the encoder from its tensors, and an engine
 // computes.
 import { checkAborted } from '../bytes/index.js'
-import { failWith, usageCodes } from '../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../errors/index.js'
 import type { Model } from '../model/index.js'
 import { createTokenizer, type Encoding, findVocabulary, type Tokenizer, type Vocabulary } from '../tokenize/index.js'
 import { planBatches, type Row } from './batches.js'
@@ -69,7 +69,7 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
   const maxLength = options.maxLength ?? Math.min(shape.positions, isReference ? referenceMaxLength : shape.positions)
   if (maxLength > shape.positions) {
     const message = `texts of ${maxLength} tokens were asked for, and the encoder has ${shape.positions} positions`
-    failWith(usageCodes.option, { file: '--max-length', message })
+    failWith(usageCodes.option, { file: callerWord('--max-length', 'maxLength'), message })
   }
   const vocabulary = await chooseVocabulary(model, options.vocabulary)
   const tokenizer = createTokenizer(vocabulary, {

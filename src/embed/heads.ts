@@ -1,5 +1,5 @@
 import { decodeUtf8 } from '../bytes/index.js'
-import { failWith, usageCodes } from '../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../errors/index.js'
 import type { JsonValue, MetaValue, Model } from '../model/index.js'
 import { readSibling } from '../tokenize/find-vocabulary.js'
 import { embedCodes } from './codes.js'
@@ -21,14 +21,14 @@ export function findHeads(model: Model, hidden: number, options: HeadsOptions, f
   if (options.heads !== undefined) {
     if (divides(options.heads, hidden)) return options.heads
     const message = `${hidden} hidden units cannot be shared by ${options.heads} attention heads`
-    failWith(usageCodes.option, { file: '--heads', message })
+    failWith(usageCodes.option, { file: callerWord('--heads', 'heads'), message })
   }
   const stated = integerOf(model.metadata.get(key)) ?? configured(options.config) ?? knownHeads.get(hidden)
   if (stated !== undefined && divides(stated, hidden)) return stated
   const message =
     stated === undefined
-      ? `nothing says how many attention heads share the ${hidden} hidden units; give the number with --heads`
-      : `${hidden} hidden units cannot be shared by ${stated} attention heads; give the right number with --heads`
+      ? `nothing says how many attention heads share the ${hidden} hidden units; give the number with ${callerWord('--heads', 'heads')}`
+      : `${hidden} hidden units cannot be shared by ${stated} attention heads; give the right number with ${callerWord('--heads', 'heads')}`
   return failWith(embedCodes.heads, { file, path: key, message })
 }
 

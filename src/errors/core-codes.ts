@@ -11,7 +11,7 @@ export const ioCodes = defineCodes('io', {
   'not-a-file': error('The input is neither a file nor a directory that holds one model.'),
   'ambiguous-directory': error('The directory holds more than one model; name the one to open.'),
   'empty-directory': error('The directory holds no model that tare knows.'),
-  exists: error('The output already exists and --no-overwrite was given, or it is the input itself.'),
+  exists: error('The output already exists and must not be replaced, or it is the input itself.'),
   'no-space': error('The disk is full. The old file is unchanged.'),
   'needs-seek': error('This output has checksums before the data and cannot be written to a pipe. Write to a file.'),
   'needs-folder': error('This output has several files and cannot be written to a pipe. Write to a file.'),
@@ -23,7 +23,7 @@ export const ioCodes = defineCodes('io', {
 
 export const openCodes = defineCodes('open', {
   empty: error('The file has no bytes.'),
-  'unknown-format': error('No format recognises these bytes. If you know the format, name it with --from.'),
+  'unknown-format': error('No format recognises these bytes. If you know the format, name it.'),
   'foreign-format': error('This is a file of a format that tare does not read; the message says which.'),
   'git-lfs-pointer': error('This is a Git LFS pointer, not the file it stands for. Run `git lfs pull`.'),
   html: error('This is an HTML page, most likely an error page saved in place of the model. Download it again.'),
@@ -54,9 +54,7 @@ export const verifyCodes = defineCodes('verify', {
   'not-checked': warning('A check could not be performed; the message says which and why.'),
   'bool-value': warning('A boolean is neither 0 nor 1.'),
   'name-control': warning('A name holds control, bidirectional or zero-width characters, which can deceive a reader.'),
-  damaged: error(
-    'The file does not match its checksums. `tare repair` saves what is intact; --allow-damage uses it as it is.',
-  ),
+  damaged: error('The file does not match its checksums. Repairing saves what is intact; damage can be allowed.'),
   internal: error('tare itself failed on this file. That is a bug worth reporting; the file may be fine.'),
 })
 
@@ -77,5 +75,6 @@ export const writeCodes = defineCodes('write', {
 export const usageCodes = defineCodes('usage', {
   option: error('An option has a value that cannot be used.'),
   'no-such-tensor': error('The model has no tensor with this name.'),
+  'too-large': error('A tensor has more bytes than one array holds. Read it in slices.'),
   'no-codec': error('The values of this element type cannot be decoded.'),
 })

@@ -4,14 +4,15 @@
 export type Severity = 'error' | 'warning' | 'note'
 
 /** One row of a code table: a stable code, its default severity and a text for docs/codes.md. */
-export interface Code {
-  readonly code: string
+export interface Code<C extends string = string> {
+  readonly code: C
   readonly severity: Severity
   readonly text: string
 }
 
-export interface Finding {
-  readonly code: string
+/** One thing that is wrong or worth knowing, and exactly where. */
+export interface Finding<C extends string = string> {
+  readonly code: C
   readonly severity: Severity
   readonly message: string
   readonly file: string
@@ -46,16 +47,16 @@ export function formatFinding(finding: Finding): string {
 }
 
 /** The only error that tare throws on purpose. It carries the finding, so callers can match on the code. */
-export class TareError extends Error {
+export class TareError<C extends string = string> extends Error {
   override readonly name = 'TareError'
-  readonly finding: Finding
+  readonly finding: Finding<C>
 
-  constructor(finding: Finding, options?: ErrorOptions) {
+  constructor(finding: Finding<C>, options?: ErrorOptions) {
     super(formatFinding(finding), options)
     this.finding = finding
   }
 
-  get code(): string {
+  get code(): C {
     return this.finding.code
   }
 }

@@ -1,5 +1,6 @@
 // The list of formats. Adding one means one folder and one line here; detection, help, the conversion matrix and the contract tests
 // go over this list.
+import type { CodeOf } from '../errors/index.js'
 import type { Format } from '../model/index.js'
 import { aero, aeroset } from './aero/index.js'
 import { embd } from './embd/index.js'
@@ -12,18 +13,13 @@ import { optimizerJson, primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
 import { torch } from './torch/index.js'
 
-export const formats: readonly Format[] = [
-  safetensors,
-  oinf,
-  primitiv,
-  optimizerJson,
-  mcf,
-  embd,
-  aero,
-  aeroset,
-  gguf,
-  npy,
-  npz,
-  torch,
-  onnx,
-]
+const all = [safetensors, oinf, primitiv, optimizerJson, mcf, embd, aero, aeroset, gguf, npy, npz, torch, onnx] as const
+
+/** The id of a format. */
+export type FormatId = (typeof all)[number]['id']
+
+/** The codes that formats report. */
+export type FormatCode = CodeOf<(typeof all)[number]['codes']>
+
+/** All formats, in the order in which they are asked what a file is. */
+export const formats: readonly Format<FormatId>[] = all

@@ -2,6 +2,7 @@
 import { type ByteSource, decodeLossy, type ExtentRecorder, withHead } from '../bytes/index.js'
 import {
   type Code,
+  callerWord,
   collectingReport,
   type Finding,
   failWith,
@@ -118,7 +119,7 @@ export function detectFormat({ name, size }: ByteSource, head: Uint8Array, repor
   return report.fail(openCodes['unknown-format'], {
     offset: 0,
     path: 'file',
-    message: openCodes['unknown-format'].text,
+    message: `no format recognises these bytes; if you know the format, name it with ${callerWord('--from', 'from')}`,
   })
 }
 
@@ -149,7 +150,7 @@ export function refuseDamage(damage: readonly Finding[], { tensors }: Pick<Model
   const hurt = tensors.filter((tensor) => places.concerning(tensor).length > 0).map(({ name }) => JSON.stringify(name))
   const named = hurt.length === 0 ? 'the file' : `${hurt.slice(0, maxNamed).join(', ')}${moreThan(hurt.length)}`
   const others = more.length === 0 ? '' : ` (and ${more.length} more findings)`
-  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; \`tare repair\` saves what is whole, --allow-damage takes it as it is`
+  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; ${callerWord('`tare repair`', 'repair()')} saves what is whole, ${callerWord('--allow-damage', 'onDamage')} takes it as it is`
   failWith(verifyCodes.damaged, { ...placeOf(first), message })
 }
 

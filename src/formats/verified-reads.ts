@@ -1,4 +1,4 @@
-import type { Model, ReadProof, Tensor, VerifiedModel, VerifiedReadOptions } from '../model/index.js'
+import type { Implementation, Model, ReadProof, Tensor, VerifiedModel, VerifiedReadOptions } from '../model/index.js'
 import { formatById } from './open.js'
 
 /**
@@ -10,14 +10,29 @@ export async function withVerifiedReads(
   options: VerifiedReadOptions & { readonly only?: string | undefined } = {},
 ): Promise<VerifiedModel> {
   const implementation = await formatById(model.format)?.load()
-  const payloadOf = implementation?.verifiedPayload
-  if (!payloadOf) return { model, proof: undefined }
+  if (!implementation?.verifiedPayload) return { model, proof: undefined }
   const proof: ReadProof = { against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 0 }
   const { only } = options
-  const tensors = model.tensors.map((tensor): Tensor => {
-    if (!tensor.data || (only !== undefined && tensor.name !== only)) return tensor
-    const data = payloadOf(model, tensor, options, proof)
-    return data ? { ...tensor, data } : tensor
-  })
+  const tensors = model.tensors.map((tensor) =>
+    only !== undefined && tensor.name !== only ? tensor : verified(implementation, model, tensor, options, proof),
+  )
   return { model: { ...model, tensors }, proof }
+}
+
+/** The same for one tensor of a model. */
+export async function verifiedTensor(model: Model, tensor: Tensor): Promise<Tensor> {
+  const implementation = await formatById(model.format)?.load()
+  const proof: ReadProof = { against: [], pages: 0, pageBytes: 0, tensorBytes: 0, unprovenBytes: 0 }
+  return implementation ? verified(implementation, model, tensor, {}, proof) : tensor
+}
+
+function verified(
+  { verifiedPayload }: Implementation,
+  model: Model,
+  tensor: Tensor,
+  options: VerifiedReadOptions,
+  proof: ReadProof,
+): Tensor {
+  const data = tensor.data && verifiedPayload?.(model, tensor, options, proof)
+  return data ? { ...tensor, data } : tensor
 }

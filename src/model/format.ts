@@ -1,6 +1,6 @@
 // The contract of a format. Everything outside a format's folder works through it and asks capabilities, never ids.
 import type { ByteSource, ExtentRecorder, OpenHint } from '../bytes/index.js'
-import type { CodeTable, Report } from '../errors/index.js'
+import type { Code, CodeTable, Report } from '../errors/index.js'
 import type { RunThreads, WorkerPool } from '../threads/index.js'
 import type { FileLayout, Layout } from './layout.js'
 import type { MetaValue } from './metadata.js'
@@ -216,14 +216,14 @@ export interface Implementation {
 }
 
 /** A format: facts, which are always loaded, and the implementation, which is loaded when a file needs it. */
-export interface Format {
-  readonly id: string
+export interface Format<Id extends string = string, Codes extends Readonly<Record<string, Code>> = CodeTable> {
+  readonly id: Id
   /** The display name. */
   readonly title: string
   /** With the dot, lower case, the most common first; the first is used for output names. */
   readonly extensions: readonly string[]
   readonly capabilities: Capabilities
-  readonly codes: CodeTable
+  readonly codes: Codes
   /** Examines the first bytes (at most 64 KiB, or the whole file) and the name. `maybe` wins only if no format says `yes`. */
   detect(head: Uint8Array, name: string, size: number): 'yes' | 'maybe' | 'no'
   /**

@@ -49,7 +49,7 @@ class BytesPayload implements Payload {
 export const bytesPayload = (bytes: Uint8Array): Payload => new BytesPayload(bytes)
 
 /** All bytes of a payload in a new buffer. For small payloads only: parts, previews, tests. */
-export async function readPayload(payload: Payload, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readPayload(payload: Payload, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(payload.byteLength)
   let at = 0
   for await (const chunk of payload.chunks(1 << 20, signal)) {

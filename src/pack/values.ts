@@ -23,7 +23,7 @@ export const specials: ReadonlyMap<unknown, number> = new Map([
   ['-Infinity', Number.NEGATIVE_INFINITY],
 ])
 
-const typedArrays: ReadonlyMap<string, DType> = new Map([
+const typedArrays: ReadonlyMap<string, DType> = new Map<string, DType>([
   ['Int8Array', i8],
   ['Uint8Array', u8],
   ['Uint8ClampedArray', u8],

@@ -1,7 +1,7 @@
 // Collects content that a target has no place for, and writes it into the target's metadata.
 import { compareUtf8 } from '../bytes/index.js'
 import { toTypedJson } from '../content/typed-json.js'
-import { failWith, writeCodes } from '../errors/index.js'
+import { callerWord, failWith, writeCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import {
   type Format,
@@ -181,7 +181,7 @@ export class Stower {
       ])
       if (pieces.every(([key, value]) => this.#write.metadata(key, value).fits)) return pieces
     }
-    const message = `${json.length} bytes of what has no other place do not fit into the metadata; leave them out with --no-stow`
+    const message = `${json.length} bytes of what has no other place do not fit into the metadata; leave them out with ${callerWord('--no-stow', 'stow: false')}`
     return failWith(writeCodes['not-writable'], { file, path: stowageKey, message })
   }
 }

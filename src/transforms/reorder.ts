@@ -2,10 +2,10 @@
 import { countElements } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
-import { bytesPayload, lazyPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
+import { bytesPayload, type Payload, readPayload, rechunked, type Tensor } from '../model/index.js'
 import { transformCodes } from './codes.js'
 import { fileOf } from './map-elements.js'
-import { type RandomAccess, type ReverseOptions, reverseAxes, reverseMemory } from './reverse-axes.js'
+import { defaultBudget, type RandomAccess, type ReverseOptions, reverseAxes, reverseMemory } from './reverse-axes.js'
 
 /** The maximum size of a payload without random access that is kept in memory for reordering. */
 const maxBuffered = 1 << 26
@@ -41,7 +41,7 @@ export function transposed(tensor: Tensor): Tensor {
 }
 
 function reordered(tensor: Tensor, order: 'row' | 'column', options: ReverseOptions | undefined): Tensor {
-  const dims = (order === 'row' ? tensor.shape : tensor.shape.toReversed()).filter((dim) => dim !== 1)
+  const dims = outputDims(tensor.shape, order)
   if (dims.length < 2 || dims.includes(0) || !tensor.data) return { ...tensor, order }
   const type = refuseBlocks(tensor)
   const { elements, bytes } = type.group
@@ -60,10 +60,48 @@ function reordered(tensor: Tensor, order: 'row' | 'column', options: ReverseOpti
     const message = `${data.byteLength} bytes would have to be kept in memory; the limit is ${maxBuffered}`
     failWith(transformCodes['needs-random-access'], { file, path: tensor.name, message })
   }
-  const produce = async function* (signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-    yield* reverseAxes(await randomAccess(data, signal), dims, bytes, options, signal)
+  return { ...tensor, order, data: new ReorderedPayload(data, tensor.shape, order, bytes, options) }
+}
+
+/** The dimensions as `reverseAxes` wants them, without those of one element. */
+const outputDims = (shape: readonly number[], order: Tensor['order']): number[] =>
+  (order === 'row' ? shape : shape.toReversed()).filter((dim) => dim !== 1)
+
+/** A class with few fields, since a model can have a hundred thousand tensors in the other order. */
+class ReorderedPayload implements Payload {
+  readonly byteLength: number
+  readonly #data: Payload
+  readonly #shape: readonly number[]
+  readonly #order: Tensor['order']
+  readonly #size: number
+  readonly #options: ReverseOptions | undefined
+
+  constructor(
+    data: Payload,
+    shape: readonly number[],
+    order: Tensor['order'],
+    size: number,
+    options: ReverseOptions | undefined,
+  ) {
+    this.byteLength = data.byteLength
+    this.#data = data
+    this.#shape = shape
+    this.#order = order
+    this.#size = size
+    this.#options = options
   }
-  return { ...tensor, order, data: lazyPayload(data.byteLength, produce) }
+
+  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    const bands = this.#bands(signal)
+    // What fits a band comes in one piece.
+    const isOne = this.byteLength <= Math.min(window, this.#options?.budget ?? defaultBudget)
+    return isOne ? bands : rechunked(bands, window)
+  }
+
+  async *#bands(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
+    const dims = outputDims(this.#shape, this.#order)
+    yield* reverseAxes(await randomAccess(this.#data, signal), dims, this.#size, this.#options, signal)
+  }
 }
 
 async function randomAccess(data: Payload, signal: AbortSignal | undefined): Promise<RandomAccess> {

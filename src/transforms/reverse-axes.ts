@@ -17,7 +17,7 @@ export interface ReverseOptions {
   readonly budget?: number
 }
 
-const defaultBudget = 1 << 24
+export const defaultBudget = 1 << 24
 /** The maximum number of bytes being read at a time. */
 const readBudget = 1 << 21
 /** Lines closer together than this are fetched in one read, and the bytes between them discarded. */
@@ -95,7 +95,7 @@ async function fillBand(plan: Plan, start: number, width: number, band: Uint8Arr
   const fit = Math.max(1, Math.floor(readBudget / pitch))
   const some = Math.min(lines, isClose ? fit : Math.min(fit, parallelReads))
   const maxLines = some > run ? some - (some % run) : some
-  const stages = [0, 1].map(() => takeWindow((maxLines - 1) * pitch + width * size))
+  const stages = (maxLines < lines ? [0, 1] : [0]).map(() => takeWindow((maxLines - 1) * pitch + width * size))
   const stageFor = (line: number): Uint8Array => stages[(line / maxLines) % 2]!
   const fill = async (line: number): Promise<void> => {
     const count = Math.min(maxLines, lines - line)

@@ -1,5 +1,5 @@
 // Selects and renames tensors.
-import { failWith, usageCodes } from '../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
 import { globMatcher } from './glob.js'
 
@@ -22,7 +22,7 @@ export function parseRename(rule: string): (name: string) => string {
   const [, pattern, replacement, flags, ...rest] = delimiter === undefined ? [] : rule.split(delimiter)
   const wrong = (why: string): never =>
     failWith(usageCodes.option, {
-      file: '--rename',
+      file: callerWord('--rename', 'rename'),
       message: `${JSON.stringify(rule)}: ${why}; write it as s/old/new/`,
     })
   if (rule[0] !== 's' || pattern === undefined || replacement === undefined || rest.length > 0)
@@ -36,8 +36,12 @@ export function parseRename(rule: string): (name: string) => string {
   }
   return (name) => {
     if (name.length <= maxRenamed) return name.replace(expression, replacement)
-    const message = `a name of ${name.length} characters is too long for a rule; rules take ${maxRenamed} at most, --rename-map any`
-    return failWith(usageCodes.option, { file: '--rename', path: `${name.slice(0, 40)}…`, message })
+    const message = `a name of ${name.length} characters is too long for a rule; rules take ${maxRenamed} at most, ${callerWord('--rename-map', 'a map of names')} any`
+    return failWith(usageCodes.option, {
+      file: callerWord('--rename', 'rename'),
+      path: `${name.slice(0, 40)}…`,
+      message,
+    })
   }
 }
 

@@ -1,7 +1,7 @@
 import { defineCodes, error, note, warning } from '../errors/index.js'
 
 export const receiptCodes = defineCodes('receipt', {
-  syntax: error('This is not a receipt written by `tare convert --receipt`.'),
+  syntax: error('This is not a receipt that tare wrote.'),
   missing: error('A tensor that the receipt lists is not in the model.'),
   extra: error('The model has a tensor that the receipt does not list.'),
   form: error('A tensor has another element type or shape than the receipt says.'),

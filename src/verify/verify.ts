@@ -2,7 +2,7 @@
 import type { ByteSource } from '../bytes/index.js'
 import { fileKind } from '../content/companions.js'
 import type { Receipt } from '../convert/receipt.js'
-import { collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
+import { callerWord, collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
 import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
 import { closeModel, type Model, type Opened, type OptionValues, totalSize } from '../model/index.js'
 import { restoreStowed } from '../stow/index.js'
@@ -109,7 +109,7 @@ async function checkPayloads(
   count: (bytes: number) => void,
 ): Promise<void> {
   if (format.capabilities.checksums === 'none') {
-    const message = `${format.title} stores no checksums; compare with \`tare hash\` of a copy that you trust`
+    const message = `${format.title} stores no checksums; compare with ${callerWord('`tare hash`', 'hash()')} of a copy that you trust`
     context.report.report(verifyCodes['no-checksums'], { message })
   }
   if (options.quick || !check) return

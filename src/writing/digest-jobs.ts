@@ -26,33 +26,56 @@ export interface DigestJobs {
 }
 
 export function digestJobsOf(slots: Iterable<Slot>): DigestJobs {
-  const byKey = new Map<string, DigestJob>()
+  const jobs: DigestJob[] = []
+  // By where the first covered byte is: few digests begin at the same, so only those have a list.
+  const firstAt = new Map<number, DigestJob>()
+  const furtherAt = new Map<number, DigestJob[]>()
   const jobOfSlot: DigestJob[] = []
   const late: LateSlot[] = []
   let offset = 0
   for (const slot of slots) {
     const end = offset + slotLength(slot)
     if (slot.kind === 'digest') {
-      const { algorithm, covers, masked, known } = slot
-      const key = `${algorithm} ${covers.flat()} ${masked?.flat()} ${known !== undefined}`
-      const job = byKey.get(key) ?? jobFor(slot, byKey.size)
-      byKey.set(key, job)
+      const start = startOf(slot)
+      const first = firstAt.get(start)
+      const further = furtherAt.get(start)
+      let job = first && isFor(first, slot) ? first : further?.find((other) => isFor(other, slot))
+      if (!job) {
+        job = jobFor(slot, jobs.length)
+        jobs.push(job)
+        if (!first) firstAt.set(start, job)
+        else if (further) further.push(job)
+        else furtherAt.set(start, [job])
+      }
       jobOfSlot.push(job)
       if (job.end > offset) late.push({ offset, end, job })
     }
     offset = end
   }
   refuseCircles(late)
-  return { jobs: [...byKey.values()], jobOfSlot, hasLate: late.length > 0 }
+  return { jobs, jobOfSlot, hasLate: late.length > 0 }
 }
 
-export function jobFor(
-  { algorithm, covers, masked, known }: Pick<DigestSlot, 'algorithm' | 'covers' | 'masked' | 'known'>,
-  index: number,
-): DigestJob {
-  const isPlain = covers.length === 1 && !masked
-  const [start, end] = [covers[0]?.[0] ?? 0, covers.at(-1)?.[1] ?? 0]
-  return { index, algorithm, start, end, covers: isPlain ? undefined : covers, masked, isKnown: known !== undefined }
+type Wanted = Pick<DigestSlot, 'algorithm' | 'covers' | 'masked' | 'known'>
+
+const startOf = ({ covers }: Wanted): number => covers[0]?.[0] ?? 0
+const endOf = ({ covers }: Wanted): number => covers.at(-1)?.[1] ?? 0
+
+/** Whether the job computes what a slot wants. */
+function isFor(job: DigestJob, slot: Wanted): boolean {
+  const { algorithm, covers, masked, known } = slot
+  if (job.algorithm !== algorithm || job.end !== endOf(slot) || job.isKnown !== (known !== undefined)) return false
+  if (!job.covers) return covers.length === 1 && !masked
+  return isSameList(job.covers, covers) && isSameList(job.masked ?? [], masked ?? [])
+}
+
+const isSameList = (a: DigestSlot['covers'], b: DigestSlot['covers']): boolean =>
+  a.length === b.length && a.every(([start, end], i) => start === b[i]![0] && end === b[i]![1])
+
+export function jobFor(slot: Wanted, index: number): DigestJob {
+  const { algorithm, masked, known } = slot
+  const covers = slot.covers.length === 1 && !masked ? undefined : slot.covers
+  return { index, algorithm, start: startOf(slot), end: endOf(slot), covers, masked, isKnown: known !== undefined }
 }
 
 interface LateSlot {

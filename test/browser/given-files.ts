@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { BlobSource } from '../../src/bytes/index.js'
-import { formats } from '../../src/index.js'
+import { formats } from '../../src/kit.js'
 import { fixturePath, fixturesRoot, isAccepted, presentCases } from '../support/fixtures.js'
 import { type Given, openGiven, type Places } from './page/models.js'
 

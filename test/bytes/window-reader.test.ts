@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Shortage, WindowReader } from '../../src/bytes/window-reader.js'
-import { countingSource, MemorySource } from '../../src/index.js'
+import { countingSource, MemorySource } from '../../src/kit.js'
 
 const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251)
 const source = () => new MemorySource(bytes, 'file')

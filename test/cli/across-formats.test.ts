@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { formats } from '../../src/index.js'
+import { formats } from '../../src/kit.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { useServer } from '../remote/server.js'
 import { fixturePath } from '../support/fixtures.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { blocksToQ8, q8ToBlocks } from '../../src/content/q8-blocks.js'
 import { dtypeById } from '../../src/dtypes/index.js'
-import { formatById, planConversion } from '../../src/index.js'
+import { formatById, planConversion } from '../../src/kit.js'
 import { bytesPayload, readPayload, type Tensor } from '../../src/model/index.js'
 import { decodedPayload } from '../../src/transforms/decode.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'

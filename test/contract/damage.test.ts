@@ -1,7 +1,7 @@
 // Damaged files: cut anywhere or with any byte changed, a reader must answer with a coded finding or with a model that differs only
 // where the damage is. It must never hang, crash or blame itself.
 import { describe, expect, it } from 'vitest'
-import { formats, hashModel, inspectModel, mapSource, openModel, TareError, verifySource } from '../../src/index.js'
+import { formats, hashModel, inspectModel, mapSource, openModel, TareError, verifySource } from '../../src/kit.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 
 const largest = 64 * 1024

@@ -1,6 +1,6 @@
 // Every format must say about its fixtures what their cases say, and recognise its own files among all others.
 import { describe, expect, it } from 'vitest'
-import { closeModel, formats, hashModel, openModel, verifySource } from '../../src/index.js'
+import { closeModel, formats, hashModel, openModel, verifySource } from '../../src/kit.js'
 import { fixtureSource, isAccepted, isPresent, loadCases } from '../support/fixtures.js'
 
 const wanted = { accept: ['ok', 'warnings'], warn: ['warnings'], flag: ['warnings', 'errors'], reject: ['errors'] }

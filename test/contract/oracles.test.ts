@@ -24,7 +24,7 @@ import {
   TareError,
   text,
   verifySource,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { sourceOf } from '../support/convert.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 

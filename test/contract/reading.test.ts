@@ -1,6 +1,6 @@
 // Opening reads the index and nothing else; every byte of every file is accounted for.
 import { describe, expect, it } from 'vitest'
-import { countingSource, formats, MemorySource, mapSource, openModel } from '../../src/index.js'
+import { countingSource, formats, MemorySource, mapSource, openModel } from '../../src/kit.js'
 import { convertToFiles } from '../support/convert.js'
 import { fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'

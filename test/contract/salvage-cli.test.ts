@@ -1,7 +1,7 @@
 // The commands around it: exit status, what is said, and JSON.
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { formats } from '../../src/index.js'
+import { formats } from '../../src/kit.js'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { convertToFiles } from '../support/convert.js'

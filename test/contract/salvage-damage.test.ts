@@ -13,7 +13,7 @@ import {
   text,
   verifySource,
   writeLayout,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { fixturePath, presentCases } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'

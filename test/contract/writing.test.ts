@@ -1,7 +1,7 @@
 // What a format writes, it reads back as the same model, and writes again as the same bytes.
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { formats, hashModel, openModel } from '../../src/index.js'
+import { formats, hashModel, openModel } from '../../src/kit.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 

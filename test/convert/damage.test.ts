@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { f32 } from '../../src/dtypes/index.js'
-import { type Finding, MemorySource, rangePayload, type Tensor } from '../../src/index.js'
+import { type Finding, MemorySource, rangePayload, type Tensor } from '../../src/kit.js'
 import { Damage } from '../../src/model/damage.js'
 
 const source = new MemorySource(new Uint8Array(200), 'm')

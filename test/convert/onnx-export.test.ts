@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openModel, planConversion } from '../../src/index.js'
+import { openModel, planConversion } from '../../src/kit.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { fixtureSource } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'

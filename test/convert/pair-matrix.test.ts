@@ -19,7 +19,7 @@ import {
   stowageKey,
   text,
   toHex,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { nameBytes } from '../../src/model/name-bytes.js'
 import { restoreStowed } from '../../src/stow/index.js'
 import { rowMajor } from '../../src/transforms/reorder.js'

@@ -8,7 +8,7 @@ import {
   planConversion,
   type Tensor,
   type WorkerPool,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 const mebi = 2 ** 20

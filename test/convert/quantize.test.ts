@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { filePart } from '../../src/content/companions.js'
 import { planQuantization, type QuantizationOptions } from '../../src/convert/quantize.js'
-import { bytesPayload, MemorySink, MemorySource, type Model, openModel, runConversion } from '../../src/index.js'
 import { modelQuality } from '../../src/inspect/quality.js'
+import { bytesPayload, MemorySink, MemorySource, type Model, openModel, runConversion } from '../../src/kit.js'
 import { fixtureBytes, fixtureSource } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 

@@ -10,7 +10,7 @@ import {
   planEdit,
   runConversion,
   verifySource,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 
 export function patched(bytes: Uint8Array, { patches, size }: FilePatch): Uint8Array {
   const result = new Uint8Array(size)

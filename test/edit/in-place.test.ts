@@ -9,7 +9,7 @@ import {
   text,
   toHex,
   verifySource,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { convertToFiles } from '../support/convert.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'

@@ -1,7 +1,7 @@
 // Real edits of real files, stopped at every call to the file system: afterwards the file is the old one or the new one, and sound.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { MemorySource, type MetaValue, openModel, planEdit, text, verifySource } from '../../src/index.js'
+import { MemorySource, type MetaValue, openModel, planEdit, text, verifySource } from '../../src/kit.js'
 import { FileSource, patchFile, recoverEdit } from '../../src/node/index.js'
 import { stopAtCall } from '../node/stop-at-call.js'
 import { useTempDir } from '../node/temp-dir.js'

@@ -13,7 +13,7 @@ import {
   readPayload,
   runConversion,
   text,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import {
   attribute,
   bytesOf,

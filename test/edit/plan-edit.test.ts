@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Edits, formats, listOf, MemorySource, type MetaValue, openModel, text } from '../../src/index.js'
+import { type Edits, formats, listOf, MemorySource, type MetaValue, openModel, text } from '../../src/kit.js'
 import { convertToFiles } from '../support/convert.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 import { editBytes as edit } from './edit-bytes.js'

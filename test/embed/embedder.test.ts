@@ -9,7 +9,7 @@ import {
   MemorySource,
   type Model,
   text,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import type { Tensor } from '../../src/model/index.js'
 import { nodeOnnxEngine } from '../../src/node/onnx-engine.js'
 import { castTensor } from '../../src/transforms/cast.js'

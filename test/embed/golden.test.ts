@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Vocabulary } from '../../src/content/vocabulary.js'
-import { createEmbedder, type Embedder, openModel } from '../../src/index.js'
+import { createEmbedder, type Embedder, openModel } from '../../src/kit.js'
 import { nodeOnnxEngine } from '../../src/node/onnx-engine.js'
 import { fixtureSource } from '../support/fixtures.js'
 import { bertVocabulary, vocabularyOfTokens } from '../tokenize/vocabularies.js'

@@ -1,6 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, it } from 'vitest'
-import { layoutSize } from '../../src/model/index.js'
 import {
   createEmbedder,
   MemorySink,
@@ -8,7 +7,8 @@ import {
   onnxExportRefusal,
   onnxModelLayout,
   writeLayout,
-} from '../../src/node.js'
+} from '../../src/kit-node.js'
+import { layoutSize } from '../../src/model/index.js'
 import { largestDifference } from './full-model.js'
 import { smallModel } from './small-model.js'
 

@@ -13,7 +13,7 @@ import {
   openModel,
   readPayload,
   TareError,
-} from '../../src/node.js'
+} from '../../src/kit-node.js'
 import { convertToFiles } from '../support/convert.js'
 import { type TinyOptions, tinyConfig, tinyShapes, writeTinyModel } from './tiny-model.js'
 

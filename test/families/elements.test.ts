@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { concatenated } from '../../src/families/to-gguf/concatenated.js'
 import { repacked } from '../../src/families/to-gguf/mxfp4.js'
 import { transforms } from '../../src/families/transforms.js'
-import { bytesPayload, dtypeById, readPayload, type Tensor } from '../../src/index.js'
+import { bytesPayload, dtypeById, readPayload, type Tensor } from '../../src/kit.js'
 
 function numbered(shape: readonly number[], dtype = 'f32'): Tensor {
   const count = shape.reduce((product, each) => product * each, 1)

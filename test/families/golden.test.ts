@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closeModel, openInput, openModel } from '../../src/node.js'
+import { closeModel, openInput, openModel } from '../../src/kit-node.js'
 import { convertToFiles } from '../support/convert.js'
 import { besideRoot } from '../support/fixtures.js'
 

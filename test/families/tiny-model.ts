@@ -1,7 +1,7 @@
 // A Llama of two layers with a SentencePiece tokenizer of eight pieces: small, made up, and convertible without anybody's vocabulary.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesPayload, dtypeById, type Model, type Tensor } from '../../src/index.js'
+import { bytesPayload, dtypeById, type Model, type Tensor } from '../../src/kit.js'
 import { convertToFiles } from '../support/convert.js'
 
 export const tinyConfig = {

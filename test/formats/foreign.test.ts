@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { formats, MemorySource, openModel, verifySource } from '../../src/index.js'
+import { formats, MemorySource, openModel, verifySource } from '../../src/kit.js'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'

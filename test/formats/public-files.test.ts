@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hashModel, MemorySource, openModel, planConversion, type VerifyResult, verifySource } from '../../src/index.js'
+import { hashModel, MemorySource, openModel, planConversion, type VerifyResult, verifySource } from '../../src/kit.js'
 import { fixturesRoot } from '../support/fixtures.js'
 
 const folder = join(fixturesRoot, '..', '..', 'shared', 'fixtures', 'regressions')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { columnMajor, groupExtents, hashModel } from '../../src/index.js'
 import { cutPath } from '../../src/inspect/map.js'
+import { columnMajor, groupExtents, hashModel } from '../../src/kit.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 const fingerprint = async (...tensors: ReturnType<typeof sampleTensor>[]): Promise<string> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BlobSource, openModel, statsOfTensors, type Tensor } from '../../src/index.js'
+import { BlobSource, openModel, statsOfTensors, type Tensor } from '../../src/kit.js'
 import { workerJobs } from '../../src/threads/worker-jobs.js'
 import { allOf } from '../support/all-of.js'
 import { convertToFiles } from '../support/convert.js'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readNameMap } from '../../src/node.js'
+import { readNameMap } from '../../src/kit-node.js'
 import { useTempDir } from './temp-dir.js'
 
 const at = useTempDir()

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { failWith, ioCodes } from '../../src/errors/index.js'
-import { bytesPayload, lazyPayload, type OnnxRuntime } from '../../src/index.js'
+import { bytesPayload, lazyPayload, type OnnxRuntime } from '../../src/kit.js'
 import { nodeOnnxEngine } from '../../src/node/onnx-engine.js'
 import { useTempDir } from './temp-dir.js'
 

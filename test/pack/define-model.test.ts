@@ -1,6 +1,6 @@
 // The types of defineModel; `tsc` checks that each marked line is an error.
 import { expect, test } from 'vitest'
-import { asFloat, defineModel, packModel } from '../../src/index.js'
+import { asFloat, defineModel, packModel } from '../../src/kit.js'
 
 test('checks names, shapes and values while compiling, and changes nothing', async () => {
   const description = defineModel({

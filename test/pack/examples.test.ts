@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { formatById } from '../../src/index.js'
+import { formatById } from '../../src/kit.js'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
 

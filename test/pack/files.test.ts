@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dtypeById, type Tensor } from '../../src/index.js'
+import { dtypeById, type Tensor } from '../../src/kit.js'
 import { readPayload } from '../../src/model/index.js'
 import { npyHeader } from '../../src/wire/npy/header.js'
 import { convertToFiles } from '../support/convert.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asFloat, fillDescription } from '../../src/index.js'
+import { asFloat, fillDescription } from '../../src/kit.js'
 import { filesOf, pack, refusalOf, valuesOf } from './support.js'
 
 const template = {

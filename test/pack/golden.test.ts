@@ -1,6 +1,6 @@
 // The same bytes as the reference encoder of OINF, from descriptions that say what its inputs said.
 import { expect, test } from 'vitest'
-import { fillDescription, parseDescription } from '../../src/index.js'
+import { fillDescription, parseDescription } from '../../src/kit.js'
 import { convertToFiles } from '../support/convert.js'
 import { fixtureBytes } from '../support/fixtures.js'
 import { pack } from './support.js'

@@ -1,6 +1,6 @@
 // Which type a value gets when none is given.
 import { describe, expect, test } from 'vitest'
-import { asFloat } from '../../src/index.js'
+import { asFloat } from '../../src/kit.js'
 import { pack, valuesOf } from './support.js'
 
 describe('metadata', () => {

@@ -1,6 +1,6 @@
 // Arrays from .npz files that NumPy saved.
 import { describe, expect, test } from 'vitest'
-import { hashModel, openModel } from '../../src/index.js'
+import { hashModel, openModel } from '../../src/kit.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../support/fixtures.js'
 import { filesOf, pack, refusalOf, valuesOf } from './support.js'
@@ -55,7 +55,7 @@ test('names are taken as they are', async () => {
 })
 
 test('filling in replaces a member by a file, and the other way round', async () => {
-  const { fillDescription } = await import('../../src/index.js')
+  const { fillDescription } = await import('../../src/kit.js')
   const files = filesOf({ 'a.npz': fixtureBytes('npz', 'plain.npz') })
   const declared = { tensors: { t: { file: 'a.npz', member: 'weight' } } }
   const data = await pack(fillDescription(declared, { t: [1, 2] }), files)

@@ -1,7 +1,7 @@
 // Every mistake is named by its field. Values that do not fit their type are refused, never wrapped.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asFloat, dtypes } from '../../src/index.js'
+import { asFloat, dtypes } from '../../src/kit.js'
 import { integerRange } from '../../src/pack/values.js'
 import { pack, refusalOf } from './support.js'
 

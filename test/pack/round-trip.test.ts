@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { formatById, openModel, parseDescription } from '../../src/index.js'
+import { formatById, openModel, parseDescription } from '../../src/kit.js'
 import { parseYamlDescription } from '../../src/node/pack/pack-yaml.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { schemaErrors } from './schema-validator.js'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { dtypes, parseDescription } from '../../src/index.js'
+import { dtypes, parseDescription } from '../../src/kit.js'
 import { parseYamlDescription } from '../../src/node/pack/pack-yaml.js'
 import { elementTypeNames } from '../../src/pack/element-type.js'
 import { schema, schemaErrors } from './schema-validator.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseDescription } from '../../src/index.js'
+import { parseDescription } from '../../src/kit.js'
 import { pack, refusalOf } from './support.js'
 
 const sizevars = { B: 2, D: 3, 'a*b': 4, big: 2n ** 63n }

@@ -5,7 +5,7 @@ import {
   type PackOptions,
   packModel,
   TareError,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { readPayload } from '../../src/model/index.js'
 
 /** Packs anything, also what the types forbid. */

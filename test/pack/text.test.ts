@@ -1,6 +1,6 @@
 // Descriptions as JSON and YAML text.
 import { describe, expect, test } from 'vitest'
-import { asFloat, parseDescription, TareError } from '../../src/index.js'
+import { asFloat, parseDescription, TareError } from '../../src/kit.js'
 import { parseYamlDescription } from '../../src/node/pack/pack-yaml.js'
 import { refusalOf } from './support.js'
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { collectingReport, type Finding } from '../../src/errors/index.js'
 import { recognise } from '../../src/formats/open.js'
-import { MemorySource } from '../../src/index.js'
+import { MemorySource } from '../../src/kit.js'
 import { npyHeaderOf } from '../../src/wire/npy/header.js'
 import * as craft from '../formats/torch/build.js'
 import { craftZip } from '../wire/zip/build.js'

@@ -1,8 +1,8 @@
 // What a server may say that is neither the range nor a plain no.
 import { describe, expect, it } from 'vitest'
-import { HttpSource } from '../../src/index.js'
+import { HttpSource } from '../../src/kit.js'
+import { DiskStore } from '../../src/kit-node.js'
 import { guardedFetch } from '../../src/node/remote/guarded-fetch.js'
-import { DiskStore } from '../../src/node.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { useServer } from './server.js'
 

@@ -8,7 +8,7 @@ vi.mock('node:os', async (original) => ({
   },
 }))
 
-const { DiskStore, openRemote } = await import('../../src/node.js')
+const { DiskStore, openRemote } = await import('../../src/kit-node.js')
 const { useServer } = await import('./server.js')
 
 const server = useServer()

@@ -1,8 +1,8 @@
 // Servers that cost memory or time: those that only send whole files, and those that send next to nothing.
 import { readdirSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
+import { openRemote } from '../../src/kit-node.js'
 import { spoolDownload } from '../../src/node/files/spool.js'
-import { openRemote } from '../../src/node.js'
 import { HttpSource } from '../../src/remote/index.js'
 import { Pace } from '../../src/remote/pace.js'
 import { runCli as tare } from '../cli/run-cli.js'

@@ -12,7 +12,7 @@ import {
   planConversion,
   stowageKey,
   text,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { encodeStowage, findStowage } from '../../src/stow/document.js'
 import { restoreStowed } from '../../src/stow/index.js'
 import { inOrder, orderOf } from '../../src/stow/order.js'

@@ -5,7 +5,7 @@ import {
   type Model,
   planConversion,
   runConversion,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 
 /** Writes a model in memory and gives back the files by name, the main one first. */
 export async function convertToFiles(

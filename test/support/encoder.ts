@@ -1,5 +1,5 @@
 // A small BERT encoder for tests, with its linear weights either way round.
-import { bytesPayload, dtypeById, type Model, type Tensor } from '../../src/index.js'
+import { bytesPayload, dtypeById, type Model, type Tensor } from '../../src/kit.js'
 import { sampleModel } from './sample-model.js'
 
 export interface EncoderSize {

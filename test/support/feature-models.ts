@@ -11,7 +11,7 @@ import {
   type Part,
   type Tensor,
   text,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { sampleModel as nameless, sampleTensor } from './sample-model.js'
 
 /** Some containers note what the file that they were made of is called. */

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MemorySource } from '../../src/index.js'
+import { MemorySource } from '../../src/kit.js'
 
 export interface FixtureTensor {
   readonly name: string

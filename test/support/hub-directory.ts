@@ -2,7 +2,7 @@
 // configuration, and the files of the tokenizer. Small, and made up.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesPayload, dtypeById, type Model, type Tensor, text } from '../../src/index.js'
+import { bytesPayload, dtypeById, type Model, type Tensor, text } from '../../src/kit.js'
 import { convertToFiles } from './convert.js'
 import { type EncoderSize, encoder } from './encoder.js'
 

@@ -2,7 +2,7 @@
 import type { ExtentList } from '../../src/bytes/index.js'
 import { collectingReport, type Finding, TareError } from '../../src/errors/index.js'
 import { recognise } from '../../src/formats/open.js'
-import { MemorySource, type Tensor } from '../../src/index.js'
+import { MemorySource, type Tensor } from '../../src/kit.js'
 
 /** All findings, and the tensors in a form that can be compared; none where the file cannot be read. */
 export async function readWith(format: string, file: Uint8Array, extents: ExtentList | undefined) {

@@ -1,5 +1,5 @@
 // Models made up for tests.
-import { bytesPayload, dtypeById, type MetaValue, type Model, type Tensor } from '../../src/index.js'
+import { bytesPayload, dtypeById, type MetaValue, type Model, type Tensor } from '../../src/kit.js'
 
 export function sampleTensor(name: string, dtypeId: string, shape: readonly number[], seed = 1): Tensor {
   const dtype = dtypeById(dtypeId)!

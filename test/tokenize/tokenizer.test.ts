@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tableOf, type Vocabulary, vocabularyPart } from '../../src/content/vocabulary.js'
-import { MemorySource, type Model, TareError } from '../../src/index.js'
+import { MemorySource, type Model, TareError } from '../../src/kit.js'
 import { createTokenizer, findVocabulary, type TokenizerOptions, vocabularyFromText } from '../../src/tokenize/index.js'
 import { vocabularyOfTokens } from './vocabularies.js'
 

@@ -8,7 +8,7 @@ import {
   type QuantParams,
   readPayload,
   type Tensor,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../../src/transforms/dequantize.js'
 import { columnMajor, rowMajor } from '../../src/transforms/reorder.js'
 import { fixtureSource } from '../support/fixtures.js'

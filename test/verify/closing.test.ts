@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MemorySource } from '../../src/bytes/index.js'
-import { verifySource } from '../../src/index.js'
+import { verifySource } from '../../src/kit.js'
 import { fixturesRoot } from '../support/fixtures.js'
 
 class Watched extends MemorySource {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/bytes/index.js'
 import { tableOf, vocabularyPart } from '../../src/content/vocabulary.js'
-import { type Model, type Part, text } from '../../src/index.js'
+import { type Model, type Part, text } from '../../src/kit.js'
 import { checkProfile, type Profile, wantedTensors } from '../../src/verify/profile.js'
 import { bertEncoder, encoderMetadata } from '../../src/verify/profiles/bert-encoder.js'
 import { profiles, requireProfile } from '../../src/verify/profiles/index.js'

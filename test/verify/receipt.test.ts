@@ -10,7 +10,7 @@ import {
   planConversion,
   runConversion,
   TareError,
-} from '../../src/index.js'
+} from '../../src/kit.js'
 import { parseReceipt } from '../../src/verify/read-receipt.js'
 import { checkReceipt } from '../../src/verify/receipt.js'
 import { verifySource } from '../../src/verify/verify.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { areApart } from '../../src/bytes/index.js'
-import { MemorySink, MemorySource, writeLayout } from '../../src/index.js'
+import { MemorySink, MemorySource, writeLayout } from '../../src/kit.js'
 import { EditSpace } from '../../src/writing/edit-space.js'
 
 /** A file in which each byte says what it belongs to: odd numbers stay, even ones are freed, 0 is a gap. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MemorySource } from '../../src/index.js'
+import { MemorySource } from '../../src/kit.js'
 import { patchedSource } from '../../src/writing/patched-source.js'
 
 test('any read gives what the pieces hold one behind the other', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import pc from 'picocolors'
-import type { Finding } from '../../node.js'
+import type { Finding } from '../../kit-node.js'
 import { escapeText } from './escape.js'
 import { formatOffset } from './format-values.js'
 import { jsonPieces } from './json.js'

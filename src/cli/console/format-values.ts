@@ -1,5 +1,5 @@
 // Numbers for people.
-import type { Dim, JsonValue } from '../../node.js'
+import type { Dim, JsonValue } from '../../kit-node.js'
 
 const binaryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 

@@ -1,5 +1,5 @@
 // How tensors are quantized, for the verbs that can.
-import type { QuantizeSettings } from '../../node.js'
+import type { QuantizeSettings } from '../../kit-node.js'
 import { UsageError } from '../status.js'
 import { defineFlags, type OptionsOf } from './flag.js'
 import { parseAssignment, parseRange } from './parse-values.js'

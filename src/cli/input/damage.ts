@@ -1,5 +1,5 @@
 // Verbs that pass weights on first compare them with the checksums that the file has for them.
-import { type Finding, findDamage, type Model, refuseDamage } from '../../node.js'
+import { type Finding, findDamage, type Model, refuseDamage } from '../../kit-node.js'
 import { plural } from '../console/format-values.js'
 import type { Context } from '../context.js'
 import type { Tensors } from './tensors.js'

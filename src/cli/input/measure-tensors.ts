@@ -1,4 +1,4 @@
-import { type ByteSource, type NoStats, statsOfTensors, type Tensor, type TensorStats } from '../../node.js'
+import { type ByteSource, type NoStats, statsOfTensors, type Tensor, type TensorStats } from '../../kit-node.js'
 import type { Context } from '../context.js'
 import { assertUnchanged } from './run-inputs.js'
 import type { Tensors } from './tensors.js'

@@ -13,7 +13,7 @@ import {
   openNamedRemote,
   openRemote,
   TareError,
-} from '../../node.js'
+} from '../../kit-node.js'
 import type { Context } from '../context.js'
 
 interface Allowed extends Pick<Context, 'lenient' | 'remoteParts' | 'signal' | 'cache'> {

@@ -14,7 +14,7 @@ import {
   requireFormat,
   TareError,
   verifyCodes,
-} from '../../node.js'
+} from '../../kit-node.js'
 import { describeFailure, followTemps, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError } from '../status.js'

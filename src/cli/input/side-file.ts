@@ -2,7 +2,7 @@
 import { constants } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { openInput } from '../../node.js'
+import { openInput } from '../../kit-node.js'
 import { UsageError } from '../status.js'
 
 /** `-` is standard input. By default the limit is what a string can hold. */

@@ -1,4 +1,4 @@
-import { type Model, selector } from '../../node.js'
+import { type Model, selector } from '../../kit-node.js'
 import type { Console } from '../console/console.js'
 import { escapeName } from '../console/escape.js'
 

@@ -1,5 +1,5 @@
 // What the verbs for texts share: where the texts come from, and which vocabulary splits them.
-import { findVocabulary, type Model, type Vocabulary, vocabularyFromText } from '../../node.js'
+import { findVocabulary, type Model, type Vocabulary, vocabularyFromText } from '../../kit-node.js'
 import { escapeName, escapeText } from '../console/escape.js'
 import { shorten } from '../console/table.js'
 import type { Context } from '../context.js'

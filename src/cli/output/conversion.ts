@@ -8,7 +8,7 @@ import {
   type PlanAction,
   runConversion,
   TareError,
-} from '../../node.js'
+} from '../../kit-node.js'
 import type { Colors, Console } from '../console/console.js'
 import { escapeName, escapeText } from '../console/escape.js'
 import { formatInteger, formatSize, plural } from '../console/format-values.js'

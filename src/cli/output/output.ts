@@ -17,7 +17,7 @@ import {
   openOutput,
   TareError,
   usageCodes,
-} from '../../node.js'
+} from '../../kit-node.js'
 import { expectAllBytes } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { assertUnchanged, formatNamed, OutputError } from '../input/run-inputs.js'

@@ -18,7 +18,7 @@ import {
   type Receipt,
   receiptLines,
   TareError,
-} from '../../node.js'
+} from '../../kit-node.js'
 import type { Context } from '../context.js'
 import { assertUnchanged, OutputError, openModels } from '../input/run-inputs.js'
 import { readSideFile } from '../input/side-file.js'

@@ -1,11 +1,12 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
 import { dtypeById } from '../../dtypes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Model, Tensor } from '../../model/index.js'
 import { formatDims } from '../../model/model.js'
 import { castTensor } from '../../transforms/cast.js'
 import { rowMajor } from '../../transforms/reorder.js'
 import { npyDescription, npyHeader } from '../../wire/npy/header.js'
+import { refuseName } from './nearest-names.js'
 import { parseSlice, sliceTensor } from './slice.js'
 
 export interface ExtractOptions {
@@ -15,19 +16,9 @@ export interface ExtractOptions {
   readonly slice?: string | undefined
 }
 
+/** The tensor with this name, or `usage/no-such-tensor` with the names that are most like it. */
 export function findTensor(model: Model, name: string): Tensor {
-  const found = model.tensors.find((tensor) => tensor.name === name)
-  if (found) return found
-  const close = model.tensors.filter((tensor) => tensor.name.includes(name)).slice(0, 3)
-  const hint =
-    close.length > 0
-      ? `; similar: ${close.map((tensor) => JSON.stringify(tensor.name)).join(', ')}`
-      : '; see `tare inspect`'
-  return failWith(usageCodes['no-such-tensor'], {
-    file: model.files[0]?.name ?? '',
-    path: name,
-    message: `there is no tensor ${JSON.stringify(name)}${hint}`,
-  })
+  return model.tensors.find((tensor) => tensor.name === name) ?? refuseName(model, name)
 }
 
 /** The tensor that was asked for, with a lazy payload. Without options these are the stored bytes, untouched. */
@@ -43,7 +34,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
     const dtype = dtypeById(options.as)
     if (!dtype?.codec)
       return failWith(usageCodes.option, {
-        file: '--as',
+        file: callerWord('--as', 'as'),
         message: `there is no element type "${options.as}" to decode to`,
       })
     tensor = castTensor(tensor, dtype)
@@ -55,7 +46,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
 export function npyLayout(tensor: Tensor, name: string): FileLayout {
   const dtype = tensor.dtype.id
   if (npyDescription(dtype) === undefined || !tensor.data) {
-    const message = `NumPy has no type for ${dtype}; add --as f32, or write the stored bytes to a .bin file`
+    const message = `NumPy has no type for ${dtype}; add ${callerWord('--as f32', "as: 'f32'")}, or write the stored bytes to a .bin file`
     failWith(usageCodes.option, { file: name, path: tensor.name, message })
   }
   if (!tensor.shape.every(Number.isSafeInteger)) {

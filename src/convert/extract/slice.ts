@@ -1,6 +1,6 @@
 // Slices in Python's notation, `0:10,:,3`, cut from a row-major tensor while it streams.
 import { countElements } from '../../bytes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import { lazyPayload, type Payload, type Tensor } from '../../model/index.js'
 
 export interface Cut {
@@ -13,7 +13,10 @@ export interface Cut {
 
 export function parseSlice(notation: string, shape: readonly number[]): Cut[] {
   const wrong = (why: string): never =>
-    failWith(usageCodes.option, { file: '--slice', message: `${JSON.stringify(notation)}: ${why}` })
+    failWith(usageCodes.option, {
+      file: callerWord('--slice', 'slice'),
+      message: `${JSON.stringify(notation)}: ${why}`,
+    })
   const parts = notation.trim() === '' ? [] : notation.split(',')
   if (parts.length > shape.length) wrong(`there are ${parts.length} ranges, the shape is [${shape.join(', ')}]`)
   return shape.map((dim, axis) => {
@@ -41,8 +44,8 @@ export function sliceTensor(tensor: Tensor, cuts: readonly Cut[]): Tensor {
   const { group, regions } = tensor.dtype
   if (group.elements !== 1 || regions) {
     const why = regions ? 'keeps scales and codes apart' : 'packs several elements into a byte'
-    const message = `${tensor.dtype.id} ${why}; decode it first, for example with --as f32`
-    failWith(usageCodes.option, { file: '--slice', path: tensor.name, message })
+    const message = `${tensor.dtype.id} ${why}; decode it first, for example with ${callerWord('--as f32', "as: 'f32'")}`
+    failWith(usageCodes.option, { file: callerWord('--slice', 'slice'), path: tensor.name, message })
   }
   const shape = cuts.filter((cut) => !cut.drop).map((cut) => cut.count)
   const data = tensor.data

@@ -1,5 +1,5 @@
 // Things of several models under their names. What is new is added; what is there already must be the same, or somebody says whose counts.
-import { type Code, failWith } from '../../errors/index.js'
+import { type Code, callerWord, failWith } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
 import { type ActionLog, noter, type PlanAction } from '../actions.js'
 
@@ -92,7 +92,7 @@ export class JoinedByName<T> {
     const { fileOf } = this.#context
     const named = clashes.map(({ name, why, with: other }) => `${JSON.stringify(name)} as in ${fileOf(other)}: ${why}`)
     const more = clashes.length === maxNamed ? ' and perhaps more' : ''
-    const message = `${named.join('; ')}${more}; say whose counts with --prefer first or --prefer last`
+    const message = `${named.join('; ')}${more}; say whose counts with ${callerWord('--prefer first or --prefer last', "prefer: 'first' or 'last'")}`
     return failWith(this.#kind.clash, { file: fileOf(from), path: clashes[0]!.name, message })
   }
 }

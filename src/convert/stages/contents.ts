@@ -3,7 +3,7 @@
 import { companionsBeside, fileKind, findFile } from '../../content/companions.js'
 import { vocabularyKind } from '../../content/vocabulary.js'
 import { parseVocabularyText } from '../../content/vocabulary-text.js'
-import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import {
   type Fit,
   type MetaValue,
@@ -52,7 +52,7 @@ function wantedParts({ parts, files: [main] }: Model, options: ConvertOptions, a
     if (parts.some((part) => part.name === name || part.kind === name)) continue
     const known = parts.map((part) => part.name ?? part.kind)
     const message = `there is no part ${JSON.stringify(name)} to leave out; the model has ${known.join(', ') || 'none'}`
-    failWith(usageCodes.option, { file: main?.name ?? '', path: '--without', message })
+    failWith(usageCodes.option, { file: main?.name ?? '', path: callerWord('--without', 'without'), message })
   }
   const isUnwanted = ({ kind, name }: Part): boolean =>
     (options.files === false && kind === fileKind) ||
@@ -121,7 +121,7 @@ const isOther = (as: MetaValue | undefined, value: MetaValue): boolean => as !==
 /** An entry that is there has a type, and keeps it. */
 function typedLike(old: MetaValue, value: string, key: string, file: string): MetaValue {
   const refuse = (message: string): never =>
-    failWith(usageCodes.option, { file, path: key, message: `--set: ${message}` })
+    failWith(usageCodes.option, { file, path: key, message: `${callerWord('--set', 'set')}: ${message}` })
   return old.type === 'null' ? text(value) : parseAs(old, value, refuse)
 }
 

@@ -1,7 +1,7 @@
 // What the target makes of each tensor: its name, its element type and the order of its elements; and what the tensors must hold to as a
 // whole.
 import { type DType, i8, isSizeOf, u8 } from '../../dtypes/index.js'
-import { failWith, writeCodes } from '../../errors/index.js'
+import { callerWord, failWith, writeCodes } from '../../errors/index.js'
 import { bytesPayload, type Fit, type Tensor, type WriteCapabilities } from '../../model/index.js'
 import { isAmbiguous, type Stower } from '../../stow/index.js'
 import { changesForm, keepBytes } from '../../transforms/keep-bytes.js'
@@ -192,7 +192,7 @@ export function checkUniqueNames(before: readonly string[], after: readonly stri
 function checkCount(count: number, { maxTensors }: WriteCapabilities, title: string, file: string): void {
   if (maxTensors === undefined || count <= maxTensors) return
   const max = maxTensors === 1 ? 'one tensor' : `at most ${maxTensors} tensors`
-  const message = `${title} holds ${max}, the model has ${count}; choose with --only`
+  const message = `${title} holds ${max}, the model has ${count}; choose with ${callerWord('--only', 'only')}`
   failWith(writeCodes['name-unsupported'], { file, message })
 }
 

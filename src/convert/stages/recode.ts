@@ -1,7 +1,7 @@
 // What changes the numbers of tensors because the caller wants it: codes become values, values become codes, floats other floats. It comes
 // before the target is asked what it can hold, so the target sees tensors as they would be written.
 import { type DType, dtypeById, f32 } from '../../dtypes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { byteCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, runMixed } from '../../threads/index.js'
@@ -178,6 +178,6 @@ function requireDType(id: string): DType {
   const dtype = dtypeById(name) ?? dtypeById(`ggml.${name}`)
   if (dtype?.codec) return dtype
   const isMethod = dtypeById(`mcf.${name}`) !== undefined
-  const message = `there is no element type "${id}" to cast to${isMethod ? `; for its scales use --quantize ${name}` : ''}`
-  return failWith(usageCodes.option, { file: '--cast', message })
+  const message = `there is no element type "${id}" to cast to${isMethod ? `; for its scales use ${callerWord(`--quantize ${name}`, `quantize: '${name}'`)}` : ''}`
+  return failWith(usageCodes.option, { file: callerWord('--cast', 'cast'), message })
 }

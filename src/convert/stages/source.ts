@@ -1,5 +1,5 @@
 // What is taken from the source: the model as it was meant, what the caller adds to it, and which tensors come along under which names.
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { Part } from '../../model/index.js'
 import { restoreStowed } from '../../stow/index.js'
 import { attachState, dropState } from '../../transforms/optimizer-state.js'
@@ -74,8 +74,8 @@ export function select(state: State): State {
     return { original, tensor: undefined, actions }
   })
   if (items.length > 0 && items.every(({ tensor }) => !tensor)) {
-    const path = only.length > 0 ? '--only' : '--exclude'
-    const message = `none of the ${items.length} tensors is left; \`tare inspect\` lists their names`
+    const path = only.length > 0 ? callerWord('--only', 'only') : callerWord('--exclude', 'exclude')
+    const message = `none of the ${items.length} tensors is left; ${callerWord('`tare inspect`', 'inspect()')} lists their names`
     failWith(usageCodes.option, { file: fileOf(state.source), path, message })
   }
   return { ...state, items }

@@ -1,9 +1,10 @@
 // What the target can hold. It is asked before the tensors are looked at, and again when they have their final types.
+
 import { countElements, isPlainFileName } from '../../bytes/index.js'
 import { fileKind, filePart } from '../../content/companions.js'
 import { type Vocabulary, vocabularyKind } from '../../content/vocabulary.js'
 import { exportVocabulary } from '../../content/vocabulary-text.js'
-import { failWith, writeCodes } from '../../errors/index.js'
+import { callerWord, failWith, writeCodes } from '../../errors/index.js'
 import {
   bytesPayload,
   type Fit,
@@ -86,13 +87,19 @@ export function noteIdleOptions(state: State): State {
   }
   const notes = [
     ...(dedup && !write.sharesPayloads
-      ? [`--dedup changes nothing: ${target.title} stores the bytes of each tensor by themselves`]
+      ? [
+          `${callerWord('--dedup', 'dedup')} changes nothing: ${target.title} stores the bytes of each tensor by themselves`,
+        ]
       : []),
-    ...only.filter(isIdle).map((pattern) => `--only ${pattern} takes nothing: no tensor has such a name`),
-    ...exclude.filter(isIdle).map((pattern) => `--exclude ${pattern} changes nothing: no tensor has such a name`),
+    ...only
+      .filter(isIdle)
+      .map((pattern) => `${callerWord('--only', 'only')} ${pattern} takes nothing: no tensor has such a name`),
+    ...exclude
+      .filter(isIdle)
+      .map((pattern) => `${callerWord('--exclude', 'exclude')} ${pattern} changes nothing: no tensor has such a name`),
     ...unset
       .filter((key) => !model.metadata.has(key))
-      .map((key) => `--unset ${key} changes nothing: there is no such entry`),
+      .map((key) => `${callerWord('--unset', 'unset')} ${key} changes nothing: there is no such entry`),
     ...Object.keys(extra)
       .filter((name) => !own.has(name))
       .map((name) => `--${name} changes nothing: ${target.title} has no such option`),

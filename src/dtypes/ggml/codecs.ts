@@ -50,7 +50,7 @@ import { quietNaN } from '../../kernels/numbers/float-bits.js'
 import type { Codec } from '../dtype.js'
 import { throughF32 } from '../via-f32.js'
 
-const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> = {
+const rows = {
   q4_0: [
     compiledDecoder('decodeQ4_0', layouts.q4_0, decodeQ4_0),
     compiledEncoder('encodeQ4_0', layouts.q4_0, encodeQ4_0),
@@ -99,9 +99,17 @@ const rows: Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>> 
   nvfp4: [decodeNVFP4],
   q1_0: [decodeQ1_0],
   q2_0: [decodeQ2_0],
-}
+} as const satisfies Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>>
 
-export const codecOf = (name: BlockName): Codec => blockCodec(layouts[name], ...rows[name])
+/** The blocks that values can be encoded to. */
+export type EncodableBlock = {
+  [Name in BlockName]: (typeof rows)[Name] extends readonly [unknown, unknown] ? Name : never
+}[BlockName]
+
+export const codecOf = (name: BlockName): Codec => {
+  const [decode, encode]: readonly [DecodeBlocks, EncodeBlocks?] = rows[name]
+  return blockCodec(layouts[name], decode, encode)
+}
 
 function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBlocks): Codec {
   const group = { elements: layout.elements, bytes: blockBytes(layout) }

@@ -17,7 +17,10 @@ export interface GgmlType {
   readonly layout?: BlockLayout
 }
 
-function blockType(name: BlockName): DType {
+/** The id of a block type. */
+type BlockId = `ggml.${BlockName}`
+
+function blockType(name: BlockName): DType<BlockId> {
   const layout: BlockLayout = layouts[name]
   const group = { elements: layout.elements, bytes: blockBytes(layout) }
   return {
@@ -115,4 +118,6 @@ export const ggmlTypeByName = (name: string): GgmlType | undefined => byName.get
 export const ggmlTypeOf = (dtype: DType): GgmlType | undefined => byDType.get(dtype.id)
 
 /** The block types. The plain types belong to the other families. */
-export const ggmlBlockTypes: readonly DType[] = ggmlTypes.filter((type) => type.layout).map((type) => type.dtype)
+export const ggmlBlockTypes: readonly DType<BlockId>[] = ggmlTypes
+  .filter((type) => type.layout)
+  .map((type) => type.dtype as DType<BlockId>)

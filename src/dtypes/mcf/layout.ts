@@ -17,9 +17,9 @@ export type Bits = CodeBits
 
 export type Family = 'int' | 'q' | 'k'
 
-export interface Method {
+export interface Method<Id extends string = string> {
   /** The dtype's id. */
-  readonly id: string
+  readonly id: Id
   /** The number that stands for it in a tensor index and in a quantization record. */
   readonly code: number
   readonly family: Family

@@ -5,7 +5,12 @@ import type { DType, RegionCodec } from '../dtype.js'
 import { decodeBlockRange, decodeRawRange } from './decode.js'
 import { blockLayout, type Domain, type Family, isBareCodes, type Method, rawLayout, rawLayoutOf } from './layout.js'
 
-const method = (name: string, code: number, family: Family, bits: CodeBits): Method => ({
+const method = <Name extends string>(
+  name: Name,
+  code: number,
+  family: Family,
+  bits: CodeBits,
+): Method<`mcf.${Name}`> => ({
   id: `mcf.${name}`,
   code,
   family,
@@ -13,7 +18,7 @@ const method = (name: string, code: number, family: Family, bits: CodeBits): Met
 })
 
 /** In the order of their codes. */
-export const methods: readonly Method[] = [
+export const methods = [
   method('int8', 0x10, 'int', 8),
   method('int4', 0x11, 'int', 4),
   method('q8', 0x20, 'q', 8),
@@ -22,9 +27,9 @@ export const methods: readonly Method[] = [
   method('k4', 0x31, 'k', 4),
   method('k3', 0x32, 'k', 3),
   method('k2', 0x33, 'k', 2),
-]
+] as const
 
-const byId = new Map(methods.map((each) => [each.id, each]))
+const byId: ReadonlyMap<string, Method> = new Map(methods.map((each) => [each.id, each]))
 
 /** The method behind a dtype's id; undefined for types that are not MCF's own. */
 export const methodOf = (dtypeId: string): Method | undefined => byId.get(dtypeId)
@@ -40,7 +45,7 @@ export type QuantInfo = {
   readonly maxClip: number | string
 }
 
-function mcfType(each: Method): DType {
+function mcfType<Id extends string>(each: Method<Id>): DType<Id> {
   const isRaw = each.family === 'int'
   return {
     id: each.id,
@@ -90,4 +95,4 @@ function rawCodec(each: Method): RegionCodec {
 const sizeRefusal = (each: Method, shape: readonly number[], byteLength: number, wanted: string): string =>
   `${byteLength} bytes are stored, but shape [${shape.join(', ')}] of ${each.id} takes ${wanted}`
 
-export const mcfTypes: readonly DType[] = methods.map(mcfType)
+export const mcfTypes: readonly DType<(typeof methods)[number]['id']>[] = methods.map((each) => mcfType(each))

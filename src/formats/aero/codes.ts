@@ -76,19 +76,19 @@ export const codes = defineCodes('aero', {
   'phsh-shard-name': warning('A page table names another shard than the one it belongs to.'),
   'phsh-orphan': warning('A page table belongs to no shard of the file.'),
   'defect-zero-hash': error(
-    'A chunk has no hash at all, only zeros: the reference writer (D1) forgets it for the JSON metadata. The weights are fine; `tare repair` adds the hash.',
+    'A chunk has no hash at all, only zeros: the reference writer (D1) forgets it for the JSON metadata. The weights are fine; repairing adds the hash.',
   ),
   'defect-overwritten-weights': error(
-    'The tensor index lies over the start of the weights: the reference writer (D2) let it grow when tensor hashes were asked for. The weights under it are lost; `tare repair` keeps the others.',
+    'The tensor index lies over the start of the weights: the reference writer (D2) let it grow when tensor hashes were asked for. The weights under it are lost; repairing keeps the others.',
   ),
   'defect-blank-toc': error(
-    'The table of contents is blank behind the control hash: the reference writer (D4) overwrote it. `tare repair` finds the chunks again where it can.',
+    'The table of contents is blank behind the control hash: the reference writer (D4) overwrote it. Repairing finds the chunks again where it can.',
   ),
   'defect-empty-pages': error(
-    'The page table of an empty shard has no digests, which the reference writes and then refuses (D5). `tare repair` leaves it out.',
+    'The page table of an empty shard has no digests, which the reference writes and then refuses (D5). Repairing leaves it out.',
   ),
   'defect-empty-last-shard': error(
-    'An empty chunk lies behind the end of the file, so that readers cannot open it: the reference writer (D6) did not pad the file. `tare repair` does.',
+    'An empty chunk lies behind the end of the file, so that readers cannot open it: the reference writer (D6) did not pad the file. Repairing does.',
   ),
 })
 

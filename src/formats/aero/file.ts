@@ -76,15 +76,6 @@ export interface OpenFile {
   readonly file: AeroFile
 }
 
-/** The weight shards by name; the first of a name counts. */
-export function shardsOf(control: Control): Map<string, Chunk> {
-  const shards = new Map<string, Chunk>()
-  for (const chunk of control.chunks) {
-    if (chunk.fourcc === 'WTSH' && !shards.has(chunk.name)) shards.set(chunk.name, chunk)
-  }
-  return shards
-}
-
 /** The file that a model was read from; undefined for models from elsewhere. */
 export const fileOf = (model: Model): AeroFile | undefined =>
   model.parts.find((part) => part.kind === containerKind)?.content as AeroFile | undefined

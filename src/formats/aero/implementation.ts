@@ -1,4 +1,5 @@
 import type { Code, Details, Report } from '../../errors/index.js'
+import { callerWord } from '../../errors/index.js'
 import type { Implementation, ReadContext } from '../../model/index.js'
 import { checkFile } from './check.js'
 import { codes } from './codes.js'
@@ -35,20 +36,25 @@ export const aeroset: Implementation = {
   restorePart,
 }
 
-/** What to do about the known defects of the reference's writers. */
+/** What to do about the known defects of the reference's writers; REPAIR stands for how the caller repairs a file. */
 const advice: ReadonlyMap<string, string> = new Map([
-  [codes['defect-zero-hash'].code, 'the content is most likely fine, and `tare repair` adds the hash'],
-  [codes['defect-overwritten-weights'].code, 'what lies under it is lost, and `tare repair` keeps the rest'],
-  [codes['defect-blank-toc'].code, '`tare repair` finds the chunks again where it can'],
-  [codes['defect-empty-pages'].code, 'nothing is lost, and `tare repair` leaves the table out'],
-  [codes['defect-empty-last-shard'].code, 'nothing is lost, and `tare repair` pads the file'],
+  [codes['defect-zero-hash'].code, 'the content is most likely fine, and REPAIR adds the hash'],
+  [codes['defect-overwritten-weights'].code, 'what lies under it is lost, and REPAIR keeps the rest'],
+  [codes['defect-blank-toc'].code, 'REPAIR finds the chunks again where it can'],
+  [codes['defect-empty-pages'].code, 'nothing is lost, and REPAIR leaves the table out'],
+  [codes['defect-empty-last-shard'].code, 'nothing is lost, and REPAIR pads the file'],
 ])
 
 const withAdvice = <T extends ReadContext>(context: T): T => ({ ...context, report: advising(context.report) })
 
 function advising(report: Report): Report {
   const advised = ({ code }: Code, details: Details): Details =>
-    advice.has(code) ? { ...details, message: `${details.message}; ${advice.get(code)}` } : details
+    advice.has(code)
+      ? {
+          ...details,
+          message: `${details.message}; ${advice.get(code)!.replace('REPAIR', callerWord('`tare repair`', 'repair()'))}`,
+        }
+      : details
   return {
     file: report.file,
     strict: report.strict,

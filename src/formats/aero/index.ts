@@ -36,7 +36,7 @@ const checkOptions: readonly FormatOption[] = [
   },
 ]
 
-export const aero: Format = {
+export const aero: Format<'aero', typeof codes> = {
   id: 'aero',
   title: 'AERO',
   extensions: ['.aero'],
@@ -62,7 +62,7 @@ export const aero: Format = {
   load: async () => (await import('./implementation.js')).aero,
 }
 
-export const aeroset: Format = {
+export const aeroset: Format<'aeroset', typeof setCodes> = {
   id: 'aeroset',
   title: 'AEROSET',
   extensions: [setSuffix],

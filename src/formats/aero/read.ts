@@ -3,9 +3,8 @@ import { type ByteSource, toHex } from '../../bytes/index.js'
 import { type JsonValue, type MetaValue, type Part, type ReadContext, rangePayload, text } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type Chunk, readChunks } from './control/chunk.js'
-import { type Control, readControl } from './control/control.js'
+import { type Control, readControl, shardsOf } from './control/control.js'
 import { checkRegions, recordRegions } from './control/regions.js'
-import { readDescriptors } from './dtypes.js'
 import {
   type AeroFile,
   chunkKind,
@@ -15,10 +14,9 @@ import {
   type JsonObject,
   manifestKind,
   type OpenFile,
-  shardsOf,
   type TensorEntry,
 } from './file.js'
-import { type Manifest, parseManifest } from './index/manifest.js'
+import { type Manifest, parseManifest, readDescriptors } from './index/manifest.js'
 import { parseMetaJson } from './index/meta-json.js'
 import { type PlacedTensors, placeTensors, reportShared } from './index/place-tensors.js'
 import { pagesName } from './structs.js'

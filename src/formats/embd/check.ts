@@ -3,7 +3,7 @@
 import { type ByteSource, type Range, streamRange } from '../../bytes/index.js'
 import { combineCrc32 } from '../../digest/crc32.js'
 import { createHasher } from '../../digest/index.js'
-import { type Report, verifyCodes } from '../../errors/index.js'
+import { callerWord, type Report, verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
 import { checkTokens } from './check-tokens.js'
 import { codes } from './codes.js'
@@ -37,7 +37,7 @@ export async function checkSectioned(file: SectionedFile, context: CheckContext)
 }
 
 function sayNoChecksums(why: string, { report }: CheckContext): void {
-  const message = `${why}; compare with \`tare hash\` of a copy that you trust`
+  const message = `${why}; compare with ${callerWord('`tare hash`', 'hash()')} of a copy that you trust`
   report.report(verifyCodes['no-checksums'], { message })
 }
 

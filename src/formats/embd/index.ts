@@ -5,7 +5,7 @@ import { codes } from './codes.js'
 import { specialIdsOption } from './special-ids.js'
 import { magic, requiredKeys } from './structs.js'
 
-export const embd: Format = {
+export const embd: Format<'embd', typeof codes> = {
   id: 'embd',
   title: 'EMBD',
   extensions: ['.weights'],

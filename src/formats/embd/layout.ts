@@ -1,5 +1,5 @@
 // Writing: which of the two layouts, and with what.
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { Layout, Model, WriteOptions } from '../../model/index.js'
 import { layoutToWrite } from './parts.js'
 import { layoutSectioned } from './sectioned/layout.js'
@@ -8,8 +8,8 @@ import { layoutStream } from './stream/layout.js'
 
 export async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const { layout: name, checksums } = options.extra ?? {}
-  checkChoice('--layout', name, ['sectioned', 'stream'])
-  checkChoice('--checksums', checksums, ['on', 'off'])
+  checkChoice(callerWord('--layout', 'layout'), name, ['sectioned', 'stream'])
+  checkChoice(callerWord('--checksums', 'checksums'), checksums, ['on', 'off'])
   const asked = layoutToWrite(model, options.extra)
   const written = giveSpecialIds(model, givenSpecialIds(options.extra, asked))
   const file = asked === 'stream' ? layoutStream(written, options) : await layoutSectioned(written, options)

@@ -11,7 +11,7 @@ import {
   vocabularyKind,
   vocabularyPart,
 } from '../../content/vocabulary.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { Model, OptionValues, Part } from '../../model/index.js'
 import type { LayoutName } from './parts.js'
 
@@ -50,7 +50,8 @@ export function withSpecialIds(part: Part, given: SpecialIds): Part {
 export function giveSpecialIds(model: Model, given: SpecialIds | undefined): Model {
   if (!given) return model
   const isVocabulary = ({ kind }: Part): boolean => kind === vocabularyKind
-  if (!model.parts.some(isVocabulary)) refuse('the model has no vocabulary; bring one with --vocab')
+  if (!model.parts.some(isVocabulary))
+    refuse(`the model has no vocabulary; bring one with ${callerWord('--vocab', 'parts')}`)
   return { ...model, parts: model.parts.map((part) => (isVocabulary(part) ? withSpecialIds(part, given) : part)) }
 }
 

@@ -1,8 +1,10 @@
 // What a GGUF file can hold.
+
 import { encodeUtf8 } from '../../bytes/index.js'
 import { q8ToBlocks } from '../../content/q8-blocks.js'
 import { ggmlTypeByName, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import type { DType } from '../../dtypes/index.js'
+import { callerWord } from '../../errors/index.js'
 import {
   type Fit,
   listOf,
@@ -148,7 +150,9 @@ export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
 /** Only the caller knows the architecture; what is written is a container of tensors until then. */
 function notesOn({ metadata }: Model): string[] {
   if (metadata.get(architectureKey)?.type === 'str') return []
-  return [`no architecture is stated, so programs will not run the file; --set ${architectureKey}=NAME adds it`]
+  return [
+    `no architecture is stated, so programs will not run the file; ${callerWord(`--set ${architectureKey}=NAME`, `set: { '${architectureKey}': NAME }`)} adds it`,
+  ]
 }
 
 function fitReversed(tensor: Tensor): Fit<Tensor> {

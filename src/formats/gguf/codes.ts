@@ -30,7 +30,7 @@ export const codes = defineCodes('gguf', {
   ),
   'missing-quantization-version': warning('There are quantized tensors but no general.quantization_version.'),
   'name-utf8': error("A tensor's name is not UTF-8."),
-  'name-length': error("A tensor's name has 64 bytes or more; llama.cpp refuses the file. With --lenient it is read."),
+  'name-length': error("A tensor's name has 64 bytes or more; llama.cpp refuses the file. A lenient reader takes it."),
   'name-length-taken': warning("A tensor's name has 64 bytes or more; llama.cpp refuses the file."),
   'name-empty': warning('A tensor has no name.'),
   'duplicate-name': error('Two tensors have the same name.'),
@@ -44,7 +44,7 @@ export const codes = defineCodes('gguf', {
   gap: warning('There are bytes between tensors that belong to none; llama.cpp refuses the file.'),
   order: warning('Tensors are not listed in the order of their data; llama.cpp refuses the file.'),
   'tail-padding': error(
-    'The last tensor is not filled up to the alignment: the file was cut, or its writer left it out. With --lenient it is read.',
+    'The last tensor is not filled up to the alignment: the file was cut, or its writer left it out. A lenient reader takes it.',
   ),
   'tail-padding-taken': warning('The last tensor is not filled up to the alignment; llama.cpp does not load the file.'),
   'trailing-bytes': warning('There are bytes after the last tensor that belong to none.'),
@@ -55,7 +55,7 @@ export const codes = defineCodes('gguf', {
   'shard-name': warning(
     'The file is the first of a set, but its name does not tell what the others are called, so only this one is read.',
   ),
-  'shard-missing': error('A file of the set is not there or cannot be read. With --lenient the others are read.'),
+  'shard-missing': error('A file of the set is not there or cannot be read. A lenient reader takes the others.'),
   'shard-missing-taken': warning('A file of the set is not there or cannot be read; its tensors are missing.'),
   'shard-number': error('The files of the set do not agree on which one they are, or on how many there are.'),
   'shard-tensors': warning('The files of the set have another number of tensors than they state.'),

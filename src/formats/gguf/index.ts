@@ -8,7 +8,7 @@ const extension = '.gguf'
 /** Files that are published beside a model: the part that turns images or sound into tokens, and statistics for quantizing. */
 const helpers = /(^|[-_.])(mmproj|imatrix)(?=[-_.])/i
 
-export const gguf: Format = {
+export const gguf: Format<'gguf', typeof codes> = {
   id: 'gguf',
   title: 'GGUF',
   extensions: [extension],

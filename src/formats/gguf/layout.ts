@@ -1,7 +1,7 @@
 // Writing, in version 3: entries and tensors in the model's order, every tensor filled up to the alignment, also the last. A file of
 // gguf-py comes out as it went in.
 import { alignUp, isPowerOfTwo } from '../../bytes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import {
   type FileLayout,
   type Layout,
@@ -45,7 +45,7 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
     options.shardSize === undefined ? [model.tensors] : splitShards(model.tensors, options.shardSize, alignment)
   if (shards.length > maxShards) {
     const message = `there would be ${shards.length} files, a set has at most ${maxShards}`
-    failWith(usageCodes.option, { file: options.name, path: '--shard-size', message })
+    failWith(usageCodes.option, { file: options.name, path: callerWord('--shard-size', 'shardSize'), message })
   }
   if (shards.length === 1) return { files: [layoutFile(options.name, metadata, model.tensors, alignment)] }
   const stem = parseShardName(options.name)?.stem ?? options.name.replace(/\.gguf$/i, '')
@@ -67,7 +67,7 @@ export function chooseAlignment(metadata: Metadata, { align, name }: Pick<WriteO
   }
   if (isPowerOfTwo(align) && align >= 8 && align <= maxAlignment) return align
   const message = `the alignment ${align} is no power of two from 8 to ${maxAlignment}`
-  return failWith(usageCodes.option, { file: name, path: '--align', message })
+  return failWith(usageCodes.option, { file: name, path: callerWord('--align', 'align'), message })
 }
 
 /** The metadata with the keys that follow from how the file is written. */

@@ -5,7 +5,7 @@ import { magic } from './structs.js'
 
 const extension = '.mcf'
 
-export const mcf: Format = {
+export const mcf: Format<'mcf', typeof codes> = {
   id: 'mcf',
   title: 'MCF',
   extensions: [extension],

@@ -31,9 +31,11 @@ export function checkLength(header: NpyHeader, size: number, report: Report): st
 }
 
 /** The one tensor of an array of plain elements. */
-export function arrayTensor(header: NpyHeader, elements: Payload, report: Report): Omit<Tensor, 'name'> {
-  const order = header.fortranOrder ? 'column' : 'row'
-  return { shape: header.shape, order, role: 'weight', ...content(header, elements, header, report) }
+export function arrayTensor(name: string, header: NpyHeader, elements: Payload, report: Report): Tensor {
+  const { shape, fortranOrder } = header
+  const { dtype, data, extra } = content(header, elements, header, report)
+  const tensor: Tensor = { name, dtype, shape, order: fortranOrder ? 'column' : 'row', role: 'weight', data }
+  return extra ? { ...tensor, extra } : tensor
 }
 
 /** A tensor for each field of an array of records, gathered in row order. */

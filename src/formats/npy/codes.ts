@@ -1,4 +1,4 @@
-import { type CodeTable, defineCodes, error, warning } from '../../errors/index.js'
+import { defineCodes, error, joinCodes, warning } from '../../errors/index.js'
 import { npyHeaderCodes } from '../../wire/npy/codes.js'
 import { zipCodes } from '../../wire/zip/codes.js'
 
@@ -12,10 +12,10 @@ export const arrayCodes = defineCodes('npy', {
   ),
   records: warning('The array holds records. Each of their fields was read as a tensor of its own.'),
   'records-deflated': error('Records in a compressed member are too large to be taken apart. Unpack them with NumPy.'),
-  'one-array': error('An NPY file holds one array. Choose one with --only, or write an NPZ file.'),
+  'one-array': error('An NPY file holds one array. Choose one, or write an NPZ file.'),
 })
 
-export const npyCodes: CodeTable = { ...npyHeaderCodes, ...arrayCodes }
+export const npyCodes = { ...npyHeaderCodes, ...arrayCodes }
 
 export const ownNpzCodes = defineCodes('npz', {
   member: warning('A member is no array. It is kept as it is when an NPZ file is written, and has no place elsewhere.'),
@@ -24,6 +24,4 @@ export const ownNpzCodes = defineCodes('npz', {
 })
 
 /** Of the archive and of NPZ itself. Both have a `duplicate-name`, so the keys are the full codes. */
-export const npzCodes: CodeTable = Object.fromEntries(
-  [...Object.values(zipCodes), ...Object.values(ownNpzCodes)].map((code) => [code.code, code]),
-)
+export const npzCodes = joinCodes(zipCodes, ownNpzCodes)

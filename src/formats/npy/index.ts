@@ -7,7 +7,7 @@ import { extension } from './names.js'
 
 const archiveExtension = '.npz'
 
-export const npy: Format = {
+export const npy: Format<'npy', typeof npyCodes> = {
   id: 'npy',
   title: 'NPY',
   extensions: [extension],
@@ -22,7 +22,7 @@ export const npy: Format = {
   load: async () => (await import('./implementation.js')).npy,
 }
 
-export const npz: Format = {
+export const npz: Format<'npz', typeof npzCodes> = {
   id: 'npz',
   title: 'NPZ',
   extensions: [archiveExtension],

@@ -1,7 +1,7 @@
 // Writing, with the header bytes of NumPy. In an archive every member is stored as it is and starts on a multiple of 64, and so do its
 // elements, since a header is padded to 64; members keep the order of the tensors.
 import { encodeUtf8 } from '../../bytes/index.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import {
   type Layout,
   type Model,
@@ -20,7 +20,7 @@ import { extension, foreignDescr, memberKind, stowageFile } from './names.js'
 export async function layoutFile(model: Model, options: WriteOptions): Promise<Layout> {
   const tensor = model.tensors.at(0)
   if (!tensor || model.tensors.length > 1) {
-    const message = `there are ${model.tensors.length} tensors, an NPY file holds one; choose it with --only, or write .npz`
+    const message = `there are ${model.tensors.length} tensors, an NPY file holds one; choose it with ${callerWord('--only', 'only')}, or write .npz`
     failWith(arrayCodes['one-array'], { file: options.name, path: 'tensors', message })
   }
   return { files: [{ name: options.name, slots: arraySlots(tensor, '', headerOf(tensor)) }] }
@@ -69,7 +69,7 @@ export async function layoutArchive(model: Model, options: WriteOptions): Promis
   const alignment = options.align ?? defaultAlignment
   if (!Number.isInteger(alignment) || alignment < 1 || alignment > maxAlignment) {
     const message = `the alignment ${alignment} is not from 1 to ${maxAlignment}`
-    failWith(usageCodes.option, { file: options.name, path: '--align', message })
+    failWith(usageCodes.option, { file: options.name, path: callerWord('--align', 'align'), message })
   }
   const { tensors } = model
   const { comment, member } = stowageOf(model)

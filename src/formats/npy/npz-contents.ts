@@ -2,67 +2,48 @@
 import { type ByteSource, decodeUtf8 } from '../../bytes/index.js'
 import { type Code, type Details, type Finding, findingOf, type Report, TareError } from '../../errors/index.js'
 import type { Part, ReadContext, Tensor } from '../../model/index.js'
-import { memberPayload, reportZipFailure } from '../../payloads/zip-payload.js'
+import { memberPayload } from '../../payloads/zip-payload.js'
 import { npyHeaderCodes } from '../../wire/npy/codes.js'
 import { startsLikeNpy } from '../../wire/npy/header.js'
-import { type NpyHeader, npyHeadSize, parseNpyHeader } from '../../wire/npy/parse.js'
-import { readMemberHead, type ZipMember } from '../../wire/zip/zip.js'
+import { type NpyHeader, parseNpyHeader } from '../../wire/npy/parse.js'
+import type { ZipArchive, ZipMember } from '../../wire/zip/zip.js'
 import { arrayTensor, checkLength, dataLength, describeRecords, fieldTensors, recordArray } from './array.js'
 import { ownNpzCodes as codes, npyCodes } from './codes.js'
 import { extension, memberKind, stowageFile, unreadKind } from './names.js'
+import { npyHeaderEnd } from './npz-heads.js'
 
-/** Nearly every header fits; longer ones cost a second read. */
-const firstRead = 1024
-/** The most that one read brings for several members. */
-const maxTogether = 1 << 18
 const maxHeaders = 1 << 10
 
 export class Contents {
   readonly tensors: Tensor[] = []
   readonly parts: Part[] = []
-  readonly tensorsIn = new Map<ZipMember, string[]>()
   readonly flaws: Finding[] = []
+  /** The tensors of members that are anything but one array. */
+  readonly #unlike = new Map<ZipMember, readonly string[]>()
   readonly #unread: { readonly member: ZipMember; readonly error: TareError }[] = []
   readonly #source: ByteSource
   readonly #context: ReadContext
-  readonly #names = new Set<string>()
+  readonly #hasRepeats: boolean
+  /** The names of the tensors so far, once two of them could be the same. */
+  #names: Set<string> | undefined
   /** Headers without anything to report, by their text: those of a model are mostly alike. */
   readonly #headers = new Map<string, NpyHeader>()
 
-  constructor(source: ByteSource, context: ReadContext) {
+  constructor(source: ByteSource, { hasRepeats }: ZipArchive, context: ReadContext) {
     this.#source = source
+    this.#hasRepeats = hasRepeats
     this.#context = context
   }
 
-  /** For each of some members, enough of its content to hold the header; undefined when it cannot be inflated, which is reported. */
-  async heads(members: readonly ZipMember[]): Promise<(Uint8Array | undefined)[]> {
-    const { dataOffset: start } = members[0]!
-    const last = members.at(-1)!
-    const end = last.dataOffset + Math.min(firstRead, last.storedSize)
-    // Small arrays lie close together: one read brings the headers of many.
-    const isClose = members.every(
-      ({ dataOffset, isDeflated }) => !isDeflated && dataOffset >= start && dataOffset < end,
-    )
-    const together = isClose && end - start <= maxTogether ? await this.#source.read(start, end - start) : undefined
-    return Promise.all(members.map((member) => this.#head(member, together?.subarray(member.dataOffset - start))))
-  }
-
-  async #head(member: ZipMember, known: Uint8Array | undefined): Promise<Uint8Array | undefined> {
-    const { signal, report } = this.#context
-    const read = (length: number): Promise<Uint8Array> => readMemberHead(this.#source, member, length, signal)
-    try {
-      const first = Math.min(firstRead, member.size)
-      const head = known && known.byteLength >= first ? known.subarray(0, first) : await read(firstRead)
-      const isLong = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) > head.byteLength
-      return isLong ? await read(npyHeadSize) : head
-    } catch (error) {
-      reportZipFailure(error, report)
-      return undefined
-    }
+  /** Gives the names of the tensors in a member, without keeping anything else of this. */
+  tensorsIn(): (member: ZipMember) => readonly string[] {
+    const unlike = this.#unlike
+    return (member) => unlike.get(member) ?? [arrayName(member)]
   }
 
   add(member: ZipMember, head: Uint8Array | undefined): void {
     if (!head) {
+      this.#unlike.set(member, [])
       this.#record(member)
       return
     }
@@ -70,9 +51,8 @@ export class Contents {
       this.#addOther(member)
       return
     }
-    const report = placed(endingWithErrors(this.#context.report), member)
     try {
-      this.#addArray(member, head, report)
+      this.#addArray(member, head, new ArrayReport(this.#context.report, member))
     } catch (error) {
       if (!(error instanceof TareError) || !isAboutArray(error)) throw error
       this.#record(member)
@@ -96,6 +76,7 @@ export class Contents {
   #addUnread(member: ZipMember, error: TareError): void {
     const { name, size } = member
     const reason = error.finding.message
+    this.#unlike.set(member, [])
     this.#unread.push({ member, error })
     this.flaws.push(error.finding)
     if (this.#context.onLost) return
@@ -110,7 +91,7 @@ export class Contents {
     })
   }
 
-  #addArray(member: ZipMember, head: Uint8Array, report: Report): void {
+  #addArray(member: ZipMember, head: Uint8Array, report: ArrayReport): void {
     const { extents } = this.#context
     const header = this.#header(head, report)
     const length = dataLength(header)
@@ -119,46 +100,46 @@ export class Contents {
     const name = arrayName(member)
     const tensors = header.fields
       ? fieldTensors(header, elements, (field) => (field === '' ? name : `${name}.${field}`), report)
-      : [{ name, ...arrayTensor(header, elements, report) }]
+      : [arrayTensor(name, header, elements, report)]
     if (member.isDeflated) this.#record(member)
-    else recordArray(extents, this.#source.name, member.dataOffset, header, length, member.path)
+    else if (extents) recordArray(extents, this.#source.name, member.dataOffset, header, length, member.path)
     if (header.fields) {
       const details = placeIn(member, describeRecords(header))
       this.flaws.push(findingOf(npyHeaderCodes.structured, details, this.#source.name))
+      const names = tensors.map((tensor) => tensor.name)
+      this.#unlike.set(member, names)
     }
-    const names = tensors.map((tensor) => tensor.name)
-    for (const each of names) this.#checkName(each, member)
-    this.tensors.push(...tensors)
-    this.tensorsIn.set(member, names)
+    for (const tensor of tensors) {
+      this.#checkName(tensor.name, member)
+      this.tensors.push(tensor)
+    }
   }
 
-  #header(head: Uint8Array, report: Report): NpyHeader {
-    const isWhole = startsLikeNpy(head) && head.byteLength >= 12 && headerEnd(head) <= head.byteLength
-    const text = isWhole ? decodeUtf8(head.subarray(6, headerEnd(head))) : undefined // from the version on
+  #header(head: Uint8Array, report: ArrayReport): NpyHeader {
+    const end = npyHeaderEnd(head) ?? Number.POSITIVE_INFINITY
+    if (end > head.byteLength) return parseNpyHeader(head, report)
+    const text = decodeUtf8(head.subarray(6, end)) // from the version on
     const known = text === undefined ? undefined : this.#headers.get(text)
     if (known) return known
-    let isSilent = true
-    const listening: Report = {
-      ...report,
-      report(code, details) {
-        isSilent = false
-        report.report(code, details)
-      },
-    }
-    const header = parseNpyHeader(head, listening)
-    if (text !== undefined && isSilent && this.#headers.size < maxHeaders) this.#headers.set(text, header)
+    const header = parseNpyHeader(head, report)
+    if (text !== undefined && report.isSilent && this.#headers.size < maxHeaders) this.#headers.set(text, header)
     return header
   }
 
-  #checkName(name: string, { entryOffset: offset, path }: ZipMember): void {
-    if (this.#names.has(name)) {
-      const message = `the array ${JSON.stringify(name)} was there before`
-      this.#context.report.report(codes['duplicate-name'], { offset, path, message })
-    }
-    this.#names.add(name)
+  #checkName(name: string, member: ZipMember): void {
+    // Arrays that are all called after their members have as many names as these.
+    const isCalledAfter = member.name.length === name.length + extension.length && member.name.endsWith(extension)
+    if (!this.#names && isCalledAfter && !this.#hasRepeats) return
+    this.#names ??= new Set(this.tensors.map((tensor) => tensor.name))
+    const { size } = this.#names
+    if (this.#names.add(name).size > size) return
+    const { entryOffset: offset, path } = member
+    const message = `the array ${JSON.stringify(name)} was there before`
+    this.#context.report.report(codes['duplicate-name'], { offset, path, message })
   }
 
   #addOther(member: ZipMember): void {
+    this.#unlike.set(member, [])
     this.#record(member)
     const isFolder = member.size === 0 && member.name.endsWith('/')
     if (isFolder || member.name === stowageFile) return
@@ -173,19 +154,13 @@ export class Contents {
   }
 }
 
-const isNamed = ({ name }: ZipMember): boolean => name.toLowerCase().endsWith(extension)
+const isNamed = ({ name }: ZipMember): boolean => name.slice(-extension.length).toLowerCase() === extension
 const arrayName = (member: ZipMember): string =>
   isNamed(member) ? member.name.slice(0, -extension.length) : member.name
 
-const arrayCodes = new Set(Object.values(npyCodes).map(({ code }) => code))
+const arrayCodes: ReadonlySet<string> = new Set(Object.values(npyCodes).map(({ code }) => code))
 /** Whether the error is about the array and not about the archive around it. */
 const isAboutArray = ({ code }: TareError): boolean => arrayCodes.has(code)
-
-/** Where the header ends, going by its length field. */
-function headerEnd(head: Uint8Array): number {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-  return head[6] === 1 ? 10 + view.getUint16(8, true) : 12 + view.getUint32(8, true)
-}
 
 /** Where a finding about the content of a member is in the file: exactly for stored ones, at their beginning for deflated ones. */
 function placeIn({ dataOffset, isDeflated, path }: ZipMember, details: Details): Details {
@@ -195,26 +170,34 @@ function placeIn({ dataOffset, isDeflated, path }: ZipMember, details: Details):
   return { ...rest, offset: dataOffset, path: inner }
 }
 
-function placed(report: Report, member: ZipMember): Report {
-  return {
-    file: report.file,
-    strict: report.strict,
-    report: (code, details) => report.report(code, placeIn(member, details)),
-    fail: (code, details) => report.fail(code, placeIn(member, details)),
-    forFile: (file) => report.forFile(file),
-  }
-}
+/** Reports about one array, at their place in the file. The first error is thrown: the caller leaves the array out and reports why. */
+class ArrayReport implements Report {
+  readonly strict = true
+  /** Whether nothing was reported so far. */
+  isSilent = true
+  readonly #report: Report
+  readonly #member: ZipMember
 
-/** Throws the first error of an array. The caller leaves the array out and reports why. */
-function endingWithErrors(report: Report): Report {
-  const fail = (code: Code, details: Details): never => {
-    throw new TareError(findingOf(code, details, report.file))
+  constructor(report: Report, member: ZipMember) {
+    this.#report = report
+    this.#member = member
   }
-  return {
-    file: report.file,
-    strict: true,
-    report: (code, details) => (code.severity === 'error' ? fail(code, details) : report.report(code, details)),
-    fail,
-    forFile: (file) => endingWithErrors(report.forFile(file)),
+
+  get file(): string {
+    return this.#report.file
+  }
+
+  report(code: Code, details: Details): void {
+    this.isSilent = false
+    if (code.severity === 'error') this.fail(code, details)
+    this.#report.report(code, placeIn(this.#member, details))
+  }
+
+  fail(code: Code, details: Details): never {
+    throw new TareError(findingOf(code, placeIn(this.#member, details), this.file))
+  }
+
+  forFile(file: string): Report {
+    return new ArrayReport(this.#report.forFile(file), this.#member)
   }
 }

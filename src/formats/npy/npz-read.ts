@@ -14,21 +14,16 @@ import { checkMembers, memberPayload } from '../../payloads/zip-payload.js'
 import { readZip, type ZipArchive, type ZipContext } from '../../wire/zip/zip.js'
 import { extension, stowageFile } from './names.js'
 import { Contents } from './npz-contents.js'
-
-const parallelReads = 16
+import { readHeads } from './npz-heads.js'
 
 export async function readArchive(source: ByteSource, context: ReadContext): Promise<Opened> {
   const { report, extents, signal } = context
   const onLost = context.onLost && lostMember(context.onLost)
   const archive = await readZip(source, { report, extents, signal, maxDirectory: context.limits.indexBytes, onLost })
   const { members } = archive
-  const contents = new Contents(source, context)
-  for (let first = 0; first < members.length; first += parallelReads) {
-    const batch = members.slice(first, first + parallelReads)
-    const heads = await contents.heads(batch)
-    for (const [i, member] of batch.entries()) contents.add(member, heads[i])
-  }
-  const { tensors, parts, tensorsIn, flaws } = contents
+  const contents = new Contents(source, archive, context)
+  await readHeads(source, members, context, (member, head) => contents.add(member, head))
+  const { tensors, parts, flaws } = contents
   contents.tellUnread()
   const metadata = await readStowage(source, archive, context)
   const model: Model = {
@@ -39,6 +34,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     files: [source],
     ...(flaws.length > 0 && { flaws }),
   }
+  const tensorsIn = contents.tensorsIn()
   return { model, check: (checking) => checkMembers({ source, members, tensorsIn }, checking) }
 }
 

@@ -29,7 +29,7 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
   if (missing !== undefined) onLost?.({ subject: 'tensor', name, length, reason: missing })
   else {
     const elements = rangePayload(source, header.dataOffset, length)
-    if (!header.fields) tensors.push({ name, isNamedByFile: true, ...arrayTensor(header, elements, report) })
+    if (!header.fields) tensors.push({ isNamedByFile: true, ...arrayTensor(name, header, elements, report) })
     else {
       tensors.push(...fieldTensors(header, elements, (field) => (field === '' ? name : field), report))
       flaws.push(findingOf(npyHeaderCodes.structured, describeRecords(header), source.name))

@@ -73,7 +73,7 @@ export const codes = defineCodes('oinf', {
   'quant-zero-axis-unused': warning('A zero point axis is given although there are no zero points.'),
   'quant-scale-value': warning('A scale is zero, negative or not finite, so the values cannot be restored.'),
   'quant-misplaced': error(
-    'Data and quantization are not where the records say: a known defect of the version 2 encoder. Run `tare repair`.',
+    'Data and quantization are not where the records say: a known defect of the version 2 encoder. Repairing fixes it.',
   ),
   'engine-limits': note('The file is sound, but the engine that OINF was made for refuses it or a part of it.'),
   padding: warning('Padding bytes are not 0.'),

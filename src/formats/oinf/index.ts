@@ -3,7 +3,7 @@ import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { magic, versionOption } from './structs.js'
 
-export const oinf: Format = {
+export const oinf: Format<'oinf', typeof codes> = {
   id: 'oinf',
   title: 'OINF',
   extensions: ['.oinf'],

@@ -1,7 +1,7 @@
 // Reads what the records say: the tables from one end to the other, then the values that belong to the index (metadata and quantization).
 // Tensor data stay where they are.
 import type { ByteSource } from '../../bytes/index.js'
-import { collectingReport, type Finding } from '../../errors/index.js'
+import { callerWord, collectingReport, type Finding } from '../../errors/index.js'
 import type { MetaValue, QuantParams, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { noteEngineLimits } from './engine-limits.js'
@@ -104,7 +104,8 @@ async function readQuants(
   if (!placement) return { quants: readAll(report), placement: undefined }
   const message =
     `data and quantization are not where the records say (here: ${wrong.message}). Everything fits when all data come first and all ` +
-    'quantization after them: the encoder of version 2 writes them in that order but counts offsets in another. `tare repair` fixes it'
+    'quantization after them: the encoder of version 2 writes them in that order but counts offsets in another. ' +
+    `${callerWord('`tare repair`', 'repair()')} fixes it`
   report.report(codes['quant-misplaced'], { offset: wrong.offset!, path: wrong.path!, message })
   return { quants: placement.quants, placement }
 }

@@ -7,7 +7,9 @@ import { codes, ownCodes } from './codes.js'
 import type { Found, Positions } from './graph/found.js'
 import { decodeTyped, newDecoder, pathOf, type TypedValues } from './tensors/typed-values.js'
 
-export async function check({ tensors, unread, positions }: Found, context: CheckContext): Promise<void> {
+type Checked = Pick<Found, 'tensors' | 'unread' | 'positions'>
+
+export async function check({ tensors, unread, positions }: Checked, context: CheckContext): Promise<void> {
   for (const values of unread) {
     await guarded(
       () => checkValues(values, context),
@@ -22,13 +24,15 @@ export async function check({ tensors, unread, positions }: Found, context: Chec
   for (const each of positions) await guarded(() => checkPositions(each, context))
 }
 
+const byName: ReadonlyMap<string, Code> = new Map(Object.entries(codes))
+
 /** Damage in one tensor is a finding, and does not end the check of the others. */
 async function guarded(work: () => Promise<void>, tell?: (code: Code, finding: Finding) => void): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (!(error instanceof TareError)) throw error
-    const code = codes[error.code]
+    const code = byName.get(error.code)
     if (!code) throw error
     tell?.(code, error.finding)
   }

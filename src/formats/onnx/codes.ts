@@ -1,4 +1,4 @@
-import { type CodeTable, defineCodes, error, note, warning } from '../../errors/index.js'
+import { defineCodes, error, joinCodes, note, warning } from '../../errors/index.js'
 import { protobufCodes } from '../../wire/protobuf/codes.js'
 
 export const ownCodes = defineCodes('onnx', {
@@ -57,6 +57,4 @@ export const ownCodes = defineCodes('onnx', {
 })
 
 /** Those of protobuf and its own, listed by their full name. */
-export const codes: CodeTable = Object.fromEntries(
-  [...Object.values(ownCodes), ...Object.values(protobufCodes)].map((code) => [code.code, code]),
-)
+export const codes = joinCodes(ownCodes, protobufCodes)

@@ -13,9 +13,10 @@ export const onnx: Implementation = {
   async read(source, context) {
     const readable = context.onLost ? await withoutCut(source, context) : source
     const { model, found } = await readModel(readable, context)
+    const { tensors, unread, positions } = found // and nothing else of what was found: names take much memory
     return {
       model: await withCompanions(model, source, context),
-      check: (checking) => check(found, checking),
+      check: (checking) => check({ tensors, unread, positions }, checking),
     }
   },
   layout,

@@ -6,7 +6,7 @@ import { looksLikeModel, textForm } from './detect.js'
 const extension = '.onnx'
 const published = [`model${extension}`] as const
 
-export const onnx: Format = {
+export const onnx: Format<'onnx', typeof codes> = {
   id: 'onnx',
   title: 'ONNX',
   extensions: [extension],

@@ -1,6 +1,6 @@
 // The protobuf reader with what the messages of ONNX have in common: texts, pairs of texts, dimensions. Names and other texts are the only content
 // of a graph that is kept in memory, so together they have a limit.
-import { type ByteSource, decodeLossy, decodeUtf8 } from '../../bytes/index.js'
+import { type ByteSource, decodeLossy, decodeUtf8, shortAscii } from '../../bytes/index.js'
 import type { Range } from '../../bytes/ranges.js'
 import type { ReadContext } from '../../model/index.js'
 import { ProtobufReader, protobufCodes } from '../../wire/protobuf/protobuf.js'
@@ -44,7 +44,7 @@ export class OnnxReader extends ProtobufReader {
       report.fail(codes['text-length'], { offset, length, path, message })
     }
     return this.withPayload((bytes) => {
-      const value = decodeUtf8(bytes)
+      const value = shortAscii(bytes, 0, bytes.byteLength) ?? decodeUtf8(bytes)
       if (value !== undefined) {
         use({ value })
         return

@@ -5,7 +5,7 @@ export const codes = defineCodes('primitiv', {
   'data-type': error('The header names no known type, or the body is of another type than the header says.'),
   'value-kind': error('The MessagePack value is of another kind than the format has in this place.'),
   'number-form': error(
-    'A number is stored in another MessagePack form than the fixed one that the reference insists on. Read it with --lenient, or rewrite the file.',
+    'A number is stored in another MessagePack form than the fixed one that the reference insists on. A lenient reader takes it; rewriting fixes it.',
   ),
   'number-form-taken': warning(
     'A number is stored in another MessagePack form than the fixed one; it was read all the same. The reference refuses this file.',

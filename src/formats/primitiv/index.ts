@@ -7,7 +7,7 @@ export { optimizerJson } from './optimizer/json-format.js'
 
 const extensions = ['.model', '.param', '.optimizer', '.primitiv']
 
-export const primitiv: Format = {
+export const primitiv: Format<'primitiv', typeof codes> = {
   id: 'primitiv',
   title: 'primitiv',
   extensions,

@@ -1,6 +1,6 @@
 // Writing, with the same bytes as the reference: numbers in their fixed forms, lengths in the shortest, parameters sorted by key. The
 // reference writes statistics and settings in the order of a hash table; here they keep the order in which they were read.
-import { failWith, writeCodes } from '../../errors/index.js'
+import { callerWord, failWith, writeCodes } from '../../errors/index.js'
 import {
   type FileLayout,
   fileLength,
@@ -48,7 +48,7 @@ function checkSingle({ weights, statsOf }: PlannedParameters, type: FileType, fi
   const count = weights.length
   if (count === 0) refuse(file, 'data', `a ${title} file holds one tensor, and there is none that it could hold`)
   if (count > 1) {
-    const message = `a ${title} file holds one tensor, not ${count}; choose one with --only, or all with --file-type model`
+    const message = `a ${title} file holds one tensor, not ${count}; choose one with ${callerWord('--only', 'only')}, or all with ${callerWord('--file-type model', "'file-type': 'model'")}`
     refuse(file, 'data', message)
   }
   if (type !== 'parameter' && statsOf(weights[0]!).length > 0)
@@ -101,7 +101,11 @@ function writeHeader(writer: MsgpackWriter, type: FileType): void {
 
 function writeKey(writer: MsgpackWriter, { names, raw }: Key, tensor: Tensor, file: string): void {
   if (names.length === 0)
-    refuse(file, tensor.name, 'a parameter in a Model needs a name; give it one with --rename s/^/name/')
+    refuse(
+      file,
+      tensor.name,
+      `a parameter in a Model needs a name; give it one with ${callerWord('--rename', 'rename')} s/^/name/`,
+    )
   writer.arrayHeader(names.length)
   for (const [i, name] of names.entries()) writer.str(raw?.[i] ?? name)
 }

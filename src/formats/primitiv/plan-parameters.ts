@@ -1,6 +1,6 @@
 // Which key each parameter is written under, and with which statistics. Tensors that came from a primitiv file have a path. Others have one
 // name, typically dotted; it is split at its dots where no name would then have to be a parameter and a submodel at once.
-import { failWith, writeCodes } from '../../errors/index.js'
+import { callerWord, failWith, writeCodes } from '../../errors/index.js'
 import type { Model, Tensor } from '../../model/index.js'
 import { type Key, sortKeys, sortText } from './keys.js'
 
@@ -47,7 +47,7 @@ function sortWeights(
     const message =
       kind === 'same'
         ? `two parameters have the key ${a}`
-        : `${a} is a parameter, so ${b} cannot be inside it; rename one, or keep names whole with --split-names never`
+        : `${a} is a parameter, so ${b} cannot be inside it; rename one, or keep names whole with ${callerWord('--split-names never', "'split-names': 'never'")}`
     refuse(file, weights[second]!.name, message)
   }
   return { weights: order.map((i) => weights[i]!), keyOf }

@@ -7,7 +7,7 @@ import { maxHeaderLength, prefix, slackOption } from './structs.js'
 const indexSuffix = '.safetensors.index.json'
 const published = ['model.safetensors', `model${indexSuffix}`] as const
 
-export const safetensors: Format = {
+export const safetensors: Format<'safetensors', typeof codes> = {
   id: 'safetensors',
   title: 'safetensors',
   extensions: ['.safetensors', indexSuffix],

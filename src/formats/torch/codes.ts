@@ -1,4 +1,4 @@
-import { type CodeTable, defineCodes, error, note, warning } from '../../errors/index.js'
+import { defineCodes, error, joinCodes, note, warning } from '../../errors/index.js'
 import { pickleCodes } from '../../wire/pickle/codes.js'
 
 export const codes = defineCodes('torch', {
@@ -6,7 +6,7 @@ export const codes = defineCodes('torch', {
   'protocol-version': error('The file states a version of the old format that PyTorch never wrote.'),
   'system-info': error('The third part of the file does not describe the machine that wrote it.'),
   version: error(
-    'The record "version" is missing or none from 1 to 10. PyTorch refuses such an archive; with --lenient tare reads it.',
+    'The record "version" is missing or none from 1 to 10. PyTorch refuses such an archive; a lenient reader takes it.',
   ),
   'version-taken': warning('The record "version" is missing or none from 1 to 10; PyTorch refuses such an archive.'),
   tar: error('This is a tar archive, as the first releases of PyTorch wrote them. Load it there and save it again.'),
@@ -40,7 +40,7 @@ export const codes = defineCodes('torch', {
   'tensor-arguments': error('A tensor is described in a way that PyTorch does not understand.'),
   bounds: error('A tensor reaches outside its storage.'),
   'shape-overflow': error('The dimensions multiply to more than any file can hold.'),
-  'unsupported-tensor': error('There is a tensor of a kind that tare cannot read. With --lenient it is left out.'),
+  'unsupported-tensor': error('There is a tensor of a kind that tare cannot read. A lenient reader leaves it out.'),
   'unsupported-tensor-left-out': warning('A tensor of a kind that tare cannot read was left out.'),
   quantized: warning(
     'Tensors are quantized: their whole numbers are read, with scale and zero point beside them, or as two more tensors where each channel has its own.',
@@ -51,7 +51,7 @@ export const codes = defineCodes('torch', {
   sparse: warning('A sparse tensor: its indices and values are read as tensors of their own.'),
   nested: warning('A nested tensor: its elements are read as one tensor, their sizes, strides and offsets as others.'),
   expanded: error(
-    'A small storage is expanded to a tensor of enormous size. With --lenient more is allowed, up to the limit on expansion; raise it if the file is honest.',
+    'A small storage is expanded to a tensor of enormous size. A lenient reader allows more, up to the limit on expansion; raise it if the file is honest.',
   ),
   'expanded-taken': warning('A small storage is expanded to a tensor of enormous size; it is made piece by piece.'),
   cycle: warning('An object contains itself. The inner occurrence was left out.'),
@@ -69,6 +69,4 @@ export const codes = defineCodes('torch', {
 })
 
 /** With those of pickles; listed by their full name, since keys could be the same. */
-export const allTorchCodes: CodeTable = Object.fromEntries(
-  [...Object.values(pickleCodes), ...Object.values(codes)].map((code) => [code.code, code]),
-)
+export const allTorchCodes = joinCodes(pickleCodes, codes)

@@ -8,7 +8,7 @@ const published = ['pytorch_model.bin', `pytorch_model${indexSuffix}`] as const
 /** What a trainer keeps beside the weights to go on later. */
 const trainingState = /^(optimizer|scheduler|scaler|rng_state|random_states|training_args)(?![a-z])/i
 
-export const torch: Format = {
+export const torch: Format<'torch', typeof allTorchCodes> = {
   id: 'torch',
   title: 'PyTorch',
   // `.bin` is too common a name to claim; such files are recognised by what is in them.

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { editCodes } from '../../edit/codes.js'
-import { failWith } from '../../errors/index.js'
+import { callerWord, failWith } from '../../errors/index.js'
 
 /** A link may point to a file that does not exist yet. */
 export async function behindLinks(path: string): Promise<string> {
@@ -36,6 +36,6 @@ export const editJournalFor = (target: string): string => hiddenNameFor(target, 
 export function assertNotEdited(path: string, name: string): void {
   const journal = editJournalFor(path)
   if (!existsSync(journal)) return
-  const message = `an edit of it was interrupted; \`tare edit ${name}\` puts the old bytes back, which are kept in ${journal}`
+  const message = `an edit of it was interrupted; ${callerWord(`\`tare edit ${name}\``, 'recoverEdit()')} puts the old bytes back, which are kept in ${journal}`
   failWith(editCodes.interrupted, { file: name, message })
 }

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises'
 import { dirname, extname, isAbsolute, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ByteSource } from '../../bytes/index.js'
-import { failWith, ioCodes, TareError } from '../../errors/index.js'
+import { callerWord, failWith, ioCodes, TareError } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
 import {
   type DescriptionNode,
@@ -131,7 +131,10 @@ function dataFileReader(folder: string): (name: string) => Promise<ByteSource> {
   return async (name) => {
     const parts = name.split(/[/\\]/)
     if (isAbsolute(name) || /^[A-Za-z]:/.test(name) || name.includes('\0') || parts.includes('..'))
-      refusePath(name, `the name leads out of ${folder}; data files are looked for there or in --root`)
+      refusePath(
+        name,
+        `the name leads out of ${folder}; data files are looked for there or in ${callerWord('--root', '`root`')}`,
+      )
     if (parts.every((part) => part === '' || part === '.')) refusePath(name, 'this is no name of a file')
     const path = join(folder, name)
     const target = await withIoErrors(name, () => realpath(path))

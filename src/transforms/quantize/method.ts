@@ -1,5 +1,7 @@
 // The methods that tensors can be quantized with: MCF's, and the encodable block types of ggml. The latter are plain casts, applied only to
 // tensors that tolerate it.
+
+import type { EncodableBlock } from '../../dtypes/ggml/codecs.js'
 import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
 import { methodOf, methods } from '../../dtypes/mcf/types.js'
@@ -35,6 +37,12 @@ export function nearestBlocks(methodId: string): { readonly name: string; readon
   const name = nearest[methodId]
   return name === undefined ? undefined : { name, dtype: dtypeById(`${prefix}${name}`)! }
 }
+
+type MethodId = (typeof methods)[number]['id'] | `${typeof prefix}${EncodableBlock}`
+type ShortName<Id extends string> = Id extends `${string}.${infer Name}` ? Name : never
+
+/** What a method can be called: `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
+export type MethodName = MethodId | ShortName<MethodId>
 
 /** `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
 export function requireMethod(name: string): Method | BlockMethod {

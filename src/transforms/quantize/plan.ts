@@ -28,7 +28,7 @@ export interface MethodChoice {
 type Method = ReturnType<typeof requireMethod>
 
 const keepWord = 'keep'
-const floatIds = new Set([f64, f32, f16, bf16].map(({ id }) => id))
+const floatIds: ReadonlySet<string> = new Set([f64, f32, f16, bf16].map(({ id }) => id))
 /** A single super-block: smaller tensors save no space worth mentioning. */
 const minElements = 256
 

@@ -1,5 +1,5 @@
 // The profiles that `verify --profile` knows. A new one is an object and an entry in the list.
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import type { Profile } from '../profile.js'
 import { bertEncoder, encoderMetadata } from './bert-encoder.js'
 
@@ -31,7 +31,7 @@ export function requireProfile(name: string): Profile {
   if (profile) return profile
   const known = profiles.map((each) => each.name).join(', ')
   return failWith(usageCodes.option, {
-    file: '--profile',
+    file: callerWord('--profile', 'profile'),
     message: `there is no profile "${name}"; known are ${known}`,
   })
 }

@@ -4,7 +4,10 @@ import { alignUp, encodeUtf8 } from '../../bytes/index.js'
 
 export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59)
 
-export const startsLikeNpy = (head: Uint8Array): boolean => npyMagic.every((byte, i) => head[i] === byte)
+export function startsLikeNpy(head: Uint8Array): boolean {
+  for (let i = 0; i < npyMagic.byteLength; i++) if (head[i] !== npyMagic[i]) return false
+  return true
+}
 
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['f64', '<f8'],

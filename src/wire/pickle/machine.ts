@@ -11,12 +11,33 @@ const highestProtocol = 5
 const allowance = { objects: 1 << 20, bytesEach: 8, max: 1 << 24 }
 const maxMarks = 1 << 20
 
+/** What a pickle has put aside, by number. Writers count up, so nearly all of it is in a list; numbers that stand out are in a map. */
+class Memo {
+  readonly #list: PickleValue[] = []
+  readonly #others = new Map<number, PickleValue>()
+
+  get size(): number {
+    return this.#list.length + this.#others.size
+  }
+
+  set(index: number, value: PickleValue): void {
+    const { length } = this.#list
+    if (index < length) this.#list[index] = value
+    else if (index > length || this.#others.has(index)) this.#others.set(index, value)
+    else this.#list.push(value)
+  }
+
+  get(index: number): PickleValue | undefined {
+    return index < this.#list.length ? this.#list[index] : this.#others.get(index)
+  }
+}
+
 export class PickleMachine {
   readonly #cursor: PickleCursor
   readonly #stack: PickleValue[] = []
   /** Where on the stack each MARK stands. */
   readonly #marks: number[] = []
-  readonly #memo = new Map<number, PickleValue>()
+  readonly #memo = new Memo()
   readonly #globals = new Map<string, PickleGlobal>()
   #objects = 0
   /** Every call that was met, in order. */

@@ -112,7 +112,10 @@ export class ProtobufReader {
         const answer = visit(this)
         noted = answer instanceof Promise ? await answer : answer
         const isUnseen = noted === false && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes')
-        if (isUnseen) noted = await this.#lookInside(known, { start: content, end: next }, join(path, known.name))
+        if (isUnseen) {
+          const looked = this.#lookInside(known, { start: content, end: next }, path)
+          noted = looked instanceof Promise ? await looked : looked
+        }
       } else if (known) {
         const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
         this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })
@@ -124,21 +127,19 @@ export class ProtobufReader {
     this.#depth--
   }
 
-  /** Checks content that the visitor left alone. */
-  async #lookInside({ kind, inner }: FieldSpec, place: Range, path: string): Promise<boolean> {
-    if (inner) {
-      await this.walk(place, path, inner(), () => false)
-      return true
-    }
+  /** Checks content that the visitor left alone; `path` is that of the message around it. */
+  #lookInside({ name, kind, inner }: FieldSpec, place: Range, path: string): boolean | Promise<boolean> {
+    if (inner) return this.walk(place, join(path, name), inner(), () => false).then(() => true)
     const { start } = place
     const length = place.end - start
     const width = kind === 'floats' ? 4 : kind === 'doubles' ? 8 : 1
     let isWhole = length % width === 0
     if (kind === 'varints' && length <= maxCheckedList) {
-      await this.#window.reach(start, length)
+      if (!this.#window.holds(start, length))
+        return this.#window.reach(start, length).then(() => this.#lookInside({ name, kind }, place, path))
       isWhole = countVarints(this.#window.slice(start, length)) !== undefined
     }
-    if (!isWhole) this.#fail(codes.packed, start, path, `${length} bytes are no list of whole numbers`)
+    if (!isWhole) this.#fail(codes.packed, start, join(path, name), `${length} bytes are no list of whole numbers`)
     return false
   }
 

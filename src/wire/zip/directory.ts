@@ -4,9 +4,12 @@ import { type ByteSource, Cursor, toSafe } from '../../bytes/index.js'
 import type { Code } from '../../errors/index.js'
 import { zipCodes as codes } from './codes.js'
 import { type DirectoryPlace, findDirectory, type ZipContext } from './end.js'
+import { memberPath, ZipMember } from './member.js'
 import { decodeMemberName, leadsElsewhere } from './name.js'
 import {
+  type CentralFields,
   centralEntry,
+  centralFields,
   findExtra,
   flagBits,
   full32,
@@ -17,27 +20,14 @@ import {
   zip64ExtraId,
 } from './structs.js'
 
-export interface ZipEntry {
-  readonly name: string
-  readonly rawName: Uint8Array
-  readonly isDeflated: boolean
-  readonly flags: number
-  readonly crc32: number
-  /** Bytes in the file. */
-  readonly storedSize: number
-  /** Bytes of content. */
-  readonly size: number
-  /** Where its local header starts. */
-  readonly headerOffset: number
-  /** Where its entry in the directory starts, for messages. */
-  readonly entryOffset: number
-  /** `members["x.npy"]` */
-  readonly path: string
-}
-
 export interface Directory extends DirectoryPlace {
   readonly entries: number
-  readonly members: readonly ZipEntry[]
+  /** Without the places of their data. */
+  readonly members: readonly ZipMember[]
+  /** Whether two of them have the same name, which was reported. */
+  readonly hasRepeats: boolean
+  /** The directory as it stands in the file. */
+  readonly bytes: Uint8Array
 }
 
 /** Deflate spends at least one bit on 258 bytes, in blocks that cost a little more. */
@@ -57,11 +47,12 @@ export async function readDirectory(source: ByteSource, context: ZipContext): Pr
     const message = `${place.entries} members are announced, ${reader.count} are listed`
     report.report(codes.count, { offset: place.offset, path: 'end.entries', message })
   }
-  return { ...place, members }
+  return { ...place, members, hasRepeats: reader.hasRepeats, bytes }
 }
 
 class DirectoryReader {
   count = 0
+  hasRepeats = false
   readonly #cursor: Cursor
   readonly #place: DirectoryPlace
   readonly #context: ZipContext
@@ -73,20 +64,18 @@ class DirectoryReader {
     this.#context = context
   }
 
-  readAll(): ZipEntry[] {
-    const members: ZipEntry[] = []
+  readAll(): ZipMember[] {
+    const members: ZipMember[] = []
     while (this.#cursor.remaining > 0) {
-      this.#cursor.enter('directory', this.count)
-      const entry = this.#readEntry()
-      this.#cursor.leave(2)
+      const member = this.#readEntry()
       this.count++
-      if (entry) members.push(entry)
+      if (member) members.push(member)
     }
     return members
   }
 
   /** Undefined for a member that was reported and cannot be read. */
-  #readEntry(): ZipEntry | undefined {
+  #readEntry(): ZipMember | undefined {
     const cursor = this.#cursor
     const { report } = this.#context
     const at = cursor.offset
@@ -97,31 +86,33 @@ class DirectoryReader {
         path: own('signature'),
         message: 'the directory ends inside an entry',
       })
-    const fields = centralEntry.read(cursor)
+    const fields = centralFields(cursor.view, cursor.position)
     if (fields.signature !== signatures.central)
       report.fail(codes.directory, { offset: at, path: own('signature'), message: 'an entry was expected here' })
-    const rest = fields.nameLength + fields.extraLength + fields.commentLength
-    if (rest > cursor.remaining)
+    const { nameLength, extraLength, commentLength, flags, crc32 } = fields
+    const length = centralEntry.size + nameLength + extraLength + commentLength
+    if (length > cursor.remaining)
       report.fail(codes.directory, {
         offset: at,
         path: own('name_length'),
         message: 'an entry runs past the directory',
       })
-    const isUtf8 = hasFlag(fields.flags, flagBits.utf8)
-    const rawName = cursor.raw(fields.nameLength, 'name', (bytes) => decodeMemberName(bytes, isUtf8) ?? '')
-    const extra = cursor.raw(fields.extraLength, 'extra')
-    cursor.raw(fields.commentLength, 'comment')
-    const name = this.#checkName(rawName, isUtf8, at, own('name'))
+    const isUtf8 = hasFlag(flags, flagBits.utf8)
+    const nameAt = cursor.position + centralEntry.size
+    const rawName = cursor.bytes.subarray(nameAt, nameAt + nameLength)
+    if (cursor.extents) this.#noteEntry(fields, isUtf8)
+    else cursor.seek(at + length)
+    const name = this.#checkName(rawName, isUtf8, at)
     if (name === undefined) return undefined
-    const path = `members[${JSON.stringify(name)}]`
     const refuse = (code: Code, message: string): undefined => {
-      report.report(code, { offset: at, path, message })
+      report.report(code, { offset: at, path: memberPath(name), message })
     }
-    if (isEncrypted(fields.flags)) return refuse(codes.encrypted, 'the member is encrypted')
+    if (isEncrypted(flags)) return refuse(codes.encrypted, 'the member is encrypted')
     if (fields.method !== methods.stored && fields.method !== methods.deflated)
       return refuse(codes.method, `the method is ${fields.method}, neither stored (0) nor deflated (8)`)
     if (fields.disk !== 0) return refuse(codes.disks, `the member lies on part ${fields.disk + 1} of the archive`)
-    const wide = widen(fields, extra)
+    const extraAt = nameAt + nameLength
+    const wide = widen(fields, cursor.bytes.subarray(extraAt, extraAt + extraLength))
     if (!wide) return refuse(codes.zip64, 'a size or offset needs a zip64 field that is missing, or is too large')
     const { size, storedSize } = wide
     const isDeflated = fields.method === methods.deflated
@@ -135,12 +126,33 @@ class DirectoryReader {
         codes['past-end'],
         `its header would be at ${headerOffset}, the directory is at ${this.#place.offset}`,
       )
-    const { flags, crc32 } = fields
-    return { name, rawName, isDeflated, flags, crc32, size, storedSize, headerOffset, entryOffset: at, path }
+    return new ZipMember({
+      name,
+      nameLength,
+      isDeflated,
+      flags,
+      crc32,
+      size,
+      storedSize,
+      headerOffset,
+      entryOffset: at,
+    })
   }
 
-  #checkName(raw: Uint8Array, isUtf8: boolean, offset: number, path: string): string | undefined {
+  /** Goes over an entry for the byte map. */
+  #noteEntry({ nameLength, extraLength, commentLength }: CentralFields, isUtf8: boolean): void {
+    const cursor = this.#cursor
+    cursor.enter('directory', this.count)
+    centralEntry.read(cursor)
+    cursor.raw(nameLength, 'name', (bytes) => decodeMemberName(bytes, isUtf8) ?? '')
+    cursor.raw(extraLength, 'extra')
+    cursor.raw(commentLength, 'comment')
+    cursor.leave(2)
+  }
+
+  #checkName(raw: Uint8Array, isUtf8: boolean, offset: number): string | undefined {
     const { report } = this.#context
+    const path = `directory[${this.count}].name`
     const name = decodeMemberName(raw, isUtf8)
     if (name === undefined || name === '' || name.includes('\0')) {
       const message = name === undefined ? 'the name is not UTF-8' : 'the name is empty or holds a NUL'
@@ -149,9 +161,11 @@ class DirectoryReader {
     }
     if (leadsElsewhere(name))
       report.report(codes['name-path'], { offset, path, message: `${JSON.stringify(name)} leads out of the archive` })
-    if (this.#names.has(name))
+    const { size } = this.#names
+    if (this.#names.add(name).size === size) {
+      this.hasRepeats = true
       report.report(codes['duplicate-name'], { offset, path, message: `${JSON.stringify(name)} was there before` })
-    this.#names.add(name)
+    }
     return name
   }
 }
@@ -167,6 +181,8 @@ function widen(
   { uncompressedSize, compressedSize, localOffset }: NarrowSizes,
   extra: Uint8Array,
 ): { size: number; storedSize: number; localOffset: number } | undefined {
+  const isNarrow = uncompressedSize !== full32 && compressedSize !== full32 && localOffset !== full32
+  if (isNarrow) return { size: uncompressedSize, storedSize: compressedSize, localOffset }
   const field = findExtra(extra, zip64ExtraId)
   const view = field && new DataView(field.buffer, field.byteOffset, field.byteLength)
   let at = 0

@@ -3,7 +3,7 @@
 import { type ByteSource, streamRange } from '../../bytes/index.js'
 import { failWith, TareError } from '../../errors/index.js'
 import { zipCodes as codes } from './codes.js'
-import type { ZipMember } from './local.js'
+import type { ZipMember } from './member.js'
 
 /** Compressed bytes per step: they unfold to at most 16 MiB, should the platform not apply backpressure. */
 const inputWindow = 1 << 14

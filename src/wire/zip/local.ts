@@ -4,14 +4,22 @@
 import { type ByteSource, Cursor } from '../../bytes/index.js'
 import type { Range } from '../../bytes/ranges.js'
 import { zipCodes as codes } from './codes.js'
-import type { ZipEntry } from './directory.js'
+import type { Directory } from './directory.js'
 import type { ZipContext } from './end.js'
-import { findExtra, flagBits, full32, hasFlag, localHeader, methods, signatures, zip64ExtraId } from './structs.js'
-
-export interface ZipMember extends Omit<ZipEntry, 'rawName'> {
-  /** Where its data start in the file. */
-  readonly dataOffset: number
-}
+import type { ZipMember } from './member.js'
+import {
+  centralEntry,
+  findExtra,
+  flagBits,
+  full32,
+  hasFlag,
+  type LocalFields,
+  localFields,
+  localHeader,
+  methods,
+  signatures,
+  zip64ExtraId,
+} from './structs.js'
 
 /** The longest descriptor: signature, checksum and two sizes of 64 bits. */
 const maxDescriptor = 24
@@ -23,41 +31,36 @@ const closeHeaders = 1 << 12
 const maxRead = 1 << 18
 
 /**
- * Reads all local headers, in the order of the file. `limit` is where the directory begins. Members whose header is bad are reported and left
- * out. Reading ends at the first two members that share bytes: otherwise a few bytes could stand for any number of members, each of which
- * unfolds a thousandfold. Members that lie side by side hold no more than deflate can make of the file.
+ * Reads all local headers, in the order of the file; gives the members in the order of the directory. Those whose header is bad are reported
+ * and left out. Reading ends at the first two members that share bytes: otherwise a few bytes could stand for any number of members, each of
+ * which unfolds a thousandfold. Members that lie side by side hold no more than deflate can make of the file.
  */
-export async function readLocals(
-  source: ByteSource,
-  entries: readonly ZipEntry[],
-  limit: number,
-  context: ZipContext,
-): Promise<ZipMember[]> {
-  const reads = readsFor(entries, limit)
-  const members = new Map<ZipEntry, ZipMember>()
-  let previous: { readonly entry: ZipEntry; readonly member: ZipMember } | undefined
+export async function readLocals(source: ByteSource, directory: Directory, context: ZipContext): Promise<ZipMember[]> {
+  const limit = directory.offset
+  const reads = readsFor(directory.members, limit)
+  const members: ZipMember[] = []
   for (let first = 0; first < reads.length; first += parallelReads) {
     const batch = reads.slice(first, first + parallelReads)
     const windows = await Promise.all(batch.map((read) => readHeaders(source, read, limit, context)))
     for (const [i, window] of windows.entries()) {
-      for (const entry of batch[i]!.entries) {
-        const member = readLocal(window, entry, limit, context)
-        if (!member) continue
-        if (previous && endOf(previous.member) > member.headerOffset) {
-          refuseOverlap(previous.member, member, context)
-          members.delete(previous.entry)
-        } else checkBetween(previous?.member, member.headerOffset, window, context)
-        members.set(entry, member)
-        previous = { entry, member }
+      for (const member of batch[i]!.members) {
+        if (!readLocal(window, member, directory, context)) continue
+        const previous = members.at(-1)
+        if (previous && endOf(previous) > member.headerOffset) {
+          refuseOverlap(previous, member, context)
+          members.pop()
+        } else checkBetween(previous, member.headerOffset, window, context)
+        members.push(member)
       }
     }
   }
-  if (previous) {
+  const last = members.at(-1)
+  if (last) {
     const start = Math.max(0, limit - maxDescriptor)
     const bytes = await source.read(start, limit - start, { signal: context.signal })
-    checkBetween(previous.member, limit, { bytes, start }, context)
+    checkBetween(last, limit, windowOf(bytes, start), context)
   }
-  return entries.flatMap((entry) => members.get(entry) ?? [])
+  return members.sort((a, b) => a.entryOffset - b.entryOffset)
 }
 
 const endOf = ({ dataOffset, storedSize }: ZipMember): number => dataOffset + storedSize
@@ -75,117 +78,140 @@ function refuseOverlap(member: ZipMember, next: ZipMember, { report, onLost }: Z
 /** Bytes of the file from `start` on. */
 interface Window {
   readonly bytes: Uint8Array
+  readonly view: DataView
   readonly start: number
 }
 
-/** Local headers that are fetched in one read. */
+const windowOf = (bytes: Uint8Array, start: number): Window => ({
+  bytes,
+  view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  start,
+})
+
+/** Members whose local headers are fetched in one read. */
 interface HeaderRead extends Range {
   end: number
-  readonly entries: ZipEntry[]
+  readonly members: ZipMember[]
 }
 
 /** Each header, from where a descriptor of the member before it may begin; small members share a read. */
-function readsFor(entries: readonly ZipEntry[], limit: number): HeaderRead[] {
+function readsFor(members: readonly ZipMember[], limit: number): HeaderRead[] {
   const reads: HeaderRead[] = []
-  for (const entry of entries.toSorted((a, b) => a.headerOffset - b.headerOffset)) {
-    const start = Math.max(0, entry.headerOffset - maxDescriptor)
-    const end = Math.min(limit, entry.headerOffset + localHeader.size + entry.rawName.byteLength + expectedExtra)
+  for (const member of members.toSorted((a, b) => a.headerOffset - b.headerOffset)) {
+    const start = Math.max(0, member.headerOffset - maxDescriptor)
+    const end = Math.min(limit, member.headerOffset + localHeader.size + member.nameLength + expectedExtra)
     const last = reads.at(-1)
     if (last && start - last.end <= closeHeaders && end - last.start <= maxRead) {
       last.end = Math.max(last.end, end)
-      last.entries.push(entry)
-    } else reads.push({ start, end, entries: [entry] })
+      last.members.push(member)
+    } else reads.push({ start, end, members: [member] })
   }
   return reads
 }
 
 async function readHeaders(
   source: ByteSource,
-  { start, end, entries }: HeaderRead,
+  { start, end, members }: HeaderRead,
   limit: number,
   context: ZipContext,
 ): Promise<Window> {
-  const read = async (to: number): Promise<Window> => ({
-    start,
-    bytes: await source.read(start, to - start, { signal: context.signal }),
-  })
+  const read = async (to: number): Promise<Window> =>
+    windowOf(await source.read(start, to - start, { signal: context.signal }), start)
   const window = await read(end)
-  const last = entries.at(-1)!
+  const last = members.at(-1)!
   const at = last.headerOffset - start
   if (window.bytes.byteLength < at + localHeader.size) return window
-  const { buffer, byteOffset } = window.bytes
-  const extra = new DataView(buffer, byteOffset + at).getUint16(localHeader.offsetOf('extraLength'), true)
-  const whole = last.headerOffset + localHeader.size + last.rawName.byteLength + extra
+  const extra = localHeader.get.extraLength(window.view, at)
+  const whole = last.headerOffset + localHeader.size + last.nameLength + extra
   return whole > end && end < limit ? read(Math.min(whole, limit)) : window
 }
 
-function readLocal(window: Window, entry: ZipEntry, limit: number, context: ZipContext): ZipMember | undefined {
+/** Compares a local header with the directory, and notes where the data begin; false when the member cannot be read. */
+function readLocal(window: Window, member: ZipMember, directory: Directory, context: ZipContext): boolean {
+  const { bytes, view, start } = window
+  const headerAt = member.headerOffset - start
+  const nameAt = headerAt + localHeader.size
+  if (nameAt > bytes.byteLength) return refuse(member, 'the directory begins inside its local header', context)
+  const local = localFields(view, headerAt)
+  if (local.signature !== signatures.local)
+    return refuse(member, 'there is no local header where the directory says', context)
+  if (context.extents) noteLocal(window, member, local, context)
+  const extraAt = nameAt + local.nameLength
+  const dataAt = extraAt + local.extraLength
+  if (dataAt > bytes.byteLength) return refuse(member, 'its local header runs past the directory', context)
+  if (local.nameLength !== member.nameLength || !hasSameName(window, nameAt, member, directory))
+    reportDifference(member, 'name', 'another name', JSON.stringify(member.name), context)
+  const method = member.isDeflated ? methods.deflated : methods.stored
+  if (local.method !== method) reportDifference(member, 'method', local.method, method, context)
+  const { flags } = member
+  if (local.flags !== flags && Object.values(flagBits).some((bit) => hasFlag(local.flags, bit) !== hasFlag(flags, bit)))
+    reportDifference(member, 'flags', local.flags, flags, context)
+  const isWide = local.compressedSize === full32 || local.uncompressedSize === full32
+  const { storedSize, size } = isWide
+    ? wideSizes(local, bytes.subarray(extraAt, dataAt))
+    : { storedSize: local.compressedSize, size: local.uncompressedSize }
+  compareSums(member, 'crc32', local.crc32, member.crc32, context)
+  compareSums(member, 'compressed_size', storedSize, member.storedSize, context)
+  compareSums(member, 'uncompressed_size', size, member.size, context)
+  member.dataOffset = start + dataAt
+  if (endOf(member) <= directory.offset) return true
+  const message = `it would end at ${endOf(member)}, the directory begins at ${directory.offset}`
+  context.report.report(codes['past-end'], { offset: member.headerOffset, path: member.path, message })
+  return false
+}
+
+function refuse({ headerOffset: offset, path }: ZipMember, message: string, { report }: ZipContext): false {
+  report.report(codes.local, { offset, path, message })
+  return false
+}
+
+/** With a descriptor, checksum and sizes may be left at zero in the local header. */
+function compareSums(member: ZipMember, field: string, here: number, there: number, context: ZipContext): void {
+  if (here === there || (here === 0 && hasFlag(member.flags, flagBits.descriptor))) return
+  reportDifference(member, field, here, there, context)
+}
+
+function reportDifference(
+  { headerOffset: offset, path }: ZipMember,
+  field: string,
+  here: string | number,
+  there: string | number,
+  { report }: ZipContext,
+): void {
+  const message = `the local header says ${here}, the directory ${there}`
+  report.report(codes['local-differs'], { offset, path: `${path}.${field}`, message })
+}
+
+/** Whether the bytes of the name are those that the directory has. */
+function hasSameName({ bytes }: Window, at: number, { entryOffset, nameLength }: ZipMember, directory: Directory) {
+  const listedAt = entryOffset - directory.offset + centralEntry.size
+  for (let i = 0; i < nameLength; i++) if (bytes[at + i] !== directory.bytes[listedAt + i]) return false
+  return true
+}
+
+/** Goes over a local header for the byte map. */
+function noteLocal({ bytes, start }: Window, member: ZipMember, local: LocalFields, context: ZipContext): void {
   const { report, extents } = context
-  const { headerOffset, path, rawName } = entry
-  const refuse = (message: string): undefined => {
-    report.report(codes.local, { offset: headerOffset, path, message })
-  }
-  const cursor = new Cursor(window.bytes, report, { base: window.start, extents, path: [path] })
-  cursor.seek(headerOffset)
-  if (cursor.remaining < localHeader.size) return refuse('the directory begins inside its local header')
-  const signature = cursor.view.getUint32(cursor.position, true)
-  if (signature !== signatures.local) return refuse('there is no local header where the directory says')
-  const local = localHeader.read(cursor)
-  if (local.nameLength + local.extraLength > cursor.remaining) return refuse('its local header runs past the directory')
-  const differs = (field: string, here: string | number, there: string | number): void =>
-    report.report(codes['local-differs'], {
-      offset: headerOffset,
-      path: `${path}.${field}`,
-      message: `the local header says ${here}, the directory ${there}`,
-    })
-  const name = cursor.raw(local.nameLength, 'name')
-  const extra = cursor.raw(local.extraLength, 'extra')
-  if (name.byteLength !== rawName.byteLength || name.some((byte, i) => byte !== rawName[i]))
-    differs('name', 'another name', JSON.stringify(entry.name))
-  const method = entry.isDeflated ? methods.deflated : methods.stored
-  if (local.method !== method) differs('method', local.method, method)
-  if (Object.values(flagBits).some((bit) => hasFlag(local.flags, bit) !== hasFlag(entry.flags, bit)))
-    differs('flags', local.flags, entry.flags)
-  const [storedSize, size] = localSizes(local, extra)
-  // With a descriptor the three may be left at zero here.
-  const mayBeZero = hasFlag(entry.flags, flagBits.descriptor)
-  for (const [field, here, there] of [
-    ['crc32', local.crc32, entry.crc32],
-    ['compressed_size', storedSize, entry.storedSize],
-    ['uncompressed_size', size, entry.size],
-  ] as const) {
-    if (here !== there && !(mayBeZero && here === 0)) differs(field, here, there)
-  }
-  const dataOffset = cursor.offset
-  if (dataOffset + entry.storedSize > limit) {
-    const message = `it would end at ${dataOffset + entry.storedSize}, the directory begins at ${limit}`
-    report.report(codes['past-end'], { offset: headerOffset, path, message })
-    return undefined
-  }
-  return memberAt(entry, dataOffset)
+  const cursor = new Cursor(bytes, report, { base: start, extents, path: [member.path] })
+  cursor.seek(member.headerOffset)
+  localHeader.read(cursor)
+  if (local.nameLength + local.extraLength > cursor.remaining) return
+  cursor.raw(local.nameLength, 'name')
+  cursor.raw(local.extraLength, 'extra')
 }
 
-/**
- * Without the name as bytes, which would keep the whole directory in memory. Field by field: engines give an object that is made by a spread
- * with a field behind it a hidden class of its own, which is three times as large as the object.
- */
-function memberAt(entry: ZipEntry, dataOffset: number): ZipMember {
-  const { name, isDeflated, flags, crc32, storedSize, size, headerOffset, entryOffset, path } = entry
-  return { name, isDeflated, flags, crc32, storedSize, size, headerOffset, entryOffset, path, dataOffset }
-}
-
-/** Compressed and uncompressed size; both are in the zip64 field when one does not fit. */
-export function localSizes(
-  { compressedSize, uncompressedSize }: { compressedSize: number; uncompressedSize: number },
+/** The sizes of a local header. Both are in the zip64 field when one does not fit. */
+export function wideSizes(
+  { compressedSize, uncompressedSize }: { readonly compressedSize: number; readonly uncompressedSize: number },
   extra: Uint8Array,
-): [number, number] {
+): { readonly storedSize: number; readonly size: number } {
   const field = findExtra(extra, zip64ExtraId)
-  if (!field || field.byteLength < 16) return [compressedSize, uncompressedSize]
+  if (!field || field.byteLength < 16) return { storedSize: compressedSize, size: uncompressedSize }
   const view = new DataView(field.buffer, field.byteOffset, field.byteLength)
-  return [
-    compressedSize === full32 ? Number(view.getBigUint64(8, true)) : compressedSize,
-    uncompressedSize === full32 ? Number(view.getBigUint64(0, true)) : uncompressedSize,
-  ]
+  return {
+    storedSize: compressedSize === full32 ? Number(view.getBigUint64(8, true)) : compressedSize,
+    size: uncompressedSize === full32 ? Number(view.getBigUint64(0, true)) : uncompressedSize,
+  }
 }
 
 /** Checks the bytes from the end of one member's data to the beginning of the next, which `window` holds at its start. */

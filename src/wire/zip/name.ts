@@ -1,12 +1,15 @@
 // Names of members. They are UTF-8 when a flag says so, otherwise the character set of the first IBM PC (code page 437), whose lower
 // half is ASCII; Python's zipfile reads them the same way.
 import { decodeUtf8 } from '../../bytes/index.js'
+import { shortAscii } from '../../bytes/text.js'
 
 const upperHalf =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
 
 /** The text, or undefined when it is marked as UTF-8 and is not. */
 export function decodeMemberName(bytes: Uint8Array, isUtf8: boolean): string | undefined {
+  const ascii = shortAscii(bytes, 0, bytes.byteLength)
+  if (ascii !== undefined) return ascii
   if (isUtf8) return decodeUtf8(bytes)
   let text = ''
   for (const byte of bytes) text += byte < 0x80 ? String.fromCharCode(byte) : upperHalf[byte - 0x80]

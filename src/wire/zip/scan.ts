@@ -2,7 +2,8 @@
 // headers are followed from the beginning of the file. Nothing confirms what they say but the checksum of each member.
 import { type ByteSource, Cursor, defaultWindow, toSafe } from '../../bytes/index.js'
 import type { ZipContext } from './end.js'
-import { localSizes, type ZipMember } from './local.js'
+import { wideSizes } from './local.js'
+import { ZipMember } from './member.js'
 import { decodeMemberName } from './name.js'
 import { flagBits, hasFlag, isEncrypted, localHeader, methods, signatures } from './structs.js'
 
@@ -66,15 +67,16 @@ async function readHead(source: ByteSource, at: number, context: ZipContext): Pr
   const extra = bytes.subarray(localHeader.size + fields.nameLength, length)
   const name = decodeMemberName(rawName, hasFlag(fields.flags, flagBits.utf8))
   const dataOffset = at + length
-  const [storedSize, size] = localSizes(fields, extra)
+  const { storedSize, size } = wideSizes(fields, extra)
   const { flags, crc32, method } = fields
   const isOpen = hasFlag(flags, flagBits.descriptor) && storedSize === 0 && crc32 === 0
   const sums = isOpen ? await findDescriptor(source, dataOffset, context) : { storedSize, size, crc32 }
   const isDeflated = method === methods.deflated
   const isSound = isDeflated || (method === methods.stored && sums.size === sums.storedSize)
-  const path = `members[${JSON.stringify(name ?? '')}]`
-  const place = { headerOffset: at, entryOffset: at, dataOffset, path }
-  const member: ZipMember = { name: name ?? '', isDeflated, flags, ...sums, ...place }
+  const place = { headerOffset: at, entryOffset: at }
+  const { nameLength } = fields
+  const member = new ZipMember({ name: name ?? '', nameLength, isDeflated, flags, ...sums, ...place })
+  member.dataOffset = dataOffset
   return { member, isReadable: name !== undefined && name !== '' && !isEncrypted(flags) && isSound }
 }
 

@@ -4,17 +4,20 @@ import type { ByteSource } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
 import { type Directory, readDirectory } from './directory.js'
 import type { ZipContext } from './end.js'
-import { readLocals, type ZipMember } from './local.js'
+import { readLocals } from './local.js'
+import type { ZipMember } from './member.js'
 import { scanMembers } from './scan.js'
 
 export * from './codes.js'
 export { maxComment, type ZipContext } from './end.js'
 export * from './inflate.js'
-export type { ZipMember } from './local.js'
+export type { ZipMember } from './member.js'
 
 export interface ZipArchive {
   /** In the order of the directory; those that were reported as unreadable are not among them. */
   readonly members: readonly ZipMember[]
+  /** Whether two members have the same name, which was reported. */
+  readonly hasRepeats: boolean
   readonly comment: Uint8Array
 }
 
@@ -25,8 +28,9 @@ export async function readZip(source: ByteSource, context: ZipContext): Promise<
     directory = await readDirectory(source, context)
   } catch (error) {
     if (!context.onLost || !(error instanceof TareError) || context.signal?.aborted) throw error
-    return { members: await scanMembers(source, context), comment: new Uint8Array() }
+    return { members: await scanMembers(source, context), hasRepeats: false, comment: new Uint8Array() }
   }
-  const members = await readLocals(source, directory.members, directory.offset, context)
-  return { members, comment: directory.comment }
+  const members = await readLocals(source, directory, context)
+  const { hasRepeats, comment } = directory
+  return { members, hasRepeats, comment }
 }

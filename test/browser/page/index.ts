@@ -1,5 +1,5 @@
 // What tests call in a page. Arguments and results are plain data.
-import * as tare from '../../../src/index.js'
+import * as tare from '../../../src/kit.js'
 import {
   codeOf,
   convertFile,

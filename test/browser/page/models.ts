@@ -15,7 +15,7 @@ import {
   TareError,
   tensorStats,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 
 /** A file with its neighbours, each a name and where its bytes are. */
 export interface Given {

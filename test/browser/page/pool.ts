@@ -1,5 +1,5 @@
 // Web Workers: what a page and its workers do together, told in plain data.
-import { BlobSource, digestOf, openWebPool, toHex, type WorkerPool } from '../../../src/index.js'
+import { BlobSource, digestOf, openWebPool, toHex, type WorkerPool } from '../../../src/kit.js'
 import { digestRanges } from '../../../src/threads/digests/digest-ranges.js'
 import { digestJob } from '../../../src/threads/kinds.js'
 import { sampleBytes } from '../../support/numbers.js'

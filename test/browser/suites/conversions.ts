@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { MemorySource } from '../../../src/index.js'
+import { MemorySource } from '../../../src/kit.js'
 import { convertFile, type Wanted } from '../page/models.js'
 import { callIn, type Use } from '../site.js'
 

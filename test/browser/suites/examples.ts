@@ -10,7 +10,7 @@ import {
   planQuantization,
   tensorStats,
   writeLayout,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import type { Use } from '../site.js'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
-import { type HttpOptions, MemorySource } from '../../../src/index.js'
+import { type HttpOptions, MemorySource } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 import { filesOf, formatIds, openHere, spread } from '../given-files.js'

@@ -3,7 +3,7 @@ import { wantsColor } from '../../../src/cli/console/console.js'
 import { describeFailure, isClosedPipe } from '../../../src/cli/console/process-events.js'
 import { UsageError } from '../../../src/cli/status.js'
 import { hexDump } from '../../../src/cli/verbs/map/text.js'
-import { MemorySource } from '../../../src/node.js'
+import { MemorySource } from '../../../src/kit-node.js'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { editJournalFor } from '../../../src/kit-node.js'
 import { writeJournal } from '../../../src/node/files/edit-journal.js'
-import { editJournalFor } from '../../../src/node.js'
 import { useTempDir } from '../../node/temp-dir.js'
 import { runCli as tare } from '../run-cli.js'
 

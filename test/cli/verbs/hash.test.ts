@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toJsonLine } from '../../../src/cli/console/json.js'
 import { describeHashes, differences, parseHashes, recordFor } from '../../../src/cli/verbs/hash/text.js'
-import type { HashResult } from '../../../src/node.js'
+import type { HashResult } from '../../../src/kit-node.js'
 
 const result: HashResult = {
   file: 'dir/a model.st',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { treeRows } from '../../../src/cli/verbs/inspect/tree.js'
-import type { InspectedTensor } from '../../../src/node.js'
+import type { InspectedTensor } from '../../../src/kit-node.js'
 
 const tensor = (name: string, more: Partial<InspectedTensor> = {}): InspectedTensor => ({
   name,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { extractTensor, lazyPayload, npyLayout, readPayload, type Tensor } from '../../../src/index.js'
+import { extractTensor, lazyPayload, npyLayout, readPayload, type Tensor } from '../../../src/kit.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 
 /** What NumPy would do, element by element. */

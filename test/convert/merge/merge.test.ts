@@ -17,7 +17,7 @@ import {
   planConversion,
   type Tensor,
   text,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { findOrientation } from '../../../src/model/orientation.js'
 import { columnMajor } from '../../../src/transforms/reorder.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'

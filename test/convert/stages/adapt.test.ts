@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dtypeById, formats, hashModel, openModel, planConversion, type Tensor } from '../../../src/index.js'
+import { dtypeById, formats, hashModel, openModel, planConversion, type Tensor } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 

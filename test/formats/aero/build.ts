@@ -1,6 +1,6 @@
 // Files put together byte by byte, independently of the writer, so that each can be wrong in one way.
 import { encode } from '@msgpack/msgpack'
-import { digestOf, MemorySource, type VerifyResult, verifySource } from '../../../src/index.js'
+import { digestOf, MemorySource, type VerifyResult, verifySource } from '../../../src/kit.js'
 
 export interface TestChunk {
   readonly fourcc: string

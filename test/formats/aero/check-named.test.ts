@@ -14,7 +14,7 @@ import {
   type OptionValues,
   openModel,
   type ReadCount,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { type CheckContext, defaultLimits } from '../../../src/model/index.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

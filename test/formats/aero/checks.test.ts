@@ -1,7 +1,7 @@
 // Every check has a file that makes it speak; the last test counts them.
 import { encode } from '@msgpack/msgpack'
 import { afterAll, describe, expect, it } from 'vitest'
-import { digestOf, formatById, MemorySource, openModel, toHex, verifySource } from '../../../src/index.js'
+import { digestOf, formatById, MemorySource, openModel, toHex, verifySource } from '../../../src/kit.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { aeroBytes, codesOf, entry, index, indexOf, pages, verifyBytes, verifyChunks, weights } from './build.js'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fileOf } from '../../../src/formats/aero/file.js'
-import { type Finding, MemorySource, type Model, openModel, verifySource } from '../../../src/index.js'
+import { type Finding, MemorySource, type Model, openModel, verifySource } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 

@@ -1,6 +1,6 @@
 // What no reader understands and every copy must keep: chunks of any type, and bytes that do not go with their type and shape.
 import { describe, expect, it } from 'vitest'
-import { diffModels, formats, MemorySource, openModel, readPayload, verifySource } from '../../../src/index.js'
+import { diffModels, formats, MemorySource, openModel, readPayload, verifySource } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { aeroBytes, codesOf, entry, index, weights } from './build.js'
 

@@ -15,7 +15,7 @@ import {
   runConversion,
   TareError,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, presentCases } from '../../support/fixtures.js'
 import { aeroBytes, entry, index, type TestChunk, weights } from './build.js'

@@ -1,6 +1,6 @@
 // A file can be wrong in several ways; what is said first is what the reference readers stumble over first.
 import { describe, expect, it } from 'vitest'
-import { MemorySource, openModel } from '../../../src/index.js'
+import { MemorySource, openModel } from '../../../src/kit.js'
 import { aeroBytes, entry, index, weights } from './build.js'
 
 type Damage = (view: DataView) => void

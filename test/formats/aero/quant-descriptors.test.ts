@@ -1,6 +1,6 @@
 import { encode } from '@msgpack/msgpack'
 import { describe, expect, it } from 'vitest'
-import { MemorySource, openModel } from '../../../src/index.js'
+import { MemorySource, openModel } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { aeroBytes, entry, index, weights } from './build.js'
 

@@ -1,6 +1,6 @@
 // However many threads look at a file, the report is the same.
 import { describe, expect, it } from 'vitest'
-import { BlobSource, type ByteSource, verifySource } from '../../../src/index.js'
+import { BlobSource, type ByteSource, verifySource } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, loadCases } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

@@ -1,7 +1,7 @@
 // Files that would take far more work than they are worth: everything is given up in time, and that is said.
 import { encode } from '@msgpack/msgpack'
 import { describe, expect, it } from 'vitest'
-import { countingSource, digestOf, MemorySource, planRepair, type ReadCount } from '../../../src/index.js'
+import { countingSource, digestOf, MemorySource, planRepair, type ReadCount } from '../../../src/kit.js'
 import { fixtureBytes } from '../../support/fixtures.js'
 import { aeroBytes, codesOf, entry, index, pages, type TestChunk, verifyBytes, weights } from './build.js'
 

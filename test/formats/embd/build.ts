@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
 import { tableOf, vocabularyPart } from '../../../src/content/vocabulary.js'
 import { header as headerStruct } from '../../../src/formats/embd/structs.js'
-import { MemorySource, type MetaValue, type Model, text, verifySource } from '../../../src/index.js'
+import { MemorySource, type MetaValue, type Model, text, verifySource } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 

@@ -1,7 +1,7 @@
 // Every check has a file that trips it, with all checksums right unless the check is about one.
 import { afterAll, describe, expect, it } from 'vitest'
 import { codes } from '../../../src/formats/embd/codes.js'
-import { MemorySource, verifySource } from '../../../src/index.js'
+import { MemorySource, verifySource } from '../../../src/kit.js'
 import { changed, codesOf, layoutOf, repaired, sampleFile, streamOf, writeEmbd } from './build.js'
 
 const fired = new Set<string>()
@@ -215,7 +215,7 @@ describe('neither', () => {
 
 describe('limits', () => {
   it('of the index hold in both layouts', async () => {
-    const { openModel } = await import('../../../src/index.js')
+    const { openModel } = await import('../../../src/kit.js')
     const open = (bytes: Uint8Array, indexBytes: number) =>
       openModel(new MemorySource(bytes), { limits: { indexBytes } })
     const tensor = [3, 'k.w', 1, 2, new Uint8Array(8)] as const

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { vocabularyOf } from '../../../src/content/vocabulary.js'
-import { openModel, verifySource } from '../../../src/index.js'
+import { openModel, verifySource } from '../../../src/kit.js'
 import { fixturePath, fixtureSource } from '../../support/fixtures.js'
 
 interface Listed {

@@ -15,7 +15,7 @@ import {
   text,
   toHex,
   writeLayout,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { orient } from '../../../src/transforms/orientation.js'
 import { checkProfile, wantedTensors } from '../../../src/verify/profile.js'
 import { allMiniLmL6V2 } from '../../../src/verify/profiles/index.js'

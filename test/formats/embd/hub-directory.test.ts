@@ -1,7 +1,7 @@
 // A directory of the hub into EMBD files: what they are called, what the profile says about them, and what the stream layout leaves behind.
 import { cpSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { MemorySource, verifySource } from '../../../src/index.js'
+import { MemorySource, verifySource } from '../../../src/kit.js'
 import { runCli as tare } from '../../cli/run-cli.js'
 import { useTempDir } from '../../node/temp-dir.js'
 import { convertToFiles } from '../../support/convert.js'

@@ -1,6 +1,6 @@
 // Telling the two layouts apart, and reading no more than is needed.
 import { describe, expect, it } from 'vitest'
-import { countingSource, formatById, MemorySource, mapSource, openModel, verifySource } from '../../../src/index.js'
+import { countingSource, formatById, MemorySource, mapSource, openModel, verifySource } from '../../../src/kit.js'
 import { codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from './build.js'
 
 const open = (bytes: Uint8Array) => openModel(new MemorySource(bytes, 'x.weights'))

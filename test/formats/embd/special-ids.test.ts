@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
 import { tableOf, vocabularyOf, vocabularyPart } from '../../../src/content/vocabulary.js'
-import { MemorySource, type Model, openModel } from '../../../src/index.js'
+import { MemorySource, type Model, openModel } from '../../../src/kit.js'
 import { sampleFile, writeEmbd } from './build.js'
 
 const option = 'special-ids'

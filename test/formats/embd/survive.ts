@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { hashModel, MemorySource, openModel, TareError, verifySource } from '../../../src/index.js'
+import { hashModel, MemorySource, openModel, TareError, verifySource } from '../../../src/kit.js'
 
 /** Verifying must not blame tare, and opening must give a model that can be read, or a finding with a place. */
 export async function survive(bytes: Uint8Array): Promise<void> {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { tableOf, type Vocabulary, vocabularyOf, vocabularyPart } from '../../../src/content/vocabulary.js'
 import { parseVocabularyText } from '../../../src/content/vocabulary-text.js'
 import { dtypes } from '../../../src/formats/embd/structs.js'
-import { formatById, hashModel, MemorySource, type Model, openModel, text } from '../../../src/index.js'
+import { formatById, hashModel, MemorySource, type Model, openModel, text } from '../../../src/kit.js'
 import { orient } from '../../../src/transforms/orientation.js'
 import { encoder } from '../../support/encoder.js'
 import { fixtureBytes, fixturePath, fixtureSource } from '../../support/fixtures.js'
@@ -137,7 +137,7 @@ describe('orientation', () => {
 
   /** Straight to the layout: a conversion would turn the weights. */
   async function writeAsIs(model: Model, layout: string): Promise<Uint8Array> {
-    const { MemorySink, writeLayout } = await import('../../../src/index.js')
+    const { MemorySink, writeLayout } = await import('../../../src/kit.js')
     const files = new Map<string, Uint8Array>()
     const written = await (await formatById('embd')!.load()).layout!(model, { name: 'x.weights', extra: { layout } })
     await writeLayout(written, async (name) => new MemorySink(name, files))

@@ -1,5 +1,5 @@
 // Files put together by hand, field by field, so that tests can break any of them.
-import { type Finding, MemorySource, verifySource } from '../../../src/index.js'
+import { type Finding, MemorySource, verifySource } from '../../../src/kit.js'
 
 type Bytes = number[]
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openModel, verifySource } from '../../../src/index.js'
+import { openModel, verifySource } from '../../../src/kit.js'
 import {
   architecture,
   build,

@@ -8,7 +8,7 @@ import {
   openModel,
   readPayload,
   toHex,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../support/fixtures.js'
 import { architecture, build, entry, info, list, sourceOf, str, textEntry, u32, u64 } from './build.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MemorySource, openModel, verifySource } from '../../../src/index.js'
+import { MemorySource, openModel, verifySource } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
 import { architecture, build, entry, info, u32 } from './build.js'

@@ -11,7 +11,7 @@ import {
   openModel,
   planConversion,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, presentCases } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mcf } from '../../../src/formats/mcf/index.js'
 import { encodeModelInfo } from '../../../src/formats/mcf/model-info/encode.js'
 import { emptyModelInfo } from '../../../src/formats/mcf/model-info/model-info.js'
-import { MemorySource, openModel, TareError, text, verifySource } from '../../../src/index.js'
+import { MemorySource, openModel, TareError, text, verifySource } from '../../../src/kit.js'
 import { fixtureBytes, presentCases } from '../../support/fixtures.js'
 import {
   assemble,

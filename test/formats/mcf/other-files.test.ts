@@ -11,7 +11,7 @@ import {
   openModel,
   readPayload,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel } from '../../support/sample-model.js'
 import { poke, sectionOf } from './build.js'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { blockLayout } from '../../../src/dtypes/mcf/layout.js'
 import { methodOf } from '../../../src/dtypes/mcf/types.js'
-import { MemorySource, mapSource, openModel, verifySource } from '../../../src/index.js'
+import { MemorySource, mapSource, openModel, verifySource } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

@@ -1,6 +1,6 @@
 // Cut files: the directory is last and the index nearly so, so it depends on the place of the cut what can be found again.
 import { describe, expect, test } from 'vitest'
-import { hashModel, MemorySink, MemorySource, openModel, planRepair, text, writeLayout } from '../../../src/index.js'
+import { hashModel, MemorySink, MemorySource, openModel, planRepair, text, writeLayout } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

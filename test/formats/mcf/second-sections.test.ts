@@ -1,7 +1,7 @@
 // The second section of a type means nothing to readers. It is kept, and never takes the place of the one that counts.
 import { describe, expect, it } from 'vitest'
 import { header, sectionRecord } from '../../../src/formats/mcf/structs.js'
-import { diffModels, MemorySource, type Model, openModel, verifySource } from '../../../src/index.js'
+import { diffModels, MemorySource, type Model, openModel, verifySource } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes } from '../../support/fixtures.js'
 

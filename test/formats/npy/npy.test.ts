@@ -13,7 +13,7 @@ import {
   rowMajor,
   type Tensor,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { readPayload } from '../../../src/model/index.js'
 import { npyHeaderOf } from '../../../src/wire/npy/header.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'

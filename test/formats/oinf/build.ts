@@ -1,5 +1,5 @@
 // Writes OINF files field by field, right or wrong, without the code under test.
-import { MemorySource } from '../../../src/index.js'
+import { MemorySource } from '../../../src/kit.js'
 import { floats } from '../../support/numbers.js'
 
 export interface CraftedValue {

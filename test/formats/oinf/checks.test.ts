@@ -1,7 +1,7 @@
 // Every check, each fired by a file that is wrong in one place.
 import { describe, expect, it } from 'vitest'
 import { codes, type OinfCode } from '../../../src/formats/oinf/codes.js'
-import { MemorySource, openModel, TareError, verifySource } from '../../../src/index.js'
+import { MemorySource, openModel, TareError, verifySource } from '../../../src/kit.js'
 import {
   bytes,
   type Craft,

@@ -1,6 +1,6 @@
 // Files that ask for more than they have: time and memory must follow the bytes that are there.
 import { describe, expect, it } from 'vitest'
-import { countingSource, MemorySource, openModel, verifySource } from '../../../src/index.js'
+import { countingSource, MemorySource, openModel, verifySource } from '../../../src/kit.js'
 import { bytes, craft, ndarray, quant, u64 } from './build.js'
 
 const codesOf = async (file: Uint8Array): Promise<string[]> =>

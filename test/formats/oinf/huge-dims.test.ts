@@ -17,7 +17,7 @@ import {
   shownDims,
   statsOfTensors,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { convertToFiles, sourceOf as sourceOfFiles } from '../../support/convert.js'
 import { fixtureSource, isPresent } from '../../support/fixtures.js'
 import { bytes, type Craft, craft, f32, ndarray, sourceOf } from './build.js'

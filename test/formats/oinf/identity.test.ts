@@ -1,7 +1,7 @@
 // Reading a file of the reference encoder and writing it again gives the same bytes.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { MemorySource, openModel } from '../../../src/index.js'
+import { MemorySource, openModel } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import { fixtureBytes, fixturePath, fixtureSource, isAccepted, presentCases } from '../../support/fixtures.js'
 import { craft, f32, string, u32 } from './build.js'

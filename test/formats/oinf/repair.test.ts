@@ -9,7 +9,7 @@ import {
   strictReport,
   verifySource,
   writeLayout,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { sourceOf as written } from '../../support/convert.js'
 import { fixtureSource } from '../../support/fixtures.js'
 import { bytes, type Craft, f32, quant, sourceOf } from './build.js'

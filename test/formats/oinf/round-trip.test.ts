@@ -17,7 +17,7 @@ import {
   type Tensor,
   text,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openModel, showModel } from '../../../src/index.js'
+import { openModel, showModel } from '../../../src/kit.js'
 import { fixturePath, fixtureSource, isAccepted, isPresent, loadCases } from '../../support/fixtures.js'
 import { bytes, f32, sourceOf } from './build.js'
 

@@ -1,6 +1,6 @@
 // Small ONNX files for tests, field by field.
-import type { Finding, VerifyResult } from '../../../src/index.js'
-import { MemorySource, type Model, openModel, verifySource } from '../../../src/index.js'
+import type { Finding, VerifyResult } from '../../../src/kit.js'
+import { MemorySource, type Model, openModel, verifySource } from '../../../src/kit.js'
 import {
   joinRopes,
   protoBytes,

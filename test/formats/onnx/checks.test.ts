@@ -1,6 +1,6 @@
 // Each check has a file that fires it.
 import { describe, expect, it } from 'vitest'
-import { defaultLimits, openModel, TareError } from '../../../src/index.js'
+import { defaultLimits, openModel, TareError } from '../../../src/kit.js'
 import {
   attribute,
   bytesOf,

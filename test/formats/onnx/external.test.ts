@@ -1,8 +1,8 @@
 // Data in other files: what is found, what is refused, and that nothing outside the model's directory is touched.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { BlobSource, MemorySource, readPayload } from '../../../src/index.js'
-import { FileSource, openModel, verifySource } from '../../../src/node.js'
+import { BlobSource, MemorySource, readPayload } from '../../../src/kit.js'
+import { FileSource, openModel, verifySource } from '../../../src/kit-node.js'
 import { useTempDir } from '../../node/temp-dir.js'
 import {
   attribute,

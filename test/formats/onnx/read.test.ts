@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { onnxFile } from '../../../src/embed/onnx-proto.js'
+import { packers } from '../../../src/kernels/numbers/plain/bit-packing.js'
 import {
   bytesPayload,
   countingSource,
@@ -9,8 +10,7 @@ import {
   openModel,
   type Payload,
   readPayload,
-} from '../../../src/index.js'
-import { packers } from '../../../src/kernels/numbers/plain/bit-packing.js'
+} from '../../../src/kit.js'
 import { joinRopes } from '../../../src/wire/protobuf/write.js'
 import {
   attribute,

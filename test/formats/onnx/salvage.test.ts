@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { joinBytes } from '../../../src/bytes/index.js'
-import { hashModel, MemorySink, MemorySource, openModel, planRepair, writeLayout } from '../../../src/index.js'
+import { hashModel, MemorySink, MemorySource, openModel, planRepair, writeLayout } from '../../../src/kit.js'
 import { protoBytes, protoInt, protoMessage, protoText, type Rope } from '../../../src/wire/protobuf/write.js'
 
 const bytesOf = ({ pieces }: Rope): Uint8Array => joinBytes(pieces as readonly Uint8Array[])

@@ -1,5 +1,5 @@
 // primitiv files put together by hand, byte by byte, so that tests do not lean on the writer they test.
-import { type Finding, MemorySource, type Model, openModel, TareError, verifySource } from '../../../src/index.js'
+import { type Finding, MemorySource, type Model, openModel, TareError, verifySource } from '../../../src/kit.js'
 import { floats } from '../../support/numbers.js'
 
 export { floats }

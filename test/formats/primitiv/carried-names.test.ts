@@ -1,6 +1,6 @@
 // Names of any bytes, paths and statistics on their way through containers that only know names as text.
 import { describe, expect, it } from 'vitest'
-import { diffModels, formats, type Model, openModel, planConversion, verifySource } from '../../../src/index.js'
+import { diffModels, formats, type Model, openModel, planConversion, verifySource } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, isPresent } from '../../support/fixtures.js'
 import { hex, key, modelFile, open, parameter, tensor, toHex } from './build.js'

@@ -1,6 +1,6 @@
 // A model of ten gigabytes that exists only around its data: listing it must touch little more than keys and shapes.
 import { describe, expect, it } from 'vitest'
-import { type ByteSource, openModel } from '../../../src/index.js'
+import { type ByteSource, openModel } from '../../../src/kit.js'
 import { header, join, key, shape, str, u32 } from './build.js'
 
 const [rows, columns] = [1600, 1600]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countingSource, extractTensor, mapSource, openModel, readPayload, verifySource } from '../../../src/index.js'
+import { countingSource, extractTensor, mapSource, openModel, readPayload, verifySource } from '../../../src/kit.js'
 import { fixtureBytes, loadCases } from '../../support/fixtures.js'
 import {
   bin,

@@ -13,7 +13,7 @@ import {
   readPayload,
   TareError,
   type Tensor,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { attachState, dropState } from '../../../src/transforms/optimizer-state.js'
 import { convertToFiles, sourceOf as sourceOfFiles } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'

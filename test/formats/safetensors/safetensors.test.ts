@@ -1,15 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { safetensors } from '../../../src/formats/safetensors/index.js'
-import {
-  diffModels,
-  hashModel,
-  MemorySource,
-  openModel,
-  planConversion,
-  text,
-  verifySource,
-} from '../../../src/index.js'
+import { diffModels, hashModel, MemorySource, openModel, planConversion, text, verifySource } from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'

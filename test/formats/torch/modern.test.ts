@@ -10,7 +10,7 @@ import {
   openModel,
   planConversion,
   verifySource,
-} from '../../../src/index.js'
+} from '../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixturesRoot } from '../../support/fixtures.js'
 

@@ -1,6 +1,6 @@
 // NumPy's arrays inside checkpoints: plain numbers are read, everything else is left alone.
 import { describe, expect, it } from 'vitest'
-import { inspectModel, MemorySource, type Model, openModel, readPayload, verifySource } from '../../../src/index.js'
+import { inspectModel, MemorySource, type Model, openModel, readPayload, verifySource } from '../../../src/kit.js'
 import { fixtureSource } from '../../support/fixtures.js'
 import { craftZip } from '../../wire/zip/build.js'
 import { archive, bool, build, type Code, call, dict, global, int, ints, none, str, tuple } from './build.js'

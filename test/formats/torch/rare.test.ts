@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeGlobal } from '../../../src/formats/torch/globals.js'
 import { torch } from '../../../src/formats/torch/index.js'
-import { MemorySource, type Model, type OpenOptions, openModel, readPayload, verifySource } from '../../../src/index.js'
+import { MemorySource, type Model, type OpenOptions, openModel, readPayload, verifySource } from '../../../src/kit.js'
 import { PickleGlobal } from '../../../src/wire/pickle/pickle.js'
 import * as craft from './build.js'
 import {

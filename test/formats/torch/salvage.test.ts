@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashModel, MemorySink, MemorySource, openModel, planRepair, writeLayout } from '../../../src/index.js'
+import { hashModel, MemorySink, MemorySource, openModel, planRepair, writeLayout } from '../../../src/kit.js'
 import { fixtureBytes } from '../../support/fixtures.js'
 
 async function save(bytes: Uint8Array) {

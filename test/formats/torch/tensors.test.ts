@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { codes } from '../../../src/formats/torch/codes.js'
-import { MemorySource, type Model, type OpenOptions, openModel, verifySource } from '../../../src/index.js'
+import { MemorySource, type Model, type OpenOptions, openModel, verifySource } from '../../../src/kit.js'
 import { bytesPayload, readPayload } from '../../../src/model/index.js'
 import { stridedPayload } from '../../../src/payloads/strided-payload.js'
 import * as craft from './build.js'

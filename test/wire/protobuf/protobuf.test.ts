@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countingSource, MemorySource, strictReport } from '../../../src/index.js'
+import { countingSource, MemorySource, strictReport } from '../../../src/kit.js'
 import { type MessageSpec, message, ProtobufReader } from '../../../src/wire/protobuf/protobuf.js'
 import { countVarints, VarintDecoder } from '../../../src/wire/protobuf/varints.js'
 

@@ -2,7 +2,7 @@
 import { rmdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Format, findingOf, formats, ioCodes, type Model } from '../../../node.js'
+import { type Format, findingOf, formats, ioCodes, type Model } from '../../../kit-node.js'
 import { onEarlyExit } from '../../console/process-events.js'
 import { OutputError } from '../../input/run-inputs.js'
 import { formatOfOutput, stemOf, unknownOutput } from '../../output/output.js'

@@ -14,7 +14,7 @@ import {
   planConversion,
   readNameMap,
   TareError,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'

@@ -1,4 +1,4 @@
-import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../node.js'
+import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'

@@ -9,7 +9,7 @@ import {
   type TensorDifference,
   type TensorSide,
   totalSize,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import {

@@ -14,7 +14,7 @@ import {
   recoverEdit,
   runConversion,
   TareError,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'

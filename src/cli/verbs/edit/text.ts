@@ -1,4 +1,4 @@
-import type { Model, PlannedEdit } from '../../../node.js'
+import type { Model, PlannedEdit } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatInteger, formatSize, plural } from '../../console/format-values.js'
 import type { EditOptions } from './index.js'

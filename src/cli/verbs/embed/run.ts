@@ -5,7 +5,7 @@ import {
   nodeOnnxEngine,
   restoreStowed,
   TareError,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { forEachModel } from '../../input/run-inputs.js'

@@ -1,4 +1,4 @@
-import { cosineSimilarity, type Embedding } from '../../../node.js'
+import { cosineSimilarity, type Embedding } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { plural } from '../../console/format-values.js'
 import { formatTable, rightColumn } from '../../console/table.js'

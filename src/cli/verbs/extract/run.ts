@@ -13,7 +13,7 @@ import {
   type Tensor,
   withVerifiedReads,
   writeLayout,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatShape, formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'

@@ -1,4 +1,4 @@
-import { failWith, type HashResult, hashModel, usageCodes } from '../../../node.js'
+import { failWith, type HashResult, hashModel, usageCodes } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'

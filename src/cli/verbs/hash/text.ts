@@ -1,5 +1,5 @@
 // What `tare hash` prints, and reading it back, as JSON or as text, to compare it with a model.
-import { type Algorithm, algorithms, type HashResult } from '../../../node.js'
+import { type Algorithm, algorithms, type HashResult } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'

@@ -1,4 +1,4 @@
-import { inspectHead, inspectTensor, type Model, type Tensor } from '../../../node.js'
+import { inspectHead, inspectTensor, type Model, type Tensor } from '../../../kit-node.js'
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'

@@ -6,7 +6,7 @@ import {
   type JsonValue,
   type Model,
   type Tensor,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import {

@@ -1,5 +1,5 @@
 // Tensor names as a tree: `blk.0.attn.weight` is a leaf four levels down. A group's row has the sums of what is below it.
-import { countElements, type InspectedTensor } from '../../../node.js'
+import { countElements, type InspectedTensor } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatAmount, formatShape, formatSize, plural } from '../../console/format-values.js'
 

@@ -9,7 +9,7 @@ import {
   openInput,
   TareError,
   usageCodes,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { forEachInput, inputOptions, openOptions } from '../../input/run-inputs.js'
 import type { Status } from '../../status.js'

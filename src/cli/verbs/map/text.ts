@@ -1,4 +1,4 @@
-import type { ByteSource, MapRow } from '../../../node.js'
+import type { ByteSource, MapRow } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatBytes, formatInteger, formatOffset, formatSize, plural } from '../../console/format-values.js'

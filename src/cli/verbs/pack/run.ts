@@ -8,7 +8,7 @@ import {
   packFile,
   planConversion,
   TareError,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import { formatSize, plural } from '../../console/format-values.js'
 import { followTemps } from '../../console/process-events.js'
 import type { Context } from '../../context.js'

@@ -9,7 +9,7 @@ import {
   openInput,
   openModel,
   planQuantization,
-} from '../../../node.js'
+} from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'

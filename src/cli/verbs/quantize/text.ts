@@ -1,4 +1,4 @@
-import type { MethodChoice, ModelQuality, Quantization, TensorQuality } from '../../../node.js'
+import type { MethodChoice, ModelQuality, Quantization, TensorQuality } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, formatValue } from '../../console/format-values.js'

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path'
-import { planRepair, runRepair } from '../../../node.js'
+import { planRepair, runRepair } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'

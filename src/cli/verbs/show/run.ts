@@ -1,4 +1,4 @@
-import { type Model, showModel } from '../../../node.js'
+import { type Model, showModel } from '../../../kit-node.js'
 import { escapeLines, escapeName } from '../../console/escape.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'

@@ -1,4 +1,4 @@
-import { shownDims } from '../../../node.js'
+import { shownDims } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { measureTensors } from '../../input/measure-tensors.js'

@@ -1,4 +1,4 @@
-import { type HistogramBin, shownDims } from '../../../node.js'
+import { type HistogramBin, shownDims } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeName } from '../../console/escape.js'
 import { formatInteger, formatShape, formatValue } from '../../console/format-values.js'

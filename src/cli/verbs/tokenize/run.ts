@@ -1,4 +1,4 @@
-import { createTokenizer, restoreStowed } from '../../../node.js'
+import { createTokenizer, restoreStowed } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { forEachModel } from '../../input/run-inputs.js'
 import { chooseVocabulary, readTexts } from '../../input/texts.js'

@@ -1,4 +1,4 @@
-import type { Encoding, Tokenizer } from '../../../node.js'
+import type { Encoding, Tokenizer } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeText } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'

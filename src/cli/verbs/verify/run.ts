@@ -1,4 +1,4 @@
-import { closeModel, type VerifyResult, verifySource } from '../../../node.js'
+import { closeModel, type VerifyResult, verifySource } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
 import { meansCannotRun, type Status, UsageError } from '../../status.js'

@@ -1,4 +1,4 @@
-import { type Finding, formatById, type VerifyResult } from '../../../node.js'
+import { type Finding, formatById, type VerifyResult } from '../../../kit-node.js'
 import { formatFinding } from '../../console/console.js'
 import { escapeName } from '../../console/escape.js'
 import { formatBytes, plural } from '../../console/format-values.js'

@@ -257,3 +257,12 @@ function checkForm(chunk: Chunk, { chunkUlen }: TocEntry, at: PlaceOf, { report 
 function complainReserved(offset: number, path: string, { report }: ReadContext): void {
   report.report(codes['reserved-nonzero'], { offset, path, message: 'a reserved field is not zero' })
 }
+
+/** The weight shards by name; the first of a name counts. */
+export function shardsOf(control: Control): Map<string, Chunk> {
+  const shards = new Map<string, Chunk>()
+  for (const chunk of control.chunks) {
+    if (chunk.fourcc === 'WTSH' && !shards.has(chunk.name)) shards.set(chunk.name, chunk)
+  }
+  return shards
+}

@@ -1,11 +1,13 @@
 // The manifest (MMSG): a MessagePack map with the model's name and architecture, and a second list of chunks and shards that no reader
 // relies on. Only the model is taken from it; a list that contradicts the table of contents is worth a warning; keys that the document
 // does not define are carried along.
+import type { GgmlType } from '../../../dtypes/ggml/types.js'
 import { type Report, TareError } from '../../../errors/index.js'
 import type { JsonValue, ModelNames } from '../../../model/index.js'
 import { MsgpackReader } from '../../../wire/msgpack/index.js'
 import { codes } from '../codes.js'
 import { type Chunk, type ChunkContent, placedReport } from '../control/chunk.js'
+import { type Descriptors, typeOfParams } from '../dtypes.js'
 import { isObject, type JsonObject } from '../file.js'
 import { encodeTagged, maxValues, readTagged } from './tagged.js'
 
@@ -122,4 +124,24 @@ export function encodeManifest(
     })),
     ...rest,
   })
+}
+
+/**
+ * A list of {id, quant_name, codec, params} says which types of packed data a file has. The document puts it into the manifest, the reference
+ * writes it into the JSON metadata, so both are looked at, and the first list that describes an id counts.
+ */
+export function readDescriptors(lists: readonly (JsonValue | undefined)[]): Descriptors {
+  const types = new Map<number, GgmlType>()
+  for (const list of lists) {
+    const seen = new Set<number>()
+    for (const [i, row] of (Array.isArray(list) ? (list as readonly JsonValue[]) : []).entries()) {
+      if (!isObject(row)) continue
+      const id = typeof row.id === 'number' ? row.id : i
+      if (seen.has(id)) continue
+      seen.add(id)
+      const type = row.codec === 'ggml' ? typeOfParams(row.params) : undefined
+      if (type && !types.has(id)) types.set(id, type)
+    }
+  }
+  return types
 }

@@ -1,15 +1,15 @@
 // From entries of the index to tensors: which bytes of the file each one is, whether they are there, and whether they are as many as
 // type and shape need.
 import { type ByteSource, checkedAdd, inOrder, isSameRange, overlaps } from '../../../bytes/index.js'
-import { packed } from '../../../dtypes/index.js'
+import { type DType, packed } from '../../../dtypes/index.js'
 import type { Code, Report } from '../../../errors/index.js'
 import { setExtraOwner } from '../../../model/extra-owner.js'
 import { type Metadata, type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import { type Chunk, type ChunkContent, describeChunk } from '../control/chunk.js'
-import type { Control } from '../control/control.js'
-import { type Descriptors, dtypeOfNumber, ggmlTypeIn, neededBytes, packedNumber } from '../dtypes.js'
-import { isObject, type JsonObject, shardsOf, type TensorEntry } from '../file.js'
+import { type Control, shardsOf } from '../control/control.js'
+import { type Descriptors, dtypeOfNumber, ggmlTypeIn, packedNumber } from '../dtypes.js'
+import { isObject, type JsonObject, type TensorEntry } from '../file.js'
 import { shardName } from '../structs.js'
 import { type IndexEntry, parseIndex } from './tidx.js'
 
@@ -44,10 +44,11 @@ class Placer {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #shards: ReadonlyMap<string, Chunk>
-  readonly #shardsById = new Map<number, Chunk | undefined>()
   readonly #descriptors: Descriptors
   readonly #isFromGguf: boolean
   #hasNotedDims = false
+  /** The shard that was looked for last: neighbours are in the same. */
+  #shard: { readonly id: number; readonly chunk: Chunk | undefined } | undefined
 
   constructor(control: Control, { metadata, descriptors }: Described, source: ByteSource, context: ReadContext) {
     this.#source = source
@@ -90,8 +91,8 @@ class Placer {
   }
 
   #shardOf(id: number): Chunk | undefined {
-    if (!this.#shardsById.has(id)) this.#shardsById.set(id, this.#shards.get(shardName(id)))
-    return this.#shardsById.get(id)
+    if (this.#shard?.id !== id) this.#shard = { id, chunk: this.#shards.get(shardName(id)) }
+    return this.#shard.chunk
   }
 
   #placedEntry(entry: IndexEntry, shard: Chunk | undefined, report: Report): TensorEntry {
@@ -160,6 +161,19 @@ class Placer {
 
 function complain(report: Report, { at, index }: IndexEntry, code: Code, field: string, message: string): void {
   report.report(code, { offset: at, path: `tensors[${index}].${field}`, message })
+}
+
+/** Bytes that the elements take. The reference keeps GGUF's order of dimensions, so blocks may run along the first one. */
+export function neededBytes(dtype: DType, shape: readonly number[]): number | undefined {
+  if (shape.includes(0)) return 0
+  const plain = dtype.byteLength(shape)
+  return plain ?? (dtype.kind === 'block' ? dtype.byteLength(shape.toReversed()) : undefined)
+}
+
+/** How many of the stored bytes of an entry are the tensor's data; the rest is padding. */
+export function dataLengthOf({ tensor, start, end }: TensorEntry): number {
+  const type = tensor.dtype === packed ? tensor.encoding : tensor.dtype
+  return (type && neededBytes(type, tensor.shape)) ?? end - start
 }
 
 /**

@@ -12,9 +12,9 @@ import { maxValues, readKey, readTagged, readText, type TaggedContext } from './
 /** One entry, as far as it can be judged without the rest of the file. */
 export interface IndexEntry {
   /** Position in the list. */
-  readonly index: number
+  index: number
   /** Position of the entry's first byte in the content of the chunk. */
-  readonly at: number
+  at: number
   name: string
   dtype: number
   shape: readonly number[]
@@ -28,7 +28,7 @@ export interface IndexEntry {
   extra: Record<string, JsonValue> | undefined
 }
 
-/** Told about each entry that is sound; the report takes offsets in the content of the chunk. */
+/** Told about each entry that is sound, which is valid until it returns; the report takes offsets in the content of the chunk. */
 export type VisitEntry = (entry: IndexEntry, report: Report) => void
 
 /** Gives the keys beside `tensors`, if there are any. */
@@ -100,7 +100,8 @@ const maxShapes = 64
 class EntryParser {
   readonly #reader: MsgpackReader
   readonly #tagged: TaggedContext
-  #entry: IndexEntry = blankEntry(0, 0)
+  /** The same object for all of them: an index can have a hundred thousand. */
+  readonly #entry: IndexEntry = blankEntry()
   #field = ''
   #isSound = true
   readonly #dims: number[] = []
@@ -120,7 +121,7 @@ class EntryParser {
   read(index: number): IndexEntry | undefined {
     const reader = this.#reader
     const at = reader.offset
-    this.#entry = blankEntry(index, at)
+    clearEntry(this.#entry, index, at)
     this.#field = ''
     this.#isSound = true
     const kind = reader.next()
@@ -246,9 +247,9 @@ class EntryParser {
 
 const noShape: readonly number[] = []
 
-const blankEntry = (index: number, at: number): IndexEntry => ({
-  index,
-  at,
+const blankEntry = (): IndexEntry => ({
+  index: 0,
+  at: 0,
   name: '',
   dtype: 0,
   shape: noShape,
@@ -258,6 +259,20 @@ const blankEntry = (index: number, at: number): IndexEntry => ({
   hash: undefined,
   extra: undefined,
 })
+
+/** What is missing in an entry stays as it is set here. */
+function clearEntry(entry: IndexEntry, index: number, at: number): void {
+  entry.index = index
+  entry.at = at
+  entry.name = ''
+  entry.dtype = 0
+  entry.shape = noShape
+  entry.shardId = 0
+  entry.dataOff = 0
+  entry.dataLen = 0
+  entry.hash = undefined
+  entry.extra = undefined
+}
 
 function isShape(shape: readonly number[], dims: readonly number[], rank: number): boolean {
   if (shape.length !== rank) return false

@@ -1,11 +1,12 @@
 // The tensors of a part that has no index of its own. The global index of the set lists them with the number of their shard and their place
 // in it; the shard is the chunk of that number or, in parts that count from 0 again, the one at the same position in the set's list.
+import type { Code } from '../../../errors/index.js'
 import { rangePayload } from '../../../model/index.js'
 import { codes, setCodes } from '../codes.js'
 import { type Chunk, describeChunk } from '../control/chunk.js'
-import type { Control } from '../control/control.js'
-import { dataLengthOf } from '../dtypes.js'
-import { type AeroFile, shardsOf, type TensorEntry } from '../file.js'
+import { type Control, shardsOf } from '../control/control.js'
+import type { AeroFile, TensorEntry } from '../file.js'
+import { dataLengthOf } from '../index/place-tensors.js'
 import type { Adopt } from '../read.js'
 import { shardName } from '../structs.js'
 
@@ -20,7 +21,7 @@ export function adoptTensors(global: AeroFile, shards: readonly number[]): Adopt
       const { tensor, shardId, index, start, end } = listed
       if (!chunks.has(shardId)) continue
       const shard = chunks.get(shardId)
-      const complain = (code: (typeof codes)['tidx-bounds'], why: string): void =>
+      const complain = (code: Code, why: string): void =>
         report.report(code, { offset: 0, path: `tensors[${index}]`, message: `${JSON.stringify(tensor.name)} ${why}` })
       if (!shard) complain(codes['tidx-shard-missing'], `is in shard ${shardId}, which the part does not have`)
       else if (end > shard.length) {

@@ -3,10 +3,9 @@
 // and the SHA-256 of whole files is not computed.
 import { collectingReport, type Finding, TareError } from '../../../errors/index.js'
 import type { CheckContext } from '../../../model/index.js'
-import { checkFile } from '../check.js'
+import { checkFile, type HashJob } from '../check.js'
 import { setCodes } from '../codes.js'
 import type { AeroFile } from '../file.js'
-import type { HashJob } from '../hash/check-jobs.js'
 import { type AeroSet, complainSha256 } from './read-set.js'
 import type { OpenPart } from './set-files.js'
 import type { SetFile } from './set-json.js'

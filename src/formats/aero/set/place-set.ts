@@ -3,8 +3,8 @@
 import { type ByteRange, checkRange } from '../../../bytes/index.js'
 import type { Payload, ReadContext, Tensor } from '../../../model/index.js'
 import { setCodes } from '../codes.js'
-import { dataLengthOf } from '../dtypes.js'
 import type { OpenFile, TensorEntry } from '../file.js'
+import { dataLengthOf } from '../index/place-tensors.js'
 import { differencesOf, type OpenPart, type SetParts } from './set-files.js'
 import type { SetFile, SetIndex } from './set-json.js'
 

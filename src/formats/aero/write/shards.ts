@@ -2,7 +2,7 @@
 // beyond the limit; one that is larger than the limit gets a shard of its own. Tensors that have the same payload, or are the same bytes of
 // the same file, are stored once.
 import { alignUp, type ByteSource, type Range } from '../../../bytes/index.js'
-import { failWith, usageCodes } from '../../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../../errors/index.js'
 import { lazyPayload, type Payload, type Slot, type Tensor, type WriteOptions } from '../../../model/index.js'
 import { digestSlot, type RunThreads, type Track } from '../../../threads/index.js'
 import { pageCount } from '../hash/phsh.js'
@@ -117,7 +117,7 @@ export function shardContents(
   return plans.map((plan) => {
     const pages = wanted.pageSize === undefined ? 0 : pageCount(plan.size, wanted.pageSize)
     if (pages > maxPages) {
-      const message = `--page-hashes: ${shardName(plan.id)} would have ${pages} pages of ${wanted.pageSize} bytes, the maximum is ${maxPages}; larger pages or smaller shards are needed`
+      const message = `${callerWord('--page-hashes', 'page-hashes')}: ${shardName(plan.id)} would have ${pages} pages of ${wanted.pageSize} bytes, the maximum is ${maxPages}; larger pages or smaller shards are needed`
       failWith(usageCodes.option, { file: options.name, message })
     }
     return new ShardContent(plan, wanted, options.threads)

@@ -1,12 +1,14 @@
 // Repairs a stream file whose end is wrong: bytes behind the last token are left out, and where the file was cut, what is whole is kept.
+
 import type { ByteSource } from '../../../bytes/index.js'
+import type { Code } from '../../../errors/index.js'
 import type { Repair, WriteOptions } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import { streamModel } from '../read.js'
 import { layoutStream } from '../stream/layout.js'
 import type { Walk } from '../stream/walk.js'
 
-const cutAt = {
+const cutAt: Readonly<Record<'tensor' | 'count' | 'token', ReadonlySet<Code>>> = {
   tensor: new Set([codes['truncated-name'], codes['truncated-shape'], codes['truncated-data']]),
   count: new Set([codes['truncated-vocab-count']]),
   token: new Set([codes['truncated-token']]),

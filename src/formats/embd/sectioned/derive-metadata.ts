@@ -1,7 +1,7 @@
 // The metadata that the document requires, for models that come without: what the tensors and the files beside them tell is taken from
 // there, and what they do not tell is left out. The clock is not asked: the same input must give the same bytes.
 import { hasConfigBeside, publishedAs } from '../../../content/model-names.js'
-import { failWith, usageCodes } from '../../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../../errors/index.js'
 import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../../model/index.js'
 import { isSectioned } from '../parts.js'
 import { requiredKeys } from '../structs.js'
@@ -16,7 +16,10 @@ const knownHeads: ReadonlyMap<number, number> = new Map([[384, 12]])
 export async function metadataToWrite(model: Model, options: WriteOptions): Promise<Metadata> {
   const heads = options.extra?.heads
   if (heads !== undefined && (typeof heads !== 'number' || !Number.isSafeInteger(heads) || heads < 1)) {
-    failWith(usageCodes.option, { file: '--heads', message: `${String(heads)} is no number of attention heads` })
+    failWith(usageCodes.option, {
+      file: callerWord('--heads', 'heads'),
+      message: `${String(heads)} is no number of attention heads`,
+    })
   }
   const given = new Map(model.metadata)
   if (heads !== undefined) given.set(headsKey, text(String(heads)))

@@ -1,6 +1,6 @@
 // The sections beside the tensors: files of a Hugging Face model, ModelInfo, and sections of unknown types that an MCF file held.
 import { findFile } from '../../../content/companions.js'
-import { failWith, writeCodes } from '../../../errors/index.js'
+import { callerWord, failWith, writeCodes } from '../../../errors/index.js'
 import {
   type Metadata,
   type MetaValue,
@@ -93,7 +93,7 @@ async function modelInfoData(
     if (isOutdated) return fillModelInfo(await readConfig(config, signal), content.info.modelName, metadata)
     if (part.data && sameMetadata(content?.extras, new Map([...known, ...metadata]))) return part.data
     if (content) return encodeModelInfo(content.info, new Map([...known, ...metadata]))
-    const message = `the ModelInfo section cannot be understood, so nothing can be added to it; leave it out with --without ${part.kind}`
+    const message = `the ModelInfo section cannot be understood, so nothing can be added to it; leave it out with ${callerWord(`--without ${part.kind}`, `without: ['${part.kind}']`)}`
     failWith(writeCodes['not-writable'], { file: '', path: 'model_info', message })
   }
   // An MCF file without ModelInfo stays without, unless there is metadata to hold.

@@ -1,7 +1,7 @@
 // Writing, with the reference's layout: header, the other sections, TensorData, TensorIndex, QuantInfo, and the directory last, so that
 // everything can go out in one pass. Sections begin on multiples of eight, with zeros between them.
 import { alignUp } from '../../../bytes/index.js'
-import { failWith, usageCodes, writeCodes } from '../../../errors/index.js'
+import { callerWord, failWith, usageCodes, writeCodes } from '../../../errors/index.js'
 import {
   type Layout,
   type Model,
@@ -106,7 +106,7 @@ class Writer {
 function checkedAlignment(align: number): number {
   if (isAlignment(align)) return Math.max(align, 1)
   const message = `${align} is neither 0 nor a power of two up to ${maxAlignment}`
-  return failWith(usageCodes.option, { file: '--align', message })
+  return failWith(usageCodes.option, { file: callerWord('--align', 'align'), message })
 }
 
 function* tensorSlots(
@@ -171,6 +171,6 @@ function refuseAscent(sections: readonly WrittenSection[], file: string): void {
   const risen = sections.find(({ type, isSecond }) => isSecond && !firsts.has(type))
   if (!risen) return
   const what = `the second section ${sectionName(risen.type)}, which readers do not look at`
-  const message = `${what}, would become the only one; leave it out with --without ${hexType(risen.type)}`
+  const message = `${what}, would become the only one; leave it out with ${callerWord(`--without ${hexType(risen.type)}`, `without: ['${hexType(risen.type)}']`)}`
   failWith(writeCodes['not-writable'], { file, path: sectionName(risen.type), message })
 }

@@ -1,9 +1,18 @@
 // What the walk over the graphs finds: tensors under their names, and everything else that a model has.
+
 import type { JsonValue, Part, Payload, Tensor } from '../../../model/index.js'
+import { sharedShape } from '../../../model/model.js'
 import { ownCodes as codes } from '../codes.js'
 import type { OnnxReader, Text } from '../reader.js'
 import type { ExternalData } from '../tensors/external.js'
-import { type Judged, type JudgedStrings, judgeTensor } from '../tensors/judge-tensor.js'
+import {
+  isElsewhere,
+  type Judged,
+  type JudgedElsewhere,
+  type JudgedStrings,
+  judgeTensor,
+  recordValues,
+} from '../tensors/judge-tensor.js'
 import type { TensorDraft } from '../tensors/tensor-draft.js'
 import type { TypedValues } from '../tensors/typed-values.js'
 import { distinctNames, MetNames, type Scope, type TensorPlace } from './names.js'
@@ -43,6 +52,7 @@ export class Found {
   readonly #reader: OnnxReader
   readonly #external: ExternalData
   readonly #names = new MetNames()
+  #hasRepeatedNames = false
   #nodes = 0
 
   constructor(reader: OnnxReader, external: ExternalData) {
@@ -62,7 +72,18 @@ export class Found {
 
   /** Checks a tensor; this is all for one that is not listed. */
   async check(draft: TensorDraft, isListed = false): Promise<Judged | JudgedStrings | undefined> {
-    const judged = await judgeTensor(draft, isListed, this.#reader, this.#external)
+    const verdict = judgeTensor(draft, this.#reader)
+    return this.#keep(draft, isListed, isElsewhere(verdict) ? await this.#bring(draft, verdict) : verdict)
+  }
+
+  async #bring(draft: TensorDraft, { type, shape, byteLength }: JudgedElsewhere): Promise<Judged | undefined> {
+    const data = await this.#external.payload(draft, byteLength)
+    return data && { type, shape, data }
+  }
+
+  #keep<J extends Judged | JudgedStrings | undefined>(draft: TensorDraft, isListed: boolean, judged: J): J {
+    // The data of tensors that are not listed are fields like others in the byte map.
+    recordValues(draft, isListed ? judged?.type : undefined, this.#reader)
     if (judged?.type && judged.unread) this.unread.push(judged.unread)
     return judged
   }
@@ -70,7 +91,9 @@ export class Found {
   /** A tensor with a name: an initializer, or the constant of a node. */
   async add(draft: TensorDraft, name: Text, scope: Scope, isConstant: boolean): Promise<void> {
     draft.name = name
-    const judged = await this.check(draft, scope.isListed)
+    const verdict = judgeTensor(draft, this.#reader)
+    const found = isElsewhere(verdict) ? await this.#bring(draft, verdict) : verdict
+    const judged = this.#keep(draft, scope.isListed, found)
     if (!scope.isListed) return
     this.#checkName(name.value, draft, scope, isConstant)
     if (!judged) {
@@ -82,20 +105,8 @@ export class Found {
       this.#addStrings(draft, name, judged)
       return
     }
-    const extra: Record<string, JsonValue> = {}
-    if (isConstant) extra.constant = true
-    if (scope.path !== undefined) extra.graph = scope.path
     this.places.push({ scope, name })
-    this.tensors.push({
-      name: name.value,
-      ...(name.bytes && { rawName: [name.bytes] }),
-      dtype: judged.type.dtype,
-      shape: judged.shape,
-      order: 'row',
-      role: 'weight',
-      data: judged.data,
-      ...(Object.keys(extra).length > 0 && { extra }),
-    })
+    this.tensors.push(tensorOf(name, judged, isConstant, scope.path, this.tensors.at(-1)))
   }
 
   #addStrings({ path, pieces }: TensorDraft, { value: name }: Text, { shape }: JudgedStrings): void {
@@ -119,6 +130,7 @@ export class Found {
 
   /** In the file names may repeat; here every tensor gets its own. */
   makeNamesDistinct(): void {
+    if (!this.#hasRepeatedNames) return
     for (const [i, name] of distinctNames(this.places)) {
       const { rawName: _rawName, ...rest } = this.tensors[i]!
       this.tensors[i] = { ...rest, name }
@@ -130,11 +142,30 @@ export class Found {
     if (name === '') this.#report('name-empty', offset, `${path}.name`, 'the tensor has no name')
     const repetition = this.#names.meet(name, scope, isConstant)
     if (!repetition) return
+    this.#hasRepeatedNames = true
     const { code, where } = repetitions[repetition]
     this.#report(code, offset, `${path}.name`, `${JSON.stringify(name)} was there before in ${where}`)
   }
 
   #report(code: keyof typeof codes, offset: number, path: string, message: string): void {
     this.#reader.context.report.report(codes[code], { offset, path, message })
+  }
+}
+
+function tensorOf(
+  name: Text,
+  { type, shape: own, data }: Judged,
+  isConstant: boolean,
+  graph: string | undefined,
+  before: Tensor | undefined,
+): Tensor {
+  const shape = sharedShape(own, before)
+  const plain: Tensor = { name: name.value, dtype: type.dtype, shape, order: 'row', role: 'weight', data }
+  if (!name.bytes && !isConstant && graph === undefined) return plain
+  const extra = { ...(isConstant && { constant: true }), ...(graph !== undefined && { graph }) }
+  return {
+    ...plain,
+    ...(name.bytes && { rawName: [name.bytes] }),
+    ...(Object.keys(extra).length > 0 && { extra }),
   }
 }

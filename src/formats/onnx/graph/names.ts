@@ -20,20 +20,34 @@ export interface TensorPlace {
 
 type Repetition = 'same-graph' | 'constants' | 'other-graph'
 
-/** The names that were met, with the graphs that have them; the value is whether all of a graph's are constants. */
+/** A graph that has a name, and whether all that it calls so are constants. */
+interface Met {
+  readonly scope: Scope
+  isConstant: boolean
+}
+
+/** The names that were met, with the graphs that have them. Nearly every name is met once, so only the others have a list. */
 export class MetNames {
-  readonly #names = new Map<string, Map<Scope, boolean>>()
+  readonly #first = new Map<string, Met>()
+  readonly #further = new Map<string, Map<Scope, Met>>()
 
   meet(name: string, scope: Scope, isConstant: boolean): Repetition | undefined {
-    const scopes = this.#names.get(name)
-    if (!scopes) {
-      this.#names.set(name, new Map([[scope, isConstant]]))
+    const first = this.#first.get(name)
+    if (!first) {
+      this.#first.set(name, { scope, isConstant })
       return undefined
     }
-    const before = scopes.get(scope)
-    scopes.set(scope, isConstant && before !== false)
-    if (before === undefined) return 'other-graph'
-    return before && isConstant ? 'constants' : 'same-graph'
+    const further = this.#further.get(name)
+    const met = first.scope === scope ? first : further?.get(scope)
+    if (!met) {
+      const added = { scope, isConstant }
+      if (further) further.set(scope, added)
+      else this.#further.set(name, new Map([[scope, added]]))
+      return 'other-graph'
+    }
+    const areConstants = met.isConstant && isConstant
+    met.isConstant = areConstants
+    return areConstants ? 'constants' : 'same-graph'
   }
 }
 

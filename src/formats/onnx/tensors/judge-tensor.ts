@@ -4,7 +4,6 @@ import { type Payload, rangePayload } from '../../../model/index.js'
 import { ownCodes as codes } from '../codes.js'
 import type { OnnxReader } from '../reader.js'
 import { type DataType, dataTypes, entryCount, fieldNames, stringType } from './data-types.js'
-import type { ExternalData } from './external.js'
 import type { TensorDraft, TypedField } from './tensor-draft.js'
 import { type TypedValues, typedPayload } from './typed-values.js'
 
@@ -22,19 +21,23 @@ export interface JudgedStrings {
   readonly type: undefined
 }
 
+/** A tensor whose data are in another file. */
+export interface JudgedElsewhere {
+  readonly type: DataType
+  readonly shape: readonly number[]
+  /** How many bytes there should be. */
+  readonly byteLength: number
+}
+
+type Verdict = Judged | JudgedElsewhere | JudgedStrings | undefined
+
 const rawField = 9
 
-/** Undefined when no sense can be made of it; why is reported. The data of tensors that are not listed are fields like others in the byte map. */
-export async function judgeTensor(
-  draft: TensorDraft,
-  isListed: boolean,
-  reader: OnnxReader,
-  external: ExternalData,
-): Promise<Judged | JudgedStrings | undefined> {
-  const judged = await new TensorJudge(draft, reader).judge(external)
-  recordValues(draft, isListed ? judged?.type : undefined, reader)
-  return judged
-}
+/** Undefined when no sense can be made of it; why is reported. */
+export const judgeTensor = (draft: TensorDraft, reader: OnnxReader): Verdict => new TensorJudge(draft, reader).judge()
+
+export const isElsewhere = (verdict: Verdict): verdict is JudgedElsewhere =>
+  verdict?.type !== undefined && !('data' in verdict)
 
 class TensorJudge {
   readonly #draft: TensorDraft
@@ -45,7 +48,7 @@ class TensorJudge {
     this.#reader = reader
   }
 
-  async judge(external: ExternalData): Promise<Judged | JudgedStrings | undefined> {
+  judge(): Verdict {
     const { isSegment, dataType, dataLocation, raw } = this.#draft
     if (isSegment) return this.#refuse('segment', 'segment', 'only a segment of the tensor is here')
     const shape = this.#shape()
@@ -62,10 +65,7 @@ class TensorJudge {
       return this.#refuse('data-location', 'data_location', `${dataLocation} is no place for data`)
     }
     this.#checkPlaces(type)
-    if (dataLocation === 1) {
-      const data = await external.payload(this.#draft, byteLength)
-      return data && { type, shape, data }
-    }
+    if (dataLocation === 1) return { type, shape, byteLength }
     return raw ? this.#judgeRaw(type, shape, byteLength) : this.#judgeTyped(type, shape, byteLength)
   }
 
@@ -145,7 +145,8 @@ class TensorJudge {
   }
 }
 
-function recordValues(draft: TensorDraft, type: DataType | undefined, { source, context }: OnnxReader): void {
+/** Notes the values of a tensor in the byte map; `type` of those whose values count as data. */
+export function recordValues(draft: TensorDraft, type: DataType | undefined, { source, context }: OnnxReader): void {
   const { extents } = context
   if (!extents) return
   const isHere = draft.dataLocation === 0

@@ -58,9 +58,9 @@ const countAtOnce = 1 << 15
 const externalKeys: ReadonlySet<string> = new Set(['location', 'offset', 'length', 'checksum', 'basepath'])
 
 /** Adds a message, or another piece of it, to the draft. */
-export async function readTensor(draft: TensorDraft, place: Range, reader: OnnxReader): Promise<void> {
+export function readTensor(draft: TensorDraft, place: Range, reader: OnnxReader): Promise<void> {
   draft.pieces.push(place)
-  await reader.walk(place, draft.path, tensorMessage, () => readTensorField(draft, reader))
+  return reader.walk(place, draft.path, tensorMessage, () => readTensorField(draft, reader))
 }
 
 function readTensorField(draft: TensorDraft, reader: OnnxReader): Noted | Promise<Noted> {

@@ -10,7 +10,7 @@ const extensions = ['.json', '.optimizer.json']
 /** What the text of a settings file begins with: one of its members. */
 const beginning = /^\{\s*(?:"class"\s*:\s*(?:"[^"]*"|null)\s*[,}]|"(?:uint|float)"\s*:\s*\{)/
 
-export const optimizerJson: Format = {
+export const optimizerJson: Format<typeof settingsId, typeof codes> = {
   id: settingsId,
   title: 'Optimizer JSON',
   extensions,

@@ -185,13 +185,13 @@ class Archive {
   }
 
   /** Which tensors have bytes in which member: those without a storage have theirs in the pickle. */
-  tensorsIn(storageKeys: StorageKeys): Map<ZipMember, readonly string[]> {
+  tensorsIn(storageKeys: StorageKeys): (member: ZipMember) => readonly string[] {
     const tensors = new Map<ZipMember, readonly string[]>()
     for (const [key, names] of storageKeys) {
       const member = key === undefined ? this.pickle : this.#byName.get(`data/${key}`)
       if (member) tensors.set(member, names)
     }
-    return tensors
+    return (member) => tensors.get(member) ?? []
   }
 
   #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {

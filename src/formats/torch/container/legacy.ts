@@ -45,7 +45,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
     parts: [],
     files: [source],
   }
-  return { model, check: (checking) => checkArchive({ source, members: [], tensorsIn: new Map() }, checking) }
+  return { model, check: (checking) => checkArchive({ source, members: [], tensorsIn: () => [] }, checking) }
 }
 
 const firstAttempt = 1 << 16

@@ -39,7 +39,7 @@ export async function readModelArchive(
   const inner = await openMember(source, member, context)
   const own = { ...context, report: report.forFile(inner.name), extents: undefined }
   const { model, check } = await readFile(inner, own)
-  const tensorsIn = new Map([[member, model.tensors.map(({ name }) => name)]])
+  const tensorsIn = (): string[] => model.tensors.map(({ name }) => name)
   return {
     model: { ...model, files: [source] },
     async check(checking) {

@@ -6,7 +6,7 @@ import {
   type ReadCount,
   readPayload,
   withVerifiedReads,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 

@@ -1,6 +1,6 @@
 // Metadata as JSON: every value that fits comes back with the type that it had.
 import { describe, expect, it } from 'vitest'
-import { diffModels, type MetaValue, openModel, planConversion, text } from '../../../../src/index.js'
+import { diffModels, type MetaValue, openModel, planConversion, text } from '../../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 

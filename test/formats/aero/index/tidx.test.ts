@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { strictReport, TareError } from '../../../../src/errors/index.js'
 import { parseIndex } from '../../../../src/formats/aero/index/tidx.js'
-import { MemorySource, openModel } from '../../../../src/index.js'
+import { MemorySource, openModel } from '../../../../src/kit.js'
 import { aeroBytes, entry, index, weights } from '../build.js'
 
 const chunk = { index: 0, fourcc: 'TIDX', name: 'tensors', flags: 4, offset: 0, ulen: 0, hash: new Uint8Array(32) }

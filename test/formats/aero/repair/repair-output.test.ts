@@ -8,7 +8,7 @@ import {
   TareError,
   verifySource,
   writeLayout,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { fixtureBytes } from '../../../support/fixtures.js'
 import { aeroBytes, entry, index, type TestChunk, weights } from '../build.js'
 

@@ -7,7 +7,7 @@ import {
   planRepair,
   verifySource,
   writeLayout,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { convertToFiles } from '../../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'

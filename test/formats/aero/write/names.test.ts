@@ -15,7 +15,7 @@ import {
   text,
   verifySource,
   writeLayout,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
 import { fixtureBytes, fixtureSource } from '../../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'

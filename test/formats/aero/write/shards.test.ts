@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planShards } from '../../../../src/formats/aero/write/shards.js'
-import { dtypeById, MemorySource, type Payload, rangePayload, type Tensor } from '../../../../src/index.js'
+import { dtypeById, MemorySource, type Payload, rangePayload, type Tensor } from '../../../../src/kit.js'
 import { bytesPayload } from '../../../../src/model/index.js'
 
 const files = [new MemorySource(new Uint8Array(64), 'a'), new MemorySource(new Uint8Array(64), 'b')]

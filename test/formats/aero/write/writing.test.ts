@@ -13,7 +13,7 @@ import {
   type Tensor,
   toHex,
   verifySource,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'

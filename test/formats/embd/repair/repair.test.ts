@@ -9,7 +9,7 @@ import {
   TareError,
   verifySource,
   writeLayout,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { fixtureBytes, presentCases } from '../../../support/fixtures.js'
 import { changed, codesOf, layoutOf, sampleFile, streamOf, writeEmbd } from '../build.js'
 

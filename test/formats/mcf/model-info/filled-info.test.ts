@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { diffModels, MemorySource, openModel, planConversion } from '../../../../src/index.js'
+import { diffModels, MemorySource, openModel, planConversion } from '../../../../src/kit.js'
 import { runCli as tare } from '../../../cli/run-cli.js'
 import { useTempDir } from '../../../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'

@@ -1,7 +1,7 @@
 // int8 and int4 as tare writes them: a warning when writing and when verifying, and no error.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { diffModels, MemorySource, openModel, verifySource } from '../../../../src/index.js'
+import { diffModels, MemorySource, openModel, verifySource } from '../../../../src/kit.js'
 import { runCli as tare } from '../../../cli/run-cli.js'
 import { useTempDir } from '../../../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'

@@ -5,8 +5,8 @@ import { encodeModelInfo } from '../../../../src/formats/mcf/model-info/encode.j
 import { modelInfoFromConfig } from '../../../../src/formats/mcf/model-info/from-config.js'
 import { parseModelInfo } from '../../../../src/formats/mcf/model-info/model-info.js'
 import { modelName } from '../../../../src/formats/mcf/write/encode-sections.js'
-import type { MetaValue } from '../../../../src/index.js'
-import { openModel, readPayload } from '../../../../src/index.js'
+import type { MetaValue } from '../../../../src/kit.js'
+import { openModel, readPayload } from '../../../../src/kit.js'
 import { fixturePath, fixtureSource } from '../../../support/fixtures.js'
 
 fc.configureGlobal({ seed: 3 })

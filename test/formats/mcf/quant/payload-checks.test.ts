@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findMostNegative } from '../../../../src/formats/mcf/quant/unused-codes.js'
-import { MemorySource, type Model, type OptionValues, verifySource } from '../../../../src/index.js'
+import { MemorySource, type Model, type OptionValues, verifySource } from '../../../../src/kit.js'
 import { convertToFiles } from '../../../support/convert.js'
 import { fixtureSource } from '../../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'

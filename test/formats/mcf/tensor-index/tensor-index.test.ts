@@ -5,7 +5,7 @@ import { ExtentList } from '../../../../src/bytes/index.js'
 import { f32 } from '../../../../src/dtypes/index.js'
 import { encodeTensorIndex } from '../../../../src/formats/mcf/tensor-index/encode-index.js'
 import { ownersOf } from '../../../../src/formats/mcf/write/place.js'
-import { bytesPayload, MemorySource, openModel, rangePayload, type Tensor } from '../../../../src/index.js'
+import { bytesPayload, MemorySource, openModel, rangePayload, type Tensor } from '../../../../src/kit.js'
 import { readWith } from '../../../support/read-with.js'
 import { assemble, base, indexOf, inEntry, poke, sectionOf } from '../build.js'
 

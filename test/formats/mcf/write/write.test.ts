@@ -12,7 +12,7 @@ import {
   type Part,
   readPayload,
   verifySource,
-} from '../../../../src/index.js'
+} from '../../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
 import { fixtureBytes, fixturePath, fixtureSource } from '../../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'

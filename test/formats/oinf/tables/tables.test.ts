@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultWindow, ExtentList } from '../../../../src/bytes/index.js'
-import { MemorySource, openModel } from '../../../../src/index.js'
+import { MemorySource, openModel } from '../../../../src/kit.js'
 import { readWith } from '../../../support/read-with.js'
 import { bytes, craft, quant } from '../build.js'
 

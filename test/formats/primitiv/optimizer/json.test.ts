@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemorySource, type Model, openModel, TareError, verifySource } from '../../../../src/index.js'
+import { MemorySource, type Model, openModel, TareError, verifySource } from '../../../../src/kit.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../../support/fixtures.js'
 import { f32, hex, open, optimizerFile, toHex, u32 } from '../build.js'

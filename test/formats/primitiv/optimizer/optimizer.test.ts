@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Model, openModel } from '../../../../src/index.js'
+import { type Model, openModel } from '../../../../src/kit.js'
 import { convertToFiles } from '../../../support/convert.js'
 import { fixtureBytes, fixtureSource, loadCases } from '../../../support/fixtures.js'
 import { f32, findingsOf, hex, open, optimizerFile, toHex, u32 } from '../build.js'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toHex } from '../../../../src/bytes/index.js'
-import { digestOf } from '../../../../src/digest/index.js'
-import { findWrong } from '../../../../src/formats/aero/hash/check-jobs.js'
-import { MemorySource } from '../../../../src/index.js'
+import { toHex } from '../../../src/bytes/index.js'
+import { digestOf } from '../../../src/digest/index.js'
+import { findWrong } from '../../../src/formats/aero/check.js'
+import { MemorySource } from '../../../src/kit.js'
 
 const size = 4096
 const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 31) % 251)
