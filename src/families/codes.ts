@@ -1,9 +1,7 @@
 import { defineCodes, error } from '../errors/index.js'
 
 export const familyCodes = defineCodes('family', {
-  architecture: error(
-    'The configuration names an architecture that tare has no table for. Copy the model as it is with --as-is.',
-  ),
+  architecture: error('The configuration names an architecture that tare has no table for. It can be copied as it is.'),
   config: error('A file of the model directory is not the JSON that its name promises.'),
   'config-value': error('A value of the configuration is missing, or cannot be what the architecture needs.'),
   'tensor-unknown': error('A tensor has a name that the architecture does not have.'),

@@ -1,5 +1,5 @@
 // config.json as the library that trained the model would read it: with everything that the file need not say.
-import { failWith } from '../errors/index.js'
+import { callerWord, failWith } from '../errors/index.js'
 import { familyCodes } from './codes.js'
 import type { ModelDirectory } from './directory.js'
 import { find, isObject } from './facts.js'
@@ -37,7 +37,7 @@ export function completeConfig(raw: Config, className: string, directory: ModelD
     failWith(familyCodes.architecture, {
       file: directory.pathOf(configFile),
       path: 'architectures[0]',
-      message: `${JSON.stringify(className)} is unknown; known are ${known}. With --as-is names and weights are copied as they are`,
+      message: `${JSON.stringify(className)} is unknown; known are ${known}. With ${callerWord('--as-is', 'asIs: true')} names and weights are copied as they are`,
     })
   }
   const config = settle(family, raw)

@@ -1,7 +1,7 @@
 // Published models come in two conventions. On the hub a model is a directory with a configuration and a tokenizer, and tensors are named after
 // the modules of a Python library; in GGUF everything is in one file, in the words of llama.cpp. Between the two a model is translated, if its
 // architecture is known.
-import { failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import { isOutputType, type OutputType, toGguf } from '../../families/index.js'
 import { formatById } from '../../formats/index.js'
 import { fileOf, type State, withActions } from './state.js'
@@ -36,6 +36,6 @@ function outputTypeFor(state: State): OutputType | undefined {
   if (cast === undefined) return undefined
   const name = cast.toLowerCase().replace(/^ggml\./, '')
   if (isOutputType(name)) return name
-  const message = `llama.cpp's converter writes f32, f16, bf16 or q8_0; for other types use --quantize ${cast}`
-  return failWith(usageCodes.option, { file: fileOf(state.source), path: '--cast', message })
+  const message = `llama.cpp's converter writes f32, f16, bf16 or q8_0; for other types use ${callerWord(`--quantize ${cast}`, `quantize: '${cast}'`)}`
+  return failWith(usageCodes.option, { file: fileOf(state.source), path: callerWord('--cast', 'cast'), message })
 }

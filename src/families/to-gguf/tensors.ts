@@ -1,6 +1,6 @@
 // The tensors of a directory as those of a GGUF file: each under its new name, with its elements in the new order and of the new type. Nothing
 // is read here but biases that have to be zero.
-import { failWith } from '../../errors/index.js'
+import { callerWord, failWith } from '../../errors/index.js'
 import { type Model, readPayload, type Tensor } from '../../model/index.js'
 import { castLoss } from '../../transforms/cast.js'
 import { fileOf } from '../../transforms/map-elements.js'
@@ -87,7 +87,9 @@ function requireMatch(tensor: Tensor, { family, layers }: ModelConfig): Match | 
   }
   return (
     match ??
-    refuse(`${family.classes[0]} has no tensor of this name; leave it out with --exclude, or copy all with --as-is`)
+    refuse(
+      `${family.classes[0]} has no tensor of this name; ${callerWord('--as-is', 'asIs: true')} copies everything as it is`,
+    )
   )
 }
 
@@ -136,7 +138,10 @@ function note(from: Tensor, to: Tensor, changes: Change[], isAsked: boolean): vo
   changes.push({ subject: 'tensor', name: from.name, action: 'rename', loss: 'none', from: from.name, to: to.name })
   if (from.dtype === to.dtype) return
   const loss = castLoss(from.dtype, to.dtype)
-  const reason = isAsked || loss === 'none' ? undefined : "llama.cpp's default; --cast f32 keeps every value"
+  const reason =
+    isAsked || loss === 'none'
+      ? undefined
+      : `llama.cpp's default; ${callerWord('--cast f32', "cast: 'f32'")} keeps every value`
   const change = { action: 'cast', loss, requested: true, from: from.dtype.id, to: to.dtype.id } as const
   changes.push({ subject: 'tensor', name: from.name, ...change, ...(reason !== undefined && { reason }) })
 }

@@ -2,7 +2,7 @@
 // that was chosen to tell them apart.
 import { encodeUtf8, toHex } from '../../bytes/index.js'
 import { digestOf } from '../../digest/index.js'
-import { failWith } from '../../errors/index.js'
+import { callerWord, failWith } from '../../errors/index.js'
 import { familyCodes } from '../codes.js'
 import type { Config } from '../family.js'
 import { type TokenizerFiles, tokenizerFile, tokenText } from './files.js'
@@ -19,7 +19,7 @@ export async function preTokenizerOf(
   const hash = toHex(await digestOf('sha256', encodeUtf8(`[${ids.join(', ')}]`)))
   const name = Object.hasOwn(preTokenizerNames, hash) ? preTokenizerNames[hash] : undefined
   if (name !== undefined) return name
-  const message = `llama.cpp has no name for the way this tokenizer splits text (its fingerprint is ${hash}); --as-is copies the model without making it run there`
+  const message = `llama.cpp has no name for the way this tokenizer splits text (its fingerprint is ${hash}); ${callerWord('--as-is', 'asIs: true')} copies the model without making it run there`
   return failWith(familyCodes['pre-tokenizer'], {
     file: files.directory.pathOf(tokenizerFile),
     path: 'pre_tokenizer',
