@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { families } from '../dist/families/list.js'
 import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
 
@@ -12,6 +13,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pages = {
   'docs/codes.md': codesPage(),
   'docs/conversions.md': await conversionsPage(),
+  'docs/llama-cpp.md': llamaCppPage(),
   'docs/repair.md': repairPage(),
   'README.md': readmePage(),
 }
@@ -48,6 +50,17 @@ function formatTable() {
     ['| format | id | files | read | verify | write |', '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n') +
     '\n'
   )
+}
+
+/** The architectures that can be converted to GGUF, from their tables. */
+function llamaCppPage() {
+  const rows = families.map(({ architecture, classes }) => {
+    return `| ${classes.map((name) => `\`${name}\``).join(', ')} | \`${architecture}\` |`
+  })
+  const table = ['| class in `config.json` | in GGUF |', '| --- | --- |', ...rows].join('\n')
+  const present = readFileSync(join(root, 'docs', 'llama-cpp.md'), 'utf8')
+  const between = /<!-- architectures -->[\s\S]*<!-- \/architectures -->/
+  return present.replace(between, `<!-- architectures -->\n${table}\n<!-- /architectures -->`)
 }
 
 /** What each format says can be repaired. */
