@@ -94,6 +94,10 @@ export interface Family {
   readonly drops?: readonly RegExp[]
   /** Tensors that are computed from the configuration. */
   readonly computed?: 'rope-freqs' | 'rope-factors'
+  /** Layers beyond the last predict several tokens at once, and are left out. */
+  readonly dropsExtraLayers?: true
+  /** An output layer that is tied to the embedding is left out, although the checkpoint has it. */
+  readonly dropsTiedOutput?: true
   /** The experts are stored as MXFP4 and stay so. */
   readonly mxfp4?: true
   readonly tokenizer: TokenizerChoice

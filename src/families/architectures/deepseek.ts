@@ -124,5 +124,7 @@ export const deepseek2: Family = {
     [`${shared}.up_proj`]: 'blk.{n}.ffn_up_shexp',
     [`${shared}.down_proj`]: 'blk.{n}.ffn_down_shexp',
   },
+  dropsExtraLayers: true,
+  dropsTiedOutput: true,
   tokenizer: 'bpe',
 }

@@ -51,7 +51,7 @@ const buffers = /\.attention\.(masked_)?bias$|\.rotary_emb\.inv_freq$/
 /** The name that the tables have, or why the tensor is left out. */
 export function cleanName(
   name: string,
-  { family, className }: ModelConfig,
+  { family, className, config, layers }: ModelConfig,
 ): { readonly name: string } | { readonly why: string } {
   const { prefix, respell = [], drops = [] } = family
   let clean = name
@@ -61,5 +61,9 @@ export function cleanName(
   if (drops.some((pattern) => pattern.test(clean))) return { why: 'llama.cpp has no use for it' }
   if (buffers.test(clean)) return { why: 'it is computed, not learned' }
   clean = clean.replace('language_model.', '')
+  const layer = Number(/^model\.layers\.(\d+)\./.exec(clean)?.[1] ?? 0)
+  if (family.dropsExtraLayers && layer >= layers) return { why: 'it predicts several tokens at once' }
+  if (family.dropsTiedOutput && config.tie_word_embeddings === true && clean === 'lm_head.weight')
+    return { why: 'it is the same as the embedding' }
   return { name: (prefix?.add?.[className] ?? '') + clean }
 }

@@ -49,7 +49,6 @@ export async function convertTensors(
   for (const tensor of plain) {
     if (isMxfp4(tensor.name) && info.family.mxfp4) continue
     const match = requireMatch(tensor, info)
-    if (!match) continue
     const made = await convertOne(tensor, match, info, options)
     const ready = made.flatMap((each) => {
       const final = typed(each, outputType)
@@ -76,13 +75,11 @@ function keptTensors(tensors: readonly Tensor[], info: ModelConfig, changes: Cha
   return kept
 }
 
-/** Undefined for a layer beyond the last, which predicts several tokens at once. */
-function requireMatch(tensor: Tensor, { family, layers }: ModelConfig): Match | undefined {
+function requireMatch(tensor: Tensor, { family, layers }: ModelConfig): Match {
   const match = matchName(family.tensors, tensor.name)
   const refuse = (message: string): never =>
     failWith(familyCodes['tensor-unknown'], { file: fileOf(tensor.data), path: tensor.name, message })
   if (match?.layer !== undefined && match.layer >= layers) {
-    if (family.architecture === 'deepseek2') return undefined
     refuse(`it is in layer ${match.layer}, and the configuration says that there are ${layers}`)
   }
   return (
