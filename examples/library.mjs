@@ -1,10 +1,11 @@
-import { closeModel, hashModel, openInput, openModel, openOutput, planConversion, runConversion } from 'tare/node'
+import { convert, hash, openModel, readTensor } from 'tare/node'
 
-const model = await openModel(await openInput('tiny-mlp.safetensors'))
+const model = await openModel('tiny-mlp.safetensors')
 for (const { name, dtype, shape } of model.tensors) console.log(name, dtype.id, shape)
-console.log((await hashModel(model)).fingerprint)
 
-const conversion = await planConversion(model, 'safetensors', { name: 'half.safetensors', cast: 'f16' })
-console.log(conversion.plan.loss, conversion.plan.size)
-await runConversion(conversion, (name) => openOutput(name))
-await closeModel(model)
+const { data } = await readTensor(model, 'layers.0.weight', { as: 'f32', slice: [[0, 2]] })
+console.log(data.length, (await hash(model)).fingerprint)
+
+const { plan, files } = await convert(model, 'half.gguf', { cast: 'f16' })
+console.log(plan.loss, files[0].size)
+await model.close()

@@ -4,7 +4,7 @@
 //
 // Packages that the library depends on are loaded from where npm put them; those that the command alone uses are taken in with their
 // licences, which saves it looking for them (15 ms).
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'rolldown'
@@ -56,7 +56,8 @@ const packageOf = (id, dist) =>
 function licence(name) {
   const folder = join(root, 'node_modules', name)
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  return `This folder contains ${name} ${version}:\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8')}`
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+  return `This folder contains ${name} ${version}:\n\n${readFileSync(join(folder, file), 'utf8')}`
 }
 
 /** The compiled modules that a module cannot start without, itself included. */

@@ -46,11 +46,11 @@ function styleAfter(style, code) {
   return palette.codes[code] ? { ...style, color: palette.codes[code] } : style
 }
 
-const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escapeXml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 function span({ text, style }) {
   const fill = ` fill="${style.color ?? palette.text}"`
-  return `<tspan${fill}${style.bold ? ' font-weight="700"' : ''}${style.dim ? ' opacity="0.6"' : ''}>${escape(text)}</tspan>`
+  return `<tspan${fill}${style.bold ? ' font-weight="700"' : ''}${style.dim ? ' opacity="0.6"' : ''}>${escapeXml(text)}</tspan>`
 }
 
 function run(command, folder) {
@@ -77,7 +77,7 @@ function svg(blocks) {
   const groups = blocks.map(({ command, lines }) => {
     const place = (at) => size.top + at * size.line + size.font
     const text = (at, content) => `<text x="${size.margin}" y="${place(at)}" xml:space="preserve">${content}</text>`
-    const prompt = `<tspan fill="${palette.prompt}" font-weight="700">$ </tspan><tspan fill="#ffffff">${escape(command)}</tspan>`
+    const prompt = `<tspan fill="${palette.prompt}" font-weight="700">$ </tspan><tspan fill="#ffffff">${escapeXml(command)}</tspan>`
     const body = [text(row, prompt), ...lines.map((line, i) => text(row + 1 + i, runsOf(line).map(span).join('')))]
     row += lines.length + 2
     const group = `<g class="step" style="animation-delay:${delay.toFixed(1)}s">${body.join('')}</g>`

@@ -86,6 +86,32 @@ export {
   type Tensor,
 } from './model/index.js'
 export { defineModel, type ModelDescription, packModel, parseDescription } from './pack/index.js'
+// Pictures of tensors and models
+export {
+  type CellFigure,
+  type ColorMap,
+  colorMapNamed,
+  colorMaps,
+  type Drawing,
+  drawHeatmap,
+  drawHistogram,
+  drawMethods,
+  drawPixels,
+  drawSvg,
+  drawTensor,
+  drawTreemap,
+  encodePng,
+  type HeatmapOptions,
+  type HistogramOptions,
+  type MeasuredMethods,
+  type MeasureOptions,
+  type MethodsOptions,
+  measureMethods,
+  type PictureSize,
+  type Pixels,
+  type ScaleKind,
+  type TreemapOptions,
+} from './picture/index.js'
 export { type HttpOptions, HttpSource } from './remote/index.js'
 
 // All cores
@@ -94,4 +120,23 @@ export { openWebPool, type WebPoolOptions } from './threads/web/pool.js'
 export { createTokenizer, findVocabulary, type Tokenizer, vocabularyFromText } from './tokenize/index.js'
 export type { MethodName as QuantizeMethod } from './transforms/quantize/method.js'
 export type { VerifyResult } from './verify/verify.js'
+// Parts of tensors as numbers
+export {
+  type CodesOptions,
+  hasCodes,
+  type OverviewOptions,
+  type Pooled,
+  poolTensor,
+  previewTensor,
+  quantileShares,
+  readCodes,
+  readWindow,
+  type SampleOptions,
+  type SampleStats,
+  type SampleStatsOptions,
+  sampleStats,
+  type TensorWindow,
+  type TensorWindowOptions,
+  type WindowCodes,
+} from './windows/index.js'
 export type { WrittenFile } from './writing/write-layout.js'

@@ -50,8 +50,10 @@ export { type ModelStatsOptions, statsOfTensors } from './inspect/model-stats.js
 export * from './inspect/quality.js'
 export * from './inspect/show.js'
 export * from './inspect/stats.js'
+export { type ModelSummary, summarizeModel } from './inspect/summary.js'
 export * from './model/index.js'
 export * from './pack/index.js'
+export * from './picture/index.js'
 export * from './remote/index.js'
 export { restoreStowed } from './stow/index.js'
 export {
@@ -62,6 +64,7 @@ export {
   ThreadPool,
   type WorkerPool,
 } from './threads/index.js'
+export { releaseSharedWindow, takeSharedWindow } from './threads/shared-window.js'
 export { openWebPool, type WebPoolOptions } from './threads/web/pool.js'
 export * from './tokenize/index.js'
 export { castLoss, castTensor } from './transforms/cast.js'
@@ -76,4 +79,5 @@ export { profiles, requireProfile } from './verify/profiles/index.js'
 export { parseReceipt } from './verify/read-receipt.js'
 export { checkReceipt, type ReceiptOptions } from './verify/receipt.js'
 export * from './verify/verify.js'
+export * from './windows/index.js'
 export * from './writing/write-layout.js'

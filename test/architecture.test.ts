@@ -29,6 +29,8 @@ room('stow', ...ground, 'formats', 'transforms')
 room('families', ...ground, 'transforms')
 const verbs = [...ground, 'formats', 'transforms', 'stow']
 room('inspect', ...verbs)
+room('windows', ...verbs, 'inspect')
+room('picture', ...verbs, 'inspect', 'windows')
 for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect', 'families') // digests and previews serve the others
 room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
@@ -69,12 +71,14 @@ room(
   'pack',
   'remote',
   'edit',
+  'windows',
+  'picture',
   'all-codes.ts',
 )
 room('kit.ts', ...below['index.ts']!)
 room('node', ...verbs, 'threads/node', 'embed', 'pack', 'remote', 'edit', 'api', 'index.ts')
 room('node.ts', 'index.ts', 'node', 'threads/node', ...verbs)
-room('kit-node.ts', 'kit.ts', 'node')
+room('kit-node.ts', 'kit.ts', 'node', 'errors')
 room('cli', 'node.ts', 'kit.ts', 'kit-node.ts')
 
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

@@ -31,6 +31,7 @@ export interface OpenRequest {
   readonly signal?: AbortSignal | undefined
 }
 
+/** What a host adds. */
 export interface Host {
   openPath(path: string, request: OpenRequest): Promise<ByteSource>
   openAddress(address: string, request: OpenRequest): Promise<ByteSource>

@@ -81,7 +81,7 @@ export interface DiffOptions extends DiffSettings, Omit<OpenModelOptions, 'name'
  * How the second model differs from the first: structure, values, metadata and parts, whatever containers they are in.
  *
  * @example
- * const { equal, summary } = await diff('model.safetensors', 'model.gguf', { atol: 1e-3 })
+ * const { equal, summary } = await diff('model.safetensors', 'model.gguf', { tolerance: 1e-3 })
  */
 export const diff = (
   first: ModelInput | Model,

@@ -38,7 +38,9 @@ export function checkedMultiply(a: number, b: number): number | undefined {
  */
 export function countElements(shape: readonly number[]): number | undefined {
   let count = 1
-  for (const dim of shape) {
+  // Every tensor comes by here, and an iterator for each would be garbage.
+  for (let axis = 0; axis < shape.length; axis++) {
+    const dim = shape[axis]!
     count *= dim
     if (count > maxSafe || dim > maxSafe) return undefined
   }

@@ -1,6 +1,7 @@
 // A sink takes bytes in order. Only `writeLayout` talks to sinks; formats never do.
 import type { ByteSource } from './source.js'
 
+/** Where bytes go to, in order. A function that returns one can be the output of `convert`. */
 export interface ByteSink {
   readonly name: string
   readonly position: number
@@ -14,6 +15,8 @@ export interface ByteSink {
    */
   writeNow?(bytes: Uint8Array): boolean
   patch(offset: number, bytes: Uint8Array): Promise<void>
+  /** The same, done when it returns, for bytes that are still in memory. False: they are not, nothing was patched. */
+  patchNow?(offset: number, bytes: Uint8Array): boolean
   /** Another file of the same output; it appears together with this one, or not at all. */
   sibling?(name: string): Promise<ByteSink>
   /**

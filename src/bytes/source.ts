@@ -31,6 +31,7 @@ export type SourceHandle = { readonly name: string; readonly size: number } & (
   | { readonly kind: 'blob'; readonly blob: Blob }
 )
 
+/** Where bytes come from: a size and a ranged read. It can be the input of `openModel`. */
 export interface ByteSource {
   /** How the source is called in messages, usually the path as the user gave it. */
   readonly name: string

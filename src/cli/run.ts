@@ -12,7 +12,7 @@ import {
 } from './console/process-events.js'
 import type { Context } from './context.js'
 import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
-import { commonFlags, type threads } from './flags/shared.js'
+import { commonFlags, type tableFlags, type threads } from './flags/shared.js'
 import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
 import type { CallableVerb, Verb } from './verbs/verb.js'
@@ -35,7 +35,7 @@ export async function execute(
   let status: Status = 0
   const table = verbs.map((each) => (each.name === verb?.name ? verb : each))
   const program = buildProgram(version, table, console, async (words, options) => {
-    console.quiet = options.quiet === true
+    applyLook(console, options)
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
@@ -93,6 +93,14 @@ const readCommon = ({ json, from, lenient, remoteParts, header, cache, threads }
   cache: cache !== false,
   threads,
 })
+
+type LookOptions = OptionsOf<typeof commonFlags & typeof tableFlags>
+
+function applyLook(console: Console, { quiet, color, format, columns }: LookOptions): void {
+  console.quiet = quiet === true
+  if (color !== undefined) console.colorChoice = color
+  console.tables = { format, columns }
+}
 
 function statusOfFailure(error: unknown, console: Console): Status {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2

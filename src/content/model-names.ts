@@ -25,6 +25,20 @@ export async function namesOf(model: Model, stored: Metadata = model.metadata): 
   return { name: name ?? hubName(config) ?? '', architecture: architecture ?? architectureIn(config) ?? '' }
 }
 
+/** The architecture that metadata or a configuration states. */
+export const statedArchitecture = ({ metadata }: Model, config: Config | undefined): string | undefined =>
+  statedIn(metadata, architectureKeys) ?? architectureIn(config)
+
+/** The configuration, as a file of the model or beside it. */
+export async function configOf(model: Model, signal?: AbortSignal): Promise<Config | undefined> {
+  try {
+    return (await readConfig(model)) ?? (await readConfigBeside(model, signal))
+  } catch (error) {
+    if (!(error instanceof TareError) || signal?.aborted) throw error
+    return undefined
+  }
+}
+
 /** Which of the two may be known, without looking at the configuration. */
 export function findableNames(model: Model): readonly (keyof ModelNames)[] {
   const { metadata, parts } = model

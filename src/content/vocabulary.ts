@@ -6,9 +6,11 @@ import type { Part } from '../model/model.js'
 export const vocabularyKind = 'vocabulary'
 
 export const specialTexts = { pad: '[PAD]', unk: '[UNK]', cls: '[CLS]', sep: '[SEP]', mask: '[MASK]' } as const
+/** The special tokens that a vocabulary can have. */
 export type SpecialName = keyof typeof specialTexts
 export const specialNames = Object.keys(specialTexts) as readonly SpecialName[]
 
+/** The ids of special tokens. */
 export type SpecialIds = Readonly<Partial<Record<SpecialName, number>>>
 
 /** The content of a vocabulary part. */
@@ -95,6 +97,7 @@ export function vocabularyPart(table: TokenTable, special: SpecialIds = findSpec
   return { kind: vocabularyKind, sharing: 'shared', value: { tokens: table.count, special: { ...special } }, content }
 }
 
+/** The vocabulary among the parts of a model; undefined if there is none. */
 export function vocabularyOf(parts: readonly Part[]): Vocabulary | undefined {
   return parts.find((part) => part.kind === vocabularyKind)?.content as Vocabulary | undefined
 }

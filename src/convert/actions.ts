@@ -26,6 +26,7 @@ export type ActionKind =
   | 'recompute'
   | 'drop'
 
+/** What happens to one tensor, metadata entry or part. */
 export interface PlanAction {
   readonly subject: 'tensor' | 'metadata' | 'part'
   readonly name: string

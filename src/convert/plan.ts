@@ -31,8 +31,10 @@ export interface Plan {
   readonly actions: readonly PlanAction[]
   /** What else is worth knowing: wishes that the target cannot fulfil, although nothing is lost by that. */
   readonly notes: readonly string[]
-  /** The worst loss that nobody asked for. */
+  /** The worst of all losses, asked for or not. */
   readonly loss: Loss
+  /** The worst loss that nobody asked for, which is refused unless it is allowed. */
+  readonly unrequestedLoss: Loss
   readonly size: number
   readonly files: readonly { readonly name: string; readonly size: number }[]
   /** The most bytes of memory that carrying it out takes, beyond the program itself: an estimate, rather too high than too low. */
@@ -155,7 +157,8 @@ function summarize(
     source: { file: fileOf(source), format: source.format },
     target: target.id,
     actions,
-    loss: worstOf(actions.filter(({ requested }) => !requested)),
+    loss: worstOf(actions),
+    unrequestedLoss: worstOf(actions.filter(({ requested }) => !requested)),
     size: layoutSize(layout),
     files: layout.files.map((file) => ({ name: file.name, size: fileLength(file) })),
     notes: [...notes, ...(write.notes?.(model) ?? [])],

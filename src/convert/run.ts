@@ -6,6 +6,7 @@ import { closeModel, isWritable, type Model, type Tensor } from '../model/index.
 import { type WriteLayoutOptions, type WrittenFile, writeLayout } from '../writing/write-layout.js'
 import { type Conversion, isWorse, type Loss, type Plan, type PlanAction } from './plan.js'
 
+/** How a conversion is carried out. */
 export interface RunOptions extends WriteLayoutOptions {
   /** The worst loss that may happen without having been asked for: changes of form are always fine. */
   readonly allowLoss?: Loss | undefined
@@ -23,7 +24,7 @@ export interface RunOptions extends WriteLayoutOptions {
 
 /** Throws `write/loss-refused` when the plan loses more than is allowed, naming the first few things that would be lost. */
 export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
-  if (!isWorse(plan.loss, allowed) || !isWorse(plan.loss, 'form')) return
+  if (!isWorse(plan.unrequestedLoss, allowed) || !isWorse(plan.unrequestedLoss, 'form')) return
   const lost = plan.actions.filter(
     (action) => !action.requested && isWorse(action.loss, isWorse(allowed, 'form') ? allowed : 'form'),
   )
@@ -31,7 +32,7 @@ export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
     .slice(0, 3)
     .map((action) => `${action.subject} ${JSON.stringify(action.name)}: ${action.reason ?? action.action}`)
   const more = lost.length > 3 ? ` and ${lost.length - 3} more` : ''
-  const message = `${plan.loss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.loss, lost)}`
+  const message = `${plan.unrequestedLoss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.unrequestedLoss, lost)}`
   failWith(writeCodes['loss-refused'], { file: plan.source.file, message })
 }
 

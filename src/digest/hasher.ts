@@ -12,7 +12,7 @@ export function registerDigest(algorithm: Algorithm, provider: DigestProvider): 
   registered.set(algorithm, provider)
 }
 
-async function providerOf(algorithm: Algorithm): Promise<DigestProvider> {
+export async function providerOf(algorithm: Algorithm): Promise<DigestProvider> {
   const known = registered.get(algorithm)
   if (known) return known
   const { portableDigests } = await import('./portable.js')

@@ -5,6 +5,7 @@ import { type Metadata, type MetaValue, type Model, type Tensor, text } from '..
 import { renameTensor } from '../transforms/select.js'
 import { editCodes } from './codes.js'
 
+/** Changes of metadata and of tensor names. */
 export interface Edits {
   readonly set?: readonly (readonly [key: string, value: string])[] | undefined
   readonly unset?: readonly string[] | undefined

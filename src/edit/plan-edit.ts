@@ -11,6 +11,7 @@ import { type FilePatch, patchesFor } from './layout-patches.js'
 import { planFileEdit } from './plan-file-edit.js'
 import type { EditOptions, PlannedEdit } from './types.js'
 
+/** Plans an edit: in place where the format and the file allow it, as a new file otherwise. */
 export async function planEdit(source: Model, edits: Edits, options: EditOptions): Promise<PlannedEdit> {
   const { name, extra, signal } = options
   const { editFile } = await requireFormat(source.format).load()

@@ -38,6 +38,7 @@ function conversionOf(source: Model, model: Model, changes: readonly EditChange[
       actions: changes.map(actionOf),
       notes: [],
       loss: 'none',
+      unrequestedLoss: 'none',
       size,
       files: [{ name: file.name, size }],
       peakMemory: countSlots(file).headerBytes + 2 * defaultWindow,

@@ -12,6 +12,7 @@ export interface EditOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** An edit before it is carried out. */
 export interface PlannedEdit {
   readonly changes: readonly EditChange[]
   /** The in-place change; undefined when the file must be rewritten. */

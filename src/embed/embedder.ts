@@ -12,6 +12,7 @@ import type { EmbedProfile } from './graph.js'
 import { readConfig } from './heads.js'
 import { encoderFile, ropePayload } from './onnx-export.js'
 
+/** The engine that computes, and how texts are prepared for it. */
 export interface EmbedderOptions extends EncoderOptions {
   readonly engine: EmbedEngine
   /** `original` (default) is the model as BERT defines it, `reference` what the EMBD library computes. */
@@ -43,6 +44,7 @@ export interface Embedding {
   readonly cut: number
 }
 
+/** Turns texts into vectors. */
 export interface Embedder {
   readonly profile: EmbedProfile
   readonly shape: EncoderShape
@@ -60,6 +62,7 @@ export interface Embedder {
 const defaultBatch = 16
 const referenceMaxLength = 256
 
+/** Makes an embedder of a model that carries an encoder and its vocabulary. */
 export async function createEmbedder(model: Model, options: EmbedderOptions): Promise<Embedder> {
   const { engine, profile = 'original', batchSize = defaultBatch, signal } = options
   const config = options.config ?? (await readConfig(model))

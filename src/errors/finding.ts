@@ -1,6 +1,7 @@
 // A finding is one thing that a parser or verifier noticed: which rule, how bad, and exactly where. An error carries one; a report takes
 // those of a parser.
 
+/** How bad a finding is. Only errors make a file invalid. */
 export type Severity = 'error' | 'warning' | 'note'
 
 /** One row of a code table: a stable code, its default severity and a text for docs/codes.md. */
@@ -19,6 +20,8 @@ export interface Finding<C extends string = string> {
   readonly offset?: number
   readonly length?: number
   readonly path?: string
+  /** The size that the file must have for this to be there; it was cut off if it has less. */
+  readonly needs?: number
 }
 
 /** What a caller adds to a code: the message and the place. */
@@ -28,7 +31,13 @@ export interface Details {
   readonly offset?: number
   readonly length?: number
   readonly path?: string
+  /** The size that the file must have for this to be there; it was cut off if it has less. */
+  readonly needs?: number
 }
+
+/** For `needs`, where a file states its size; numbers that no file can have are left out. */
+export const neededSize = (size: number | bigint): { readonly needs?: number } =>
+  Number.isSafeInteger(Number(size)) ? { needs: Number(size) } : {}
 
 /** The place of a finding, for another finding about the same place. */
 export function placeOf({ file, offset, length, path }: Finding): Omit<Details, 'message'> & { readonly file: string } {

@@ -39,6 +39,7 @@ export interface HashedTensor {
   readonly digest: string | null
 }
 
+/** Digests of all tensors and the fingerprint of the model. */
 export interface HashResult {
   readonly file: string
   readonly format: string

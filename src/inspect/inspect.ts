@@ -31,6 +31,7 @@ export interface InspectedTensor {
   readonly extra?: JsonValue
 }
 
+/** What a model contains, as plain JSON. */
 export interface Inspection {
   readonly file: string
   readonly format: string
@@ -89,6 +90,7 @@ function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
     metadata: entries.slice(0, limit).map(([key]) => key),
     parts: parts.slice(0, limit).map(({ kind, name }) => name ?? kind),
     tensors: tensors.slice(0, limit).map(({ stored, name }) => stored ?? name ?? ''),
+    counts: { metadata: entries.length, parts: parts.length, tensors: tensors.length },
   }
   return [{ kind: 'stowage', sharing: 'shared', value }]
 }

@@ -1,8 +1,8 @@
 // Accounts for every byte of a file. The parser records the extents it reads; here they are sorted, unclaimed bytes become gaps, and bytes
 // claimed twice are listed separately, so that the lengths always add up to the file's size.
 import type { ByteSource } from '../bytes/index.js'
-import { type Extent, ExtentList } from '../bytes/index.js'
-import { collectingReport, type Finding, TareError } from '../errors/index.js'
+import { type Extent, ExtentList, type ExtentRecorder } from '../bytes/index.js'
+import { collectingReport, type Finding, failWith, TareError, usageCodes } from '../errors/index.js'
 import { type OpenOptions, recognise } from '../formats/index.js'
 import { closeModel } from '../model/index.js'
 
@@ -31,8 +31,21 @@ export interface MapResult {
   readonly findings: readonly Finding[]
 }
 
-export async function mapSource(source: ByteSource, options: OpenOptions = {}): Promise<MapResult> {
-  const list = new ExtentList()
+export interface MapOptions extends OpenOptions {
+  /**
+   * Only what touches these bytes of each file (the end exclusive). Nothing else is kept while the file is parsed, so a window of a large map
+   * takes little memory. Rows are cut neither at the start nor at the end of the range.
+   */
+  readonly range?: readonly [from: number, to: number] | undefined
+}
+
+export async function mapSource(source: ByteSource, options: MapOptions = {}): Promise<MapResult> {
+  const { range } = options
+  if (range && !(range[0] >= 0 && range[0] <= range[1])) {
+    const message = `bytes ${range[0]} to ${range[1]} were asked for`
+    failWith(usageCodes.option, { file: source.name, message })
+  }
+  const list = range ? new NearExtents(range) : new ExtentList()
   const findings: Finding[] = []
   const report = collectingReport(source.name, findings)
   const sizes = new Map([[source.name, source.size]])
@@ -47,14 +60,52 @@ export async function mapSource(source: ByteSource, options: OpenOptions = {}): 
     if (!(error instanceof TareError)) throw error
     if (!findings.includes(error.finding)) findings.push(error.finding)
   }
-  const files = [...sizes].map(([file, size]) =>
-    mapFile(
-      file,
-      size,
-      list.extents.filter((extent) => extent.file === file),
-    ),
-  )
+  const files = [...sizes].map(([file, size]) => {
+    const extents = list.extents.filter((extent) => extent.file === file)
+    if (!range) return mapFile(file, size, extents)
+    const { extents: rows, overlaps } = mapFile(file, size, [...extents, ...(list as NearExtents).endsOf(file)])
+    const touches = (row: MapRow): boolean => row.offset < range[1] && row.offset + row.length > range[0]
+    return { file, size, extents: rows.filter(touches), overlaps: overlaps.filter(touches) }
+  })
   return { file: source.name, format, files, findings }
+}
+
+/**
+ * Keeps what touches a range, and of everything else only where the nearest bytes before and after it are: gaps that reach into the range
+ * begin or end there.
+ */
+class NearExtents implements ExtentRecorder {
+  readonly extents: Extent[] = []
+  readonly #range: readonly [from: number, to: number]
+  readonly #ends = new Map<string, { before: number; after: number }>()
+
+  constructor(range: readonly [from: number, to: number]) {
+    this.#range = range
+  }
+
+  add(extent: Extent): void {
+    const [from, to] = this.#range
+    const { file, offset, length } = extent
+    if (length === 0) return
+    if (offset < to && offset + length > from) {
+      this.extents.push(extent)
+      return
+    }
+    let ends = this.#ends.get(file)
+    if (!ends) {
+      ends = { before: 0, after: Number.POSITIVE_INFINITY }
+      this.#ends.set(file, ends)
+    }
+    if (offset + length <= from) ends.before = Math.max(ends.before, offset + length)
+    else ends.after = Math.min(ends.after, offset)
+  }
+
+  /** A byte each in place of what was not kept. */
+  endsOf(file: string): Extent[] {
+    const { before, after } = this.#ends.get(file) ?? { before: 0, after: Number.POSITIVE_INFINITY }
+    const standIn = (offset: number): Extent => ({ file, offset, length: 1, path: '', kind: 'field' })
+    return [...(before > 0 ? [standIn(before - 1)] : []), ...(after < Number.POSITIVE_INFINITY ? [standIn(after)] : [])]
+  }
 }
 
 function mapFile(file: string, size: number, extents: readonly Extent[]): MappedFile {

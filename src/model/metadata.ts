@@ -33,6 +33,7 @@ export interface MetaList {
   slice?(start: number, end: number): readonly MetaValue[]
 }
 
+/** A metadata value with the type that the file states. */
 export type MetaValue =
   | { readonly type: IntegerType; readonly value: number | bigint }
   | {
@@ -59,6 +60,7 @@ export type MetaValue =
   | { readonly type: 'null' }
   | MetaList
 
+/** Anything that JSON can say. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** In file order. */

@@ -36,6 +36,7 @@ export interface DamageOptions {
 /** Compares the checksums of a file with its bytes, and reports damage. */
 export type DamageFinder = (options: DamageOptions) => Promise<readonly Finding[]>
 
+/** A model as an index: what it contains and where the bytes are. */
 export interface Model {
   /** The id of the format it was read from. */
   readonly format: string
@@ -77,6 +78,7 @@ export interface QuantParams {
   readonly zeroPoints?: readonly number[] | undefined
 }
 
+/** A tensor: its name, type and shape, and a payload with its bytes. */
 export interface Tensor {
   readonly name: string
   /** The file has no name for it, so it is named after the file. */

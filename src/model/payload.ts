@@ -3,6 +3,7 @@ import { type ByteRange, type ByteSource, checkRange, releaseWindow, streamRange
 import { failWith, writeCodes } from '../errors/index.js'
 import type { Recipe } from './recipe.js'
 
+/** Bytes that are elsewhere, to be read in windows or, where `read` is there, in any order. */
 export interface Payload {
   readonly byteLength: number
   /** Set if these are unmodified bytes of a source: identifies shared storage, and allows copying without recoding. */

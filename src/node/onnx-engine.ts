@@ -6,6 +6,7 @@ import { type Payload, readPayload } from '../model/index.js'
 import { maxThreads } from '../threads/thread-pool.js'
 import { openTemp, type TempFile } from './files/temp-files.js'
 
+/** How onnxruntime-node computes. */
 export interface NodeOnnxOptions {
   /** How many threads compute. Default: one per core. */
   readonly threads?: number | undefined

@@ -76,6 +76,7 @@ export type MetadataDescription<S extends string = string> =
   | { readonly bitset: string | readonly (0 | 1 | boolean)[] }
   | (ArrayFile & { readonly dtype?: string | number | undefined; readonly shape?: readonly Dimension<S>[] | undefined })
 
+/** A model as a program, JSON or YAML describes it. */
 export interface ModelDescription<S extends string = string> {
   readonly $schema?: string | undefined
   /** null: to be filled in. */

@@ -11,6 +11,7 @@ export type Node = null | boolean | number | bigint | string | Float | Node[] | 
 
 const maxDepth = 128
 
+/** Parses the JSON of a description; numbers keep the type that they are written with. */
 export function parseDescription(bytes: Uint8Array, name: string): Node {
   const scanner = new JsonScanner(bytes, strictReport(name), 0, maxDepth)
   const value = readNode(scanner, '')

@@ -18,6 +18,7 @@ import { RangeStream, type SentRange } from './range-stream.js'
 import { parseAddress, requestRange, StatusError } from './request.js'
 import { withRetries } from './retry.js'
 
+/** How a file on a server is requested. */
 export interface HttpOptions extends BodyOptions {
   /** Keeps fetched blocks beyond this process. */
   readonly store?: RangeStore | undefined
@@ -44,6 +45,7 @@ interface Opened {
   readonly whole?: ByteSource
 }
 
+/** A file on a server, read by ranges. All bytes belong to one version of it. */
 export class HttpSource implements ByteSource {
   readonly name: string
   readonly size: number

@@ -6,6 +6,7 @@ import { failWith, TareError } from '../errors/index.js'
 import { type Model, readPayload } from '../model/index.js'
 import { tokenizeCodes } from './codes.js'
 
+/** A vocabulary and where it was found. */
 export interface FoundVocabulary {
   readonly vocabulary: Vocabulary
   /** The file it was found in, unless that is the container itself. */

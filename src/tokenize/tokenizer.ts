@@ -6,8 +6,10 @@ import { failWith } from '../errors/index.js'
 import { tokenizeCodes } from './codes.js'
 import { bytesOfKey, cutWord, joinPieces, keyOfBytes, keyOfText, pieceTable } from './word-piece.js'
 
+/** Which program the tokenizer agrees with. */
 export type TokenizerProfile = 'bert' | 'reference'
 
+/** How texts are cut into tokens. */
 export interface TokenizerOptions {
   /** Default: `bert`. */
   readonly profile?: TokenizerProfile | undefined
@@ -17,12 +19,14 @@ export interface TokenizerOptions {
   readonly lowercase?: boolean | undefined
 }
 
+/** How one text is encoded. */
 export interface EncodeOptions {
   readonly maxLength?: number | undefined
   /** Whether to pad with [PAD] to the maximum length. Default: only in the reference profile, which always does. */
   readonly pad?: boolean | undefined
 }
 
+/** The ids of a text. */
 export interface Encoding {
   /** Including [CLS], [SEP] and padding. */
   readonly ids: readonly number[]
@@ -32,6 +36,7 @@ export interface Encoding {
   readonly cut: number
 }
 
+/** Turns texts into ids and back. */
 export interface Tokenizer {
   readonly profile: TokenizerProfile
   readonly vocabulary: Vocabulary
@@ -47,6 +52,7 @@ const referenceMaxLength = 256
 /** BERT treats longer words as unknown, without looking for pieces. */
 const maxWordLength = 100
 
+/** Makes a tokenizer of a vocabulary. */
 export function createTokenizer(vocabulary: Vocabulary, options: TokenizerOptions = {}): Tokenizer {
   const { profile = 'bert', lowercase = true } = options
   const isReference = profile === 'reference'

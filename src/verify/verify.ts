@@ -3,7 +3,7 @@ import type { ByteSource } from '../bytes/index.js'
 import { fileKind } from '../content/companions.js'
 import type { Receipt } from '../convert/receipt.js'
 import { callerWord, collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
-import { type OpenOptions, type Recognised, recognise } from '../formats/index.js'
+import { type Cut, type OpenOptions, type Recognised, readCut, recognise, saysCut } from '../formats/index.js'
 import { closeModel, type Model, type Opened, type OptionValues, totalSize } from '../model/index.js'
 import { restoreStowed } from '../stow/index.js'
 import { minThreadBytes } from '../threads/costs.js'
@@ -34,6 +34,7 @@ export interface VerifyOptions {
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 
+/** The verdict on a file, and what it is based on. */
 export interface VerifyResult {
   readonly file: string
   readonly format: string | null
@@ -41,6 +42,8 @@ export interface VerifyResult {
   readonly variant?: string
   readonly verdict: 'ok' | 'warnings' | 'errors'
   readonly findings: readonly Finding[]
+  /** Set if the file ends before it should. */
+  readonly cut?: Cut
   /** What the verdict is based on: bytes that were checked, and tensors whose place and size were checked. */
   readonly checked: { readonly bytes: number; readonly tensors: number }
 }
@@ -56,6 +59,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   const report = collectingReport(source.name, findings)
   let recognised: Recognised | undefined
   let model: Model | undefined
+  let cut: Cut | undefined
   let bytes = 0
   try {
     recognised = await recognise(source, { ...options, report })
@@ -84,6 +88,7 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
   } catch (error) {
     noteFailure(error, findings, report, options.signal)
   } finally {
+    if (findings.some(saysCut)) cut = await measureCut(source, findings, options)
     await (model ? closeModel(model) : source.close())
   }
   return {
@@ -92,7 +97,21 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
     ...(model?.variant !== undefined && { variant: model.variant }),
     verdict: verdictOf(findings, options.strict ?? false),
     findings,
+    ...(cut && { cut }),
     checked: { bytes, tensors: model?.tensors.length ?? 0 },
+  }
+}
+
+/** The answer does not depend on it, so that an error here is none of the file's. */
+async function measureCut(
+  source: ByteSource,
+  findings: readonly Finding[],
+  options: VerifyOptions,
+): Promise<Cut | undefined> {
+  try {
+    return (await readCut(source, findings, options))?.cut
+  } catch {
+    return undefined
   }
 }
 

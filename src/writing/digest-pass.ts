@@ -1,7 +1,7 @@
 // Computes the digests that a layout asks for while its bytes are written. Only the digests that cover the current bytes are visited, so a
 // layout can ask for one per tensor.
-import { digestLengths } from '../digest/hasher.js'
-import { type Algorithm, createHasher, type Hasher } from '../digest/index.js'
+import { digestLengths, providerOf } from '../digest/hasher.js'
+import { type Algorithm, createHasher, type DigestProvider, type Hasher } from '../digest/index.js'
 import { countSlots, type DigestSlot, type FileLayout, fileLength } from '../model/layout.js'
 import { digestStream, isWorthStream, type StreamDigests, type WorkerPool } from '../threads/index.js'
 import { type DigestJob, type DigestJobs, digestJobsOf, jobFor } from './digest-jobs.js'
@@ -39,6 +39,7 @@ export class DigestPass {
   /** Jobs that have not started, the next one last. */
   readonly #waiting: DigestJob[]
   readonly #live = new Set<Live>()
+  readonly #providers = new Map<Algorithm, DigestProvider>()
   readonly #whole: readonly DigestJob[]
   readonly #digests: DigestStore
   /** Digests that other threads compute. */
@@ -59,26 +60,35 @@ export class DigestPass {
 
   /** Starts the digests that cover some of the next `length` bytes; undefined when there is nothing to wait for. */
   prepare(length: number): Promise<void> | undefined {
-    return this.#hasToStart(this.#position + length) ? this.#start(this.#position + length) : undefined
-  }
-
-  #hasToStart(end: number): boolean {
-    const next = this.#waiting.at(-1)
-    return next !== undefined && next.start < end
-  }
-
-  async #start(end: number): Promise<void> {
-    while (this.#hasToStart(end)) {
-      const job = this.#waiting.pop()!
-      const { algorithm } = job
-      const length = job.end - job.start
-      // Computing a CRC takes about as long as handing the bytes to another thread.
-      if (!job.covers && algorithm !== 'crc32' && isWorthStream(this.#pool, length)) {
-        const track = { algorithm, starts: Float64Array.of(0), ends: Float64Array.of(length) }
-        const stream = digestStream([track], { pool: this.#pool, length, file: this.#file.name })
-        this.#live.add({ job, stream, next: 0 })
-      } else this.#live.add({ job, hasher: await createHasher(algorithm), next: 0 })
+    const end = this.#position + length
+    for (let job = this.#waiting.at(-1); job && job.start < end; job = this.#waiting.at(-1)) {
+      const provider = this.#providers.get(job.algorithm)
+      if (!provider) return this.#load(job.algorithm).then(() => this.prepare(length))
+      this.#waiting.pop()
+      const begun = this.#begin(job, provider)
+      if (begun instanceof Promise) return begun.then(() => this.prepare(length))
     }
+    return undefined
+  }
+
+  async #load(algorithm: Algorithm): Promise<void> {
+    this.#providers.set(algorithm, await providerOf(algorithm))
+  }
+
+  #begin(job: DigestJob, provider: DigestProvider): void | Promise<void> {
+    const { algorithm } = job
+    const length = job.end - job.start
+    // Computing a CRC takes about as long as handing the bytes to another thread.
+    if (job.covers || algorithm === 'crc32' || !isWorthStream(this.#pool, length)) {
+      const hasher = provider.create()
+      if (hasher instanceof Promise) return hasher.then((made) => void this.#live.add({ job, hasher: made, next: 0 }))
+      this.#live.add({ job, hasher, next: 0 })
+      return undefined
+    }
+    const track = { algorithm, starts: Float64Array.of(0), ends: Float64Array.of(length) }
+    const stream = digestStream([track], { pool: this.#pool, length, file: this.#file.name })
+    this.#live.add({ job, stream, next: 0 })
+    return undefined
   }
 
   /** No digest of the current bytes is computed in this thread. */
@@ -130,9 +140,12 @@ export class DigestPass {
   }
 
   /** The content of the next digest slot; undefined when some of the bytes it covers have yet to come. */
-  async valueFor(slot: DigestSlot): Promise<Uint8Array | undefined> {
+  valueFor(slot: DigestSlot): Uint8Array | undefined | Promise<Uint8Array> {
     const job = this.#asked.jobOfSlot[this.#slots++]!
-    if (job.end <= this.#position) return stored(slot, await this.#digestFor(slot, job))
+    if (job.end <= this.#position) {
+      const digest = slot.known ? undefined : this.#digests.get(job)
+      return digest ? stored(slot, digest) : this.#digestFor(slot, job).then((found) => stored(slot, found))
+    }
     const late = { slot, offset: this.#position }
     const others = this.#late.get(job)
     if (others) others.push(late)
@@ -148,7 +161,7 @@ export class DigestPass {
 
   /** The remaining patches. To be called at the end. */
   async patches(): Promise<readonly Patch[]> {
-    await this.#start(Number.POSITIVE_INFINITY)
+    await this.prepare(Number.POSITIVE_INFINITY)
     for (const live of [...this.#live]) this.#finish(live)
     const rest = [...this.#late].flatMap(([job, late]) =>
       late.map(async ({ slot, offset }) => ({ offset, bytes: stored(slot, await this.#digestFor(slot, job)) })),

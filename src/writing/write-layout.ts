@@ -3,7 +3,15 @@
 import { type ByteSink, type ByteSource, checkAborted, defaultWindow } from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
-import { type FileLayout, fileLength, type Layout, type PayloadSlot, type Slot } from '../model/layout.js'
+import {
+  type DigestSlot,
+  type FileLayout,
+  fileLength,
+  type Layout,
+  type PayloadSlot,
+  type Slot,
+  type ZerosSlot,
+} from '../model/layout.js'
 import type { Payload } from '../model/payload.js'
 import type { WorkerPool } from '../threads/index.js'
 import { DigestPass } from './digest-pass.js'
@@ -29,6 +37,7 @@ export interface WriteLayoutOptions {
   readonly beforeCommit?: ((written: ByteSource) => Promise<void>) | undefined
 }
 
+/** A file that was written. */
 export interface WrittenFile {
   readonly name: string
   readonly size: number
@@ -95,17 +104,25 @@ async function writeSlots(
   advance: (bytes: number, path: string) => void,
 ): Promise<WrittenFile> {
   const window = options.window ?? defaultWindow
-  const put = async (bytes: Uint8Array, path: string): Promise<void> => {
+  const put: Put = (bytes, path) => {
     checkAborted(options.signal, sink.name)
     const starting = digests.prepare(bytes.byteLength)
-    if (starting) await starting
-    if (digests.isIdle && sink.writeNow?.(bytes)) await digests.update(bytes)
-    else {
-      const pending = sink.write(bytes)
-      pending.catch(() => {}) // awaited below, after the digests have taken the bytes
-      await digests.update(bytes)
-      await pending
-    }
+    return starting ? starting.then(() => putPrepared(bytes, path)) : putPrepared(bytes, path)
+  }
+  // Most pieces of a model of many tensors are small: those are in the buffer of the sink at once, without a promise.
+  const putPrepared: Put = (bytes, path) => {
+    const isNow = bytes.byteLength <= smallPiece || digests.isIdle
+    if (!isNow || !sink.writeNow?.(bytes)) return putLater(bytes, path)
+    const working = digests.update(bytes)
+    if (working) return working.then(() => advance(bytes.byteLength, path))
+    advance(bytes.byteLength, path)
+    return undefined
+  }
+  const putLater = async (bytes: Uint8Array, path: string): Promise<void> => {
+    const pending = sink.write(bytes)
+    pending.catch(() => {}) // awaited below, after the digests have taken the bytes
+    await digests.update(bytes)
+    await pending
     advance(bytes.byteLength, path)
   }
   if (digests.needsPatches && !sink.canPatch)
@@ -116,13 +133,20 @@ async function writeSlots(
     for (const run of slotRuns(file.slots)) {
       const near = run.range && (await readRange(run.range, options.signal))
       for (const slot of run.slots) {
-        if (slot.kind === 'bytes') await put(slot.bytes, slot.path)
-        else if (slot.kind === 'zeros') await putZeros(slot.length, window, (bytes) => put(bytes, slot.path))
-        else if (slot.kind === 'digest')
-          await put((await digests.valueFor(slot)) ?? new Uint8Array(slot.length), slot.path)
-        else if (near) await put(bytesOf(slot.payload, run.range!, near), slot.path)
-        else await putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
-        for (const patch of digests.takeReady()) await sink.patch(patch.offset, patch.bytes)
+        const putting =
+          slot.kind === 'bytes'
+            ? put(slot.bytes, slot.path)
+            : slot.kind === 'zeros'
+              ? putZeros(slot, window, put)
+              : slot.kind === 'digest'
+                ? putDigest(slot, digests, put)
+                : near
+                  ? put(bytesOf(slot.payload, run.range!, near), slot.path)
+                  : putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
+        if (putting) await putting
+        for (const { offset, bytes } of digests.takeReady()) {
+          if (!sink.patchNow?.(offset, bytes)) await sink.patch(offset, bytes)
+        }
         index++
       }
     }
@@ -133,16 +157,32 @@ async function writeSlots(
   return { name: file.name, size: sink.position, digests: await digests.whole() }
 }
 
-async function putZeros(length: number, window: number, put: (bytes: Uint8Array) => Promise<void>): Promise<void> {
-  const zeros = new Uint8Array(Math.min(length, window))
-  for (let left = length; left > 0; left -= zeros.byteLength)
-    await put(zeros.subarray(0, Math.min(left, zeros.byteLength)))
+/** Writes a piece; undefined when that is done already. */
+type Put = (bytes: Uint8Array, path: string) => undefined | Promise<void>
+
+const smallPiece = 1 << 16
+const zeros = new Uint8Array(64)
+
+function putZeros({ length, path }: ZerosSlot, window: number, put: Put): undefined | Promise<void> {
+  return length <= zeros.byteLength ? put(zeros.subarray(0, length), path) : putManyZeros(length, path, window, put)
+}
+
+async function putManyZeros(length: number, path: string, window: number, put: Put): Promise<void> {
+  const many = new Uint8Array(Math.min(length, window))
+  for (let left = length; left > 0; left -= many.byteLength)
+    await put(many.subarray(0, Math.min(left, many.byteLength)), path)
+}
+
+function putDigest(slot: DigestSlot, digests: DigestPass, put: Put): undefined | Promise<void> {
+  const digest = digests.valueFor(slot)
+  if (digest instanceof Promise) return digest.then((bytes) => put(bytes, slot.path))
+  return put(digest ?? new Uint8Array(slot.length), slot.path)
 }
 
 async function putPayload(
   { payload, path }: PayloadSlot,
   chunks: AsyncIterable<Uint8Array>,
-  put: (bytes: Uint8Array, path: string) => Promise<void>,
+  put: Put,
   file: string,
 ): Promise<void> {
   let length = 0

@@ -1,6 +1,6 @@
 // What a page loads: the portable entry and the file of the workers, joined by a bundler as an application would do it, and beside them
 // the code of these tests that runs in the page.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type BuildOptions, build } from 'rolldown'
@@ -57,14 +57,17 @@ async function bundle(dir: string, input: Record<string, string>, more: BuildOpt
   return output.flatMap((each) => (each.type === 'chunk' ? [...each.imports, ...each.dynamicImports] : []))
 }
 
-/** Every block of docs/browser.md that starts with a name is a module of that name. */
+/** Every block of docs/browser.md that starts with a name is a module of that name; so is every page of the cookbook. */
 function writeExamples(folder: string): Record<string, string> {
   const text = readFileSync(join(root, 'docs/browser.md'), 'utf8')
   const input: Record<string, string> = {}
-  for (const [, name, code] of text.matchAll(/```js\n\/\/ ([a-z-]+)\.js\n([\s\S]*?)```/g)) {
-    const file = join(folder, `example-${name}.js`)
+  for (const [, name, code] of text.matchAll(/```ts\n\/\/ ([a-z-]+)\.ts\n([\s\S]*?)```/g)) {
+    const file = join(folder, `example-${name}.ts`)
     writeFileSync(file, code!)
     input[`example-${name}`] = file
   }
+  const cookbook = join(root, 'examples/cookbook')
+  for (const name of readdirSync(cookbook).filter((each) => each.endsWith('-in-browser.mjs')))
+    input[`example-${name.replace('.mjs', '')}`] = join(cookbook, name)
   return input
 }

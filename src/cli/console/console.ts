@@ -6,15 +6,33 @@ import { escapeText } from './escape.js'
 import { formatOffset } from './format-values.js'
 import { jsonPieces } from './json.js'
 import { Progress } from './progress.js'
+import type { RecordFormat } from './records.js'
+import type { Paint, TableLook } from './table.js'
 
 export type Colors = ReturnType<typeof pc.createColors>
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Colour is for people at a terminal who have not said no. */
-export function wantsColor(stream: { readonly isTTY?: boolean }, env: Environment = process.env): boolean {
+export type ColorChoice = 'auto' | 'always' | 'never'
+
+/** Colour is for people at a terminal who have not said no. A flag says it louder than the environment. */
+export function wantsColor(
+  stream: { readonly isTTY?: boolean },
+  env: Environment = process.env,
+  choice: ColorChoice = 'auto',
+): boolean {
+  if (choice !== 'auto') return choice === 'always'
   if (env.NO_COLOR) return false
-  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0'
   return stream.isTTY === true && env.TERM !== 'dumb'
+}
+
+/** How the data of a verb is printed. */
+export interface TableChoice {
+  readonly format?: 'table' | RecordFormat | undefined
+  /** The titles of the columns to show, in this order. */
+  readonly columns?: readonly string[] | undefined
+  /** The input is one of several, so that every record has to name it. */
+  readonly several?: boolean | undefined
 }
 
 /** What is needed of a stream; tests give their own. */
@@ -30,9 +48,12 @@ export class Console {
   readonly #stdout: Stream
   readonly #stderr: Stream
   readonly progress: Progress
-  readonly color: Colors
-  readonly errorColor: Colors
+  color: Colors
+  errorColor: Colors
+  /** What `--format` and `--columns` say about tables. */
+  tables: TableChoice = {}
   #quiet = false
+  #hasBlock = false
   #sinceTurn = 0
 
   constructor(stdout: Stream = process.stdout, stderr: Stream = process.stderr) {
@@ -43,10 +64,20 @@ export class Console {
     this.errorColor = pc.createColors(wantsColor(stderr))
   }
 
+  /** What `--color` says. */
+  set colorChoice(choice: ColorChoice) {
+    this.color = pc.createColors(wantsColor(this.#stdout, process.env, choice))
+    this.errorColor = pc.createColors(wantsColor(this.#stderr, process.env, choice))
+  }
+
   /** No progress and no remarks. */
   set quiet(isQuiet: boolean) {
     this.#quiet = isQuiet
     this.progress.quiet = isQuiet
+  }
+
+  get isQuiet(): boolean {
+    return this.#quiet
   }
 
   get isTerminal(): boolean {
@@ -55,6 +86,18 @@ export class Console {
 
   get width(): number {
     return this.#stdout.columns || 120
+  }
+
+  /** How tables look: titles underlined and, on a terminal, no wider than it. */
+  get look(): TableLook & { readonly head: Paint } {
+    return { head: this.color.underline, width: this.isTerminal ? this.width : undefined }
+  }
+
+  /** Call it before the text about an input: an empty line separates it from that about the input before. */
+  async beginBlock(): Promise<void> {
+    const isList = this.tables.format === 'csv' || this.tables.format === 'tsv'
+    if (this.#hasBlock && !isList) await this.write('\n')
+    this.#hasBlock = true
   }
 
   /** How many rows of a table are shown unless a number is given: a person wants to see the top of it, a program all. */
@@ -99,7 +142,7 @@ export class Console {
   }
 
   remarkOn(finding: Finding): void {
-    this.remark(formatFinding(finding, this.errorColor, true))
+    this.remark(formatFinding(finding, this.errorColor, finding.file))
   }
 
   /** Something went wrong; always shown. */
@@ -109,8 +152,7 @@ export class Console {
 
   /** An input that could not be used, and exactly where it went wrong. */
   complainOf(finding: Finding): void {
-    const path = finding.path ? ` ${finding.path}` : ''
-    this.complain(`${finding.file}${placeOf(finding)}${path}: ${finding.message} (${finding.code})`)
+    this.complain(`${finding.file}${offsetOf(finding)}${pathOf(finding)}: ${finding.message} (${finding.code})`)
   }
 
   #say(text: string): void {
@@ -119,12 +161,18 @@ export class Console {
 }
 
 /** `error safetensors/overlap @ 0x1c8 tensors["a"].data_offsets: …` */
-export function formatFinding(finding: Finding, color: Colors, withFile: boolean): string {
+export function formatFinding(finding: Finding, color: Colors, shownFile: string | undefined): string {
   const { severity, code, message } = finding
   const paint = severity === 'error' ? color.red : severity === 'warning' ? color.yellow : color.cyan
-  const file = withFile ? ` ${escapeText(finding.file)}` : ''
-  const path = finding.path ? ` ${escapeText(finding.path)}` : ''
-  return `${paint(severity)} ${code}${color.dim(`${file}${placeOf(finding)}`)}${path}: ${escapeText(message)}`
+  const file = shownFile === undefined ? '' : ` ${escapeText(shownFile)}`
+  const place = color.dim(`${file}${offsetOf(finding)}`)
+  return `${paint(severity)} ${code}${place}${escapeText(pathOf(finding))}: ${escapeText(message)}`
 }
 
-const placeOf = ({ offset }: Finding): string => (offset === undefined ? '' : ` @ ${formatOffset(offset)}`)
+/** What is wrong with the file as a whole has no place in it. */
+const isAboutAll = ({ offset, path }: Finding): boolean => path === 'file' && (offset ?? 0) === 0
+
+const offsetOf = (finding: Finding): string =>
+  finding.offset === undefined || isAboutAll(finding) ? '' : ` @ ${formatOffset(finding.offset)}`
+
+const pathOf = (finding: Finding): string => (finding.path && !isAboutAll(finding) ? ` ${finding.path}` : '')

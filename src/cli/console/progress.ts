@@ -1,6 +1,6 @@
 import { escapeName } from './escape.js'
 import { formatDuration, formatSize } from './format-values.js'
-import { shorten } from './table.js'
+import { shorten } from './width.js'
 
 export interface ProgressState {
   readonly done: number

@@ -1,21 +1,39 @@
+// Tables for people. Where the terminal is too narrow, columns that can be done without are left out, and long names are cut in the middle:
+// a row never wraps as long as there is something to shorten.
+import { shorten, shortenMiddle, widthOf } from './width.js'
+
 export type Paint = (text: string) => string
 
 export interface Column {
+  /** What the head of a table says, and what `--columns` calls it. */
   readonly title: string
   readonly align?: 'left' | 'right'
   readonly paint?: Paint | undefined
+  /** Where a long cell is cut when the terminal is too narrow. Absent: never. */
+  readonly cut?: 'middle' | 'end'
+  /** Left out when the terminal is too narrow, the highest number first. */
+  readonly spare?: number
 }
 
 /** A column of numbers. */
 export const rightColumn = (title: string): Column => ({ title, align: 'right' })
 
-type Row = readonly string[]
+/** A column of names. */
+export const nameColumn: Column = { title: 'name', cut: 'middle' }
+
+/** What people see, and the value behind it where a program should get that. */
+export type Cell = string | { readonly text: string; readonly value: number | string }
+
+export type Row = readonly Cell[]
 
 /** Rows that are made while they are printed. */
 export interface RowSource {
   readonly count: number
   row(i: number): Row
 }
+
+export const textOf = (cell: Cell | undefined): string =>
+  cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text
 
 /** How many rows of a source are measured before the first is printed. Later rows can only make columns wider. */
 const measuredRows = 2048
@@ -24,6 +42,13 @@ const pieceSize = 8192
 /** A wider cell sticks out of its column: a name of a megabyte must not pad every other row with a megabyte of spaces. */
 const maxColumnWidth = 256
 
+export interface TableLook {
+  /** Paints the titles. Absent: the table has none. */
+  readonly head?: Paint | undefined
+  /** The width that rows have to fit into. Absent: unlimited. */
+  readonly width?: number | undefined
+}
+
 /**
  * Columns as wide as their widest cell, two spaces apart; titles only when there are rows. The last column is not padded. A list gives one
  * line at a time; a source gives several, and its rows are not kept in memory.
@@ -31,59 +56,93 @@ const maxColumnWidth = 256
 export function* formatTable(
   columns: readonly Column[],
   rows: readonly Row[] | RowSource,
-  { head }: { readonly head?: Paint } = {},
+  { head, width }: TableLook = {},
 ): Generator<string> {
   const isSource = 'row' in rows
   const count = isSource ? rows.count : rows.length
   if (count === 0) return
   const rowAt = (i: number): Row => (isSource ? rows.row(i) : rows[i]!)
   const titles = columns.map((column) => column.title)
-  const widths = columns.map(() => 0)
-  if (head) measure(widths, titles)
+  const natural = columns.map(() => 0)
+  const limits = columns.map(({ cut }) => (cut && width !== undefined ? width : undefined))
+  if (head) measure(natural, titles, limits)
   const measured = isSource ? Math.min(count, measuredRows) : count
-  for (let i = 0; i < measured; i++) measure(widths, rowAt(i))
-  if (head) yield formatRow(columns, widths, titles, head)
+  for (let i = 0; i < measured; i++) measure(natural, rowAt(i), limits)
+  const { shown, widths } = fitColumns(columns, natural, width)
+  if (head) yield formatRow(columns, shown, widths, titles, { paint: head, width })
   let lines = ''
   for (let i = 0; i < count; i++) {
     const row = rowAt(i)
-    if (i >= measured) measure(widths, row)
-    lines += `${lines === '' ? '' : '\n'}${formatRow(columns, widths, row)}`
+    if (i >= measured && width === undefined) measure(widths, row, limits)
+    lines += `${lines === '' ? '' : '\n'}${formatRow(columns, shown, widths, row, { width })}`
     if (isSource && i < count - 1 && lines.length < pieceSize) continue
     yield lines
     lines = ''
   }
 }
 
-function measure(widths: number[], row: Row): void {
+/** A cell that can be cut counts up to its limit; any other not at all if it is far too wide. */
+function measure(widths: number[], row: Row, limits: readonly (number | undefined)[]): void {
   for (let i = 0; i < widths.length; i++) {
-    const width = widthOf(row[i] ?? '')
-    if (width > widths[i]! && width <= maxColumnWidth) widths[i] = width
+    const limit = limits[i]
+    const full = widthOf(textOf(row[i]))
+    const width = limit === undefined ? full : Math.min(full, limit)
+    if (width > widths[i]! && width <= Math.max(limit ?? 0, maxColumnWidth)) widths[i] = width
   }
 }
 
-function formatRow(columns: readonly Column[], widths: readonly number[], row: Row, paint?: Paint): string {
-  let last = columns.length - 1
-  while (last > 0 && (row[last] ?? '') === '') last--
+/** A name is not made shorter than the first of these while a column can be left out, and never shorter than the second. */
+const minCutWidths = [36, 8] as const
+
+const gap = 2
+
+/** Which columns are shown, and how wide they are. */
+function fitColumns(
+  columns: readonly Column[],
+  natural: readonly number[],
+  width: number | undefined,
+): { readonly shown: readonly number[]; readonly widths: number[] } {
+  const widths = [...natural]
+  let shown = columns.map((_, i) => i)
+  if (width === undefined) return { shown, widths }
+  const need = (min: number): number =>
+    shown.reduce((sum, i) => sum + gap + (columns[i]!.cut ? Math.min(min, natural[i]!) : natural[i]!), 0)
+  while (need(minCutWidths[0]) > width) {
+    const spare = shown.filter((i) => columns[i]!.spare !== undefined)
+    if (spare.length === 0) break
+    const worst = spare.reduce((a, b) => (columns[b]!.spare! >= columns[a]!.spare! ? b : a))
+    shown = shown.filter((i) => i !== worst)
+  }
+  let over = need(Number.POSITIVE_INFINITY) - width
+  while (over > 0) {
+    const cuttable = shown.filter((i) => columns[i]!.cut && widths[i]! > minCutWidths[1])
+    if (cuttable.length === 0) break
+    const widest = cuttable.reduce((a, b) => (widths[b]! > widths[a]! ? b : a))
+    widths[widest]!--
+    over--
+  }
+  return { shown, widths }
+}
+
+function formatRow(
+  columns: readonly Column[],
+  shown: readonly number[],
+  widths: readonly number[],
+  row: Row,
+  { paint, width }: { readonly paint?: Paint; readonly width?: number | undefined },
+): string {
+  let last = shown.length - 1
+  while (last > 0 && textOf(row[shown[last]!]) === '') last--
   let text = ''
-  for (let i = 0; i <= last; i++) {
-    const cell = row[i] ?? ''
-    const { align, paint: own } = columns[i]!
+  for (let place = 0; place <= last; place++) {
+    const i = shown[place]!
+    const { align, paint: own, cut } = columns[i]!
+    const whole = textOf(row[i])
+    const cell = width === undefined || !cut ? whole : (cut === 'end' ? shorten : shortenMiddle)(whole, widths[i]!)
     const use = paint ?? own
-    const shown = use && cell !== '' ? use(cell) : cell
+    const painted = use && cell !== '' ? use(cell) : cell
     const padding = ' '.repeat(Math.max(0, widths[i]! - widthOf(cell)))
-    text += align === 'right' ? `  ${padding}${shown}` : `  ${shown}${i === last ? '' : padding}`
+    text += align === 'right' ? `  ${padding}${painted}` : `  ${painted}${place === last ? '' : padding}`
   }
   return text.trimEnd()
-}
-
-const surrogates = /[\ud800-\udfff]/
-
-/** In code points, each taken for one column. */
-const widthOf = (text: string): number => (surrogates.test(text) ? [...text].length : text.length)
-
-/** At most `width` columns, with a mark where something was left out. */
-export function shorten(text: string, width: number): string {
-  if (text.length <= width) return text
-  const characters = [...text]
-  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`
 }

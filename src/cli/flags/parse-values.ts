@@ -46,6 +46,13 @@ export function parseOffset(text: string): number {
   return value
 }
 
+/** `a,b,c`. */
+export function parseList(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim())
+  if (items.includes('')) throw new UsageError('Names are wanted, such as name,size.')
+  return items
+}
+
 /** `key=value`; the value may hold further equals signs. */
 export function parseAssignment(text: string): [key: string, value: string] {
   const at = text.indexOf('=')

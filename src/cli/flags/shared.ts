@@ -1,6 +1,6 @@
 // Arguments and flags that several verbs take, with the same words.
 import { defineFlag, defineFlags } from './flag.js'
-import { parseHeader, parsePositive } from './parse-values.js'
+import { parseHeader, parseList, parsePositive } from './parse-values.js'
 
 /** Every verb takes these; help lists them after its own. */
 export const commonFlags = defineFlags({
@@ -20,7 +20,22 @@ export const commonFlags = defineFlags({
     bare: 'public',
   },
   cache: { negated: 'keep nothing of http addresses on disk' },
+  color: {
+    value: '<when>',
+    description: 'colours: auto (on a terminal, unless NO_COLOR is set), always or never',
+    choices: ['auto', 'always', 'never'],
+  },
   quiet: { short: 'q', description: 'no progress and no remarks' },
+})
+
+/** For verbs whose answer is a table. */
+export const tableFlags = defineFlags({
+  format: {
+    value: '<form>',
+    description: 'print the table alone, for other programs: csv, tsv or md (table is what people get)',
+    choices: ['table', 'csv', 'tsv', 'md'],
+  },
+  columns: { value: '<names>', description: 'only these columns, in this order, such as name,size', parse: parseList },
 })
 
 export const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }

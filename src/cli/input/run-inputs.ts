@@ -29,6 +29,7 @@ export async function forEachInput(
   followTemps(onTempCount)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
+  if (inputs.length > 1) context.console.tables = { ...context.console.tables, several: true }
   let worst: Status = 0
   for (const input of inputs) {
     const status = await runOne(context, input, (source) => work(source, input))
@@ -37,17 +38,14 @@ export async function forEachInput(
   return worst
 }
 
-/** The same for verbs that need an open model. Remarks of the parser go to standard error. */
+/** The same for verbs that need an open model. */
 export function forEachModel(
   context: Context,
   inputs: readonly string[],
   work: (model: Model, input: string, source: ByteSource) => Promise<Status>,
 ): Promise<Status> {
   return forEachInput(context, inputs, async (source, input) => {
-    const model = await openModel(source, {
-      ...openOptions(context),
-      onFinding: (finding) => remarkOn(context, finding),
-    })
+    const model = await openModel(source, modelOptions(context))
     const status = await work(model, input, source)
     // Files of a set that lie elsewhere are not closed with its index.
     await closeModel(model)
@@ -106,6 +104,12 @@ export const openOptions = (context: Context) => ({
   signal: context.signal,
   openElsewhere: (location: string, from: ByteSource, hint?: OpenHint) =>
     openNamed(location, from, { ...context, ...inputOptions(context) }, hint),
+})
+
+/** Remarks of the parser go to standard error. */
+export const modelOptions = (context: Context) => ({
+  ...openOptions(context),
+  onFinding: (finding: Finding) => remarkOn(context, finding),
 })
 
 /** How many remarks with one code are shown. */

@@ -1,7 +1,7 @@
 // What the verbs for texts share: where the texts come from, and which vocabulary splits them.
 import { findVocabulary, type Model, type Vocabulary, vocabularyFromText } from '../../kit-node.js'
 import { escapeName, escapeText } from '../console/escape.js'
-import { shorten } from '../console/table.js'
+import { shorten } from '../console/width.js'
 import type { Context } from '../context.js'
 import { UsageError } from '../status.js'
 import { checkStdin } from './run-inputs.js'

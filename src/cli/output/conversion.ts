@@ -12,7 +12,7 @@ import {
 import type { Colors, Console } from '../console/console.js'
 import { escapeName, escapeText } from '../console/escape.js'
 import { formatInteger, formatSize, plural } from '../console/format-values.js'
-import { formatTable, rightColumn } from '../console/table.js'
+import { formatTable, nameColumn, rightColumn } from '../console/table.js'
 import type { Context } from '../context.js'
 import type { OptionsOf } from '../flags/flag.js'
 import type { allowLoss } from '../flags/shared.js'
@@ -93,7 +93,7 @@ export async function reportWritten(
 /** The whole plan: a row for everything that is not simply copied, and the resulting files. */
 function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.loss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.unrequestedLoss, color)}`
   const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,
@@ -105,13 +105,13 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   ])
   const columns = [
     { title: 'what', paint: color.dim },
-    { title: 'name' },
+    nameColumn,
     { title: 'action' },
-    { title: 'change' },
+    { title: 'change', cut: 'middle' as const },
     { title: 'loss', paint: (text: string) => paintLoss(text.trimEnd(), color) },
-    { title: 'reason', paint: color.dim },
+    { title: 'reason', paint: color.dim, cut: 'end' as const, spare: 1 },
   ]
-  yield* formatTable(columns, rows.slice(0, console.maxRows), { head: color.underline })
+  yield* formatTable(columns, rows.slice(0, console.maxRows), console.look)
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
   yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`

@@ -10,6 +10,7 @@ import { hash } from './hash/index.js'
 import { inspect } from './inspect/index.js'
 import { map } from './map/index.js'
 import { pack } from './pack/index.js'
+import { picture } from './picture/index.js'
 import { quantize } from './quantize/index.js'
 import { repair } from './repair/index.js'
 import { show } from './show/index.js'
@@ -24,6 +25,7 @@ export const verbs: readonly CallableVerb[] = [
   callable(hash, () => import('./hash/run.js')),
   callable(map, () => import('./map/run.js')),
   callable(stats, () => import('./stats/run.js')),
+  callable(picture, () => import('./picture/run.js')),
   callable(show, () => import('./show/run.js')),
   callable(extract, () => import('./extract/run.js')),
   callable(convert, () => import('./convert/run.js')),

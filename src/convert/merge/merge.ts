@@ -14,6 +14,7 @@ import { type Joinable, type JoinContext, JoinedByName } from './join-by-name.js
 import { joinSizes, ownPart, partKey } from './merge-parts.js'
 import { isSamePart, tensorDifference } from './same-content.js'
 
+/** Which of several models counts where they differ. */
 export interface MergeOptions {
   /** Whose thing counts where two models have different ones under one name; without it such models are refused. */
   readonly prefer?: 'first' | 'last' | undefined
@@ -29,6 +30,7 @@ export interface MergeOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** One model from several, and what was left out for it. */
 export interface Merged {
   readonly model: Model
   /** What was done, for the plan of the conversion. */

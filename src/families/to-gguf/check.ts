@@ -109,18 +109,18 @@ function checkPresence(tensors: readonly Tensor[], layers: number, file: string)
   const attention = new Set(
     tensors.flatMap(({ name }) => /^blk\.\d+\.((?:attn|layer|post)_\w+\.\w+)$/.exec(name)?.[1] ?? []),
   )
-  const require = (name: string, others: readonly string[] = []): void => {
+  const assertThere = (name: string, others: readonly string[] = []): void => {
     if ([name, ...others].some((each) => names.has(each))) return
     const message = `there is no such tensor, and the configuration says that there are ${layers} layers`
     failWith(familyCodes['tensor-missing'], { file, path: name, message })
   }
-  require('token_embd.weight')
+  assertThere('token_embd.weight')
   for (let layer = 0; layer < layers; layer++) {
-    for (const kind of attention) require(`blk.${layer}.${kind}`)
+    for (const kind of attention) assertThere(`blk.${layer}.${kind}`)
     const part = (kind: string): string => `blk.${layer}.${kind}.weight`
-    require(part('ffn_down'), [part('ffn_down_exps')])
-    require(part('ffn_up'), [part('ffn_up_exps')])
-    if (names.has(part('ffn_down_exps'))) require(part('ffn_gate_inp'))
+    assertThere(part('ffn_down'), [part('ffn_down_exps')])
+    assertThere(part('ffn_up'), [part('ffn_up_exps')])
+    if (names.has(part('ffn_down_exps'))) assertThere(part('ffn_gate_inp'))
   }
 }
 

@@ -2,7 +2,7 @@
 // offset). Nothing says how long the index is, so it is fetched on the way. Every count and length is compared with what is left of the
 // file; then values can be decoded where they are. Most of them wait until they are read: a vocabulary of 150,000 tokens costs as many additions.
 import { Shortage, sizeAt, type WindowReader } from '../../bytes/index.js'
-import type { Code } from '../../errors/index.js'
+import { type Code, neededSize } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { type Encoding, maxDims } from './structs.js'
@@ -157,7 +157,7 @@ export class IndexParser {
     const end = at + length
     if (end > this.#size) {
       const message = `${length} bytes are needed here, but only ${Math.max(0, this.#size - at)} are left`
-      this.#fail(codes.truncated, Math.min(at, this.#size), field, message)
+      this.#fail(codes.truncated, Math.min(at, this.#size), field, message, neededSize(end))
     }
     const reached = this.#window.bytes.byteLength
     if (end <= reached) return end
@@ -169,8 +169,9 @@ export class IndexParser {
     throw new Shortage(at, Math.max(end, Math.min(likely, this.#window.end)) - at)
   }
 
-  #fail(code: Code, offset: number, field: string, message: string): never {
-    return this.#context.report.fail(code, { offset, path: `${this.#scope}[${this.#number}].${field}`, message })
+  #fail(code: Code, offset: number, field: string, message: string, needs: { readonly needs?: number } = {}): never {
+    const path = `${this.#scope}[${this.#number}].${field}`
+    return this.#context.report.fail(code, { offset, path, message, ...needs })
   }
 }
 

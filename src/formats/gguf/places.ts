@@ -100,6 +100,7 @@ export function say(
   offset: number,
   message: string,
   { context }: TensorFile,
+  needs: { readonly needs?: number } = {},
 ): void {
-  context.report.report(code, { offset, path: `tensors[${i}].${field}`, message })
+  context.report.report(code, { offset, path: `tensors[${i}].${field}`, message, ...needs })
 }

@@ -3,6 +3,7 @@
 // to the alignment, also the last.
 import { countElements, decodeUtf8, maxSafe, sizeAt } from '../../bytes/index.js'
 import { type GgmlType, ggmlTypeByNumber, removedGgmlTypes } from '../../dtypes/ggml/index.js'
+import { neededSize } from '../../errors/index.js'
 import { rangePayload, type Tensor } from '../../model/index.js'
 import { sharedShape } from '../../model/model.js'
 import { codes } from './codes.js'
@@ -122,7 +123,8 @@ function checkPlace(
   const dataSize = Math.max(0, window.source.size - dataStart)
   if (typeof offset === 'bigint' || offset + size > dataSize) {
     const message = `it takes ${size} bytes from ${offset} on, but the data has ${dataSize}`
-    say(codes['past-end'], i, 'offset', info.start, message, file)
+    const needs = neededSize(dataStart + Number(offset) + size)
+    say(codes['past-end'], i, 'offset', info.start, message, file, needs)
     context.onLost?.({ subject: 'tensor', name, length: size, reason: message })
     return undefined
   }

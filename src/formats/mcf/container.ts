@@ -10,7 +10,7 @@ import {
   type StructValues,
   toSafe,
 } from '../../bytes/index.js'
-import type { Code } from '../../errors/index.js'
+import { type Code, neededSize } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
 import { reportToVerifier } from './report.js'
@@ -68,7 +68,8 @@ function checkHeader(values: StructValues<typeof header>, size: number, { report
   }
   if (values.fileSize !== BigInt(size)) {
     const message = `the header says ${values.fileSize} bytes, the file has ${size}`
-    report.report(codes['file-size'], { ...at('fileSize', 'file_size'), length: 8, message })
+    const place = at('fileSize', 'file_size')
+    report.report(codes['file-size'], { ...place, length: 8, message, ...neededSize(values.fileSize) })
   }
   if (values.headerSize > size) {
     const message = `${values.headerSize} bytes, the file has ${size}`

@@ -2,7 +2,7 @@
 // What is left of the directory is used, and an index that it no longer lists is looked for. With both, a header and a directory are made
 // that go with what is left, and the file is read like any other.
 import { alignUp, type ByteSource, Cursor, type Range, type StructValues, toSafe } from '../../bytes/index.js'
-import { strictReport } from '../../errors/index.js'
+import { neededSize, strictReport } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { type PatchPiece, patchedSource } from '../../writing/patched-source.js'
 import { codes } from './codes.js'
@@ -69,6 +69,7 @@ async function complete(
     offset: header.offsetOf('fileSize'),
     path: 'header.file_size',
     message: cut,
+    ...neededSize(head.fileSize),
   })
   const sections = records.filter((record) => endOf(record) <= source.size)
   const cutData = records.find(({ type, offset }) => type === sectionTypes.tensorData && offset < source.size)

@@ -2,7 +2,7 @@
 // each field is one.
 import { type ExtentRecorder, elementsIn } from '../../bytes/index.js'
 import { type DType, dtypeById, packed } from '../../dtypes/index.js'
-import type { Details, Report } from '../../errors/index.js'
+import { type Details, neededSize, type Report } from '../../errors/index.js'
 import { bytesPayload, type Payload, type Tensor } from '../../model/index.js'
 import { stridedPayload } from '../../payloads/strided-payload.js'
 import { swappedPayload } from '../../payloads/swapped-payload.js'
@@ -14,7 +14,12 @@ import { arrayCodes as codes } from './codes.js'
 export const dataLength = ({ shape, itemSize }: NpyHeader): number => elementsIn(shape)! * itemSize
 
 /** Whether the elements end with the file or member, which has `size` bytes. Returns what is missing, in words, or undefined. */
-export function checkLength(header: NpyHeader, size: number, report: Report): string | undefined {
+export function checkLength(
+  header: NpyHeader,
+  size: number,
+  report: Report,
+  { isFile = false }: { readonly isFile?: boolean } = {},
+): string | undefined {
   const { dataOffset, shape, descr } = header
   const length = dataLength(header)
   const end = dataOffset + length
@@ -22,7 +27,8 @@ export function checkLength(header: NpyHeader, size: number, report: Report): st
   const type = `[${shape.join(', ')}] of ${JSON.stringify(descr)}`
   if (end > size) {
     const message = `${type} takes ${length} bytes, ${size - dataOffset} are there`
-    report.report(codes['data-truncated'], { offset: dataOffset, length: size - dataOffset, path: 'data', message })
+    const place = { offset: dataOffset, length: size - dataOffset, path: 'data' }
+    report.report(codes['data-truncated'], { ...place, message, ...(isFile && neededSize(end)) })
     return message
   }
   const message = `${size - end} bytes come after ${type}`

@@ -20,7 +20,7 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
   // The elements, which should take the rest of the file.
   const name = nameOf(source.name)
   const length = dataLength(header)
-  const missing = checkLength(header, source.size, report)
+  const missing = checkLength(header, source.size, report, { isFile: true })
   recordArray(extents, source.name, 0, header, Math.min(length, source.size - header.dataOffset))
 
   // One tensor, or where the elements are records, one for each of their fields.

@@ -1,5 +1,6 @@
 // Reads and checks the header: where the sections are, and whether they can be there.
 import { type ByteSource, Cursor, decodeUtf8 } from '../../bytes/index.js'
+import { neededSize } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'
 import { codes, type OinfCode } from './codes.js'
 import { alignment, fileHeader, headerEnd, magic } from './structs.js'
@@ -52,7 +53,10 @@ export async function readHeader(source: ByteSource, context: ReadContext): Prom
   if (fields.flags !== 0) complain('header-flags', 'flags', `0 was expected, 0x${fields.flags.toString(16)} found`)
   if (fields.reserved !== 0) complain('header-reserved', 'reserved', `0 was expected, ${fields.reserved} found`)
   if (fields.fileSize !== BigInt(source.size))
-    complain('file-size', 'fileSize', `${fields.fileSize} bytes are stated, the file has ${source.size}`)
+    report.report(codes['file-size'], {
+      ...details('fileSize', `${fields.fileSize} bytes are stated, the file has ${source.size}`),
+      ...neededSize(fields.fileSize),
+    })
   else if (source.size % alignment !== 0)
     complain('file-size-alignment', 'fileSize', `${source.size} is no multiple of ${alignment}`)
 

@@ -16,7 +16,7 @@ import {
   withReached,
 } from '../../bytes/index.js'
 import { withCompanions } from '../../content/companions.js'
-import { type Report, strictReport } from '../../errors/index.js'
+import { neededSize, type Report, strictReport } from '../../errors/index.js'
 import {
   type MetaValue,
   type Model,
@@ -59,7 +59,8 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
   const maxLength = Math.min(maxHeaderLength, source.size - prefix.size)
   if (length > maxLength) {
     const message = `the header would take ${length} bytes, at most ${maxLength} are possible here`
-    report.fail(codes['header-length'], { offset: 0, length: prefix.size, path: 'header_length', message })
+    const needs = length <= maxHeaderLength ? neededSize(prefix.size + length) : {}
+    report.fail(codes['header-length'], { offset: 0, length: prefix.size, path: 'header_length', message, ...needs })
   }
   const data: Range = { start: prefix.size + length, end: source.size }
 
@@ -91,7 +92,7 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
     const problem = entry && findProblem(entry, data.end - data.start)
     if (problem) {
       refused++
-      refuse(name, offset, problem, context)
+      refuse(name, offset, problem, entry.end + data.start, context)
     } else if (entry) {
       const place = { offset: data.start + entry.begin, length: entry.end - entry.begin }
       extents?.add({ file: source.name, ...place, path: `data[${JSON.stringify(name)}]`, kind: 'data' })
@@ -149,9 +150,10 @@ function findProblem({ tag, shape, begin, end }: Entry, dataSize: number): Probl
   return problem('size', 'data_offsets', `${end - begin} bytes, but ${type} takes ${length}`)
 }
 
-function refuse(name: string, offset: number, problem: Problem, { report, onLost }: ReadContext): void {
+function refuse(name: string, offset: number, problem: Problem, end: number, { report, onLost }: ReadContext): void {
   const { code, field, message, length } = problem
-  report.report(codes[code], { offset, path: `${entryPath(name)}.${field}`, message })
+  const needs = code === 'past-end' ? neededSize(end) : {}
+  report.report(codes[code], { offset, path: `${entryPath(name)}.${field}`, message, ...needs })
   onLost?.({ subject: 'tensor', name, length, reason: message })
 }
 

@@ -15,6 +15,7 @@ const digestLength = 32
 const folderForm = /^[0-9a-f]{32}$/
 const fileForm = /^\d+\.block(\.[^.]+\.tmp)?$/
 
+/** Where fetched bytes are kept, and how many. */
 export interface DiskStoreOptions {
   /** Default: TARE_CACHE, or `tare` in the user's cache directory. */
   readonly directory?: string | undefined
@@ -42,6 +43,7 @@ async function digestOfBlock(key: string, block: number, bytes: Uint8Array): Pro
   return hasher.digest()
 }
 
+/** Keeps what was fetched from servers in a directory. */
 export class DiskStore implements RangeStore {
   readonly directory: string
   readonly limit: number

@@ -12,6 +12,7 @@ import { replaceFiles, tidyDirectory } from './replace-files.js'
 import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
+/** What may become of an existing file. */
 export interface FileSinkOptions {
   /** False: an existing output is an error. */
   readonly overwrite?: boolean
@@ -89,13 +90,22 @@ export class FileSink implements ByteSink {
     }
   }
 
+  patchNow(offset: number, bytes: Uint8Array): boolean {
+    this.#assertPatch(offset, bytes)
+    return this.#writer.patchNow(offset, bytes)
+  }
+
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
+    this.#assertPatch(offset, bytes)
+    await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))
+  }
+
+  #assertPatch(offset: number, bytes: Uint8Array): void {
     this.#assertOpen()
     if (offset < 0 || offset + bytes.byteLength > this.position) {
       const message = `a patch of ${bytes.byteLength} bytes lies outside the ${this.position} that were written`
       failWith(ioCodes['out-of-range'], { file: this.name, offset, length: bytes.byteLength, message })
     }
-    await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))
   }
 
   async sibling(name: string): Promise<FileSink> {

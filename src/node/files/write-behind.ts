@@ -52,9 +52,14 @@ export class WriteBehind {
     await sending
   }
 
-  /** Writes large pieces at once; small ones are collected by `write`. */
+  /** Writes large pieces at once, and takes small ones that leave room in the buffer; others are for `write`. */
   writeNow(bytes: Uint8Array): boolean {
-    if (bytes.byteLength < directBytes) return false
+    if (bytes.byteLength < directBytes) {
+      if (this.#filled + bytes.byteLength >= bufferBytes) return false
+      this.#buffers[this.#current].set(bytes, this.#filled)
+      this.#filled += bytes.byteLength
+      return true
+    }
     if (this.#filled > 0) this.#writeAll(this.#buffers[this.#current].subarray(0, this.#filled))
     this.#filled = 0
     this.#writeAll(bytes)
@@ -69,11 +74,14 @@ export class WriteBehind {
   }
 
   /** Patches bytes that are still in the buffer there: an archive of many small members patches each of them. */
+  patchNow(offset: number, bytes: Uint8Array): boolean {
+    if (offset < this.#written) return false
+    this.#buffers[this.#current].set(bytes, offset - this.#written)
+    return true
+  }
+
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
-    if (offset >= this.#written) {
-      this.#buffers[this.#current].set(bytes, offset - this.#written)
-      return
-    }
+    if (this.patchNow(offset, bytes)) return
     await this.#sendAll()
     await writeFully(this.#handle, bytes, offset)
   }

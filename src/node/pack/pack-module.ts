@@ -18,6 +18,7 @@ import { FileSource } from '../files/file-source.js'
 import { withIoErrors } from '../files/io-error.js'
 import { openInput } from '../input.js'
 
+/** How a description is read from a file. */
 export interface PackFileOptions {
   /** A JSON or YAML file that fills the fields of the description. */
   readonly data?: string | undefined

@@ -7,6 +7,7 @@ import { ThreadPool, type WorkerPool } from '../index.js'
 import type { Answer } from '../messages.js'
 import type { Thread, ThreadEvents } from '../thread-pool.js'
 
+/** How many threads there are. */
 export interface PoolOptions {
   /** Default: one per core. */
   readonly threads?: number | undefined

@@ -3,6 +3,7 @@ import { ThreadPool, type WorkerPool } from '../index.js'
 import type { Answer } from '../messages.js'
 import type { Thread, ThreadEvents } from '../thread-pool.js'
 
+/** How many Web Workers there are, and how they are started. */
 export interface WebPoolOptions {
   /** Default: one per core. */
   readonly threads?: number | undefined

@@ -44,16 +44,19 @@ type ShortName<Id extends string> = Id extends `${string}.${infer Name}` ? Name 
 /** What a method can be called: `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
 export type MethodName = MethodId | ShortName<MethodId>
 
+/** The short names of all methods. */
+export const methodNames = (): string[] =>
+  [...methods.map((each) => each.id), ...blockMethods.keys()].map((each) => each.replace(/^.*\./, ''))
+
 /** `k4` or `mcf.k4`; `q4_k` or `ggml.q4_k`. */
 export function requireMethod(name: string): Method | BlockMethod {
   const id = name.toLowerCase()
   const known = (family: string): string => (id.includes('.') ? id : `${family}${id}`)
   const method = methodOf(known('mcf.')) ?? blockMethods.get(known(prefix))
   if (method) return method
-  const names = [...methods.map((each) => each.id), ...blockMethods.keys()].map((each) => each.replace(/^.*\./, ''))
   return failWith(usageCodes.option, {
     file: 'quantize',
-    message: `there is no method "${name}"; there are ${names.join(', ')}`,
+    message: `there is no method "${name}"; there are ${methodNames().join(', ')}`,
   })
 }
 

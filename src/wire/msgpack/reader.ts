@@ -4,7 +4,7 @@
 // The bytes may be a window of something longer. Then `end` says where that really ends: a value that claims more than is left is an
 // error at once, one that merely runs out of the window throws a `Shortage`, and the caller tries again with a larger window.
 import { decodeUtf8, Shortage, shortAscii } from '../../bytes/index.js'
-import type { Report } from '../../errors/index.js'
+import { neededSize, type Report } from '../../errors/index.js'
 import { msgpackCodes } from './codes.js'
 
 export type MsgpackKind = 'nil' | 'bool' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
@@ -34,6 +34,8 @@ export class MsgpackReader {
   #view: DataView
   #base: number
   #end: number
+  /** The data are a file that is read through windows, so that offsets are offsets in the file. */
+  readonly #isWindow: boolean
 
   constructor(bytes: Uint8Array, report: Report, options: MsgpackReaderOptions = {}) {
     this.report = report
@@ -41,6 +43,7 @@ export class MsgpackReader {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
     this.#base = options.base ?? 0
+    this.#isWindow = options.end !== undefined
     this.#end = options.end ?? this.#base + bytes.byteLength
   }
 
@@ -214,6 +217,7 @@ export class MsgpackReader {
       length: header,
       path: this.where(),
       message: `${nameOf(kind)} of ${this.length} ${what} begins here, but only ${left} bytes are left`,
+      ...(this.#isWindow && neededSize(this.offset + header + minBytes)),
     })
   }
 
@@ -225,6 +229,7 @@ export class MsgpackReader {
       length: Math.max(0, this.remaining),
       path: this.where(),
       message: `${length} bytes are needed here, but only ${Math.max(0, this.remaining)} are left`,
+      ...(this.#isWindow && neededSize(this.offset + length)),
     })
   }
 }

@@ -1,5 +1,5 @@
 // Reads the arguments of opcodes. Every length is compared with what is left before anything is taken.
-import { Cursor, decodeUtf8, toSafe } from '../../bytes/index.js'
+import { decodeUtf8, shortAscii, toSafe } from '../../bytes/index.js'
 import type { Code, Report } from '../../errors/index.js'
 import { pickleCodes as codes } from './codes.js'
 
@@ -19,92 +19,97 @@ export interface PickleOptions {
 export class PickleCursor {
   readonly report: Report
   readonly path: string
-  readonly #cursor: Cursor
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
+  readonly #base: number
   readonly #isInflated: boolean
+  #position = 0
   /** Where the opcode that is being read stands. */
   #opcodeAt = 0
 
   constructor(bytes: Uint8Array, report: Report, { base = 0, isInflated = false, path }: PickleOptions) {
     this.report = report
     this.path = path
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#base = base
     this.#isInflated = isInflated
-    this.#cursor = new Cursor(bytes, report, { base })
-  }
-
-  get offset(): number {
-    return this.#isInflated ? this.#cursor.offset - this.#cursor.position : this.#cursor.offset
   }
 
   get position(): number {
-    return this.#cursor.position
+    return this.#position
   }
 
   get opcodeOffset(): number {
-    return this.#opcodeAt
+    return this.#offsetOf(this.#opcodeAt)
+  }
+
+  #offsetOf(position: number): number {
+    return this.#isInflated ? this.#base : this.#base + position
+  }
+
+  get #remaining(): number {
+    return this.#bytes.byteLength - this.#position
   }
 
   opcode(): number {
-    this.#opcodeAt = this.offset
-    if (this.#cursor.remaining === 0) this.#truncated()
-    return this.#cursor.u8('')
+    this.#opcodeAt = this.#position
+    return this.u8()
   }
 
   fail(code: Code, message: string): never {
-    return this.report.fail(code, { offset: this.#opcodeAt, path: this.path, message })
+    return this.report.fail(code, { offset: this.opcodeOffset, path: this.path, message })
   }
 
   u8(): number {
-    return this.#need(1).u8('')
+    return this.#view.getUint8(this.#pass(1))
   }
 
   u16(): number {
-    return this.#need(2).u16('')
+    return this.#view.getUint16(this.#pass(2), true)
   }
 
   u32(): number {
-    return this.#need(4).u32('')
+    return this.#view.getUint32(this.#pass(4), true)
   }
 
   i32(): number {
-    return this.#need(4).i32('')
+    return this.#view.getInt32(this.#pass(4), true)
   }
 
   /** Floats are big-endian, unlike everything else. */
   f64(): number {
-    const { view, position } = this.#need(8)
-    this.#cursor.take(8, '')
-    return view.getFloat64(position, false)
+    return this.#view.getFloat64(this.#pass(8), false)
   }
 
   /** A 64-bit length; it must fit what is left. */
   length64(): number {
-    const value = this.#need(8).u64('')
+    const value = this.#view.getBigUint64(this.#pass(8), true)
     const length = toSafe(value)
-    if (length === undefined || length > this.#cursor.remaining)
-      return this.fail(codes.length, `${value} bytes are announced, ${this.#cursor.remaining} are left`)
+    if (length === undefined || length > this.#remaining) return this.#tooLong(value)
     return length
   }
 
   take(length: number): Uint8Array {
-    if (length > this.#cursor.remaining)
-      this.fail(codes.length, `${length} bytes are announced, ${this.#cursor.remaining} are left`)
-    return this.#cursor.take(length, '')
+    if (length > this.#remaining) this.#tooLong(length)
+    const start = this.#pass(length)
+    return this.#bytes.subarray(start, start + length)
   }
 
   /** Up to the next line feed, which is taken as well. */
   line(): Uint8Array {
-    const { bytes, position } = this.#cursor
-    const end = bytes.indexOf(0x0a, position)
+    const end = this.#bytes.indexOf(0x0a, this.#position)
     if (end < 0) this.#truncated()
-    const line = this.#cursor.take(end - position, '')
-    this.#cursor.take(1, '')
+    const line = this.take(end - this.#position)
+    this.#pass(1)
     return line
   }
 
   /** UTF-8, where Python also lets through halves of surrogate pairs. */
   utf8(length: number): string {
     const bytes = this.take(length)
-    return decodeUtf8(bytes) ?? decodeSurrogates(bytes) ?? this.fail(codes.text, 'the text is not UTF-8')
+    const text = shortAscii(bytes, 0, length) ?? decodeUtf8(bytes) ?? decodeSurrogates(bytes)
+    return text ?? this.fail(codes.text, 'the text is not UTF-8')
   }
 
   /** What Python 2 wrote as a string: bytes that are nearly always text. */
@@ -127,14 +132,21 @@ export class PickleCursor {
     return BigInt(trimmed.replace(/^\+/, ''))
   }
 
-  #need(length: number): Cursor {
-    if (this.#cursor.remaining < length) this.#truncated()
-    return this.#cursor
+  /** Goes on by this number of bytes; gives the place of the first. */
+  #pass(length: number): number {
+    const start = this.#position
+    if (length > this.#bytes.byteLength - start) this.#truncated()
+    this.#position = start + length
+    return start
+  }
+
+  #tooLong(length: number | bigint): never {
+    return this.fail(codes.length, `${length} bytes are announced, ${this.#remaining} are left`)
   }
 
   #truncated(): never {
     const message = 'the pickle ends without STOP'
-    return this.report.fail(codes.truncated, { offset: this.offset, path: this.path, message })
+    return this.report.fail(codes.truncated, { offset: this.#offsetOf(this.#position), path: this.path, message })
   }
 }
 

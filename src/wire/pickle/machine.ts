@@ -111,8 +111,9 @@ export class PickleMachine {
   }
 
   tuple(count: number): void {
-    const items = Array.from({ length: count }, () => this.pop()).reverse()
-    this.push(new PickleList('tuple', items))
+    const start = this.#stack.length - count
+    if (start < this.#floor()) this.#cursor.fail(codes.stack, 'the stack is empty')
+    this.push(new PickleList('tuple', this.#stack.splice(start)))
   }
 
   append(items: readonly PickleValue[]): void {
@@ -171,7 +172,7 @@ export class PickleMachine {
   }
 
   reference(id: PickleValue): void {
-    const reference = new PickleReference(id, this.#cursor.opcodeOffset)
+    const reference = new PickleReference(id, this.references.length, this.#cursor.opcodeOffset)
     this.references.push(reference)
     this.push(reference)
   }

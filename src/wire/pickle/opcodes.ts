@@ -38,10 +38,15 @@ function named(machine: PickleMachine, cursor: PickleCursor): PickleGlobal {
 const extension: Opcode = (_, cursor) => cursor.fail(codes.extension, 'an extension code stands for a name')
 const buffer: Opcode = (_, cursor) => cursor.fail(codes.buffer, 'a buffer outside the pickle is wanted')
 
+/** A tuple never changes, so one is enough. */
+const emptyTuple = new PickleList('tuple', [])
+/** Nearly all integers of a checkpoint are dimensions of one byte; one object for each of them saves making it a million times. */
+const bytesAsIntegers = Array.from({ length: 256 }, (_, byte) => BigInt(byte))
+
 /** By byte; STOP is not among them. */
 export const opcodes: Readonly<Record<number, Opcode>> = {
   40: (m) => m.mark(), // MARK
-  41: (m) => m.push(new PickleList('tuple', [])), // EMPTY_TUPLE
+  41: (m) => m.push(emptyTuple), // EMPTY_TUPLE
   48: (m) => m.discard(), // POP
   49: (m) => void m.popMark(), // POP_MARK
   50: (m) => m.duplicate(), // DUP
@@ -51,7 +56,7 @@ export const opcodes: Readonly<Record<number, Opcode>> = {
   71: (m, c) => m.push(c.f64()), // BINFLOAT
   73: oldInteger, // INT
   74: (m, c) => m.push(BigInt(c.i32())), // BININT
-  75: (m, c) => m.push(BigInt(c.u8())), // BININT1
+  75: (m, c) => m.push(bytesAsIntegers[c.u8()]!), // BININT1
   76: (m, c) => m.push(c.decimal(text(c.line()).replace(/L\s*$/, ''))), // LONG
   77: (m, c) => m.push(BigInt(c.u16())), // BININT2
   78: (m) => m.push(null), // NONE

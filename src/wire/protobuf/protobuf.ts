@@ -9,7 +9,7 @@
 import type { ByteSource, ExtentRecorder } from '../../bytes/index.js'
 import type { Range } from '../../bytes/ranges.js'
 import { WindowReader } from '../../bytes/window-reader.js'
-import type { Code, Report } from '../../errors/index.js'
+import { type Code, neededSize, type Report } from '../../errors/index.js'
 import { protobufCodes as codes } from './codes.js'
 import { countVarints } from './varints.js'
 
@@ -46,6 +46,13 @@ export interface ProtobufOptions {
   readonly extents?: ExtentRecorder | undefined
   /** How deep messages may be nested; at most, and by default, as deep as in the protobuf library. */
   readonly depth?: number
+}
+
+/** A field that was visited; `path` is that of the message around it. */
+interface Visited extends Range {
+  readonly at: number
+  readonly path: string
+  readonly name: string
 }
 
 const defaultDepth = 100
@@ -89,6 +96,7 @@ export class ProtobufReader {
 
   /** The varint as an int64. */
   get int64(): bigint {
+    if (this.high === 0) return BigInt(this.low)
     return BigInt.asIntN(64, BigInt(this.high) * 0x1_0000_0000n + BigInt(this.low))
   }
 
@@ -97,39 +105,73 @@ export class ProtobufReader {
     return this.low | 0
   }
 
-  /** Walks the fields of a message. */
-  async walk({ start, end }: Range, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
+  /** Walks the fields of a message: at once as far as the window and the visitor go. */
+  walk({ start, end }: Range, path: string, spec: MessageSpec, visit: Visit): void | Promise<void> {
     this.#descend(start, path)
     let next = start
     while (next < end) {
-      const ready = this.readField(next, end, path)
-      if (ready) await ready
-      const { at, start: content, field, wire } = this
-      next = this.end
-      const known = spec.get(field)
-      let noted: Noted = false
-      if (known && (wiresOf[known.kind] as readonly number[]).includes(wire)) {
-        const answer = visit(this)
-        noted = answer instanceof Promise ? await answer : answer
-        const isUnseen = noted === false && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes')
-        if (isUnseen) {
-          const looked = this.#lookInside(known, { start: content, end: next }, path)
-          noted = looked instanceof Promise ? await looked : looked
-        }
-      } else if (known) {
-        const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
-        this.#report.report(codes.mismatch, { offset: at, length: next - at, path: join(path, known.name), message })
-      }
-      if (!this.#options.extents) continue
-      const fieldPath = typeof noted === 'string' ? noted : join(path, known?.name ?? `field_${field}`)
-      this.#note(at, noted === false ? next : content, fieldPath)
+      const done = this.#walkField(next, end, path, spec, visit)
+      if (typeof done !== 'number') return this.#walkOn(done, end, path, spec, visit)
+      next = done
     }
     this.#depth--
   }
 
+  async #walkOn(first: Promise<number>, end: number, path: string, spec: MessageSpec, visit: Visit): Promise<void> {
+    let next = await first
+    while (next < end) {
+      const done = this.#walkField(next, end, path, spec, visit)
+      next = typeof done === 'number' ? done : await done
+    }
+    this.#depth--
+  }
+
+  /** Gives the end of the field. */
+  #walkField(offset: number, limit: number, path: string, spec: MessageSpec, visit: Visit): number | Promise<number> {
+    const ready = this.readField(offset, limit, path)
+    return ready ? this.#visitAfter(ready, path, spec, visit) : this.#visitField(path, spec, visit)
+  }
+
+  async #visitAfter(ready: Promise<void>, path: string, spec: MessageSpec, visit: Visit): Promise<number> {
+    await ready
+    return this.#visitField(path, spec, visit)
+  }
+
+  #visitField(path: string, spec: MessageSpec, visit: Visit): number | Promise<number> {
+    const { at, start, end, field, wire } = this
+    const known = spec.get(field)
+    const isFitting = known !== undefined && (wiresOf[known.kind] as readonly number[]).includes(wire)
+    if (known && !isFitting) {
+      const message = `the wire type ${wire} does not fit ${known.name}; it is skipped`
+      this.#report.report(codes.mismatch, { offset: at, length: end - at, path: join(path, known.name), message })
+    }
+    const noted = isFitting ? visit(this) : false
+    const visited: Visited = { at, start, end, path, name: known?.name ?? `field_${field}` }
+    const inner = isFitting && wire === 2 && (known.inner !== undefined || known.kind !== 'bytes') ? known : undefined
+    return typeof noted === 'object' ? this.#settleAfter(noted, visited, inner) : this.#settle(noted, visited, inner)
+  }
+
+  /** Looks inside content that the visitor left alone, where there is something to see, and notes the field in the byte map. */
+  #settle(noted: Noted, field: Visited, inner: FieldSpec | undefined): number | Promise<number> {
+    const looked = noted === false && inner ? this.#lookInside(inner, field, field.path) : noted
+    if (typeof looked === 'object') return this.#settleAfter(looked, field, undefined)
+    if (!this.#options.extents) return field.end
+    const path = typeof looked === 'string' ? looked : join(field.path, field.name)
+    this.#note(field.at, looked === false ? field.end : field.start, path)
+    return field.end
+  }
+
+  async #settleAfter(noted: Promise<Noted>, field: Visited, inner: FieldSpec | undefined): Promise<number> {
+    return this.#settle(await noted, field, inner)
+  }
+
   /** Checks content that the visitor left alone; `path` is that of the message around it. */
   #lookInside({ name, kind, inner }: FieldSpec, place: Range, path: string): boolean | Promise<boolean> {
-    if (inner) return this.walk(place, join(path, name), inner(), () => false).then(() => true)
+    if (inner)
+      return after(
+        this.walk(place, join(path, name), inner(), () => false),
+        () => true,
+      )
     const { start } = place
     const length = place.end - start
     const width = kind === 'floats' ? 4 : kind === 'doubles' ? 8 : 1
@@ -198,7 +240,8 @@ export class ProtobufReader {
     this.end = start + length
     if (this.end <= limit) return
     const message = `field ${this.field} takes ${length} bytes, but its message has only ${limit - start} left`
-    this.#fail(codes.truncated, this.at, path, message)
+    // Of a message inside another one only the length is wrong.
+    this.#fail(codes.truncated, this.at, path, message, limit === this.source.size ? neededSize(this.end) : {})
   }
 
   /** Sets `low` and `high`; gives the offset behind the varint. */
@@ -252,9 +295,13 @@ export class ProtobufReader {
     this.#options.extents?.add({ file: this.source.name, offset, length: end - offset, path, kind: 'field', value })
   }
 
-  #fail(code: Code, offset: number, path: string, message: string): never {
-    return this.#report.fail(code, { offset, path: path === '' ? 'file' : path, message })
+  #fail(code: Code, offset: number, path: string, message: string, needs: { readonly needs?: number } = {}): never {
+    return this.#report.fail(code, { offset, path: path === '' ? 'file' : path, message, ...needs })
   }
 }
+
+/** What follows a value that may have to be waited for. Most are there already, and a promise for each field of a graph would take time. */
+export const after = <T, R>(value: T | Promise<T>, use: (value: T) => R | Promise<R>): R | Promise<R> =>
+  value instanceof Promise ? value.then(use) : use(value)
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`)

@@ -1,16 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import {
-  hashModel,
-  MemorySink,
-  MemorySource,
-  openModel,
-  planQuantization,
-  tensorStats,
-  writeLayout,
-} from '../../../src/kit.js'
+import { readTensor } from '../../../src/index.js'
+import { hashModel, MemorySink, MemorySource, openModel, planQuantization, writeLayout } from '../../../src/kit.js'
 import { convertToFiles } from '../../support/convert.js'
 import type { Use } from '../site.js'
 
@@ -48,10 +41,9 @@ export function exampleSuite({ page }: Use): void {
   })
 
   it('open-address', async () => {
-    const stats = await tensorStats((await model()).tensors.at(0)!)
-    expect(await run('open-address', "example.spread('/files/tiny-mlp.safetensors')")).toEqual(
-      'min' in stats ? [stats.min, stats.max] : [],
-    )
+    const { data } = await readTensor(await model(), 'layers.1.weight', { slice: '0:1' })
+    const work = "Array.from(await example.firstValues('/files/tiny-mlp.safetensors', 'layers.1.weight'))"
+    expect(await run('open-address', work)).toEqual([...data])
   })
 
   it('convert-in-memory', async () => {
@@ -97,8 +89,17 @@ export function exampleSuite({ page }: Use): void {
     expect(answer).toEqual(['pool/failed', 7, 'nonsense'])
   })
 
+  it('cookbook', async () => {
+    expect(await run('list-in-browser', 'example.list(file)')).toContain('layers.1.weight f32 10x32')
+    const [bytes] = (await convertToFiles(await model(), 'gguf', { name: 'model.gguf', cast: 'f16' })).values()
+    expect(await run('convert-in-browser', '(await example.toGguf(file)).size')).toBe(bytes!.byteLength)
+  })
+
   it('are all run', () => {
-    const names = [...readFileSync(file('docs/browser.md'), 'utf8').matchAll(/```js\n\/\/ ([a-z-]+)\.js\n/g)]
-    expect([...tried].sort()).toEqual(names.map(([, name]) => name!).sort())
+    const names = [...readFileSync(file('docs/browser.md'), 'utf8').matchAll(/```ts\n\/\/ ([a-z-]+)\.ts\n/g)]
+    const cookbook = readdirSync(file('examples/cookbook')).filter((name) => name.endsWith('-in-browser.mjs'))
+    expect([...tried].sort()).toEqual(
+      [...names.map(([, name]) => name!), ...cookbook.map((name) => name.replace('.mjs', ''))].sort(),
+    )
   })
 }

@@ -17,6 +17,7 @@ test.each([
   [false, { FORCE_COLOR: '1' }, true],
   [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
   [false, { FORCE_COLOR: '0' }, false],
+  [true, { FORCE_COLOR: '0' }, false],
 ])('terminal %s with %j has colour: %s', (isTTY, env, expected) => {
   expect(wantsColor({ isTTY }, env)).toBe(expected)
 })

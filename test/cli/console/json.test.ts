@@ -76,7 +76,7 @@ test('a plan is printed action by action', () => {
   )
   const source = { file: 'a.gguf', format: 'gguf' }
   const plan: Plan = {
-    ...{ source, target: 'aero', actions: actions, notes: [], loss: 'none', size: 1 },
+    ...{ source, target: 'aero', actions: actions, notes: [], loss: 'none', unrequestedLoss: 'none', size: 1 },
     ...{ files: [], peakMemory: 2 },
   }
   const pieces = [...jsonPieces({ ...plan })]

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { formatTable, shorten } from '../../../src/cli/console/table.js'
+import { describe, expect, test } from 'vitest'
+import { formatTable } from '../../../src/cli/console/table.js'
+import { widthOf } from '../../../src/cli/console/width.js'
 
 const columns = [{ title: 'name' }, { title: 'size', align: 'right' as const }, { title: 'note' }]
 
@@ -10,8 +11,8 @@ test('columns are as wide as their widest cell', () => {
     ['longer 🦙', '1000 B', 'x'],
   ]
   expect([...formatTable(columns, rows, { head: (text) => text })]).toEqual([
-    '  name        size  note',
-    '  a            1 B',
+    '  name         size  note',
+    '  a             1 B',
     '  longer 🦙  1000 B  x',
   ])
 })
@@ -38,8 +39,45 @@ test('no rows, no table', () => {
   expect([...formatTable(columns, [], { head: (text) => text })]).toEqual([])
 })
 
-test('long text is cut between characters', () => {
-  expect([shorten('abc', 3), shorten('abcd', 3), shorten('🦙🦙🦙🦙', 3)]).toEqual(['abc', 'ab…', '🦙🦙…'])
+describe('in a terminal', () => {
+  const names = [
+    { title: 'name', cut: 'middle' as const },
+    { title: 'type', spare: 2 },
+    { title: 'size', align: 'right' as const },
+    { title: 'note', cut: 'end' as const, spare: 1 },
+  ]
+  const rows = [
+    ['model.layers.0.self_attn.q_proj.weight', 'bf16', '1.00 MiB', 'in another file'],
+    ['模型.层.注意力.权重', 'f32', '12 B', ''],
+  ]
+  const at = (width: number): string[] => [...formatTable(names, rows, { head: (text) => text, width })]
+
+  test('everything is shown where there is room', () => {
+    expect(at(200)[1]).toBe('  model.layers.0.self_attn.q_proj.weight  bf16  1.00 MiB  in another file')
+  })
+
+  test('names are cut in the middle, then columns are left out', () => {
+    expect(at(72)).toEqual([
+      '  name                                   type      size  note',
+      '  model.layers….self_attn.q_proj.weight  bf16  1.00 MiB  in another file',
+      '  模型.层.注意力.权重                    f32       12 B',
+    ])
+    expect(at(48)).toEqual([
+      '  name                                      size',
+      '  model.layers…self_attn.q_proj.weight  1.00 MiB',
+      '  模型.层.注意力.权重                       12 B',
+    ])
+    expect(at(30)).toEqual([
+      '  name                    size',
+      '  model.…proj.weight  1.00 MiB',
+      '  模型.…注意力.权重       12 B',
+    ])
+  })
+
+  test('no row is wider than the terminal', () => {
+    for (let width = 24; width < 100; width++)
+      for (const line of at(width)) expect(widthOf(line)).toBeLessThanOrEqual(width)
+  })
 })
 
 test('a table that is made while it is printed grows where it must', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Console } from '../../../src/cli/console/console.js'
 import { toJsonLine } from '../../../src/cli/console/json.js'
 import { describeHashes, differences, parseHashes, recordFor } from '../../../src/cli/verbs/hash/text.js'
 import type { HashResult } from '../../../src/kit-node.js'
@@ -15,7 +16,7 @@ const result: HashResult = {
   ],
 }
 const asText = (results: readonly HashResult[]): string =>
-  results.flatMap((each) => [...describeHashes(each), '']).join('\n')
+  results.flatMap((each) => [...describeHashes(each, new Console()), '']).join('\n')
 
 test.each([
   ['text', asText([result])],

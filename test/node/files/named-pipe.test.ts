@@ -13,7 +13,7 @@ const at = useTempDir()
 /** Starts a program that does something with a pipe, and ends it by a signal a moment later. */
 async function interrupt(work: string): Promise<number | null> {
   const program = `
-    import { openInput, openOutput } from ${JSON.stringify(pathToFileURL(compiled('node.js')).href)}
+    import { openInput, openOutput } from ${JSON.stringify(pathToFileURL(compiled('kit-node.js')).href)}
     process.on('SIGTERM', () => process.exit(143))
     const path = ${JSON.stringify(at('pipe'))}
     const going = (async () => { ${work} })()

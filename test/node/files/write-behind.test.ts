@@ -83,14 +83,33 @@ test('writing at once keeps the order of gathered, direct and immediate writes',
   const writer = new WriteBehind(handle)
   const bytes = Uint8Array.from({ length: (2 << 20) + 70 }, (_, i) => i % 249)
   await writer.write(bytes.subarray(0, 30))
-  expect(writer.writeNow(bytes.subarray(30, 40))).toBe(false)
-  await writer.write(bytes.subarray(30, 40))
+  expect(writer.writeNow(bytes.subarray(30, 40))).toBe(true)
+  expect(writer.position).toBe(40)
   expect(writer.writeNow(bytes.subarray(40, (1 << 20) + 40))).toBe(true)
   expect(writer.position).toBe((1 << 20) + 40)
   await writer.write(bytes.subarray((1 << 20) + 40))
   await writer.flush()
   await handle.close()
   expect(Buffer.compare(await readFile(path), bytes)).toBe(0)
+})
+
+test('small pieces are taken at once as long as the buffer has room, and patched there', async () => {
+  const path = temp('file')
+  const handle = await open(path, 'w')
+  const writer = new WriteBehind(handle)
+  const piece = new Uint8Array(200_000).fill(1)
+  let taken = 0
+  while (writer.writeNow(piece)) taken++
+  expect(taken).toBe(Math.floor((1 << 20) / piece.byteLength))
+  expect(writer.patchNow(5, Uint8Array.of(7))).toBe(true)
+  await writer.write(piece) // the first buffer is full and on its way
+  expect(writer.patchNow(6, Uint8Array.of(8))).toBe(false)
+  await writer.patch(6, Uint8Array.of(8))
+  await writer.flush()
+  await handle.close()
+  const expected = new Uint8Array((taken + 1) * piece.byteLength).fill(1)
+  expected.set([7, 8], 5)
+  expect(Buffer.compare(await readFile(path), expected)).toBe(0)
 })
 
 test('the disk works in the background, and its errors are known at the end', async () => {

@@ -16,7 +16,9 @@ const compiled = useCompiled()
 /** Runs a program against the compiled library and gives back what it printed as JSON. */
 function runCompiled(program: string): unknown {
   const file = at('program.mjs')
-  const places = ['node.js', 'threads/index.js', 'threads/kinds.js'].map((name) => pathToFileURL(compiled(name)).href)
+  const places = ['kit-node.js', 'threads/index.js', 'threads/kinds.js'].map(
+    (name) => pathToFileURL(compiled(name)).href,
+  )
   writeFileSync(
     file,
     `const [tare, pools, kinds] = await Promise.all(${JSON.stringify(places)}.map((place) => import(place)))\n${program}`,

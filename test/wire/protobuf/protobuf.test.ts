@@ -19,7 +19,7 @@ function readerOf(
 async function list(bytes: Uint8Array | readonly number[], seen?: string[]): Promise<string[]> {
   const { reader, size } = readerOf(bytes, seen)
   const found: string[] = []
-  const walk = (start: number, end: number): Promise<void> =>
+  const walk = async (start: number, end: number): Promise<void> =>
     reader.walk({ start, end }, 'm', spec, async () => {
       const { field, wire, at } = reader
       if (field === 3) {

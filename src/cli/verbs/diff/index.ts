@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseCount, parseTolerance } from '../../flags/parse-values.js'
-import { input, threads } from '../../flags/shared.js'
+import { input, tableFlags, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const diff = defineVerb({
@@ -36,6 +36,7 @@ export const diff = defineVerb({
       description: 'show at most this many rows of each kind (on a terminal 100)',
       parse: parseCount,
     },
+    ...tableFlags,
     threads,
   },
   examples: [

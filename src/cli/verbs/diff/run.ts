@@ -1,10 +1,12 @@
 import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../kit-node.js'
+import { dataTable, wantsRecords } from '../../console/data-table.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
 import { matchingTensors } from '../../input/tensors.js'
 import { type Status, UsageError } from '../../status.js'
 import type { DiffOptions } from './index.js'
+import { differenceTable } from './records.js'
 import { describeDifference, listNames } from './text.js'
 
 export default async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
@@ -64,6 +66,7 @@ async function compare(context: Context, a: Side, b: Side, options: DiffOptions)
   const difference = { ...found, file: a.input, other: { ...found.other, file: b.input }, ...damageJson(damage) }
   if (context.json) await console.json(difference)
   else if (namesOnly) await console.print(listNames(difference))
+  else if (wantsRecords(console)) await console.print(dataTable(differenceTable(difference), console, a.input))
   else await console.print(describeDifference(difference, [a.model, b.model], console, limit))
   return difference.equal && damage.length === 0 ? 0 : 1
 }

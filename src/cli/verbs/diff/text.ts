@@ -11,6 +11,7 @@ import {
   totalSize,
 } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
+import { chooseColumns } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import {
   formatEntry,
@@ -20,7 +21,8 @@ import {
   formatValue,
   plural,
 } from '../../console/format-values.js'
-import { type Column, formatTable, rightColumn, shorten } from '../../console/table.js'
+import { type Column, formatTable, nameColumn, rightColumn } from '../../console/table.js'
+import { shorten } from '../../console/width.js'
 
 /** One name per line: that of the first model or, for what only the second has, that of the second. */
 export function* listNames({ tensors }: Difference): Generator<string> {
@@ -42,7 +44,12 @@ export function* describeDifference(
     const facts = [kind, plural(model.tensors.length, 'tensor'), formatSize(totalSize(model))].join(', ')
     return [i === 0 ? 'A' : 'B', escapeName(file), facts]
   })
-  yield* formatTable([{ title: '', paint: color.bold }, { title: '' }, { title: '', paint: color.dim }], heads)
+  const headColumns: Column[] = [
+    { title: '', paint: color.bold },
+    { title: '', cut: 'middle' },
+    { title: '', paint: color.dim },
+  ]
+  yield* formatTable(headColumns, heads, { width: console.look.width })
   const { tensors } = difference
   const are = (...changes: TensorDifference['change'][]) => tensors.filter(({ change }) => changes.includes(change))
   const sections: [title: string, columns: readonly Column[], rows: string[][]][] = [
@@ -51,14 +58,17 @@ export function* describeDifference(
     ['different shapes', shapeColumns, are('shape').map(shapeRow)],
     ['values and types', valueColumns, are('data', 'values', 'type', 'bytes').map(valueRow)],
     ['renamed', renameColumns, are('renamed').map(renameRow)],
-    ['metadata', entryColumns, difference.metadata.map(metadataRow(entryWidth(console)))],
-    ['parts', entryColumns, difference.parts.map(partRow(entryWidth(console)))],
+    ['metadata', entryColumns, difference.metadata.map(metadataRow)],
+    ['parts', entryColumns, difference.parts.map(partRow)],
   ]
+  const known = [...formColumns, ...shapeColumns, ...valueColumns, ...renameColumns, ...entryColumns]
   for (const [title, columns, rows] of sections) {
     if (rows.length === 0) continue
     yield color.bold(title)
     const hasNotes = rows.some((row) => row.at(-1) !== '')
-    yield* formatTable(hasNotes ? columns : columns.slice(0, -1), rows.slice(0, limit), { head: color.underline })
+    const table = { columns: hasNotes ? columns : columns.slice(0, -1), rows: rows.slice(0, limit) }
+    const chosen = chooseColumns(table, console.tables.columns, known)
+    yield* formatTable(chosen.columns, chosen.rows, console.look)
     if (rows.length > limit) yield color.dim(`  … and ${formatInteger(rows.length - limit)} more (--limit)`)
   }
 }
@@ -85,7 +95,7 @@ function listCounts(counts: Partial<DifferenceCounts>): string {
   return pieces.flatMap(([count, words]) => (count > 0 ? [`${formatInteger(count)} ${words}`] : [])).join(', ')
 }
 
-const formColumns: readonly Column[] = [{ title: 'name' }, { title: 'type' }, { title: 'shape' }, rightColumn('size')]
+const formColumns: readonly Column[] = [nameColumn, { title: 'type' }, { title: 'shape' }, rightColumn('size')]
 
 const formRow = (side: TensorSide): string[] => [
   escapeName(side.name),
@@ -99,7 +109,7 @@ const typeOf = ({ dtype, quant }: TensorSide): string => (quant === undefined ? 
 /** What both sides share is printed once. */
 const change = (a: string, b: string): string => (a === b ? a : `${a} → ${b}`)
 
-const shapeColumns: readonly Column[] = [{ title: 'name' }, { title: 'type' }, { title: 'A' }, { title: 'B' }]
+const shapeColumns: readonly Column[] = [nameColumn, { title: 'type' }, { title: 'A' }, { title: 'B' }]
 
 const shapeRow = ({ name, a, b }: TensorDifference): string[] => [
   escapeName(name),
@@ -109,10 +119,16 @@ const shapeRow = ({ name, a, b }: TensorDifference): string[] => [
 ]
 
 const valueColumns: readonly Column[] = [
-  { title: 'name' },
+  nameColumn,
   { title: 'type' },
-  ...['differing', 'first', 'max abs', 'max rel', 'rmse', 'SNR dB', 'cosine'].map(rightColumn),
-  { title: 'note' },
+  { ...rightColumn('differing'), spare: 2 },
+  { ...rightColumn('first'), spare: 5 },
+  rightColumn('max abs'),
+  { ...rightColumn('max rel'), spare: 3 },
+  rightColumn('rmse'),
+  { ...rightColumn('SNR dB'), spare: 1 },
+  { ...rightColumn('cosine'), spare: 4 },
+  { title: 'note', cut: 'end' },
 ]
 
 function valueRow(row: TensorDifference): string[] {
@@ -147,7 +163,12 @@ function noteOf(row: TensorDifference): string {
   return notes.filter(Boolean).join(', ')
 }
 
-const renameColumns: readonly Column[] = [{ title: 'A' }, { title: 'B' }, { title: 'type' }, { title: 'shape' }]
+const renameColumns: readonly Column[] = [
+  { title: 'A', cut: 'middle' },
+  { title: 'B', cut: 'middle' },
+  { title: 'type', spare: 2 },
+  { title: 'shape', spare: 1 },
+]
 
 const renameRow = ({ a, b }: TensorDifference): string[] => [
   escapeName(a!.name),
@@ -156,37 +177,39 @@ const renameRow = ({ a, b }: TensorDifference): string[] => [
   formatShape(a!.shape),
 ]
 
-const entryColumns: readonly Column[] = [{ title: 'name' }, { title: 'A' }, { title: 'B' }, { title: 'note' }]
+const entryColumns: readonly Column[] = [
+  nameColumn,
+  { title: 'A', cut: 'end' },
+  { title: 'B', cut: 'end' },
+  { title: 'note' },
+]
 
-const entryWidth = (console: Console): number =>
-  console.isTerminal ? Math.max(20, Math.floor((console.width - 40) / 2)) : 200
+const maxValue = 200
 
-function metadataRow(width: number) {
-  return (entry: MetadataDifference): string[] => [
-    escapeName(entry.key),
-    typedValue(entry.a, width),
-    typedValue(entry.b, width),
-    [entry.first !== undefined && `from item ${formatInteger(entry.first)} on`, entry.close && 'within the tolerance']
-      .filter(Boolean)
-      .join(', '),
-  ]
-}
+const metadataRow = (entry: MetadataDifference): string[] => [
+  escapeName(entry.key),
+  typedValue(entry.a),
+  typedValue(entry.b),
+  [entry.first !== undefined && `from item ${formatInteger(entry.first)} on`, entry.close && 'within the tolerance']
+    .filter(Boolean)
+    .join(', '),
+]
 
 /** `u32 8`, `str "pt"`, `str[3] ["a", "b", "c"]` */
-function typedValue(entry: JsonValue | undefined, width: number): string {
+function typedValue(entry: JsonValue | undefined): string {
   if (entry === undefined) return '-'
   const [type, value] = formatEntry(entry)
-  return shorten(`${type} ${escapeText(value)}`, width)
+  return shorten(`${type} ${escapeText(value)}`, maxValue)
 }
 
-function partRow(width: number) {
-  const show = (value: JsonValue | undefined): string =>
-    value === undefined ? '-' : shorten(escapeText(JSON.stringify(value)), width)
-  return (part: PartDifference): string[] => {
-    const label = part.name === undefined ? part.kind : `${part.kind} ${part.name}`
-    const unit = part.change === 'bytes' ? 'byte' : 'token'
-    const first = part.first === undefined ? undefined : `from ${unit} ${formatInteger(part.first)} on`
-    const what = part.change === 'bytes' ? 'other bytes' : undefined
-    return [escapeName(label), show(part.a), show(part.b), [what, first, part.reason].filter(Boolean).join(', ')]
-  }
+const showPart = (value: JsonValue | undefined): string =>
+  value === undefined ? '-' : shorten(escapeText(JSON.stringify(value)), maxValue)
+
+function partRow(part: PartDifference): string[] {
+  const label = part.name === undefined ? part.kind : `${part.kind} ${part.name}`
+  const unit = part.change === 'bytes' ? 'byte' : 'token'
+  const first = part.first === undefined ? undefined : `from ${unit} ${formatInteger(part.first)} on`
+  const what = part.change === 'bytes' ? 'other bytes' : undefined
+  const notes = [what, first, part.reason].filter(Boolean).join(', ')
+  return [escapeName(label), showPart(part.a), showPart(part.b), notes]
 }

@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 export const extract = defineVerb({
   name: 'extract',
   summary: 'one tensor out, as it is stored or decoded; or a vocabulary or other part',
-  arguments: [input, { name: '[tensor]', description: 'the name of the tensor' }],
+  arguments: [input, { name: '[tensor]', description: 'the name of the tensor; not needed where there is only one' }],
   flags: {
     output: output('where to: FILE.npy, FILE.bin for the bare bytes, or - for standard output'),
     as: { value: '<dtype>', description: 'convert the values to this element type, such as f32' },

@@ -29,11 +29,11 @@ export default async function extract(
   options: ExtractOptions,
 ): Promise<Status> {
   const { console, signal } = context
-  const [given = '', name] = words
+  const [given = '', named] = words
   const { output, as, slice, part, overwrite } = options
   if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
   checkStdout(context, output)
-  if ((name === undefined) === (part === undefined)) throw new UsageError('name one tensor, or a part with --part NAME')
+  if (named !== undefined && part !== undefined) throw new UsageError('name one tensor, or a part with --part NAME')
   return forEachModel(context, [given], async (opened, input, source) => {
     await assertNotInput(output, [source])
     const write = async (layout: FileLayout): Promise<number> => {
@@ -43,9 +43,10 @@ export default async function extract(
       return written!.size
     }
     if (part !== undefined) return extractOnePart(context, opened, input, { ...options, part, output }, write)
-    refuseContainer(input, name!, output)
-    const { model, proof, damage } = await provenModel(context, opened, name!, options)
-    const tensor = extractTensor(model, name!, { as: as?.toLowerCase(), slice })
+    const name = named ?? onlyTensor(opened)
+    refuseContainer(input, name, output)
+    const { model, proof, damage } = await provenModel(context, opened, name, options)
+    const tensor = extractTensor(model, name, { as: as?.toLowerCase(), slice })
     const size = await write(layoutFor(tensor, output))
     const { dtype, shape } = tensor
     if (context.json) {
@@ -64,6 +65,15 @@ export default async function extract(
       )
     return 0
   })
+}
+
+/** The tensor of a file that has no other. */
+function onlyTensor({ tensors }: Model): string {
+  const [only] = tensors
+  if (only && tensors.length === 1) return only.name
+  throw new UsageError(
+    `name one of its ${plural(tensors.length, 'tensor')}, which \`tare inspect --all\` lists, or a part with --part NAME`,
+  )
 }
 
 interface Proven {
@@ -127,8 +137,20 @@ async function extractOnePart(
   return 0
 }
 
+/** Names of images, tables and texts, which bare bytes are not. */
+const misleading: ReadonlySet<string> = new Set(
+  'png jpg jpeg gif bmp tif tiff webp svg pdf csv tsv json txt md html xlsx parquet mat h5'
+    .split(' ')
+    .map((each) => `.${each}`),
+)
+
 /** Bare bytes under the name of a container would mislead the next reader. */
 function refuseContainer(input: string, name: string, output: string): void {
+  const extension = extname(output).toLowerCase()
+  if (misleading.has(extension))
+    throw new UsageError(
+      `extract cannot write ${extension} files; it writes FILE.npy for NumPy, or the bare bytes under any other name, such as FILE.bin`,
+    )
   const format = formatForOutput(output)
   if (!format || !isWritable(format) || extname(output).toLowerCase() === '.npy') return
   const how = `tare convert ${input} --only ${name} -o ${output}`

@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { allowDamage, inputs, threads } from '../../flags/shared.js'
+import { allowDamage, inputs, tableFlags, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const hash = defineVerb({
@@ -15,6 +15,7 @@ export const hash = defineVerb({
     decoded: { description: 'digest the values as little-endian f32 in row-major order, not the stored bytes' },
     check: { value: '<file>', description: 'compare with the output of an earlier run, text or JSON' },
     allowDamage,
+    ...tableFlags,
     threads,
   },
   examples: [

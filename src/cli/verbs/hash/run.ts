@@ -22,7 +22,11 @@ export default async function hash(context: Context, inputs: readonly string[], 
     await assertUnchanged([source])
     const result: HashResult & ReturnType<typeof damageJson> = { ...hashed, file: input, ...damageJson(damage) }
     if (!record) {
-      await (context.json ? console.json(result) : console.print(describeHashes(result)))
+      if (context.json) await console.json(result)
+      else {
+        await console.beginBlock()
+        await console.print(describeHashes(result, console))
+      }
       return 0
     }
     const found = differences(record, result)

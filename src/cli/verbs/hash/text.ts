@@ -1,11 +1,19 @@
 // What `tare hash` prints, and reading it back, as JSON or as text, to compare it with a model.
 import { type Algorithm, algorithms, type HashResult } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
+import { dataTable, wantsRecords } from '../../console/data-table.js'
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 
-/** The form that `parseHashes` reads back. */
-export function* describeHashes(result: HashResult): Generator<string> {
+const columns = [{ title: 'digest' }, { title: 'name' }]
+
+/** The form that `parseHashes` reads back, unless another one is asked for. */
+export function* describeHashes(result: HashResult, console: Console): Generator<string> {
+  if (wantsRecords(console) || console.tables.columns) {
+    const rows = result.tensors.map(({ digest, name }) => [digest ?? '-', escapeName(name)])
+    yield* dataTable({ columns, rows }, console, result.file)
+    return
+  }
   yield `# ${escapeName(result.file)} ${result.format} ${result.algorithm}${result.decoded ? ' decoded' : ''}`
   for (const { digest, name } of result.tensors) yield `${digest ?? '-'}  ${escapeName(name)}`
   yield `# fingerprint ${result.fingerprint}`

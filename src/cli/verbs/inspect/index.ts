@@ -1,26 +1,28 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseCount } from '../../flags/parse-values.js'
-import { inputs, tensors } from '../../flags/shared.js'
+import { inputs, tableFlags, tensors } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const inspect = defineVerb({
   name: 'inspect',
-  summary: 'show what is inside: header, metadata, parts and tensors',
+  summary: 'show what is inside: architecture, memory, metadata, parts and tensors',
   arguments: [inputs],
   flags: {
     tensors,
     tree: { description: 'group tensors by the parts of their names, with subtotals' },
     metadata: { description: 'metadata only' },
-    limit: { value: '<n>', description: 'show at most this many rows (on a terminal 100)', parse: parseCount },
+    all: { description: 'every tensor and entry in a row of its own: neither joined layers nor a limit' },
+    limit: { value: '<n>', description: 'show at most this many tensors (on a terminal 100)', parse: parseCount },
     sort: {
       value: '<key>',
       description: 'order of the tensors: size, name or offset',
       choices: ['size', 'name', 'offset'],
     },
+    ...tableFlags,
     stats: { description: 'read the values too and add minimum, maximum, mean and deviation' },
   },
   examples: [
-    ['tare inspect model.safetensors', 'what it is, its metadata and a table of its tensors'],
+    ['tare inspect model.safetensors', 'what it is, whether it fits, its metadata and a table of its tensors'],
     ['tare inspect --tree --limit 40 model.gguf', 'the same by layer, with sizes added up'],
     ['tare inspect --json --tensors "*.bias" model.gguf', 'only the biases, for a program'],
   ],

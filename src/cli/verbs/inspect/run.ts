@@ -1,32 +1,94 @@
-import { inspectHead, inspectTensor, type Model, type Tensor } from '../../../kit-node.js'
+import {
+  type ByteSource,
+  type Cut,
+  closeModel,
+  inspectHead,
+  inspectTensor,
+  type Lost,
+  type Model,
+  openModel,
+  readCut,
+  summarizeModel,
+  TareError,
+  type Tensor,
+} from '../../../kit-node.js'
+import { describeCut } from '../../console/cut.js'
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
 import { measureTensors } from '../../input/measure-tensors.js'
-import { forEachModel } from '../../input/run-inputs.js'
+import { forEachInput, modelOptions, openOptions } from '../../input/run-inputs.js'
 import { chooseTensors, type Tensors } from '../../input/tensors.js'
-import type { Status } from '../../status.js'
+import { meansCannotRun, type Status } from '../../status.js'
 import type { InspectOptions } from './index.js'
+import { describeLost } from './lost.js'
 import { describeModel, type Row } from './text.js'
 
 export default function inspect(context: Context, inputs: readonly string[], options: InspectOptions): Promise<Status> {
-  const { console } = context
-  return forEachModel(context, inputs, async (model, input, source) => {
-    const { parts, ...head } = { ...inspectHead(model), file: input }
-    const chosen = options.metadata ? [] : sorted(chooseTensors(model, options.tensors, console), model, options)
-    const damage = options.stats ? await warnOfDamage(context, model, chosen) : []
-    const measured = options.stats ? await measureTensors(context, source, chosen, {}) : undefined
-    const rowOf = (tensor: Tensor, i: number): Row => {
-      const row = inspectTensor(tensor, model.files[0]?.name ?? '')
-      return measured ? { ...row, stats: measured[i]!.stats } : row
-    }
-    if (context.json) {
-      const count = Math.min(chosen.length, options.limit ?? chosen.length)
-      const tensors = new JsonList(count, (i) => rowOf(chosen.at(i)!, i))
-      await console.json(options.metadata ? head : { ...head, parts, tensors, ...damageJson(damage) })
-    } else await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, options, console))
-    return damage.length > 0 ? 1 : 0
+  return forEachInput(context, inputs, async (source, input) => {
+    const { model, cut, lost } = await openOrReadCut(context, source)
+    const status = await inspectOne(context, { model, source, input, cut, lost }, options)
+    await closeModel(model)
+    return status
   })
+}
+
+interface Inspected {
+  readonly model: Model
+  readonly source: ByteSource
+  readonly input: string
+  /** Set if the file ends early. */
+  readonly cut?: Cut | undefined
+  readonly lost?: readonly Lost[] | undefined
+}
+
+/** Of a file that was cut off, the index is shown as far as it is there. */
+async function openOrReadCut(context: Context, source: ByteSource): Promise<Pick<Inspected, 'model' | 'cut' | 'lost'>> {
+  try {
+    return { model: await openModel(source, modelOptions(context)) }
+  } catch (error) {
+    if (!(error instanceof TareError) || meansCannotRun(error.code)) throw error
+    const read = await readCut(source, [error.finding], openOptions(context))
+    if (!read) throw error
+    if (!read.model) {
+      if (!context.json) context.console.complain(`${read.cut.file}: ${describeCut(read.cut)}`)
+      throw error
+    }
+    return { model: read.model, cut: read.cut, lost: read.lost }
+  }
+}
+
+async function inspectOne(context: Context, inspected: Inspected, options: InspectOptions): Promise<Status> {
+  const { console, signal } = context
+  const { model, source, input, cut, lost } = inspected
+  const summary = await summarizeModel(model, signal)
+  const { parts, ...head } = {
+    ...inspectHead(model),
+    ...(cut && model.files.length === 1 && { size: cut.size }),
+    file: input,
+    summary,
+  }
+  const chosen = options.metadata ? [] : sorted(chooseTensors(model, options.tensors, console), model, options)
+  const damage = options.stats ? await warnOfDamage(context, model, chosen) : []
+  const measured = options.stats ? await measureTensors(context, source, chosen, {}) : undefined
+  const rowOf = (tensor: Tensor, i: number): Row => {
+    const row = inspectTensor(tensor, model.files[0]?.name ?? '')
+    return measured ? { ...row, stats: measured[i]!.stats } : row
+  }
+  if (context.json) {
+    const count = Math.min(chosen.length, options.limit ?? chosen.length)
+    const tensors = new JsonList(count, (i) => rowOf(chosen.at(i)!, i))
+    const missing = cut && { cut: { ...cut, lost } }
+    await console.json(
+      options.metadata ? { ...head, ...missing } : { ...head, parts, tensors, ...missing, ...damageJson(damage) },
+    )
+  } else {
+    if (cut) console.complain(`${cut.file}: ${describeCut(cut)}`)
+    await console.beginBlock()
+    await console.print(describeModel(model, { ...head, parts }, chosen, rowOf, options, console))
+    if (lost && !options.metadata) await console.print(describeLost(lost, options, console))
+  }
+  return cut || damage.length > 0 ? 1 : 0
 }
 
 function sorted(chosen: Tensors, { files }: Model, { sort }: InspectOptions): Tensors {

@@ -1,28 +1,16 @@
 import { basename } from 'node:path'
-import {
-  countElements,
-  type InspectedTensor,
-  type Inspection,
-  type JsonValue,
-  type Model,
-  type Tensor,
-} from '../../../kit-node.js'
+import type { InspectedTensor, Inspection, JsonValue, Model, ModelSummary, Tensor } from '../../../kit-node.js'
+import { integerCell, offsetCell, sizeCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
+import { type DataTable, dataTable, wantsRecords } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import {
-  formatAmount,
-  formatBytes,
-  formatEntry,
-  formatInteger,
-  formatOffset,
-  formatShape,
-  formatSize,
-  formatValue,
-  plural,
-} from '../../console/format-values.js'
-import { type Column, formatTable, rightColumn, shorten } from '../../console/table.js'
+import { formatEntry, formatInteger, formatShape, formatSize, plural } from '../../console/format-values.js'
+import { type Cell, type Row as Cells, type Column, formatTable, nameColumn, rightColumn } from '../../console/table.js'
+import { shorten, wrapWords } from '../../console/width.js'
 import type { Measured } from '../../input/measure-tensors.js'
 import type { Tensors } from '../../input/tensors.js'
+import { collapseLayers, type Repeated } from './collapse.js'
+import { headRows } from './head.js'
 import type { InspectOptions } from './index.js'
 import { treeRows } from './tree.js'
 
@@ -30,120 +18,196 @@ export interface Row extends InspectedTensor {
   readonly stats?: Measured['stats']
 }
 
+/** Everything about the model but its tensors. */
+export interface Head extends Omit<Inspection, 'tensors'> {
+  readonly summary: ModelSummary
+}
+
 export function* describeModel(
   model: Model,
-  inspection: Omit<Inspection, 'tensors'>,
+  head: Head,
   tensors: Tensors,
   rowOf: (tensor: Tensor, i: number) => Row,
   options: InspectOptions,
   console: Console,
 ): Generator<string> {
   const { color } = console
-  const limit = options.limit ?? console.maxRows
-  yield color.bold(escapeName(inspection.file))
-  yield* formatTable([{ title: '', paint: color.dim }, { title: '' }], headRows(model, inspection))
-  yield* section('metadata', Object.entries(inspection.metadata).map(metadataRow(valueWidth(console))), limit, console)
-  if (options.metadata) return
-  yield* section('parts', inspection.parts.map(partRow(valueWidth(console))), limit, console)
-  if (tensors.length === 0) return
-  yield color.bold('tensors')
-  const tree = options.tree ? treeRows(tensors.map(rowOf)) : undefined
-  const count = tree?.length ?? tensors.length
-  const cells = tree?.slice(0, limit) ?? {
-    count: Math.min(tensors.length, limit),
-    row: (i: number) => tensorRow(rowOf(tensors.at(i)!, i), options.stats),
+  const entries = metadataRows(head)
+  if (options.metadata && wantsRecords(console)) {
+    yield* dataTable({ columns: entryColumns(color.dim), rows: entries }, console, head.file)
+    return
   }
-  yield* formatTable(tree ? treeColumns : tensorColumns(options), cells, { head: color.underline })
-  if (count > limit) yield color.dim(`  … and ${formatInteger(count - limit)} more (--limit)`)
-}
-
-const valueWidth = (console: Console): number => (console.isTerminal ? Math.max(30, console.width - 50) : 400)
-
-function headRows(model: Model, { format, version, variant, size }: Omit<Inspection, 'tensors'>): string[][] {
-  const { tensors, types } = summarise(model)
-  const rows = [
-    ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
-    ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
-    ['tensors', tensors],
-  ]
-  if (model.tensors.length > 0) rows.push(['types', types])
-  return rows
-}
-
-interface Summary {
-  readonly tensors: string
-  readonly types: string
-}
-
-/** `4 with 3.12 M parameters`, and `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, sorted by bytes. */
-function summarise({ tensors }: Model): Summary {
-  const sums = new Map<string, { count: number; bytes: number }>()
-  let parameters = 0
-  let states = 0
-  for (const { role, shape, dtype, encoding, data } of tensors) {
-    if (role === 'weight') parameters += countElements(shape) ?? 0
-    else states++
-    const { id } = encoding ?? dtype
-    const sum = sums.get(id) ?? { count: 0, bytes: 0 }
-    sums.set(id, { count: sum.count + 1, bytes: sum.bytes + (data?.byteLength ?? 0) })
+  if (!wantsRecords(console)) {
+    yield color.bold(escapeName(head.file))
+    const columns: Column[] = [{ title: '', paint: color.dim }, { title: '' }]
+    yield* formatTable(columns, wrapped(headRows(model, head, head.summary), console.look.width))
+    yield* section('metadata', entries, options, console)
+    if (options.metadata) return
+    yield* section('parts', head.parts.filter((part) => !isStowage(part)).map(partRow), options, console)
+    if (tensors.length === 0) return
+    yield color.bold('tensors')
   }
-  const sorted = [...sums].sort(([, a], [, b]) => b.bytes - a.bytes)
-  return {
-    tensors: `${formatInteger(tensors.length)} with ${formatAmount(parameters)} parameters${states > 0 ? `, ${plural(states, 'optimizer state')}` : ''}`,
-    types: sorted.map(([id, { count, bytes }]) => `${id} ${formatInteger(count)} (${formatSize(bytes)})`).join(' · '),
-  }
+  const { columns, rows } = options.tree
+    ? { columns: treeColumns, rows: treeRows(tensors.map(rowOf)) }
+    : tensorTable(model, tensors, rowOf, options, console)
+  const count = 'row' in rows ? rows.count : rows.length
+  const limit = Math.min(count, options.limit ?? (options.all ? count : console.maxRows))
+  const shown = 'row' in rows ? { ...rows, count: limit } : rows.slice(0, limit)
+  yield* dataTable({ columns, rows: shown }, console, head.file)
+  if (count > limit && !wantsRecords(console))
+    yield color.dim(`  … and ${formatInteger(count - limit)} more (--all shows them)`)
 }
 
-function* section(title: string, rows: readonly string[][], limit: number, { color }: Console): Generator<string> {
+const labelWidth = 'tensors'.length
+
+/** Long lines go on below their beginning. */
+function wrapped(rows: readonly (readonly [label: string, text: string])[], width: number | undefined): string[][] {
+  if (width === undefined) return rows.map((row) => [...row])
+  return rows.flatMap(([label, text]) =>
+    wrapWords(text, width - labelWidth - 4).map((line, i) => [i === 0 ? label : '', line]),
+  )
+}
+
+/** The values of long entries are for programs. */
+const maxValue = 400
+
+const entryColumns = (dim: Column['paint']): Column[] => [
+  { title: 'key', cut: 'middle' },
+  { title: 'type', paint: dim },
+  { title: 'value', cut: 'end' },
+]
+
+function* section(
+  title: string,
+  rows: readonly string[][],
+  { all }: InspectOptions,
+  console: Console,
+): Generator<string> {
   if (rows.length === 0) return
+  const { color, look } = console
+  const limit = all ? rows.length : console.maxRows
   yield color.bold(title)
-  yield* formatTable([{ title: '' }, { title: '', paint: color.dim }, { title: '' }], rows.slice(0, limit))
-  if (rows.length > limit) yield color.dim(`  … and ${formatInteger(rows.length - limit)} more`)
+  yield* formatTable(entryColumns(color.dim), rows.slice(0, limit), { width: look.width })
+  if (rows.length > limit) yield color.dim(`  … and ${formatInteger(rows.length - limit)} more (--all shows them)`)
 }
 
-function metadataRow(width: number) {
-  return ([key, entry]: [string, JsonValue]): string[] => {
+/** The entries in which a container carries what it has no place for; it may take several. */
+const stowageForm = /^tare\.stowage(\.\d+)?$/
+
+const isStowage = (part: JsonValue): boolean => (part as { kind: string }).kind === 'stowage'
+
+/** What the container carries for another format is said in one line. */
+function metadataRows({ metadata, parts }: Head): string[][] {
+  const stowage = parts.find(isStowage) as { readonly value: Stowage } | undefined
+  return Object.entries(metadata).flatMap(([key, entry], i, all) => {
     const [type, value] = formatEntry(entry)
-    return [escapeName(key), type, shorten(escapeText(value), width)]
+    if (!stowage || !stowageForm.test(key)) return [[escapeName(key), type, shorten(escapeText(value), maxValue)]]
+    const isFirst = all.findIndex(([other]) => stowageForm.test(other)) === i
+    return isFirst ? [[escapeName(key), type, describeStowage(stowage.value)]] : []
+  })
+}
+
+interface Stowage {
+  readonly from: string
+  readonly counts: Readonly<Record<'metadata' | 'parts' | 'tensors', number>>
+}
+
+function describeStowage({ from, counts: { metadata, parts, tensors } }: Stowage): string {
+  const counts = [
+    metadata > 0 && `${formatInteger(metadata)} metadata ${metadata === 1 ? 'entry' : 'entries'}`,
+    parts > 0 && plural(parts, 'part'),
+    tensors > 0 && `facts about ${plural(tensors, 'tensor')}`,
+  ].filter(Boolean)
+  const what = counts.length === 0 ? 'where it came from' : counts.join(', ')
+  return `carried for ${escapeText(from)}: ${what}`
+}
+
+function partRow(part: JsonValue): string[] {
+  const { kind, name, value, bytes } = part as { kind: string; name?: string; value: JsonValue; bytes?: number }
+  const label = name === undefined || name === kind ? kind : `${kind} ${name}`
+  const size = bytes === undefined ? '' : formatSize(bytes)
+  return [escapeName(label), size, describeValue(value, bytes)]
+}
+
+/** A value that says no more than the size is left out. */
+function describeValue(value: JsonValue, bytes: number | undefined): string {
+  const isSize = typeof value === 'object' && value !== null && JSON.stringify(value) === JSON.stringify({ bytes })
+  return isSize ? '' : shorten(escapeText(JSON.stringify(value)), maxValue)
+}
+
+/** Layers of the same form share a row, unless something was asked about single tensors. */
+function tensorTable(
+  { files }: Model,
+  tensors: Tensors,
+  rowOf: (tensor: Tensor, i: number) => Row,
+  { tensors: patterns, sort, stats, all }: InspectOptions,
+  console: Console,
+): DataTable {
+  const isList = all || stats || patterns !== undefined || sort !== undefined || wantsRecords(console)
+  const groups = isList || tensors.length > maxCollapsed ? undefined : collapseLayers(tensors, kindOf)
+  const isCollapsed = groups?.some(({ members }) => members.length > 1)
+  const main = files[0]?.name
+  const has = {
+    count: isCollapsed === true,
+    stats: stats === true,
+    offset: wantsRecords(console) || tensors.some(({ data }) => data?.origin),
+    note: wantsRecords(console) || tensors.some((tensor) => isNotable(tensor, main)),
   }
+  const rows = isCollapsed
+    ? { count: groups!.length, row: (i: number) => groupRow(groups![i]!, rowOf, has) }
+    : { count: tensors.length, row: (i: number) => tensorRow(rowOf(tensors.at(i)!, i), has) }
+  return { columns: tensorColumns(has), rows }
 }
 
-function partRow(width: number) {
-  return (part: JsonValue): string[] => {
-    const { kind, name, value, bytes } = part as { kind: string; name?: string; value: JsonValue; bytes?: number }
-    const label = name === undefined || name === kind ? kind : `${kind} ${name}`
-    return [
-      escapeName(label),
-      bytes === undefined ? '' : formatSize(bytes),
-      shorten(escapeText(JSON.stringify(value)), width),
-    ]
-  }
-}
+/** No model has more; looking for layers in the names of a million tensors takes seconds. */
+const maxCollapsed = 100_000
 
-function tensorColumns({ stats }: InspectOptions): Column[] {
-  return [
-    { title: 'name' },
-    { title: 'type' },
-    { title: 'shape' },
-    rightColumn('size'),
-    rightColumn('offset'),
-    ...(stats ? ['min', 'max', 'mean', 'std'].map(rightColumn) : []),
-    { title: 'note' },
-  ]
-}
+/** Tensors share a row only if all but their place is the same. */
+const kindOf = ({ dtype, encoding, shape, order, role, data }: Tensor): string =>
+  [dtype.id, encoding?.id, shape.join(), order, role, data?.byteLength].join(' ')
 
-function tensorRow(row: Row, withStats: boolean | undefined): string[] {
+type Shown = Readonly<Record<'count' | 'stats' | 'offset' | 'note', boolean>>
+
+const tensorColumns = ({ count, stats, offset, note }: Shown): Column[] => [
+  nameColumn,
+  ...(count ? [rightColumn('count')] : []),
+  { title: 'type' },
+  { title: 'shape' },
+  rightColumn('size'),
+  ...(offset ? [{ ...rightColumn('offset'), spare: 2 }] : []),
+  ...(stats ? ['min', 'max', 'mean', 'std'].map(rightColumn) : []),
+  ...(note ? [{ title: 'note', cut: 'end' as const, spare: 1 }] : []),
+]
+
+function tensorRow(row: Row, has: Shown): Cell[] {
   const stats = row.stats?.reason === undefined ? row.stats : undefined
   return [
     escapeName(row.name),
+    ...(has.count ? [''] : []),
     typeOf(row),
     formatShape(row.shape),
-    row.bytes === null ? 'no data' : formatSize(row.bytes),
-    row.offset === null ? '' : formatOffset(row.offset),
-    ...(withStats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(formatValue) : []),
-    noteOn(row),
+    row.bytes === null ? 'no data' : sizeCell(row.bytes),
+    ...(has.offset ? [row.offset === null ? '' : offsetCell(row.offset)] : []),
+    ...(has.stats ? [stats?.min, stats?.max, stats?.mean, stats?.std].map(valueCell) : []),
+    ...(has.note ? [noteOn(row)] : []),
   ]
 }
+
+/** The size is that of all of them; there is no place that is theirs. */
+function groupRow(group: Repeated<Tensor>, rowOf: (tensor: Tensor, i: number) => Row, has: Shown): Cells {
+  const [first] = group.members
+  const row = rowOf(first!, 0)
+  if (group.members.length === 1) return tensorRow(row, has)
+  const bytes = row.bytes === null ? null : row.bytes * group.members.length
+  const [, , ...rest] = tensorRow({ ...row, bytes, offset: null }, has)
+  return [escapeName(group.name), integerCell(group.members.length), ...rest]
+}
+
+const isNotable = ({ order, role, data, extra }: Tensor, main: string | undefined): boolean =>
+  order === 'column' ||
+  role !== 'weight' ||
+  (data?.origin !== undefined && data.origin.source.name !== main) ||
+  ownType(extra) !== false
 
 function noteOn({ order, role, file, extra }: Row): string {
   if (order === 'row' && role === undefined && file === undefined && extra === undefined) return ''
@@ -163,9 +227,9 @@ const typeOf = ({ dtype, encoding }: Pick<Row, 'dtype' | 'encoding'>): string =>
   encoding === undefined ? dtype : `${dtype}:${encoding}`
 
 const treeColumns: readonly Column[] = [
-  { title: 'name' },
+  nameColumn,
   { title: 'type' },
-  { title: 'shape' },
+  { title: 'shape', spare: 1 },
   rightColumn('parameters'),
   rightColumn('size'),
 ]

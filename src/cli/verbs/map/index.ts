@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseOffset, parsePositive } from '../../flags/parse-values.js'
-import { inputs } from '../../flags/shared.js'
+import { inputs, tableFlags } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const map = defineVerb({
@@ -15,6 +15,7 @@ export const map = defineVerb({
     },
     hex: { description: 'show the first bytes of each field' },
     at: { value: '<offset>', description: 'only what lies at this byte (456 or 0x1c8)', parse: parseOffset },
+    ...tableFlags,
   },
   examples: [
     ['tare map --depth 2 model.gguf', 'the file as a list of regions'],

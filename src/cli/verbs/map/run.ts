@@ -34,6 +34,7 @@ export default function map(context: Context, inputs: readonly string[], options
     else {
       const reader = hex ? await openInput(input, inputOptions(context)) : undefined
       try {
+        await console.beginBlock()
         for (const file of files) await printFile(console, file, at, reader && (await fileOf(reader, file.file)))
       } finally {
         await reader?.close()

@@ -1,8 +1,11 @@
 import type { ByteSource, MapRow } from '../../../kit-node.js'
+import { integerCell, offsetCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
+import { chooseColumns, dataTable, wantsRecords } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatBytes, formatInteger, formatOffset, formatSize, plural } from '../../console/format-values.js'
-import { type Column, formatTable, rightColumn, shorten } from '../../console/table.js'
+import { formatBytes, formatOffset, formatSize, plural } from '../../console/format-values.js'
+import { type Cell, type Column, formatTable, rightColumn } from '../../console/table.js'
+import { shorten } from '../../console/width.js'
 
 export interface MappedFile {
   readonly file: string
@@ -19,23 +22,25 @@ export async function printFile(
   bytes: ByteSource | undefined,
 ): Promise<void> {
   const { color } = console
-  const valueWidth = console.isTerminal ? Math.max(20, console.width - 60) : 200
   const columns: Column[] = [
     rightColumn('offset'),
     rightColumn('length'),
-    { title: 'kind', paint: color.dim },
-    { title: 'field' },
-    { title: 'value', paint: color.cyan },
+    { title: 'kind', paint: color.dim, spare: 1 },
+    { title: 'field', cut: 'middle' },
+    { title: 'value', paint: color.cyan, cut: 'end', spare: 2 },
   ]
-  const cells = (row: MapRow): string[] => [
-    formatOffset(row.offset),
-    formatInteger(row.length),
+  const cells = (row: MapRow): Cell[] => [
+    offsetCell(row.offset),
+    integerCell(row.length),
     row.kind,
     escapeText(row.path),
-    row.value === undefined ? '' : shorten(escapeText(String(row.value)), valueWidth),
+    row.value === undefined ? '' : shorten(escapeText(String(row.value)), maxValue),
   ]
+  const table = { columns, rows: extents.map(cells) }
+  if (wantsRecords(console)) return console.print(dataTable(table, console, file))
   await console.print([`${color.bold(escapeName(file))}  ${formatBytes(size)}`])
-  const lines = formatTable(columns, extents.map(cells), { head: color.underline })
+  const chosen = chooseColumns(table, console.tables.columns)
+  const lines = formatTable(chosen.columns, chosen.rows, console.look)
   if (!bytes) await console.print(lines)
   else {
     const [head, ...body] = [...lines]
@@ -48,11 +53,13 @@ export async function printFile(
   if (overlaps.length > 0) {
     await console.print([
       color.yellow(`  ${plural(overlaps.length, 'range')} over bytes that are listed above:`),
-      ...formatTable(columns, overlaps.map(cells)),
+      ...formatTable(columns, overlaps.map(cells), { width: console.look.width }),
     ])
   }
   if (at === undefined) await console.print([summaryOf(extents)])
 }
+
+const maxValue = 200
 
 function summaryOf(extents: readonly MapRow[]): string {
   const sums = new Map<string, number>()

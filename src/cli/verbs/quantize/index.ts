@@ -1,6 +1,16 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { quantizeFlags } from '../../flags/quantize.js'
-import { allowDamage, input, output, overwrite, selectParts, selectTensors, threads, to } from '../../flags/shared.js'
+import {
+  allowDamage,
+  input,
+  output,
+  overwrite,
+  selectParts,
+  selectTensors,
+  tableFlags,
+  threads,
+  to,
+} from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const quantize = defineVerb({
@@ -21,6 +31,7 @@ export const quantize = defineVerb({
     ...selectParts,
     report: { description: 'read the result back and print its error per tensor' },
     dryRun: { description: 'show methods and sizes, and write nothing' },
+    ...tableFlags,
     allowDamage,
     overwrite,
     threads,

@@ -1,8 +1,10 @@
 import type { MethodChoice, ModelQuality, Quantization, TensorQuality } from '../../../kit-node.js'
+import { fixedCell, sizeCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
+import { type DataTable, dataTable } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatSize, formatValue } from '../../console/format-values.js'
-import { formatTable, type Paint, rightColumn } from '../../console/table.js'
+import { formatSize } from '../../console/format-values.js'
+import { type Cell, nameColumn, rightColumn } from '../../console/table.js'
 
 /** The error of each tensor where it was measured, else the method that each takes. */
 export async function printQuantization(
@@ -11,8 +13,7 @@ export async function printQuantization(
   output: string,
   quality: ModelQuality | undefined,
 ): Promise<void> {
-  const { underline } = console.color
-  await console.print(quality ? describeQuality(quality, underline) : describeChoices(choices, underline))
+  await console.print(dataTable(quality ? qualityTable(quality) : choicesTable(choices), console, output))
   for (const note of plan.notes) console.remark(`  note: ${escapeText(note)}`)
   const before = choices.reduce((sum, choice) => sum + choice.sizeBefore, 0)
   console.remark(
@@ -20,37 +21,41 @@ export async function printQuantization(
   )
 }
 
-function describeChoices(choices: readonly MethodChoice[], head: Paint): Generator<string> {
+function choicesTable(choices: readonly MethodChoice[]): DataTable {
   const columns = [
-    { title: 'name' },
+    nameColumn,
     { title: 'method' },
     rightColumn('before'),
     rightColumn('after'),
-    { title: 'reason' },
+    { title: 'reason', cut: 'end' as const, spare: 1 },
   ]
   const rows = choices.map(({ name, method, sizeBefore, sizeAfter, reason }) => {
-    return [escapeName(name), method ?? 'keep', formatSize(sizeBefore), formatSize(sizeAfter), escapeText(reason ?? '')]
+    return [escapeName(name), method ?? 'keep', sizeCell(sizeBefore), sizeCell(sizeAfter), escapeText(reason ?? '')]
   })
-  return formatTable(columns, rows, { head })
+  return { columns, rows }
 }
 
-function describeQuality({ tensors, total }: ModelQuality, head: Paint): Generator<string> {
+function qualityTable({ tensors, total }: ModelQuality): DataTable {
   const columns = [
-    { title: 'name' },
-    { title: 'from' },
+    nameColumn,
+    { title: 'from', spare: 1 },
     { title: 'to' },
-    ...['bits', 'rmse', 'max error', 'SNR dB', 'cosine'].map(rightColumn),
+    rightColumn('bits'),
+    rightColumn('rmse'),
+    { ...rightColumn('max error'), spare: 3 },
+    rightColumn('SNR dB'),
+    { ...rightColumn('cosine'), spare: 2 },
   ]
-  const row = (quality: TensorQuality, name: string): string[] => [
+  const row = (quality: TensorQuality, name: string): Cell[] => [
     name,
     quality.from,
     quality.to,
-    quality.bitsPerWeight.toFixed(2),
-    formatValue(quality.rmse),
-    formatValue(quality.maxError),
-    quality.snr === null ? '-' : quality.snr.toFixed(2),
-    quality.cosine === null ? '-' : quality.cosine.toFixed(6),
+    fixedCell(quality.bitsPerWeight, 2),
+    valueCell(quality.rmse),
+    valueCell(quality.maxError),
+    fixedCell(quality.snr, 2),
+    fixedCell(quality.cosine, 6),
   ]
   const rows = tensors.map((tensor) => row(tensor, escapeName(tensor.name)))
-  return formatTable(columns, total ? [...rows, row(total, 'all of them')] : rows, { head })
+  return { columns, rows: total ? [...rows, row(total, 'all of them')] : rows }
 }

@@ -18,6 +18,7 @@ export default function show(context: Context, inputs: readonly string[], option
       await assertUnchanged([source])
       await console.json({ file: input, format: model.format, text, ...damageJson(damage) })
     } else {
+      await console.beginBlock()
       const shown = withShownNames(chosen, console.isTerminal ? escapeName : escapeLines)
       for await (const piece of showModel(shown, { signal, pool })) await console.write(escapeLines(piece))
       await assertUnchanged([source])

@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parsePositive } from '../../flags/parse-values.js'
-import { inputs, tensors, threads } from '../../flags/shared.js'
+import { inputs, tableFlags, tensors, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const stats = defineVerb({
@@ -11,9 +11,13 @@ export const stats = defineVerb({
     tensors,
     bins: { value: '<n>', description: 'how many bars the histogram has', parse: parsePositive },
     exact: { description: 'the exact median, for which the values are read again' },
+    ...tableFlags,
     threads,
   },
-  examples: [['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram']],
+  examples: [
+    ['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram'],
+    ['tare stats --format csv --columns name,min,max model.gguf > ranges.csv', 'some columns, for a spreadsheet'],
+  ],
 })
 
 export type StatsOptions = OptionsOf<typeof stats.flags>

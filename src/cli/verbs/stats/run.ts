@@ -22,7 +22,10 @@ export default function stats(context: Context, inputs: readonly string[], optio
         ...numbers,
       }))
       await console.json({ file: input, format: model.format, tensors, ...damageJson(damage) })
-    } else await console.print(describeStats(input, measured, console))
+    } else {
+      await console.beginBlock()
+      await console.print(describeStats(input, measured, console))
+    }
     return damage.length > 0 ? 1 : 0
   })
 }

@@ -1,31 +1,40 @@
 import { type HistogramBin, shownDims } from '../../../kit-node.js'
+import { integerCell, valueCell } from '../../console/cells.js'
 import type { Console } from '../../console/console.js'
+import { dataTable, wantsRecords } from '../../console/data-table.js'
 import { escapeName } from '../../console/escape.js'
-import { formatInteger, formatShape, formatValue } from '../../console/format-values.js'
-import { type Column, formatTable, rightColumn } from '../../console/table.js'
+import { formatShape } from '../../console/format-values.js'
+import { type Cell, type Column, nameColumn, rightColumn } from '../../console/table.js'
 import type { Measured } from '../../input/measure-tensors.js'
 
-export function* describeStats(input: string, measured: readonly Measured[], { color }: Console): Generator<string> {
-  yield color.bold(escapeName(input))
-  yield* formatTable(columns, measured.map(rowOf), { head: color.underline })
+export function* describeStats(input: string, measured: readonly Measured[], console: Console): Generator<string> {
+  if (!wantsRecords(console)) yield console.color.bold(escapeName(input))
+  yield* dataTable({ columns, rows: measured.map(rowOf) }, console, input)
 }
 
 const columns: readonly Column[] = [
-  { title: 'name' },
-  { title: 'type' },
-  { title: 'shape' },
-  ...['min', 'max', 'mean', 'median', 'std', 'zero', 'nan', 'inf'].map(rightColumn),
-  { title: 'histogram' },
+  nameColumn,
+  { title: 'type', spare: 2 },
+  { title: 'shape', spare: 1 },
+  rightColumn('min'),
+  rightColumn('max'),
+  rightColumn('mean'),
+  { ...rightColumn('median'), spare: 5 },
+  { ...rightColumn('std'), spare: 3 },
+  { ...rightColumn('zero'), spare: 4 },
+  { ...rightColumn('nan'), spare: 4 },
+  { ...rightColumn('inf'), spare: 4 },
+  { title: 'histogram', cut: 'end', spare: 6 },
 ]
 
-function rowOf({ tensor, stats }: Measured): string[] {
+function rowOf({ tensor, stats }: Measured): Cell[] {
   const head = [escapeName(tensor.name), (tensor.encoding ?? tensor.dtype).id, formatShape(shownDims(tensor))]
   if (stats.reason !== undefined) return [...head, ...Array<string>(8).fill('-'), stats.reason]
   const { min, max, mean, median, std, zero, nan, posInf, negInf, histogram } = stats
   return [
     ...head,
-    ...[min, max, mean, median, std].map(formatValue),
-    ...[zero, nan, posInf + negInf].map(formatInteger),
+    ...[min, max, mean, median, std].map(valueCell),
+    ...[zero, nan, posInf + negInf].map(integerCell),
     sparkline(histogram),
   ]
 }

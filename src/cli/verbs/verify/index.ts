@@ -10,6 +10,7 @@ export const verify = defineVerb({
   arguments: [inputs],
   flags: {
     quick: { description: 'structure only: do not read the weights' },
+    all: { description: 'list every finding, however many have the same code' },
     strict: { description: 'treat warnings as errors' },
     profile: {
       value: '<name>',

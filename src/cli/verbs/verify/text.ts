@@ -1,7 +1,8 @@
 import { type Finding, formatById, type VerifyResult } from '../../../kit-node.js'
 import { formatFinding } from '../../console/console.js'
+import { describeCut } from '../../console/cut.js'
 import { escapeName } from '../../console/escape.js'
-import { formatBytes, plural } from '../../console/format-values.js'
+import { formatBytes, formatInteger, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import type { VerifyOptions } from './index.js'
 
@@ -12,10 +13,45 @@ export function* describeResult(
   options: VerifyOptions,
 ): Generator<string> {
   const { color } = context.console
-  for (const finding of result.findings) yield formatFinding(finding, color, finding.file !== result.file)
+  if (result.cut) yield `${color.red('error')} ${escapeName(result.cut.file)}: ${describeCut(result.cut)}`
+  yield* describeFindings(result, input, context, options)
   const paint = result.verdict === 'errors' ? color.red : result.verdict === 'warnings' ? color.yellow : color.green
   const checked = describeChecked(result, context, options)
   yield `${color.bold(escapeName(input))}: ${paint(describeVerdict(result))} — ${checked}`
+}
+
+/** Of many findings with one code so many are shown; fewer than twice as many are all shown. */
+const shownOfEach = 3
+
+function* describeFindings(
+  result: VerifyResult,
+  input: string,
+  { console }: Context,
+  { all }: VerifyOptions,
+): Generator<string> {
+  const { color } = console
+  const groups = new Map<string, Finding[]>()
+  for (const finding of result.findings) {
+    if (finding.severity === 'note' && console.isQuiet) continue
+    const key = all ? '' : finding.code
+    const group = groups.get(key)
+    if (group) group.push(finding)
+    else groups.set(key, [finding])
+  }
+  for (const [code, findings] of groups) {
+    const count = all || findings.length < 2 * shownOfEach ? findings.length : shownOfEach
+    for (const finding of findings.slice(0, count))
+      yield formatFinding(finding, color, shownFile(finding, result, input))
+    if (findings.length > count)
+      yield color.dim(`  … and ${formatInteger(findings.length - count)} more of ${code} (--all lists them)`)
+  }
+}
+
+/** The file is named where it is not the input itself: one of a directory by its path in there. */
+function shownFile({ file }: Finding, result: VerifyResult, input: string): string | undefined {
+  const folder = input.replace(/[\\/]+$/, '')
+  if (file.startsWith(folder) && /^[\\/]/.test(file.slice(folder.length))) return file.slice(folder.length + 1)
+  return file === result.file ? undefined : file
 }
 
 function describeVerdict({ verdict, findings }: VerifyResult): string {

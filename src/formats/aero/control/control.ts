@@ -1,7 +1,7 @@
 // Reads the control region: header, table of contents and string table. Each number from the file is compared, as a 64-bit integer,
 // with what the file can hold before it becomes a size or an offset.
 import { type ByteSource, Cursor, decodeUtf8 } from '../../../bytes/index.js'
-import type { Code } from '../../../errors/index.js'
+import { type Code, neededSize } from '../../../errors/index.js'
 import type { ReadContext } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import {
@@ -231,7 +231,7 @@ function placeInside(
     return { ...chunk, offset: size }
   }
   const message = `${describeChunk(chunk)} would take bytes ${chunkOffset} to ${chunkOffset + chunkLength}, the file has ${size}`
-  report.report(codes['chunk-bounds'], { ...at('chunkOffset'), message })
+  report.report(codes['chunk-bounds'], { ...at('chunkOffset'), message, ...neededSize(chunkOffset + chunkLength) })
   if (!onLost || chunk.fourcc !== 'WTSH' || isCompressed(chunk)) return undefined
   // What is left of a shard that was cut may hold whole tensors.
   const offset = Math.min(chunk.offset, size)

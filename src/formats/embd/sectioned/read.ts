@@ -8,6 +8,7 @@ import {
   type Range,
   toSafe,
 } from '../../../bytes/index.js'
+import { neededSize } from '../../../errors/index.js'
 import type { MetaValue, Model, Part, ReadContext } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import { crc32, hex } from '../crc.js'
@@ -121,7 +122,8 @@ async function checkHeader(
   }
   if (totalFileSize !== BigInt(source.size)) {
     const message = `the header states ${totalFileSize} bytes, the file has ${source.size}`
-    report.report(codes['total-file-size'], { ...place('totalFileSize', 'total_file_size'), length: 8, message })
+    const at = place('totalFileSize', 'total_file_size')
+    report.report(codes['total-file-size'], { ...at, length: 8, message, ...neededSize(totalFileSize) })
   }
   if (hasFlag(fields, flag.compressed)) {
     const message = 'the data are said to be compressed, in a way that was never defined'

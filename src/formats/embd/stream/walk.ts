@@ -16,7 +16,7 @@ import {
 } from '../../../bytes/index.js'
 import { TokenTable } from '../../../content/vocabulary.js'
 import { f32 } from '../../../dtypes/index.js'
-import { type Code, type Details, maxFindings } from '../../../errors/index.js'
+import { type Code, type Details, maxFindings, neededSize } from '../../../errors/index.js'
 import { type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
 import { bytesPerEntry, maxRank, maxStringLength, maxTokenCount } from '../structs.js'
@@ -200,7 +200,8 @@ class Walker {
     }
     if (!this.#exists(size)) {
       const left = this.#source.size - this.#at
-      this.#stop('truncated-data', this.#at, 'data', `${text()} takes ${size} bytes, but only ${left} are left`)
+      const message = `${text()} takes ${size} bytes, but only ${left} are left`
+      this.#stop('truncated-data', this.#at, 'data', message, neededSize(this.#at + size))
     }
     return size
   }
@@ -298,9 +299,15 @@ class Walker {
     if (this.#problems.length < maxFindings) this.#problems.push({ code: codes[code], details })
   }
 
-  #stop(code: keyof typeof codes, offset: number, field: string, message: string): never {
+  #stop(
+    code: keyof typeof codes,
+    offset: number,
+    field: string,
+    message: string,
+    needs: { readonly needs?: number } = {},
+  ): never {
     const path = field === '' ? this.#scope.slice(0, -1) : this.#scope + field
-    throw new Stop({ code: codes[code], details: { offset, path, message } })
+    throw new Stop({ code: codes[code], details: { offset, path, message, ...needs } })
   }
 
   #note(offset: number, length: number, field: string, value?: string | number): void {

@@ -154,9 +154,9 @@ export class Renamer {
     await this.#splices.inside(place, () => this.#walkIn(place, spec, visit))
   }
 
-  #walkIn(place: FieldPlace, spec: MessageSpec, visit: Visit): Promise<void> {
+  async #walkIn(place: FieldPlace, spec: MessageSpec, visit: Visit): Promise<void> {
     const reader = this.#reader
-    return reader.walk(place, '', spec, () => {
+    await reader.walk(place, '', spec, () => {
       const work = visit(placeOf(reader))
       return work ? work.then(() => true) : true
     })

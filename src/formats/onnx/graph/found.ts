@@ -2,6 +2,7 @@
 
 import type { JsonValue, Part, Payload, Tensor } from '../../../model/index.js'
 import { sharedShape } from '../../../model/model.js'
+import { after } from '../../../wire/protobuf/protobuf.js'
 import { ownCodes as codes } from '../codes.js'
 import type { OnnxReader, Text } from '../reader.js'
 import type { ExternalData } from '../tensors/external.js'
@@ -89,10 +90,21 @@ export class Found {
   }
 
   /** A tensor with a name: an initializer, or the constant of a node. */
-  async add(draft: TensorDraft, name: Text, scope: Scope, isConstant: boolean): Promise<void> {
+  add(draft: TensorDraft, name: Text, scope: Scope, isConstant: boolean): void | Promise<void> {
     draft.name = name
     const verdict = judgeTensor(draft, this.#reader)
-    const found = isElsewhere(verdict) ? await this.#bring(draft, verdict) : verdict
+    return after(isElsewhere(verdict) ? this.#bring(draft, verdict) : verdict, (found) =>
+      this.#addJudged(draft, name, scope, isConstant, found),
+    )
+  }
+
+  #addJudged(
+    draft: TensorDraft,
+    name: Text,
+    scope: Scope,
+    isConstant: boolean,
+    found: Judged | JudgedStrings | undefined,
+  ): void {
     const judged = this.#keep(draft, scope.isListed, found)
     if (!scope.isListed) return
     this.#checkName(name.value, draft, scope, isConstant)

@@ -23,31 +23,35 @@ type Repetition = 'same-graph' | 'constants' | 'other-graph'
 /** A graph that has a name, and whether all that it calls so are constants. */
 interface Met {
   readonly scope: Scope
-  isConstant: boolean
+  readonly isConstant: boolean
 }
 
 /** The names that were met, with the graphs that have them. Nearly every name is met once, so only the others have a list. */
 export class MetNames {
   readonly #first = new Map<string, Met>()
   readonly #further = new Map<string, Map<Scope, Met>>()
+  /** Names that come one after the other are mostly met in the same way, so they share it. */
+  #last: Met | undefined
 
   meet(name: string, scope: Scope, isConstant: boolean): Repetition | undefined {
     const first = this.#first.get(name)
     if (!first) {
-      this.#first.set(name, { scope, isConstant })
+      this.#first.set(name, this.#met(scope, isConstant))
       return undefined
     }
-    const further = this.#further.get(name)
-    const met = first.scope === scope ? first : further?.get(scope)
-    if (!met) {
-      const added = { scope, isConstant }
-      if (further) further.set(scope, added)
-      else this.#further.set(name, new Map([[scope, added]]))
-      return 'other-graph'
-    }
-    const areConstants = met.isConstant && isConstant
-    met.isConstant = areConstants
+    const isFirst = first.scope === scope
+    const further = isFirst ? undefined : (this.#further.get(name) ?? new Map<Scope, Met>())
+    const met = isFirst ? first : further?.get(scope)
+    const areConstants = isConstant && (met?.isConstant ?? true)
+    if (isFirst) this.#first.set(name, this.#met(scope, areConstants))
+    else this.#further.set(name, further!.set(scope, this.#met(scope, areConstants)))
+    if (!met) return 'other-graph'
     return areConstants ? 'constants' : 'same-graph'
+  }
+
+  #met(scope: Scope, isConstant: boolean): Met {
+    if (this.#last?.scope !== scope || this.#last.isConstant !== isConstant) this.#last = { scope, isConstant }
+    return this.#last
   }
 }
 

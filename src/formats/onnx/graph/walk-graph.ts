@@ -4,7 +4,7 @@
 //
 // Fields come in any order, so what a node is may be known only at its end: graphs, nodes and attributes are gathered as drafts.
 import type { Range } from '../../../bytes/ranges.js'
-import type { Noted } from '../../../wire/protobuf/protobuf.js'
+import { after, type Noted } from '../../../wire/protobuf/protobuf.js'
 import {
   attributeMessage,
   functionMessage,
@@ -126,11 +126,11 @@ export class GraphWalker {
     return path
   }
 
-  async #walkInitializer(path: string, scope: Scope): Promise<string> {
+  #walkInitializer(path: string, scope: Scope): string | Promise<string> {
     const draft = newDraft(path)
-    await readTensor(draft, this.#reader.content, this.#reader)
-    await this.#found.add(draft, draft.name, scope, false)
-    return path
+    const read = readTensor(draft, this.#reader.content, this.#reader)
+    const added = after(read, () => this.#found.add(draft, draft.name, scope, false))
+    return after(added, () => path)
   }
 
   async #walkPort(path: string, names: string[]): Promise<true> {
@@ -204,7 +204,7 @@ export class GraphWalker {
     switch (reader.field) {
       case 5:
         attribute.tensor ??= newDraft(`${path}.t`)
-        return readTensor(attribute.tensor, reader.content, reader).then(() => true)
+        return after(readTensor(attribute.tensor, reader.content, reader), () => true)
       case 6:
         attribute.graph ??= below(`${path}.g`)
         return this.walkGraph(attribute.graph, reader.content)

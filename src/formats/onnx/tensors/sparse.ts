@@ -2,6 +2,7 @@
 // one per value (counted over the flattened tensor) or one row of coordinates per value. It has the name of its values.
 import { countElements, maxSafe } from '../../../bytes/index.js'
 import type { Range } from '../../../bytes/ranges.js'
+import { after } from '../../../wire/protobuf/protobuf.js'
 import { ownCodes as codes } from '../codes.js'
 import type { Found } from '../graph/found.js'
 import { sparseMessage } from '../messages.js'
@@ -30,7 +31,7 @@ export async function readSparse(
 ): Promise<void> {
   await reader.walk(place, path, sparseMessage, () => {
     if (reader.field === 3) return reader.dims(dims, `${path}.dims`)
-    return readTensor(reader.field === 1 ? values : indices, reader.content, reader).then(() => true)
+    return after(readTensor(reader.field === 1 ? values : indices, reader.content, reader), () => true)
   })
 }
 

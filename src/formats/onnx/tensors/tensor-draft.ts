@@ -21,7 +21,7 @@ export interface TypedField {
 export interface TensorDraft {
   readonly path: string
   /** Where the message lies; several places when it was merged. */
-  readonly pieces: Range[]
+  pieces: Range[]
   dims: bigint[]
   dataType: number
   name: Text
@@ -58,8 +58,9 @@ const countAtOnce = 1 << 15
 const externalKeys: ReadonlySet<string> = new Set(['location', 'offset', 'length', 'checksum', 'basepath'])
 
 /** Adds a message, or another piece of it, to the draft. */
-export function readTensor(draft: TensorDraft, place: Range, reader: OnnxReader): Promise<void> {
-  draft.pieces.push(place)
+export function readTensor(draft: TensorDraft, place: Range, reader: OnnxReader): void | Promise<void> {
+  if (draft.pieces.length > 0) draft.pieces.push(place)
+  else draft.pieces = [place] // an empty list that grows takes room for many
   return reader.walk(place, draft.path, tensorMessage, () => readTensorField(draft, reader))
 }
 

@@ -3,14 +3,14 @@
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
 import { type ByteSource, decodeLossy } from '../../../bytes/index.js'
 import { collectingReport, type Finding } from '../../../errors/index.js'
-import type { Model, Opened, Part, ReadContext } from '../../../model/index.js'
+import type { Model, Opened, Part, Payload, ReadContext, Tensor } from '../../../model/index.js'
 import { checkMember, memberPayload } from '../../../payloads/zip-payload.js'
 import { type Pickle, readPickle } from '../../../wire/pickle/pickle.js'
 import { readMemberHead, readZip, type ZipMember } from '../../../wire/zip/zip.js'
 import { codes } from '../codes.js'
 import { checkGlobals } from '../globals.js'
-import { readStorageIds, type Storage, type StorageId } from '../objects/storages.js'
-import { type StorageKeys, walk } from '../objects/walk.js'
+import { readStorageIds, type Storage, type StorageIds } from '../objects/storages.js'
+import { walk } from '../objects/walk.js'
 import { checkArchive } from './check.js'
 
 /** Records that hold one short word each. */
@@ -31,7 +31,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   const { path } = archive.pickle
   checkGlobals(pickle, path, context, isTorchScript)
   const ids = readStorageIds(pickle.references, path, context, { lengths: [5] })
-  const found = archive.findStorages(ids.values())
+  const found = archive.findStorages(ids)
   if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = { ids, found, isBigEndian }
@@ -47,7 +47,7 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
     parts: isTorchScript ? [archive.codePart()] : [],
     files: [source],
   }
-  const tensorsIn = archive.tensorsIn(storageKeys)
+  const tensorsIn = archive.tensorsIn(tensors, storageKeys)
   return { model, check: (checking) => checkArchive({ source, members, tensorsIn }, checking) }
 }
 
@@ -57,7 +57,9 @@ class Archive {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #members: readonly ZipMember[]
-  /** By their names inside the top folder. */
+  /** The top folder, with a slash. */
+  readonly #root: string
+  /** Those in the top folder. */
   readonly #byName = new Map<string, ZipMember>()
 
   constructor(source: ByteSource, members: readonly ZipMember[], context: ReadContext) {
@@ -74,8 +76,9 @@ class Archive {
         message: 'there is no data.pkl in a top folder',
       })
     const root = this.pickle.name.slice(0, -'data.pkl'.length)
+    this.#root = root
     for (const member of members) {
-      if (member.name.startsWith(root)) this.#byName.set(member.name.slice(root.length), member)
+      if (member.name.startsWith(root)) this.#byName.set(member.name, member)
       else {
         const message = `${JSON.stringify(member.name)} is not in the folder ${JSON.stringify(root)}`
         report.report(codes['archive-root'], { offset: member.entryOffset, path: member.path, message })
@@ -84,14 +87,26 @@ class Archive {
   }
 
   has(name: string): boolean {
-    return this.#byName.has(name)
+    return this.#member(name) !== undefined
+  }
+
+  /** By its name inside the top folder. */
+  #member(name: string): ZipMember | undefined {
+    return this.#byName.get(`${this.#root}${name}`)
+  }
+
+  #isStorage({ name }: ZipMember): boolean {
+    return name.startsWith('data/', this.#root.length)
   }
 
   /** The byte map: storages are data, everything else is index. */
   record(): void {
-    for (const [name, { dataOffset: offset, storedSize: length, path }] of this.#byName) {
-      const kind = name.startsWith('data/') ? 'data' : 'field'
-      this.#context.extents?.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
+    const { extents } = this.#context
+    if (!extents) return
+    for (const member of this.#byName.values()) {
+      const { dataOffset: offset, storedSize: length, path } = member
+      const kind = this.#isStorage(member) ? 'data' : 'field'
+      extents.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
     }
   }
 
@@ -123,7 +138,7 @@ class Archive {
 
   /** The text of a record that holds one word; undefined when there is none. */
   async word(name: string, allowed?: readonly string[]): Promise<string | undefined> {
-    const member = this.#byName.get(name)
+    const member = this.#member(name)
     if (!member) return undefined
     const word = decodeLossy(await readMemberHead(this.#source, member, wordLength, this.#context.signal)).trim()
     if (allowed && !allowed.includes(word)) {
@@ -140,20 +155,21 @@ class Archive {
     const number = Number(/^\d+/.exec(word ?? '')?.[0])
     if (number >= versions.first && number <= versions.last) return word
     const message = word === undefined ? 'there is no record of that name' : `it is ${JSON.stringify(word)}`
-    const member = this.#byName.get(name ?? '') ?? this.pickle
+    const member = (name === undefined ? undefined : this.#member(name)) ?? this.pickle
     const details = { offset: member.dataOffset, path: name === undefined ? 'version' : member.path, message }
     this.#context.report.report(codes[this.#context.lenient ? 'version-taken' : 'version'], details)
     return word
   }
 
   /** The storages that are there in full. Those that are missing or of another size are reported once. */
-  findStorages(ids: Iterable<StorageId>): Map<string, Storage> {
+  findStorages(ids: StorageIds): Map<string, Storage> {
     const { report } = this.#context
     const found = new Map<string, Storage>()
     const refused = new Set<string>()
-    for (const { key, byteLength, offset } of ids) {
-      if (refused.has(key)) continue
-      const member = this.#byName.get(`data/${key}`)
+    for (const id of ids) {
+      if (!id || refused.has(id.key)) continue
+      const { key, byteLength, offset } = id
+      const member = this.#member(`data/${key}`)
       const problem = !member
         ? (['storage-missing', `there is no record for the storage ${JSON.stringify(key)}`] as const)
         : member.size !== byteLength
@@ -165,8 +181,7 @@ class Archive {
         const path = member?.path ?? this.pickle.path
         report.report(codes[problem![0]], { offset: member?.dataOffset ?? offset, path, message: problem![1] })
       } else if (!found.has(key)) {
-        const part = (from: number, length: number) => memberPayload(this.#source, member, from, length)
-        found.set(key, { byteLength, part })
+        found.set(key, new MemberStorage(this.#source, member))
       }
     }
     this.#noteUnused(found, refused)
@@ -179,31 +194,44 @@ class Archive {
       const findings: Finding[] = []
       const report = collectingReport(this.#source.name, findings)
       const context = { ...this.#context, report, extra: {}, checked() {} }
-      await checkMember(this.#source, this.#byName.get(`data/${key}`)!, context)
+      await checkMember(this.#source, this.#member(`data/${key}`)!, context)
       if (findings.length > 0) found.delete(key)
     }
   }
 
   /** Which tensors have bytes in which member: those without a storage have theirs in the pickle. */
-  tensorsIn(storageKeys: StorageKeys): (member: ZipMember) => readonly string[] {
-    const tensors = new Map<ZipMember, readonly string[]>()
-    for (const [key, names] of storageKeys) {
-      const member = key === undefined ? this.pickle : this.#byName.get(`data/${key}`)
-      if (member) tensors.set(member, names)
+  tensorsIn(
+    tensors: readonly Tensor[],
+    storageKeys: readonly (string | undefined)[],
+  ): (member: ZipMember) => readonly string[] {
+    let names: Map<ZipMember | undefined, string[]> | undefined
+    return (asked) => {
+      if (!names) {
+        names = new Map()
+        for (const [i, { name }] of tensors.entries()) {
+          const key = storageKeys[i]
+          const member = key === undefined ? this.pickle : this.#member(`data/${key}`)
+          const known = names.get(member)
+          if (known) known.push(name)
+          else names.set(member, [name])
+        }
+      }
+      return names.get(asked) ?? []
     }
-    return (member) => tensors.get(member) ?? []
   }
 
   #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {
-    const unused = [...this.#byName].filter(([name]) => {
-      const key = name.startsWith('data/') ? name.slice('data/'.length) : ''
-      return key !== '' && !found.has(key) && !refused.has(key)
-    })
+    const keyAt = this.#root.length + 'data/'.length
+    const storages = [...this.#byName.values()].filter(
+      (member) => this.#isStorage(member) && member.name.length > keyAt,
+    )
+    if (storages.length === found.size) return
+    const unused = storages.filter(({ name }) => !found.has(name.slice(keyAt)) && !refused.has(name.slice(keyAt)))
     const [first] = unused
     if (!first) return
-    const [name, { path, entryOffset: offset }] = first
+    const { name, path, entryOffset: offset } = first
     const others = unused.length > 1 ? ` nor to ${unused.length - 1} others` : ''
-    const message = `no tensor refers to ${JSON.stringify(name)}${others}`
+    const message = `no tensor refers to ${JSON.stringify(name.slice(this.#root.length))}${others}`
     this.#context.report.report(codes['unused-record'], { offset, path, message })
   }
 
@@ -212,5 +240,24 @@ class Archive {
     const code = this.#members.filter(({ name }) => /^[^/]+\/(code\/|constants)/.test(name))
     const bytes = code.reduce((sum, { size }) => sum + size, 0)
     return { kind: 'torch.code', sharing: 'private', value: { files: code.length, bytes } }
+  }
+}
+
+/** A class with two fields, since a file can have a storage for each of a hundred thousand tensors. */
+class MemberStorage implements Storage {
+  readonly #source: ByteSource
+  readonly #member: ZipMember
+
+  constructor(source: ByteSource, member: ZipMember) {
+    this.#source = source
+    this.#member = member
+  }
+
+  get byteLength(): number {
+    return this.#member.size
+  }
+
+  part(offset: number, length: number): Payload {
+    return memberPayload(this.#source, this.#member, offset, length)
   }
 }

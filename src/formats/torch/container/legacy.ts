@@ -2,12 +2,12 @@
 // wrote it, the object itself, and the list of storage keys. For each key, in that order, follow an i64 count of elements and the bytes.
 import { type ByteSource, toSafe } from '../../../bytes/index.js'
 import { WindowReader } from '../../../bytes/window-reader.js'
-import { type Code, type Details, type Report, TareError } from '../../../errors/index.js'
-import { type Model, type Opened, type ReadContext, rangePayload } from '../../../model/index.js'
+import { type Code, type Details, neededSize, type Report, TareError } from '../../../errors/index.js'
+import { type Model, type Opened, type Payload, type ReadContext, rangePayload } from '../../../model/index.js'
 import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../../wire/pickle/pickle.js'
 import { codes } from '../codes.js'
 import { checkGlobals } from '../globals.js'
-import { readStorageIds, type Storage, type StorageId } from '../objects/storages.js'
+import { readStorageIds, type Storage, type StorageId, type StorageIds } from '../objects/storages.js'
 import { walk } from '../objects/walk.js'
 import { checkArchive } from './check.js'
 
@@ -33,7 +33,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
   const object = await pickles.next('object')
   const ids = readStorageIds(object.references, 'object', context, { lengths: [5, 6], hasModules: true })
   const keys = await readKeys(pickles, context)
-  const found = await findStorages(source, pickles.offset, keys, [...ids.values()], context)
+  const found = await findStorages(source, pickles.offset, keys, ids, context)
   const options = { file: source.name, path: 'object', size: object.byteLength }
   const { tensors, metadata } = walk(object.value, { ids, found, isBigEndian }, context, options)
   const model: Model = {
@@ -146,11 +146,12 @@ async function findStorages(
   source: ByteSource,
   start: number,
   keys: readonly string[],
-  ids: readonly StorageId[],
+  ids: StorageIds,
   context: ReadContext,
 ): Promise<Map<string, Storage>> {
   const { report, extents, signal } = context
   const byKey = groupByKey(ids, context)
+  const window = new WindowReader(source, { signal })
   const found = new Map<string, Storage>()
   let at = start
   for (const key of keys) {
@@ -164,8 +165,8 @@ async function findStorages(
       truncated(at + countSize, path)
       break
     }
-    const bytes = await source.read(at, countSize, { signal })
-    const count = new DataView(bytes.buffer, bytes.byteOffset, countSize).getBigInt64(0, true)
+    if (!window.holds(at, countSize)) await window.reach(at, countSize)
+    const count = window.view.getBigInt64(at - window.offset, true)
     const place = { file: source.name, offset: at, length: countSize, path: `${path}.count` }
     extents?.add({ ...place, kind: 'field', value: count })
     const byteLength = (toSafe(count) ?? Number.POSITIVE_INFINITY) * id.elementSize
@@ -180,8 +181,7 @@ async function findStorages(
       break
     }
     extents?.add({ file: source.name, offset: at, length: byteLength, path: `${path}.data`, kind: 'data' })
-    const base = at
-    found.set(key, { byteLength, part: (offset, length) => rangePayload(source, base + offset, length) })
+    found.set(key, new RangeStorage(source, at, byteLength))
     at += byteLength
   }
   const listed = new Set(keys)
@@ -199,15 +199,16 @@ async function findStorages(
   /** The storages before are whole; which tensors lie in the others shows when they are looked for. */
   function truncated(end: number, path: string): void {
     const message = `the storage ends at ${end}, the file at ${source.size}`
-    const place = { offset: at, length: source.size - at, path, message }
+    const place = { offset: at, length: source.size - at, path, message, ...neededSize(end) }
     if (!context.onLost) report.fail(codes.truncated, place)
     report.report(codes.truncated, place)
   }
 }
 
-function groupByKey(ids: readonly StorageId[], { report }: ReadContext): Map<string, StorageId> {
+function groupByKey(ids: StorageIds, { report }: ReadContext): Map<string, StorageId> {
   const byKey = new Map<string, StorageId>()
   for (const id of ids) {
+    if (!id) continue
     const known = byKey.get(id.key)
     if (!known) byKey.set(id.key, id)
     else if (known.elementSize !== id.elementSize || known.byteLength !== id.byteLength) {
@@ -216,4 +217,21 @@ function groupByKey(ids: readonly StorageId[], { report }: ReadContext): Map<str
     }
   }
   return byKey
+}
+
+/** A class with three fields, since a file can have a storage for each of a hundred thousand tensors. */
+class RangeStorage implements Storage {
+  readonly byteLength: number
+  readonly #source: ByteSource
+  readonly #offset: number
+
+  constructor(source: ByteSource, offset: number, byteLength: number) {
+    this.#source = source
+    this.#offset = offset
+    this.byteLength = byteLength
+  }
+
+  part(offset: number, length: number): Payload {
+    return rangePayload(this.#source, this.#offset + offset, length)
+  }
 }

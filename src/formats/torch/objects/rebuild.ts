@@ -11,7 +11,7 @@ import {
   PickleReference,
   type PickleValue,
 } from '../../../wire/pickle/pickle.js'
-import type { StorageId } from './storages.js'
+import type { StorageId, StorageIds } from './storages.js'
 import { elementTypes, packedTypes } from './types.js'
 
 /** PyTorch can note that a tensor is the conjugate or the negative of what its storage holds. */
@@ -67,12 +67,8 @@ const wrappers = new Set([
 const maxWrappers = 8
 
 /** What a call rebuilds, or undefined when it is no tensor. */
-export function rebuild(
-  value: PickleValue,
-  ids: ReadonlyMap<PickleReference, StorageId>,
-  depth = 0,
-): Rebuilt | undefined {
-  if (value instanceof PickleReference) return wholeStorage(ids.get(value))
+export function rebuild(value: PickleValue, ids: StorageIds, depth = 0): Rebuilt | undefined {
+  if (value instanceof PickleReference) return wholeStorage(ids[value.index])
   if (!(value instanceof PickleObject)) return undefined
   const name = value.className
   if (name === undefined || depth > maxWrappers) return undefined
@@ -107,7 +103,7 @@ export function rebuild(
 /** (function, type, arguments, state): what the function rebuilds, given another class. */
 function ofType(
   [callee, , args]: readonly PickleValue[],
-  ids: ReadonlyMap<PickleReference, StorageId>,
+  ids: StorageIds,
   depth: number,
   { offset }: PickleObject,
 ): Rebuilt {
@@ -126,7 +122,7 @@ function view(
   [storage, offset, size, stride]: readonly PickleValue[],
   type: PickleValue | undefined,
   flags: PickleValue | undefined,
-  ids: ReadonlyMap<PickleReference, StorageId>,
+  ids: StorageIds,
 ): Rebuilt {
   if (!(storage instanceof PickleReference)) return wrong('the first argument is no storage')
   const shape = sizes(size)
@@ -136,7 +132,7 @@ function view(
   if (!shape) return wrong(`the size ${show(size)} is no list of dimensions`)
   if (!strides) return wrong(`the stride ${show(stride)} is no list of distances`)
   if (shape.length !== strides.length) return wrong(`${shape.length} dimensions, but ${strides.length} strides`)
-  const id = ids.get(storage)
+  const id = ids[storage.index]
   if (!id) return { kind: 'missing' }
   const packed = type instanceof PickleGlobal && type.module === 'torch' ? packedTypes.get(type.name) : undefined
   const dtype = packed ?? (type === undefined ? id.dtype : elementType(type))
@@ -158,7 +154,7 @@ function signsOf(flags: PickleValue | undefined): SignFlags {
 }
 
 /** (storage, offset, size, stride, (scheme, scale, zero point), …); by channels (scheme, scales, zero points, axis). */
-function quantized(args: readonly PickleValue[], ids: ReadonlyMap<PickleReference, StorageId>): Rebuilt {
+function quantized(args: readonly PickleValue[], ids: StorageIds): Rebuilt {
   const rebuilt = view(args, undefined, undefined, ids)
   if (rebuilt.kind !== 'view') return rebuilt
   const [scheme, scale, zeroPoint, axis] = args[4] instanceof PickleList ? args[4].items : []

@@ -18,6 +18,9 @@ export interface StorageId {
   readonly offset: number
 }
 
+/** By the index of the reference; undefined for those that are not in order. */
+export type StorageIds = readonly (StorageId | undefined)[]
+
 /** A storage that was found in the file. */
 export interface Storage {
   readonly byteLength: number
@@ -26,7 +29,7 @@ export interface Storage {
 
 /** Everything that tensors need to know about the storages of a file. */
 export interface Storages {
-  readonly ids: ReadonlyMap<PickleReference, StorageId>
+  readonly ids: StorageIds
   readonly found: ReadonlyMap<string, Storage>
   readonly isBigEndian: boolean
 }
@@ -45,17 +48,13 @@ export function readStorageIds(
   path: string,
   { report }: ReadContext,
   form: IdForm,
-): Map<PickleReference, StorageId> {
-  const ids = new Map<PickleReference, StorageId>()
-  for (const reference of references) {
-    if (form.hasModules && isModule(reference)) continue
-    const wrong = (code: keyof typeof codes, message: string): undefined => {
+): StorageIds {
+  return references.map((reference) => {
+    if (form.hasModules && isModule(reference)) return undefined
+    return readStorageId(reference, form, (code, message) => {
       report.report(codes[code], { offset: reference.offset, path, message })
-    }
-    const id = readStorageId(reference, form, wrong)
-    if (id) ids.set(reference, id)
-  }
-  return ids
+    })
+  })
 }
 
 function isModule({ id }: PickleReference): boolean {

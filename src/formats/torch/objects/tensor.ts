@@ -41,22 +41,16 @@ export function makeTensor(
   if (rebuilt.kind === 'wrong') return report('tensor-arguments', rebuilt.message)
   if (rebuilt.kind === 'unsupported')
     return report(context.lenient ? 'unsupported-tensor-left-out' : 'unsupported-tensor', rebuilt.message)
-  const { dtype, shape } = rebuilt
-  const type = `[${shape.join(', ')}] of ${dtype.id}`
-  const count = shape.includes(0) ? 0 : countElements(shape)
+  const { dtype, shape: stated } = rebuilt
+  const type = (): string => `[${stated.join(', ')}] of ${dtype.id}`
+  const count = stated.includes(0) ? 0 : countElements(stated)
   if (count === undefined || !Number.isSafeInteger(count * dtype.group.bytes))
-    return report('shape-overflow', `${type} is more than any file can hold`)
+    return report('shape-overflow', `${type()} is more than any file can hold`)
   const pack = rebuilt.kind === 'view' ? (rebuilt.pack ?? 1) : 1
-  const common = {
-    name,
-    dtype,
-    shape: [...shape.slice(0, -1), ...shape.slice(-1).map((dim) => dim * pack)],
-    order: 'row' as const,
-    role,
-  }
+  const shape = pack === 1 ? stated : stated.with(-1, stated.at(-1)! * pack)
   if (rebuilt.kind === 'meta') {
     remarks.add('meta', name, offset)
-    return { ...common, data: null }
+    return { name, dtype, shape, order: 'row', role, data: null }
   }
   const storage = storages.found.get(rebuilt.storage.key)
   if (!storage) {
@@ -68,13 +62,15 @@ export function makeTensor(
   const size = dtype.group.bytes
   const start = (rebuilt.storage.start * rebuilt.storage.elementSize) / size + rebuilt.offset
   if (count > 0 && (start + span) * size > storage.byteLength) {
-    const message = `${type} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
+    const message = `${type()} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
     return report('bounds', message)
   }
   const allowance = budget.take(count * size, storage)
-  const made = `${count * size} bytes are made from a storage of ${storage.byteLength}`
-  if (allowance === 'none') return report('expanded', made)
-  if (allowance === 'lenient') report('expanded-taken', made)
+  if (allowance !== 'default') {
+    const made = `${count * size} bytes are made from a storage of ${storage.byteLength}`
+    report(allowance === 'none' ? 'expanded' : 'expanded-taken', made)
+    if (allowance === 'none') return undefined
+  }
   const data = count === 0 ? bytesPayload(new Uint8Array()) : elements(rebuilt, storage, start, span, count, context)
   const turned = storages.isBigEndian ? swappedPayload(data, swapWidth(dtype)) : data
   const signed = withSigns(turned, dtype, rebuilt.signs)
@@ -82,8 +78,10 @@ export function makeTensor(
   const { quant, channels } = rebuilt
   if (quant) remarks.add('quantized', name, offset, ` as ${dtype.id} with scale ${quant.scales[0]}`)
   if (channels) remarks.add('quantized', name, offset, ` as ${dtype.id} by channels of axis ${channels.axis}`)
+  const tensor: Tensor = { name, dtype, shape, order: 'row', role, data: signed }
+  if (!quant && !channels) return tensor
   const extra = channels && { extra: { quantizedAxis: channels.axis } }
-  return { ...common, data: signed, ...(quant && { quant }), ...extra }
+  return { ...tensor, ...(quant && { quant }), ...extra }
 }
 
 /** Elements from the first to the last that the view touches. */

@@ -15,11 +15,9 @@ import { ViewBudget } from './view-budget.js'
 export interface Contents {
   readonly tensors: Tensor[]
   readonly metadata: Map<string, MetaValue>
-  readonly storageKeys: StorageKeys
+  /** The key of each tensor's storage, in their order; undefined for those whose elements stand in the pickle. */
+  readonly storageKeys: (string | undefined)[]
 }
-
-/** The names of the tensors on each storage, by its key; undefined for those whose elements stand in the pickle. */
-export type StorageKeys = Map<string | undefined, string[]>
 
 export interface WalkOptions {
   /** The file, which names a tensor that is its only content. */
@@ -54,7 +52,7 @@ export function walk(root: PickleValue, storages: Storages, context: ReadContext
 type Role = Tensor['role']
 
 class Walker {
-  readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: new Map() }
+  readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: [] }
   readonly #storages: Storages
   readonly #context: ReadContext
   readonly #options: WalkOptions
@@ -254,13 +252,10 @@ class Walker {
 
   #keepTensor(tensor: Tensor, offset: number, storageKey?: string): void {
     this.#spend(tensor.name.length)
-    if (this.#names.has(tensor.name)) this.#report('same-name', 'another tensor has this name', offset)
-    this.#names.add(tensor.name)
+    const { size } = this.#names
+    if (this.#names.add(tensor.name).size === size) this.#report('same-name', 'another tensor has this name', offset)
     this.#contents.tensors.push(this.#path.length === 0 ? { ...tensor, isNamedByFile: true } : tensor)
-    const { storageKeys } = this.#contents
-    const names = storageKeys.get(storageKey)
-    if (names) names.push(tensor.name)
-    else storageKeys.set(storageKey, [tensor.name])
+    this.#contents.storageKeys.push(storageKey)
   }
 
   /** One array can be reached by many paths; it is made once. */

@@ -1,0 +1,13 @@
+import type { Cut } from '../../kit-node.js'
+import { formatInteger, plural } from './format-values.js'
+
+/** `the file ends early: 295,960 of 656,512 bytes (45 %) are here; 16 of 39 tensors are complete, and tare repair saves them` */
+export function describeCut({ size, expected, tensors }: Cut): string {
+  const share = Math.floor((100 * size) / expected)
+  const bytes = `the file ends early: ${formatInteger(size)} of ${formatInteger(expected)} bytes (${share} %) are here`
+  if (!tensors) return bytes
+  const { whole, total } = tensors
+  if (whole === 0) return `${bytes}; none of ${plural(total, 'tensor')} is complete`
+  const are = whole === 1 ? 'is complete, and `tare repair` saves it' : 'are complete, and `tare repair` saves them'
+  return `${bytes}; ${formatInteger(whole)} of ${plural(total, 'tensor')} ${are}`
+}

@@ -1,0 +1,83 @@
+// What a person wants to know first: what kind of model it is, how large, and whether it fits into memory.
+import { type ByteSource, countElements } from '../bytes/index.js'
+import { type Architecture, architectureOf } from '../content/architecture.js'
+import type { Model, Tensor } from '../model/index.js'
+
+export interface ModelSummary {
+  /** Absent if the model says nothing about it. */
+  readonly architecture?: Architecture
+  /** Optimizer states do not count. */
+  readonly parameters: number
+  /** null if there are no weights. */
+  readonly bitsPerWeight: number | null
+  /** The bytes that the weights take in memory as they are stored; what several tensors share counts once. */
+  readonly weightBytes: number
+  /** An estimate for 16-bit values, with every token of the context kept. Absent if the model says too little. */
+  readonly kvCache?: {
+    readonly bytesPerToken: number
+    /** For the whole context; absent if its length is not known. */
+    readonly bytes?: number
+  }
+}
+
+const bytesPerCached = 2
+
+export async function summarizeModel(model: Model, signal?: AbortSignal): Promise<ModelSummary> {
+  const architecture = await architectureOf(model, signal)
+  let parameters = 0
+  let stored = 0
+  for (const { role, shape, data } of model.tensors) {
+    if (role !== 'weight') continue
+    parameters += countElements(shape) ?? 0
+    stored += data?.byteLength ?? 0
+  }
+  const kvCache = architecture && cacheOf(architecture)
+  return {
+    ...(architecture && { architecture }),
+    parameters,
+    bitsPerWeight: parameters > 0 && stored > 0 ? (8 * stored) / parameters : null,
+    weightBytes: areApart(model.tensors) ? stored : distinctBytes(model.tensors),
+    ...(kvCache && { kvCache }),
+  }
+}
+
+function cacheOf({ cachePerToken, context }: Architecture): ModelSummary['kvCache'] {
+  if (cachePerToken === undefined) return undefined
+  const bytesPerToken = bytesPerCached * cachePerToken
+  const bytes = bytesPerToken * (context ?? Number.NaN)
+  return { bytesPerToken, ...(Number.isSafeInteger(bytes) && { bytes }) }
+}
+
+/** Whether each tensor lies behind the one before it, as in most files: then none shares bytes with another. */
+function areApart(tensors: readonly Tensor[]): boolean {
+  let end = 0
+  let source: ByteSource | undefined
+  for (const { data } of tensors) {
+    const origin = data?.origin
+    if (!origin) continue
+    source ??= origin.source
+    if (origin.source !== source || origin.offset < end) return false
+    end = origin.offset + origin.length
+  }
+  return true
+}
+
+/** Of tensors that begin at the same byte, the longest counts. */
+function distinctBytes(tensors: readonly Tensor[]): number {
+  const lengths = new Map<ByteSource, Map<number, number>>()
+  let sum = 0
+  for (const { role, data } of tensors) {
+    if (role !== 'weight' || !data) continue
+    const { origin } = data
+    if (!origin) {
+      sum += data.byteLength
+      continue
+    }
+    const ofSource = lengths.get(origin.source) ?? new Map<number, number>()
+    lengths.set(origin.source, ofSource)
+    const before = ofSource.get(origin.offset) ?? 0
+    ofSource.set(origin.offset, Math.max(before, data.byteLength))
+    sum += Math.max(0, data.byteLength - before)
+  }
+  return sum
+}

@@ -1,0 +1,29 @@
+// Pictures of tensors and models, as drawings that become pixels, PNG or SVG.
+export {
+  type Color,
+  type Drawing,
+  defaultSize,
+  largestSide,
+  type PictureSize,
+  type Pixels,
+  type Shape,
+  smallestSide,
+} from './drawing.js'
+export {
+  type CellFigure,
+  cellFigures,
+  drawHeatmap,
+  drawTensor,
+  type HeatmapOptions,
+  mapRoom,
+  paintCells,
+} from './heatmap.js'
+export { drawHistogram, type HistogramOptions } from './histogram.js'
+export { type MeasuredMethods, type MeasureOptions, type MethodPoint, measureMethods } from './measure-methods.js'
+export { drawMethods, type MethodsOptions } from './methods.js'
+export { encodePng } from './output/png.js'
+export { drawPixels } from './output/raster.js'
+export { drawSvg } from './output/svg.js'
+export { type ColorMap, colorAt, colorMapNamed, colorMaps } from './parts/colors.js'
+export { makeScale, type Scale, type ScaleKind, scaleKinds } from './parts/scales.js'
+export { drawTreemap, type TreemapOptions } from './treemap.js'

@@ -1,0 +1,73 @@
+// What each quantization method would cost a tensor: stored bits per value and signal-to-noise ratio, measured on a sample of its rows.
+import { f32 } from '../dtypes/index.js'
+import { tensorQuality } from '../inspect/quality.js'
+import { bytesPayload, readPayload, type Tensor } from '../model/index.js'
+import { methodNames, quantizedSize, requireMethod } from '../transforms/quantize/method.js'
+import { quantizeTensor } from '../transforms/quantize/quantize.js'
+import { rowMajor } from '../transforms/reorder.js'
+import { sampleBands, storedMatrix } from '../windows/bands.js'
+
+export interface MeasureOptions {
+  /** Default: all that accept the shape. */
+  readonly methods?: readonly string[] | undefined
+  /** How many values are sampled, at least a row. Default: 2^16. */
+  readonly values?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+}
+
+export interface MethodPoint {
+  readonly method: string
+  readonly bitsPerWeight: number
+  /** In decibels; null when there is no error, or no signal. */
+  readonly snr: number | null
+  readonly rmse: number
+}
+
+export interface MeasuredMethods {
+  /** In ascending order of bits. */
+  readonly points: readonly MethodPoint[]
+  /** Rows and columns that were measured. */
+  readonly rows: number
+  readonly columns: number
+  readonly isSample: boolean
+}
+
+export async function measureMethods(tensor: Tensor, options: MeasureOptions = {}): Promise<MeasuredMethods> {
+  const sample = await sampleRows(tensor, options.values ?? 1 << 16, options.signal)
+  const [rows = 0, columns = 0] = sample.shape
+  const names = (options.methods ?? methodNames()).filter(
+    (name) => rows > 0 && quantizedSize(requireMethod(name), sample.shape) !== undefined,
+  )
+  const points: MethodPoint[] = []
+  for (const [done, method] of names.entries()) {
+    options.onProgress?.({ done, total: names.length, path: tensor.name })
+    const quantized = quantizeTensor(sample, method)
+    const data = bytesPayload(await readPayload(quantized.data!, options.signal))
+    const { bitsPerWeight, snr, rmse } = await tensorQuality(sample, { ...quantized, data }, options)
+    points.push({ method: requireMethod(method).id, bitsPerWeight, snr, rmse })
+  }
+  points.sort((a, b) => a.bitsPerWeight - b.bitsPerWeight)
+  return { points, rows, columns, isSample: rows < storedMatrix(tensor).height }
+}
+
+/** Whole rows as f32 in memory. Values that no method takes (NaN, infinities) become 0. */
+async function sampleRows(tensor: Tensor, wanted: number, signal: AbortSignal | undefined): Promise<Tensor> {
+  const stored = rowMajor(tensor)
+  const { width, height } = storedMatrix(stored)
+  const rows = Math.min(height, Math.max(1, Math.floor(wanted / Math.max(1, width))))
+  const pieces: Float32Array[] = []
+  for await (const { values } of sampleBands(stored, { bands: Math.min(rows, 32), values: rows * width, signal }))
+    pieces.push(values.slice())
+  const count = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const all = new Float32Array(count)
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  for (let i = 0; i < count; i++) if (!Number.isFinite(all[i]!)) all[i] = 0
+  const shape = [width === 0 ? 0 : count / width, width]
+  const bytes = new Uint8Array(all.buffer)
+  return { name: tensor.name, dtype: f32, shape, order: 'row', role: 'weight', data: bytesPayload(bytes) }
+}

@@ -1,0 +1,64 @@
+// Bands of rows spread evenly over a tensor, for previews and quick statistics: the same ones each time, a few reads, and each read long enough
+// to be worth its trip.
+import { checkAborted, releaseWindow, takeEvenWindow } from '../bytes/index.js'
+import type { Tensor } from '../model/index.js'
+import { fileOf } from './plane.js'
+import { openSpans } from './spans.js'
+
+export interface SampleOptions {
+  /** How many bands. Default: 32. */
+  readonly bands?: number | undefined
+  /** How many values are read, about. Default: 2^18. */
+  readonly values?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Band {
+  /** The first stored element. */
+  readonly first: number
+  /** Valid until the next band is asked for. */
+  readonly values: Float32Array
+}
+
+/** The stored order as a matrix: rows of the fastest axis. */
+export function storedMatrix({ shape, order }: Tensor): { readonly height: number; readonly width: number } {
+  const width = (order === 'row' ? shape.at(-1) : shape[0]) ?? 1
+  const count = shape.reduce((product, dim) => product * dim, 1)
+  return { width, height: width === 0 ? 0 : count / width }
+}
+
+/** Everything in one band where the tensor has no more values than are asked for. */
+export async function* sampleBands(
+  tensor: Tensor,
+  { bands = 32, values: wanted = 1 << 18, signal }: SampleOptions = {},
+): AsyncGenerator<Band, void, void> {
+  const { height, width } = storedMatrix(tensor)
+  const total = height * width
+  if (total === 0) return
+  const isWhole = total <= wanted
+  const share = Math.max(1, Math.floor(wanted / bands))
+  // Whole rows, unless even one is more than the share: then parts of rows.
+  const isByRow = share >= width || height >= bands
+  const count = isWhole ? 1 : isByRow ? Math.min(bands, height) : bands
+  const each = Math.max(1, Math.floor(wanted / count))
+  const length = isWhole ? total : each >= width ? each - (each % width) : each
+  const start = (band: number): number => {
+    if (!isByRow) return Math.floor(((band + 0.5) * total) / count - length / 2)
+    const rows = Math.ceil(length / width)
+    return Math.min(Math.floor(((band + 0.5) * height) / count) - Math.floor(rows / 2), height - rows) * width
+  }
+  const spans = openSpans(tensor, signal)
+  const window = takeEvenWindow(4 * length)
+  try {
+    const values = new Float32Array(window.buffer, window.byteOffset, length)
+    for (let band = 0; band < count; band++) {
+      checkAborted(signal, fileOf(tensor))
+      const first = Math.max(0, start(band))
+      await spans.read(first, values)
+      yield { first, values }
+    }
+  } finally {
+    releaseWindow(window)
+    await spans.close()
+  }
+}

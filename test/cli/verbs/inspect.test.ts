@@ -1,0 +1,190 @@
+// What a person sees first, tables in other forms, and files that end early.
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useTempDir } from '../../node/temp-dir.js'
+import { runCli as tare } from '../run-cli.js'
+
+const at = useTempDir()
+const layers = 6
+
+/** Two matrices for each layer, all of f32. */
+function writeModel(path: string): void {
+  const header: Record<string, unknown> = {}
+  let offset = 0
+  const names = Array.from({ length: layers }, (_, i) => [`layers.${i}.q`, `layers.${i}.k`]).flat()
+  for (const name of ['embed', ...names]) {
+    header[name] = { dtype: 'F32', shape: [4, 4], data_offsets: [offset, offset + 64] }
+    offset += 64
+  }
+  const json = JSON.stringify(header)
+  const padded = json.padEnd(Math.ceil(json.length / 8) * 8)
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(padded.length))
+  writeFileSync(path, Buffer.concat([length, Buffer.from(padded), Buffer.alloc(offset)]))
+}
+
+const model = (): string => at('model.safetensors')
+beforeEach(() => writeModel(model()))
+
+test('the architecture of the configuration beside the weights comes first', async () => {
+  mkdirSync(at('llama'))
+  writeModel(at('llama', 'model.safetensors'))
+  const config = { model_type: 'llama', num_hidden_layers: 6, hidden_size: 4, num_attention_heads: 2 }
+  writeFileSync(at('llama', 'config.json'), JSON.stringify({ ...config, max_position_embeddings: 1024 }))
+  const { stdout } = await tare('inspect', at('llama'))
+  expect(stdout.split('\n').slice(1, 3)).toEqual([
+    '  model    llama, 6 layers, hidden 4, 2 heads, context 1024',
+    '  memory   832 B for the weights, 96.0 KiB for a KV cache of 1,024 tokens (f16; 96.0 KiB per 1,024)',
+  ])
+  expect(stdout).toContain('file config.json')
+  expect(stdout).not.toContain('{"bytes"')
+  const { summary } = JSON.parse((await tare('inspect', '--json', at('llama'))).stdout)
+  expect(summary).toMatchObject({ architecture: { layers: 6, headDim: 2 }, parameters: 208, weightBytes: 832 })
+})
+
+describe('repeated layers', () => {
+  test('share a row', async () => {
+    const { stdout } = await tare('inspect', model())
+    expect(stdout).toMatch(/ layers\.\{0\.\.5\}\.q +6 +f32 +\[4, 4\] +384 B\n/)
+    expect(stdout).not.toMatch(/note/)
+  })
+
+  test.each([[['--all']], [['--tensors', 'layers.*']], [['--sort', 'offset']], [['--json']], [['--format', 'csv']]])(
+    'are listed with %s',
+    async (flags) => {
+      const { stdout } = await tare('inspect', ...flags, model())
+      for (let i = 0; i < layers; i++) expect(stdout).toContain(`layers.${i}.q`)
+    },
+  )
+
+  test('the limit is about tensors, not about metadata', async () => {
+    await tare('convert', model(), '-o', at('m.safetensors'), '--set', 'a=1', '--set', 'b=2')
+    const { stdout } = await tare('inspect', '--limit', '1', at('m.safetensors'))
+    expect(stdout).toMatch(/ a +str +"1"\n +b +str +"2"\n/)
+    expect(stdout).toContain('… and 2 more')
+  })
+})
+
+test('what a container carries for another format takes one line', async () => {
+  await tare('convert', model(), '-o', at('m.npz'))
+  await tare('convert', at('m.npz'), '-o', at('back.gguf'))
+  const { stdout } = await tare('inspect', at('back.gguf'))
+  expect(stdout).toMatch(/tare\.stowage +str +carried for npz: .+\n/)
+  expect(stdout).not.toMatch(/^ +stowage/m)
+})
+
+describe('forms of tables', () => {
+  test('records have whole numbers, and name their input where there are several', async () => {
+    const one = await tare('inspect', '--format', 'csv', '--columns', 'name,size', model())
+    expect(one.stdout.split('\n').slice(0, 2)).toEqual(['name,size', 'embed,64'])
+    const two = (await tare('stats', '--format', 'tsv', '--columns', 'name,max', model(), model())).stdout.split('\n')
+    expect(two[0]).toBe('file\tname\tmax')
+    expect(two[1]).toBe(`${model()}\tembed\t0`)
+    expect(two.filter((line) => line.startsWith('file'))).toHaveLength(1)
+    expect(two).toHaveLength(1 + 2 * (1 + 2 * layers) + 1)
+  })
+
+  test('every verb with a table prints it as Markdown', async () => {
+    await tare('convert', model(), '-o', at('half.safetensors'), '--cast', 'f16')
+    for (const [verb, ...inputs] of [
+      ['inspect', model()],
+      ['stats', model()],
+      ['hash', model()],
+      ['map', model()],
+      ['diff', model(), at('half.safetensors')],
+    ] as const) {
+      const { stdout } = await tare(verb, '--format', 'md', ...inputs)
+      for (const line of stdout.trimEnd().split('\n')) expect(line).toMatch(/^\| .* \|$/)
+    }
+  })
+
+  test('a column that is not there is refused, with those that are', async () => {
+    const { status, stderr } = await tare('stats', '--columns', 'name,size', model())
+    expect([status, stderr]).toEqual([2, expect.stringContaining('there is no column size here; there are name, type')])
+  })
+
+  test('inputs are separated by an empty line', async () => {
+    expect((await tare('inspect', model(), model())).stdout).toContain(`\n\n${model()}\n`)
+  })
+
+  test('colour is a choice', async () => {
+    expect((await tare('inspect', '--color', 'always', model())).stdout).toContain('\x1b[1m')
+    expect((await tare('inspect', '--color', 'never', model())).stdout).not.toContain('\x1b')
+  })
+})
+
+describe('a file that ends early', () => {
+  const size = (): number => readFileSync(model()).byteLength
+  const message = (): string =>
+    `the file ends early: ${size() - 200} of ${size().toLocaleString('en')} bytes (${Math.floor((100 * (size() - 200)) / size())} %) are here; 9 of 13 tensors are complete, and \`tare repair\` saves them`
+  let said = ''
+  beforeEach(() => {
+    said = message().replace(String(size() - 200), (size() - 200).toLocaleString('en'))
+    truncateSync(model(), size() - 200)
+  })
+
+  test('verify says so first', async () => {
+    const { status, stdout } = await tare('verify', model())
+    expect([status, stdout.split('\n')[0]]).toEqual([1, `error ${model()}: ${said}`])
+    expect(JSON.parse((await tare('verify', '--json', model())).stdout).cut).toMatchObject({
+      size: readFileSync(model()).byteLength,
+      expected: readFileSync(model()).byteLength + 200,
+      tensors: { whole: 9, total: 13 },
+    })
+  })
+
+  test('inspect still lists what is there, and what is missing', async () => {
+    const { status, stdout, stderr } = await tare('inspect', '--all', model())
+    expect([status, stderr]).toEqual([1, `tare: ${model()}: ${said}\n`])
+    expect(stdout).toMatch(/layers\.0\.q +f32/)
+    expect(stdout).toMatch(/missing\n.*\n +layers\.4\.q +64 B/)
+    const { cut, tensors } = JSON.parse((await tare('inspect', '--json', model())).stdout)
+    expect([tensors.length, cut.lost.length]).toEqual([9, 4])
+  })
+
+  test.each(['m.gguf', 'm.oinf', 'm.mcf', 'm.aero', 'm.weights', 'm.npy'])(
+    '%s knows how long it should be',
+    async (name) => {
+      writeModel(model())
+      const options = name === 'm.npy' ? ['--only', 'embed'] : []
+      await tare('convert', model(), '-o', at(name), '--allow-loss', ...options)
+      const whole = readFileSync(at(name)).byteLength
+      truncateSync(at(name), whole - 40)
+      const { status, stdout } = await tare('verify', '--json', at(name))
+      const { cut } = JSON.parse(stdout)
+      expect([status, cut.size]).toEqual([1, whole - 40])
+      expect(cut.expected).toBeGreaterThan(whole - 40)
+      expect(cut.expected).toBeLessThanOrEqual(whole)
+    },
+  )
+
+  test('many findings of one code are counted, and listed with --all', async () => {
+    writeModel(model())
+    truncateSync(model(), size() - 600)
+    const short = (await tare('verify', model())).stdout
+    expect(short.match(/^error safetensors\/past-end/gm)).toHaveLength(3)
+    expect(short).toContain('more of safetensors/past-end (--all lists them)')
+    expect((await tare('verify', '--all', model())).stdout.match(/^error safetensors\/past-end/gm)).toHaveLength(10)
+  })
+
+  test('a finding about a file of a directory names the file', async () => {
+    mkdirSync(at('folder'))
+    writeFileSync(at('folder', 'model.safetensors'), readFileSync(model()))
+    const { stdout } = await tare('verify', at('folder'))
+    expect(stdout).toMatch(/^error safetensors\/past-end model\.safetensors @ 0x/m)
+  })
+})
+
+test('-q leaves out notes, and a message about a whole file has no place', async () => {
+  expect((await tare('verify', '-q', model())).stdout).not.toContain('note')
+  writeFileSync(at('x'), 'hello')
+  expect((await tare('verify', at('x'))).stdout).toMatch(/^error open\/[a-z-]+: /)
+})
+
+test('extract takes the only tensor, and says what it can write', async () => {
+  await tare('convert', model(), '-o', at('one.npy'), '--only', 'embed')
+  expect(await tare('extract', at('one.npy'), '-o', at('out.npy'))).toMatchObject({ status: 0 })
+  expect((await tare('extract', model(), '-o', at('out.npy'))).stderr).toContain('name one of its 13 tensors')
+  const image = await tare('extract', model(), 'embed', '-o', at('out.png'))
+  expect([image.status, image.stderr]).toEqual([2, expect.stringContaining('it writes FILE.npy for NumPy')])
+})
