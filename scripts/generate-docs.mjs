@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { verbs } from '../dist/cli/verbs/index.js'
+import { families } from '../dist/families/list.js'
 import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
 
@@ -14,6 +15,7 @@ const pages = {
   'docs/codes.md': codesPage(),
   'docs/conversions.md': await conversionsPage(),
   'docs/exit-status.md': exitStatusPage(),
+  'docs/llama-cpp.md': llamaCppPage(),
   'docs/repair.md': repairPage(),
   'README.md': readmePage(),
 }
@@ -58,6 +60,17 @@ function exitStatusPage() {
   const table = ['| verb | status 1 |', '| --- | --- |', ...rows].join('\n')
   const present = readFileSync(join(root, 'docs', 'exit-status.md'), 'utf8')
   return present.replace(/<!-- verbs -->[\s\S]*<!-- \/verbs -->/, `<!-- verbs -->\n${table}\n<!-- /verbs -->`)
+}
+
+/** The architectures that can be converted to GGUF, from their tables. */
+function llamaCppPage() {
+  const rows = families.map(({ architecture, classes }) => {
+    return `| ${classes.map((name) => `\`${name}\``).join(', ')} | \`${architecture}\` |`
+  })
+  const table = ['| class in `config.json` | in GGUF |', '| --- | --- |', ...rows].join('\n')
+  const present = readFileSync(join(root, 'docs', 'llama-cpp.md'), 'utf8')
+  const between = /<!-- architectures -->[\s\S]*<!-- \/architectures -->/
+  return present.replace(between, `<!-- architectures -->\n${table}\n<!-- /architectures -->`)
 }
 
 /** What each format says can be repaired. */

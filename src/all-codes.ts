@@ -12,6 +12,7 @@ import {
   verifyCodes,
   writeCodes,
 } from './errors/index.js'
+import { familyCodes } from './families/codes.js'
 import { type FormatCode, formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
 import { remoteCodes } from './remote/index.js'
@@ -35,6 +36,7 @@ const shared = [
   editCodes,
   poolCodes,
   transformCodes,
+  familyCodes,
   packCodes,
   remoteCodes,
   tokenizeCodes,

@@ -26,11 +26,12 @@ room('remote', 'errors', 'bytes', 'digest')
 room('formats', ...ground, 'embed') // a graph is a format's way of writing an encoder
 room('transforms', ...ground)
 room('stow', ...ground, 'formats', 'transforms')
+room('families', ...ground, 'transforms')
 const verbs = [...ground, 'formats', 'transforms', 'stow']
 room('inspect', ...verbs)
 room('windows', ...verbs, 'inspect')
 room('picture', ...verbs, 'inspect', 'windows')
-for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect') // digests and previews serve the others
+for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect', 'families') // digests and previews serve the others
 room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
 room('tokenize', ...ground)
@@ -38,7 +39,20 @@ room('embed', ...ground, 'transforms', 'tokenize')
 room('threads/worker-jobs.ts', ...verbs, 'inspect', 'diff') // what threads do comes from the rooms above them
 room('threads/web', 'threads', 'threads/worker-jobs.ts', ...ground)
 room('threads/node', 'threads', 'threads/worker-jobs.ts', ...ground, 'node')
-room('all-codes.ts', ...verbs, 'tokenize', 'embed', 'verify', 'convert', 'inspect', 'diff', 'pack', 'remote', 'edit')
+room(
+  'all-codes.ts',
+  ...verbs,
+  'families',
+  'tokenize',
+  'embed',
+  'verify',
+  'convert',
+  'inspect',
+  'diff',
+  'pack',
+  'remote',
+  'edit',
+)
 room('pack', ...verbs, 'convert')
 const api = [...verbs, 'inspect', 'convert', 'diff', 'verify', 'pack', 'remote', 'all-codes.ts']
 room('api', ...api) // the calls everybody starts with
@@ -46,6 +60,7 @@ room(
   'index.ts',
   'api',
   ...verbs,
+  'families',
   'threads/web',
   'tokenize',
   'embed',

@@ -62,6 +62,8 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly before?: Iterable<PlanAction> | undefined
   /** False: what the target has no place for is dropped, not put into its metadata; and nothing that was put there comes back. */
   readonly stow?: boolean | undefined
+  /** Names and weights are copied as they are, even if the model could be translated into the conventions of the target. */
+  readonly asIs?: boolean | undefined
   /** Leave linear weights the way round that they have, whatever the target wants. */
   readonly keepOrientation?: boolean | undefined
   /** Without what an optimizer keeps beside the weights. */

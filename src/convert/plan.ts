@@ -21,6 +21,7 @@ import { share, sharedOut } from './stages/share.js'
 import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'
 import { fileOf, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget } from './stages/target.js'
+import { translate } from './stages/translate.js'
 
 export type { ConvertOptions, QuantizeSettings } from './options.js'
 
@@ -60,6 +61,7 @@ const stages: readonly Stage[] = [
   restore,
   changeOptimizerState,
   addParts,
+  translate,
   askTarget,
   noteIdleOptions,
   addFiles,

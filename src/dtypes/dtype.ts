@@ -35,6 +35,8 @@ export interface Codec {
    * `fromF64` writes one NaN for all (what arithmetic leaves in a NaN differs between machines).
    */
   fromF32?(source: Float32Array, target: Uint8Array): number
+  /** The same for blocks, where a scale that is too large becomes infinite instead of being refused, as in ggml's own programs. */
+  fromF32Overflowing?(source: Float32Array, target: Uint8Array): number
   /** Encodes row by row, for block types. */
   readonly rows?: RowEncoder
   /** The element at `index`, exactly. */

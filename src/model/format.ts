@@ -148,6 +148,11 @@ export interface Capabilities {
    * not note the model's origin.
    */
   readonly plain?: true
+  /**
+   * Whose words published models in this format are written in: those of the hub, with a configuration and a tokenizer beside the weights,
+   * or those of ggml.
+   */
+  readonly conventions?: 'hub' | 'ggml'
   /** Metadata keys that the format's specification requires of every model. */
   readonly requiredKeys?: readonly string[]
   /** Absent: the format cannot be written, or only from certain models. */

@@ -10,7 +10,12 @@ export type Recipe =
       readonly length: number
     }
   | { readonly kind: 'decode'; readonly tensor: TensorRecipe; readonly as: 'f32' | 'f64' }
-  | { readonly kind: 'cast'; readonly tensor: TensorRecipe; readonly to: string }
+  | {
+      readonly kind: 'cast'
+      readonly tensor: TensorRecipe
+      readonly to: string
+      readonly overflow?: boolean | undefined
+    }
   | {
       readonly kind: 'rows'
       readonly tensor: TensorRecipe

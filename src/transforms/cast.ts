@@ -25,24 +25,29 @@ export function castLoss(from: DType, to: DType): 'none' | 'precision' {
   return inRange && special && (a.zero === false || b.zero !== false) ? 'none' : 'precision'
 }
 
+export interface CastOptions {
+  /** Scales of blocks that are too large become infinite, as in ggml's own programs. */
+  readonly overflow?: boolean | undefined
+}
+
 /** The tensor with its values as `to`. A value that does not fit fails the read of its payload with write/value-range. */
-export function castTensor(tensor: Tensor, to: DType): Tensor {
+export function castTensor(tensor: Tensor, to: DType, options: CastOptions = {}): Tensor {
   const from = tensor.encoding ?? tensor.dtype
   // A new field after a spread would make the object three times as large.
   const changed: Tensor = tensor.encoding ? { ...tensor, dtype: to, encoding: undefined } : { ...tensor, dtype: to }
   if (from.id === to.id) return changed
   const decoded = from.regions && (tensor.data ? decodedPayload(tensor, 'f32') : null)
-  if (decoded !== undefined) return castTensor({ ...changed, dtype: f32, data: decoded }, to)
-  const convert = converter(from, to)
+  if (decoded !== undefined) return castTensor({ ...changed, dtype: f32, data: decoded }, to, options)
+  const convert = converter(from, to, options)
   if (!convert) {
     const why = tensor.data && from.regions?.refusal(tensor.shape, tensor.data.byteLength)
     const message = `there is no way from ${from.id} to ${to.id}${why ? `: ${why}` : ''}`
     failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
   }
-  return { ...changed, data: tensor.data && castPayload(tensor, tensor.data, to, convert) }
+  return { ...changed, data: tensor.data && castPayload(tensor, tensor.data, to, convert, options) }
 }
 
-function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert): Payload {
+function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert, { overflow }: CastOptions): Payload {
   const from = tensor.encoding ?? tensor.dtype
   return mapElements({
     input,
@@ -62,7 +67,7 @@ function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert
     },
     recipe() {
       const made = tensorRecipe(tensor)
-      return made && { kind: 'cast', tensor: made, to: to.id }
+      return made && { kind: 'cast', tensor: made, to: to.id, overflow }
     },
   })
 }
@@ -70,12 +75,13 @@ function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert
 /** Returns the index of the first value that does not fit, or -1. */
 type Convert = (source: Uint8Array, target: Uint8Array, count: number) => number
 
-function converter(from: DType, to: DType): Convert | undefined {
+function converter(from: DType, to: DType, options: CastOptions = {}): Convert | undefined {
   if (from.part && to.part) return pairwise(converter(from.part, to.part))
   const [decoder, encoder] = [from.codec, to.codec]
   if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined
   if (isWide(from) && isWide(to)) return otherSignedness
-  const { fromF32, fromF64 } = encoder
+  const { fromF64 } = encoder
+  const fromF32 = (options.overflow && encoder.fromF32Overflowing) || encoder.fromF32
   const toF32 = decoder.toF32Bits ?? decoder.toF32
   if (to === f32) return writing(Float32Array, toF32)
   if (to === f64 && !decoder.toF32Bits) return writing(Float64Array, decoder.toF64)

@@ -21,7 +21,7 @@ export function rebuildTensor({ dtype, encoding, data, ...rest }: TensorRecipe, 
 export function rebuildPayload(recipe: Recipe, open: OpenHandle): Payload {
   if (recipe.kind === 'range') return rangePayload(open(recipe.handle), recipe.offset, recipe.length)
   const tensor = rebuildTensor(recipe.tensor, open)
-  if (recipe.kind === 'cast') return castTensor(tensor, requireDType(recipe.to)).data!
+  if (recipe.kind === 'cast') return castTensor(tensor, requireDType(recipe.to), recipe).data!
   if (recipe.kind === 'rows') return rowsPayload(tensor, requireDType(recipe.to), recipe)
   return decodedPayload(tensor, recipe.as)!
 }

@@ -25,7 +25,7 @@ export interface FixtureCase {
 export const fixturesRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'fixtures')
 
 /** Some files are not ours to publish; they are read from a folder beside the project, where it is there. */
-const besideRoot = join(fixturesRoot, '..', '..', 'shared', 'fixtures')
+export const besideRoot = join(fixturesRoot, '..', '..', 'shared', 'fixtures')
 
 /** Every case of every folder, by the format that it is for: the one it names, or else its folder's. */
 const byFormat = new Map<string, { readonly folder: string; readonly each: FixtureCase }[]>()

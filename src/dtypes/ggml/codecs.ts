@@ -126,12 +126,19 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
   const decoder = { toF32, toF64, element }
   if (!rows) return decoder
 
-  /** Encodes whole blocks; what no block can hold is found before or after. */
-  function checked(source: Float32Array, target: Uint8Array, blocks: number, put: () => void): number {
+  /** Encodes whole blocks. What no block can hold is found before or after; scales may be allowed to become infinite. */
+  function checked(
+    source: Float32Array,
+    target: Uint8Array,
+    blocks: number,
+    put: () => void,
+    overflow = false,
+  ): number {
     const bad = firstNonFinite(source)
     if (bad >= 0) return bad
     requireBytes(target, blocks * group.bytes)
     put()
+    if (overflow) return -1
     for (let block = 0, at = 0; block < blocks; block++, at += group.bytes) {
       if (hasNonFiniteScale(target, at)) return indexOfLargest(source, block * group.elements, group.elements)
     }
@@ -149,20 +156,23 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
   }
   if (!encode) return { ...decoder, rows: rowEncoder }
 
-  function fromF32(source: Float32Array, target: Uint8Array): number {
+  function encodeAll(source: Float32Array, target: Uint8Array, overflow: boolean): number {
     const blocks = Math.floor(source.length / group.elements)
     const rest = source.length - blocks * group.elements
-    const bad = checked(source, target, blocks, () => encode!(source, target, blocks))
-    if (bad >= 0) return bad
-    return rest === 0 ? -1 : encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes))
+    const bad = checked(source, target, blocks, () => encode!(source, target, blocks), overflow)
+    if (bad >= 0 || rest === 0) return bad
+    return encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes), overflow)
   }
 
+  const fromF32 = (source: Float32Array, target: Uint8Array): number => encodeAll(source, target, false)
+  const fromF32Overflowing = (source: Float32Array, target: Uint8Array): number => encodeAll(source, target, true)
+
   /** A row never ends within a block; this is for the odd remainder of a caller, padded with zeros. */
-  function encodeRest(source: Float32Array, target: Uint8Array): number {
+  function encodeRest(source: Float32Array, target: Uint8Array, overflow: boolean): number {
     const padded = new Float32Array(group.elements)
     padded.set(source)
     const bytes = new Uint8Array(group.bytes)
-    const bad = fromF32(padded, bytes)
+    const bad = encodeAll(padded, bytes, overflow)
     target.set(bytes.subarray(0, Math.ceil((source.length * group.bytes) / group.elements)))
     return bad
   }
@@ -179,7 +189,7 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
     return -1
   }
 
-  return { ...decoder, fromF32, fromF64, rows: rowEncoder }
+  return { ...decoder, fromF32, fromF32Overflowing, fromF64, rows: rowEncoder }
 }
 
 /** Whether a scale of the block that starts at `at` is infinite or NaN. */
@@ -204,6 +214,7 @@ function unifyNaN(values: Float32Array, from: number, count: number): void {
 
 function indexOfLargest(values: Float32Array, from: number, count: number): number {
   let largest = from
-  for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(values[largest]!)) largest = i
+  for (let i = from; i < Math.min(from + count, values.length); i++)
+    if (Math.abs(values[i]!) > Math.abs(values[largest]!)) largest = i
   return largest
 }

@@ -12,7 +12,13 @@ export const gguf: Format<'gguf', typeof codes> = {
   id: 'gguf',
   title: 'GGUF',
   extensions: [extension],
-  capabilities: { checksums: 'none', defaults: { version: '3' }, write: writeCapabilities, writeFor },
+  capabilities: {
+    checksums: 'none',
+    conventions: 'ggml',
+    defaults: { version: '3' },
+    write: writeCapabilities,
+    writeFor,
+  },
   codes,
   repairs:
     'of a cut file the whole tensors, once metadata and the list of tensors are there; of a split set those in the files that are left',

@@ -10,7 +10,7 @@ export const safetensors: Format<'safetensors', typeof codes> = {
   id: 'safetensors',
   title: 'safetensors',
   extensions: ['.safetensors', indexSuffix],
-  capabilities: { checksums: 'none', plain: true, write: writeCapabilities },
+  capabilities: { checksums: 'none', plain: true, conventions: 'hub', write: writeCapabilities },
   codes,
   repairs: 'of a cut file the whole tensors, once the header is there; of a set those in the files that are left',
 

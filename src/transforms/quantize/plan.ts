@@ -43,8 +43,11 @@ const minElements = 256
 const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/(^|[._])(\w*norm\w*|ln_?\w*)([._]|$)/i, 'a normalization'],
   [/(^|[._])bias([._]|$)/i, 'a bias'],
-  [/(^|[._])(router|gate\.(weight|wg))([._]|$)/i, 'it routes to experts'],
+  [/(^|[._])router([._]|$)|(^|\.)gate\.(weight|wg)([._]|$)|(^|\.)ffn_gate_inp/i, 'it routes to experts'],
 ]
+
+/** The matrices of all experts of a layer, in one tensor. */
+const isStackOfExperts = ({ name, shape }: Tensor): boolean => shape.length === 3 && name.includes('_exps.')
 
 export function planMethods(model: Pick<Model, 'tensors'>, options: MethodOptions): MethodChoice[] {
   const rules = (options.tensorMethod ?? []).map(([glob, name]) => {
@@ -116,7 +119,7 @@ function whyNotOfShape(shape: readonly number[], method: Method): string {
 
 function whyKept(tensor: Tensor): string | undefined {
   if (tensor.role === 'state') return 'state of an optimizer'
-  if (tensor.shape.length !== 2) return `${tensor.shape.length}-D, not a matrix`
+  if (tensor.shape.length !== 2 && !isStackOfExperts(tensor)) return `${tensor.shape.length}-D, not a matrix`
   const found = delicate.find(([pattern]) => pattern.test(tensor.name))
   if (found) return found[1]
   return (countElements(tensor.shape) ?? 0) < minElements ? `fewer than ${minElements} values` : undefined

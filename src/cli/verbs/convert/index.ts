@@ -78,6 +78,11 @@ export const convert = defineVerb({
       group: 'Metadata and files',
       negated: 'drop what the format has no place for, instead of carrying it in the metadata; restore nothing either',
     },
+    asIs: {
+      group: 'Tensors',
+      description:
+        'copy names and weights as they are, instead of translating a model directory into what llama.cpp runs',
+    },
     keepBytes: {
       group: 'Tensors',
       description: 'for another order of elements, reverse the dimensions over the same bytes',

@@ -73,11 +73,11 @@ export default async function convert(
 
 async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
   const { only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic } = options
-  const { keepBytes, keepOrientation, stow, dedup, files, without } = options
+  const { asIs, keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
-    ...{ keepBytes, keepOrientation, stow, dedup, files, without },
+    ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(

@@ -1,0 +1,130 @@
+// DeepSeek V2 and V3. Attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
+// the parts of k and v in two tensors. Experts follow a few dense layers.
+import { heads, num } from '../facts.js'
+import type { Default, Family } from '../family.js'
+import { commonKeys, key } from './shared-keys.js'
+import { expertNames, gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
+
+const config: Readonly<Record<string, Default>> = {
+  max_length: 20,
+  rope_theta: 10000,
+  rope_scaling: null,
+  rms_norm_eps: 1e-6,
+  kv_lora_rank: 512,
+  q_lora_rank: 1536,
+  qk_rope_head_dim: 64,
+}
+
+const attention = 'model.layers.{n}.self_attn'
+const shared = 'model.layers.{n}.mlp.shared_experts'
+
+export const deepseek2: Family = {
+  architecture: 'deepseek2',
+  classes: ['DeepseekV2ForCausalLM', 'DeepseekV3ForCausalLM'],
+  configs: {
+    deepseek_v2: {
+      ...config,
+      num_hidden_layers: 32,
+      max_position_embeddings: 2048,
+      hidden_size: 4096,
+      intermediate_size: 11008,
+      num_attention_heads: 32,
+      num_key_value_heads: heads,
+      n_routed_experts: 64,
+      num_experts_per_tok: null,
+      n_group: null,
+      topk_group: null,
+      moe_intermediate_size: 1407,
+      routed_scaling_factor: 1,
+      norm_topk_prob: false,
+      first_k_dense_replace: 0,
+      n_shared_experts: 2,
+      vocab_size: 32000,
+    },
+    deepseek_v3: {
+      ...config,
+      num_hidden_layers: 61,
+      max_position_embeddings: 4096,
+      hidden_size: 7168,
+      intermediate_size: 18432,
+      num_attention_heads: 128,
+      num_key_value_heads: 128,
+      n_routed_experts: 256,
+      num_experts_per_tok: 8,
+      n_group: 8,
+      topk_group: 4,
+      moe_intermediate_size: 2048,
+      routed_scaling_factor: 2.5,
+      norm_topk_prob: true,
+      first_k_dense_replace: 3,
+      n_shared_experts: 1,
+      vocab_size: 129280,
+    },
+  },
+  settle: (stated) => ({ ...stated, head_dim: stated.qk_rope_head_dim }),
+  keys: [
+    // All heads share one compressed k and v.
+    ...commonKeys.map((rule) =>
+      rule.key === 'attention.head_count_kv' ? ({ key: rule.key, type: 'u32', value: () => 1 } as const) : rule,
+    ),
+    {
+      key: 'leading_dense_block_count',
+      type: 'u32',
+      value: ({ config, layers }) => config.first_k_dense_replace ?? (config.n_routed_experts == null ? layers : 0),
+    },
+    key.vocabulary,
+    { key: 'attention.q_lora_rank', type: 'u32', from: ['q_lora_rank'] },
+    { key: 'attention.kv_lora_rank', type: 'u32', from: ['kv_lora_rank'], required: true },
+    {
+      key: 'attention.key_length',
+      type: 'u32',
+      value: ({ config }) => num(config, 'kv_lora_rank') + num(config, 'qk_rope_head_dim'),
+      required: true,
+    },
+    { key: 'attention.value_length', type: 'u32', from: ['kv_lora_rank'] },
+    {
+      key: 'attention.key_length_mla',
+      type: 'u32',
+      value: ({ config }) => num(config, 'qk_nope_head_dim') + num(config, 'qk_rope_head_dim'),
+      required: true,
+    },
+    { key: 'attention.value_length_mla', type: 'u32', from: ['v_head_dim'], required: true },
+    {
+      key: 'expert_feed_forward_length',
+      type: 'u32',
+      from: ['moe_intermediate_size', 'intermediate_size'],
+      required: true,
+    },
+    { key: 'expert_count', type: 'u32', from: ['n_routed_experts'] },
+    { key: 'expert_shared_count', type: 'u32', value: ({ config }) => config.n_shared_experts ?? 0 },
+    { key: 'expert_weights_scale', type: 'f32', from: ['routed_scaling_factor'] },
+    { key: 'expert_weights_norm', type: 'bool', value: ({ config }) => config.norm_topk_prob || undefined },
+    { key: 'rope.dimension_count', type: 'u32', from: ['qk_rope_head_dim'], required: true },
+    {
+      key: 'rope.scaling.yarn_log_multiplier',
+      type: 'f32',
+      value: ({ rope }) => (typeof rope.mscale_all_dim === 'number' ? 0.1 * rope.mscale_all_dim : undefined),
+    },
+  ],
+  tensors: {
+    ...outerNames,
+    ...preNormNames,
+    [`${attention}.q_proj`]: 'blk.{n}.attn_q',
+    [`${attention}.q_a_proj`]: 'blk.{n}.attn_q_a',
+    [`${attention}.q_a_layernorm`]: 'blk.{n}.attn_q_a_norm',
+    [`${attention}.q_b_proj`]: 'blk.{n}.attn_q_b',
+    [`${attention}.kv_a_proj_with_mqa`]: 'blk.{n}.attn_kv_a_mqa',
+    [`${attention}.kv_a_layernorm`]: 'blk.{n}.attn_kv_a_norm',
+    [`${attention}.kv_b_proj`]: { to: ['blk.{n}.attn_k_b', 'blk.{n}.attn_v_b'], by: 'split-kv-b' },
+    [`${attention}.o_proj`]: 'blk.{n}.attn_output',
+    ...gatedMlpNames,
+    ...expertNames,
+    'model.layers.{n}.mlp.gate.e_score_correction_bias': 'blk.{n}.exp_probs_b.bias',
+    [`${shared}.gate_proj`]: 'blk.{n}.ffn_gate_shexp',
+    [`${shared}.up_proj`]: 'blk.{n}.ffn_up_shexp',
+    [`${shared}.down_proj`]: 'blk.{n}.ffn_down_shexp',
+  },
+  dropsExtraLayers: true,
+  dropsTiedOutput: true,
+  tokenizer: 'bpe',
+}

@@ -1,0 +1,80 @@
+// Llama and the many models that are built like it: Mistral, Mixtral, Yi, SmolLM, …
+import { headSize, heads } from '../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../family.js'
+import { commonKeys, key } from './shared-keys.js'
+import { gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from './shared-names.js'
+
+const decoder: Readonly<Record<string, Default>> = {
+  num_hidden_layers: 32,
+  max_length: 20,
+  hidden_size: 4096,
+  num_attention_heads: 32,
+  vocab_size: 32000,
+}
+
+const mistral: Readonly<Record<string, Default>> = {
+  ...decoder,
+  max_position_embeddings: 131072,
+  intermediate_size: 14336,
+  num_key_value_heads: 8,
+  rope_theta: 10000,
+  rms_norm_eps: 1e-6,
+  head_dim: null,
+}
+
+export const llamaConfig: Readonly<Record<string, Default>> = {
+  ...decoder,
+  max_position_embeddings: 2048,
+  intermediate_size: 11008,
+  num_key_value_heads: heads,
+  rope_theta: 10000,
+  rope_scaling: null,
+  rms_norm_eps: 1e-6,
+}
+
+export const llamaKeys: readonly KeyRule[] = [
+  ...commonKeys,
+  key.vocabulary,
+  {
+    key: 'rope.dimension_count',
+    type: 'u32',
+    value: ({ config }) => config.head_dim ?? headSize(config),
+    required: true,
+  },
+]
+
+const moe = 'model.layers.{n}.block_sparse_moe'
+
+export const llamaNames: NameTable = {
+  ...outerNames,
+  ...preNormNames,
+  ...permutedAttentionNames,
+  ...gatedMlpNames,
+  [`${moe}.gate`]: 'blk.{n}.ffn_gate_inp',
+  [`${moe}.experts.{e}.w1`]: { to: 'blk.{n}.ffn_gate_exps', stack: true },
+  [`${moe}.experts.{e}.w2`]: { to: 'blk.{n}.ffn_down_exps', stack: true },
+  [`${moe}.experts.{e}.w3`]: { to: 'blk.{n}.ffn_up_exps', stack: true },
+}
+
+export const llama: Family = {
+  architecture: 'llama',
+  classes: ['LlamaForCausalLM', 'LLaMAForCausalLM', 'MistralForCausalLM', 'MixtralForCausalLM', 'LlamaModel'],
+  configs: {
+    llama: { ...llamaConfig, head_dim: headSize },
+    mistral: { ...mistral, sliding_window: 4096 },
+    mixtral: {
+      ...mistral,
+      rope_theta: 1e6,
+      rms_norm_eps: 1e-5,
+      num_local_experts: 8,
+      num_experts_per_tok: 2,
+      sliding_window: null,
+    },
+  },
+  keys: llamaKeys,
+  tensors: llamaNames,
+  prefix: { add: { LlamaModel: 'model.' } },
+  respell: [[/text_model\./, '']],
+  computed: 'rope-freqs',
+  tokenizer: 'llama',
+}

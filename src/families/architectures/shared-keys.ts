@@ -1,0 +1,141 @@
+// The metadata that most architectures have, in the order in which llama.cpp's converter writes it.
+import { isObject } from '../facts.js'
+import type { Config, KeyRule } from '../family.js'
+
+export const key = {
+  blocks: { key: 'block_count', type: 'u32', value: ({ layers }) => layers },
+  context: { key: 'context_length', type: 'u32', from: ['max_position_embeddings'], required: true },
+  embedding: { key: 'embedding_length', type: 'u32', from: ['hidden_size'], required: true },
+  feedForward: { key: 'feed_forward_length', type: 'u32', from: ['intermediate_size'], required: true },
+  heads: { key: 'attention.head_count', type: 'u32', from: ['num_attention_heads'], required: true },
+  kvHeads: { key: 'attention.head_count_kv', type: 'u32', from: ['num_key_value_heads'], required: true },
+  rmsEpsilon: { key: 'attention.layer_norm_rms_epsilon', type: 'f32', from: ['rms_norm_eps'], required: true },
+  keyLength: { key: 'attention.key_length', type: 'u32', from: ['head_dim'] },
+  valueLength: { key: 'attention.value_length', type: 'u32', from: ['head_dim'] },
+  fileType: { key: 'general.file_type', type: 'u32', value: ({ fileType }) => fileType },
+  vocabulary: { key: 'vocab_size', type: 'u32', from: ['vocab_size'], required: true },
+  slidingWindow: { key: 'attention.sliding_window', type: 'u32', from: ['sliding_window'] },
+  logitScale: { key: 'logit_scale', type: 'f32', from: ['logit_scale'], required: true },
+  noRopeScaling: { key: 'rope.scaling.type', type: 'str', value: () => 'none' },
+  pooling: { key: 'pooling_type', type: 'u32', value: ({ pooling }) => pooling },
+  expertFeedForward: { key: 'expert_feed_forward_length', type: 'u32', from: ['moe_intermediate_size'] },
+  sharedExpertFeedForward: {
+    key: 'expert_shared_feed_forward_length',
+    type: 'u32',
+    from: ['shared_expert_intermediate_size'],
+  },
+} as const satisfies Record<string, KeyRule>
+
+/** The settings of full attention, where there are others for sliding windows. */
+export const fullRope = (rope: Config): Config => (isObject(rope.full_attention) ? rope.full_attention : rope)
+
+/** A setting of the RoPE scaling, if that is of a certain type and has a factor. */
+const scaling =
+  (types: readonly string[], read: (rope: Config) => unknown) =>
+  ({ rope }: { readonly rope: Config }): unknown => {
+    const full = fullRope(rope)
+    const needsFactor = full.rope_type === 'linear' || full.rope_type === 'yarn'
+    if (!types.includes(String(full.rope_type)) || (needsFactor && full.factor == null)) return undefined
+    return read(full)
+  }
+
+const scalingNames: Readonly<Record<string, string>> = {
+  linear: 'linear',
+  yarn: 'yarn',
+  su: 'longrope',
+  longrope: 'longrope',
+}
+const gatingFunctions: Readonly<Record<string, number>> = { softmax: 1, sigmoid: 2, sqrtsoftplus: 4 }
+
+const ropeKeys: readonly KeyRule[] = [
+  {
+    key: 'rope.scaling.type',
+    type: 'str',
+    value: scaling(Object.keys(scalingNames), ({ rope_type }) => scalingNames[String(rope_type)]),
+  },
+  { key: 'rope.scaling.factor', type: 'f32', value: scaling(['linear', 'yarn'], ({ factor }) => factor) },
+  {
+    key: 'rope.scaling.original_context_length',
+    type: 'u32',
+    value: scaling(['yarn'], (rope) => rope.original_max_position_embeddings),
+  },
+  {
+    key: 'rope.scaling.yarn_ext_factor',
+    type: 'f32',
+    value: scaling(['yarn'], ({ extrapolation_factor }) => extrapolation_factor),
+  },
+  {
+    key: 'rope.scaling.yarn_attn_factor',
+    type: 'f32',
+    value: scaling(['yarn'], (rope) => ('attention_factor' in rope ? rope.attention_factor : rope.attn_factor)),
+  },
+  { key: 'rope.scaling.yarn_beta_fast', type: 'f32', value: scaling(['yarn'], ({ beta_fast }) => beta_fast) },
+  { key: 'rope.scaling.yarn_beta_slow', type: 'f32', value: scaling(['yarn'], ({ beta_slow }) => beta_slow) },
+  { key: 'rope.dimension_sections', type: 'i32s', value: ({ rope }) => sections(rope.mrope_section) },
+  { key: 'rope.freq_base', type: 'f32', value: ({ rope }) => fullRope(rope).rope_theta },
+  {
+    key: 'rope.freq_base_swa',
+    type: 'f32',
+    value: ({ rope }) => (isObject(rope.sliding_attention) ? rope.sliding_attention.rope_theta : undefined),
+  },
+]
+
+/** Time, height, width and one more. */
+const sections = (stated: unknown): unknown => (Array.isArray(stated) ? [...stated, 0, 0, 0, 0].slice(0, 4) : undefined)
+
+export const commonKeys: readonly KeyRule[] = [
+  key.blocks,
+  {
+    key: 'context_length',
+    type: 'u32',
+    from: ['max_position_embeddings', 'n_ctx', 'n_positions', 'max_length', 'max_sequence_length', 'model_max_length'],
+  },
+  { key: 'embedding_length', type: 'u32', from: ['hidden_size', 'n_embd', 'dim'] },
+  {
+    key: 'feed_forward_length',
+    type: 'u32',
+    from: ['prefix_dense_intermediate_size', 'dense_intermediate_size', 'intermediate_size', 'n_inner', 'hidden_dim'],
+  },
+  { key: 'attention.head_count', type: 'u32', from: ['num_attention_heads', 'n_head', 'n_heads'] },
+  { key: 'attention.head_count_kv', type: 'u32', from: ['num_key_value_heads', 'n_kv_heads'] },
+  {
+    key: 'attention.causal',
+    type: 'bool',
+    value: ({ config }) => (config.is_causal === false ? false : undefined),
+  },
+  ...ropeKeys,
+  { key: 'attention.layer_norm_rms_epsilon', type: 'f32', from: ['rms_norm_eps', 'norm_eps'] },
+  {
+    key: 'attention.layer_norm_epsilon',
+    type: 'f32',
+    from: ['layer_norm_eps', 'layer_norm_epsilon', 'norm_epsilon'],
+  },
+  { key: 'expert_count', type: 'u32', from: ['num_local_experts', 'num_experts', 'n_routed_experts'] },
+  {
+    key: 'expert_used_count',
+    type: 'u32',
+    from: ['num_experts_per_tok', 'num_experts_per_token', 'top_k_experts'],
+  },
+  { key: 'expert_group_count', type: 'u32', from: ['n_group'] },
+  { key: 'expert_group_used_count', type: 'u32', from: ['topk_group'] },
+  {
+    key: 'expert_gating_func',
+    type: 'u32',
+    value: ({ config }) => {
+      const name = gatingNames.map((each) => config[each]).find((each) => each !== undefined)
+      return name == null ? undefined : (gatingFunctions[String(name)] ?? name)
+    },
+  },
+  key.keyLength,
+  key.valueLength,
+  key.fileType,
+]
+
+const gatingNames = [
+  'score_function',
+  'scoring_func',
+  'score_func',
+  'moe_router_activation',
+  'moe_router_activation_func',
+  'expert_selection_fn',
+]

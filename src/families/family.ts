@@ -1,0 +1,104 @@
+// An architecture, as data: what its models are called, which settings become metadata, and what becomes of each tensor. The tables in
+// `architectures` are all that is needed for another one, unless it stores weights in a way that no transform knows yet.
+
+/** A configuration: what config.json says, completed by what it leaves out. */
+export type Config = Readonly<Record<string, unknown>>
+
+/** A value, or how it follows from the others. Where it follows, `null` in a file stands for it as well. */
+export type Default = string | number | boolean | null | Config | ((config: Config) => unknown)
+
+/** What the tables of an architecture can ask about the model at hand. */
+export interface Facts {
+  readonly config: Config
+  /** RoPE settings, wherever the configuration keeps them. */
+  readonly rope: Config
+  /** The pooling of a sentence embedder, by its number in GGUF. */
+  readonly pooling?: number | undefined
+  /** The file type as GGUF counts them; 0 is f32. */
+  readonly fileType: number
+  /** The number of layers. */
+  readonly layers: number
+}
+
+/** One entry of the metadata. A rule without a value writes nothing. */
+export interface KeyRule {
+  /** Under the name of the architecture, unless it begins with `general.` or `tokenizer.`. */
+  readonly key: string
+  readonly type: 'u32' | 'f32' | 'bool' | 'str' | 'bools' | 'i32s'
+  /** The setting that is copied: the first of these that is present, even if it is null. */
+  readonly from?: readonly string[]
+  readonly value?: (facts: Facts) => unknown
+  /** The conversion fails without a value. */
+  readonly required?: true
+}
+
+/** What becomes of a tensor's elements. Each is defined, both ways, in `transforms`. */
+export type TransformName =
+  | 'permute-heads'
+  | 'permute-kv-heads'
+  | 'plus-one'
+  | 'transpose'
+  | 'regroup-qkv'
+  | 'split-halves'
+  | 'split-alternate'
+  | 'transpose-split-alternate'
+  | 'transpose-last'
+  | 'split-kv-b'
+  | 'vocabulary-rows'
+  | 'skip-padding-positions'
+  | 'zero-bias'
+
+export interface TensorRule {
+  /** Where a tensor is taken apart, there are several names. */
+  readonly to: string | readonly string[]
+  readonly by?: TransformName
+  /** Tensors of one layer that differ in `{e}` only become one, with the experts as a new first dimension. */
+  readonly stack?: true
+}
+
+/**
+ * Names in the directory, and what becomes of them. `{n}` is the layer, `{e}` the expert. `.weight` and `.bias` are carried over, unless the
+ * name is listed in full. `drop` is a tensor that no program needs.
+ */
+export type NameTable = Readonly<Record<string, string | TensorRule>>
+
+/** Which tokenizers a family reads, in the order in which they are looked for. */
+export type TokenizerChoice =
+  | 'llama'
+  | 'sentencepiece-or-bpe'
+  | 'sentencepiece'
+  | 'gemma-1'
+  | 'gemma-2'
+  | 'gemma-3'
+  | 'phi-3'
+  | 'bpe'
+  | 'wordpiece'
+  | 'bpe-or-wordpiece'
+
+export interface Family {
+  /** What GGUF calls it: `general.architecture`. */
+  readonly architecture: string
+  /** What the configuration calls it: `architectures`. The first is written when a GGUF file becomes a directory. */
+  readonly classes: readonly string[]
+  /** For each `model_type`, what the configuration need not say. */
+  readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
+  /** Settings that are not what the file says. */
+  readonly settle?: (config: Config) => Config
+  readonly keys: readonly KeyRule[]
+  readonly tensors: NameTable
+  /** Removed from the beginning of names, or put in front of names that do not have it. */
+  readonly prefix?: { readonly remove?: readonly string[]; readonly add?: Readonly<Record<string, string>> }
+  /** Changes of names that published checkpoints have. */
+  readonly respell?: readonly (readonly [pattern: RegExp, replacement: string])[]
+  /** Tensors that are left out, beyond those that every family leaves out. */
+  readonly drops?: readonly RegExp[]
+  /** Tensors that are computed from the configuration. */
+  readonly computed?: 'rope-freqs' | 'rope-factors'
+  /** Layers beyond the last predict several tokens at once, and are left out. */
+  readonly dropsExtraLayers?: true
+  /** An output layer that is tied to the embedding is left out, although the checkpoint has it. */
+  readonly dropsTiedOutput?: true
+  /** The experts are stored as MXFP4 and stay so. */
+  readonly mxfp4?: true
+  readonly tokenizer: TokenizerChoice
+}

@@ -1,0 +1,2 @@
+export { type ToGgufOptions, type Translated, toGguf } from './to-gguf/convert.js'
+export { isOutputType, type OutputType } from './to-gguf/element-types.js'

@@ -1,0 +1,130 @@
+// A configuration can say anything. What it says about sizes is compared with the tensors before anything is written, since llama.cpp would
+// refuse the file only when it is loaded.
+import { failWith } from '../../errors/index.js'
+import type { Metadata, Tensor } from '../../model/index.js'
+import { familyCodes } from '../codes.js'
+
+interface Sizes {
+  readonly embedding: number
+  readonly feedForward: number | undefined
+  readonly expertFeedForward: number | undefined
+  readonly experts: number | undefined
+  readonly heads: number | undefined
+  readonly kvHeads: number | undefined
+  readonly key: number | undefined
+  readonly value: number | undefined
+}
+
+/** A dimension, or undefined where it is not known. */
+type Size = number | undefined
+
+export function checkTensors(tensors: readonly Tensor[], metadata: Metadata, layers: number, file: string): void {
+  const architecture = String(textOf(metadata, 'general.architecture'))
+  const sizes = sizesIn(metadata, architecture)
+  for (const tensor of tensors) {
+    const kind = tensor.name.replace(/^blk\.\d+\./, '').replace(/\.weight$/, '')
+    const wanted = expectedShape(kind, sizes, architecture)
+    if (wanted) checkShape(tensor, wanted, file)
+  }
+  checkPresence(tensors, layers, file)
+}
+
+function sizesIn(metadata: Metadata, architecture: string): Sizes {
+  const number = (key: string): Size => {
+    const value = metadata.get(`${architecture}.${key}`)
+    return value?.type === 'u32' ? Number(value.value) : undefined
+  }
+  const embedding = number('embedding_length') ?? 0
+  const heads = number('attention.head_count')
+  const headSize = heads ? Math.floor(embedding / heads) : undefined
+  const feedForward = number('feed_forward_length')
+  return {
+    embedding,
+    feedForward,
+    expertFeedForward: number('expert_feed_forward_length') ?? feedForward,
+    experts: number('expert_count'),
+    heads,
+    kvHeads: number('attention.head_count_kv') ?? heads,
+    key: number('attention.key_length') ?? headSize,
+    value: number('attention.value_length') ?? headSize,
+  }
+}
+
+const times = (a: Size, b: Size): Size => (a === undefined || b === undefined ? undefined : a * b)
+
+/** Undefined for tensors that are not compared. */
+function expectedShape(kind: string, sizes: Sizes, architecture: string): readonly Size[] | undefined {
+  const { embedding, feedForward, expertFeedForward, experts, heads, kvHeads, key, value } = sizes
+  // Attention on a compressed form has sizes of its own.
+  const isCompressed = architecture === 'deepseek2'
+  // Gate and up in one.
+  const isFused = architecture === 'phi3'
+  switch (kind) {
+    case 'token_embd':
+    case 'output':
+      return [undefined, embedding]
+    case 'output_norm':
+    case 'attn_norm':
+    case 'ffn_norm':
+    case 'post_attention_norm':
+    case 'post_ffw_norm':
+      return [embedding]
+    case 'attn_q':
+      return isCompressed ? undefined : [times(heads, key), embedding]
+    case 'attn_k':
+      return [times(kvHeads, key), embedding]
+    case 'attn_v':
+      return [times(kvHeads, value), embedding]
+    case 'attn_output':
+      return isCompressed ? undefined : [embedding, times(heads, value)]
+    case 'ffn_up':
+      return [isFused ? times(feedForward, 2) : feedForward, embedding]
+    case 'ffn_gate':
+      return [feedForward, embedding]
+    case 'ffn_down':
+      return [embedding, feedForward]
+    case 'ffn_gate_inp':
+      return [experts, embedding]
+    case 'ffn_gate_exps':
+    case 'ffn_up_exps':
+      return [experts, expertFeedForward, embedding]
+    case 'ffn_down_exps':
+      return [experts, embedding, expertFeedForward]
+    default:
+      return undefined
+  }
+}
+
+function checkShape({ name, shape }: Tensor, wanted: readonly Size[], file: string): void {
+  const fits = shape.length === wanted.length && wanted.every((size, i) => size === undefined || size === shape[i])
+  if (fits) return
+  const expected = wanted.map((size) => size ?? '*').join(', ')
+  const message = `its shape is [${shape.join(', ')}], and [${expected}] follows from the configuration`
+  failWith(familyCodes['tensor-shape'], { file, path: name, message })
+}
+
+/** Every layer must have its attention and its feed-forward part, and the same kinds of attention tensors as the others. */
+function checkPresence(tensors: readonly Tensor[], layers: number, file: string): void {
+  const names = new Set(tensors.map(({ name }) => name))
+  const attention = new Set(
+    tensors.flatMap(({ name }) => /^blk\.\d+\.((?:attn|layer|post)_\w+\.\w+)$/.exec(name)?.[1] ?? []),
+  )
+  const assertThere = (name: string, others: readonly string[] = []): void => {
+    if ([name, ...others].some((each) => names.has(each))) return
+    const message = `there is no such tensor, and the configuration says that there are ${layers} layers`
+    failWith(familyCodes['tensor-missing'], { file, path: name, message })
+  }
+  assertThere('token_embd.weight')
+  for (let layer = 0; layer < layers; layer++) {
+    for (const kind of attention) assertThere(`blk.${layer}.${kind}`)
+    const part = (kind: string): string => `blk.${layer}.${kind}.weight`
+    assertThere(part('ffn_down'), [part('ffn_down_exps')])
+    assertThere(part('ffn_up'), [part('ffn_up_exps')])
+    if (names.has(part('ffn_down_exps'))) assertThere(part('ffn_gate_inp'))
+  }
+}
+
+function textOf(metadata: Metadata, key: string): string | undefined {
+  const value = metadata.get(key)
+  return value?.type === 'str' ? value.value : undefined
+}

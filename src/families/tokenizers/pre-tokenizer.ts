@@ -1,0 +1,73 @@
+// llama.cpp knows how to split text into words for a number of tokenizers, by name. Which one a tokenizer is shows in what it makes of a text
+// that was chosen to tell them apart.
+import { encodeUtf8, toHex } from '../../bytes/index.js'
+import { digestOf } from '../../digest/index.js'
+import { callerWord, failWith } from '../../errors/index.js'
+import { familyCodes } from '../codes.js'
+import type { Config } from '../family.js'
+import { type TokenizerFiles, tokenizerFile, tokenText } from './files.js'
+import type { TextCodec } from './library.js'
+import { preTokenizerNames, probeText } from './pre-tokenizer-names.js'
+
+/** Fails where the tokenizer has no name. */
+export async function preTokenizerOf(
+  files: TokenizerFiles,
+  codec: TextCodec,
+  idOf: (token: string) => number | undefined,
+): Promise<string> {
+  const ids = probe(files, codec, idOf)
+  const hash = toHex(await digestOf('sha256', encodeUtf8(`[${ids.join(', ')}]`)))
+  const name = Object.hasOwn(preTokenizerNames, hash) ? preTokenizerNames[hash] : undefined
+  if (name !== undefined) return name
+  const message = `llama.cpp has no name for the way this tokenizer splits text (its fingerprint is ${hash}); ${callerWord('--as-is', 'asIs: true')} copies the model without making it run there`
+  return failWith(familyCodes['pre-tokenizer'], {
+    file: files.directory.pathOf(tokenizerFile),
+    path: 'pre_tokenizer',
+    message,
+  })
+}
+
+/** Classes that put their own tokens around a text, whatever tokenizer.json says. */
+const ownEnds: Readonly<
+  Record<string, { readonly bos: boolean; readonly defaults: readonly [bos: string, eos: string] }>
+> = {
+  Llama: { bos: true, defaults: ['<s>', '</s>'] },
+  CodeLlama: { bos: true, defaults: ['<s>', '</s>'] },
+  Cohere: { bos: true, defaults: ['<BOS_TOKEN>', '<|END_OF_TURN_TOKEN|>'] },
+  Gemma: { bos: true, defaults: ['<bos>', '<eos>'] },
+  GPTNeoX: { bos: false, defaults: ['<|endoftext|>', '<|endoftext|>'] },
+}
+
+/** The class that reads the tokenizer where no file names one. */
+const classOfType: Readonly<Record<string, string>> = {
+  llama: 'Llama',
+  mistral: 'Llama',
+  mixtral: 'Llama',
+  gemma: 'Gemma',
+  gemma2: 'Gemma',
+  gemma3: 'Gemma',
+  gemma3_text: 'Gemma',
+  cohere: 'Cohere',
+  cohere2: 'Cohere',
+  gpt_neox: 'GPTNeoX',
+}
+
+function probe(
+  files: TokenizerFiles,
+  codec: TextCodec,
+  idOf: (token: string) => number | undefined,
+): readonly number[] {
+  const config: Config = files.tokenizerConfig ?? {}
+  const stated = config.tokenizer_class ?? files.raw.tokenizer_class
+  const name =
+    typeof stated === 'string' ? stated.replace(/Tokenizer(Fast)?$/, '') : classOfType[String(files.raw.model_type)]
+  const ends = name !== undefined && Object.hasOwn(ownEnds, name) ? ownEnds[name] : undefined
+  if (!ends) return codec.encode(probeText, true)
+  const end = (kind: 'bos' | 'eos', otherwise: boolean, text: string): readonly number[] => {
+    const isAdded = typeof config[`add_${kind}_token`] === 'boolean' ? config[`add_${kind}_token`] === true : otherwise
+    const id = isAdded ? idOf(tokenText(config[`${kind}_token`]) ?? text) : undefined
+    return id === undefined ? [] : [id]
+  }
+  const [bos, eos] = ends.defaults
+  return [...end('bos', ends.bos, bos), ...codec.encode(probeText, false), ...end('eos', false, eos)]
+}

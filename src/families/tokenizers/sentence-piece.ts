@@ -1,0 +1,116 @@
+// A SentencePiece model is a protobuf message with one field for each piece: its text, its score and its kind.
+import { decodeUtf8, MemorySource } from '../../bytes/index.js'
+import { strictReport } from '../../errors/index.js'
+import { message, ProtobufReader } from '../../wire/protobuf/protobuf.js'
+import { isObject } from '../facts.js'
+import type { Config } from '../family.js'
+import {
+  isId,
+  looksSpecial,
+  missingTokenizer,
+  refuseTokenizer,
+  type TokenizerFiles,
+  tokenizerConfigFile,
+} from './files.js'
+import { specialEntries } from './special-tokens.js'
+import { tokenType } from './token-types.js'
+import { type Entry, maxTokens, placeholders, type TokenList, tokenEntries } from './vocabulary.js'
+
+export const sentencePieceFile = 'tokenizer.model'
+
+interface Piece {
+  readonly text: string
+  readonly score: number
+  readonly type: number
+}
+
+/** How strictly added tokens are taken: Phi 3 has rules of its own. */
+export type AddedRules = 'common' | 'phi-3'
+
+export async function sentencePieceEntries(
+  files: TokenizerFiles,
+  config: Config,
+  rules: AddedRules = 'common',
+): Promise<Entry[]> {
+  const list = await sentencePieceTokens(files, config, rules)
+  return [...tokenEntries('llama', 'default', list), ...(await specialEntries(files, { limit: list.tokens.length }))]
+}
+
+const unusedScore = -10000
+const addedScore = -1000
+
+async function sentencePieceTokens(files: TokenizerFiles, config: Config, rules: AddedRules): Promise<TokenList> {
+  const { directory } = files
+  const bytes = (await directory.bytes(sentencePieceFile)) ?? missingTokenizer(directory, sentencePieceFile)
+  const pieces = await readPieces(bytes, directory.pathOf(sentencePieceFile))
+  const stated = isId(config.vocab_size) ? config.vocab_size : 0
+  const size = stated || pieces.length
+  if (size > maxTokens)
+    refuseTokenizer(directory, 'config.json', 'vocab_size', `${size} tokens are more than any model has`)
+  const list = placeholders(size, unusedScore)
+  const put = (id: number, text: string, score: number, type: number): void => {
+    if (id >= size) return
+    list.tokens[id] = text
+    list.scores![id] = score
+    list.types[id] = type
+  }
+  for (const [id, { text, score, type }] of pieces.entries()) put(id, text, score, type)
+  for (const [text, id] of Object.entries((await directory.json('added_tokens.json')) ?? {}))
+    if (isId(id)) put(id, text, addedScore, tokenType.userDefined)
+  for (const { id, content, special } of [...decoderTokens(files), ...(rules === 'phi-3' ? files.added : [])]) {
+    const isControl = special || (rules === 'common' && looksSpecial(content))
+    const text = isControl || rules === 'phi-3' ? content : content.replaceAll('\u2581', ' ')
+    put(id, text, addedScore, isControl ? tokenType.control : tokenType.userDefined)
+  }
+  return list
+}
+
+interface DecoderToken {
+  readonly id: number
+  readonly content: string
+  readonly special: boolean
+}
+
+/** In the order of the file: numbers, by size. */
+function decoderTokens({ tokenizerConfig, directory }: TokenizerFiles): DecoderToken[] {
+  const decoder = tokenizerConfig?.added_tokens_decoder
+  if (!isObject(decoder)) return []
+  return Object.entries(decoder).map(([key, token]) => {
+    const id = Number(key)
+    if (isId(id) && isObject(token) && typeof token.content === 'string')
+      return { id, content: token.content, special: Boolean(token.special) }
+    const path = `added_tokens_decoder[${JSON.stringify(key)}]`
+    return refuseTokenizer(directory, tokenizerConfigFile, path, 'an id and a content were expected')
+  })
+}
+
+const pieceMessage = message({ 1: ['piece', 'bytes'], 2: ['score', 'float'], 3: ['type', 'varint'] })
+const modelMessage = message({ 1: ['pieces', 'bytes', () => pieceMessage] })
+
+/** Pieces that a user defined count as normal ones. */
+const typeOfKind: Readonly<Record<number, number>> = {
+  2: tokenType.unknown,
+  3: tokenType.control,
+  5: tokenType.unused,
+  6: tokenType.byte,
+}
+
+export async function readPieces(bytes: Uint8Array, file: string): Promise<Piece[]> {
+  const source = new MemorySource(bytes, file)
+  const reader = new ProtobufReader(source, strictReport(file))
+  const pieces: Piece[] = []
+  await reader.walk({ start: 0, end: bytes.byteLength }, '', modelMessage, async ({ start, end }) => {
+    const path = `pieces[${pieces.length}]`
+    let [text, score, kind] = ['', 0, 1]
+    await reader.walk({ start, end }, path, pieceMessage, (field) => {
+      if (field.field === 1) text = decodeUtf8(bytes.subarray(field.start, field.end)) ?? '\ufffd'
+      else if (field.field === 2)
+        score = new DataView(bytes.buffer, bytes.byteOffset + field.start, 4).getFloat32(0, true)
+      else kind = field.int32
+      return true
+    })
+    pieces.push({ text, score, type: typeOfKind[kind] ?? tokenType.normal })
+    return true
+  })
+  return pieces
+}

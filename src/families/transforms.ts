@@ -1,0 +1,142 @@
+// What becomes of the elements of a tensor on the way to GGUF, by name.
+import { fillView, viewOf } from '../bytes/views.js'
+import { f16, f32 } from '../dtypes/index.js'
+import type { Tensor } from '../model/index.js'
+import { castTensor } from '../transforms/cast.js'
+import { mapElements } from '../transforms/map-elements.js'
+import { numberIn } from './facts.js'
+import type { Config, TransformName } from './family.js'
+import { narrowed, rearranged, refuseShape, viewed } from './views.js'
+
+/** What transforms can ask about the model. */
+export interface Shapes {
+  readonly config: Config
+  /** How many tokens the vocabulary has. */
+  readonly tokens: number
+}
+
+/** One tensor for each name of the rule; none where the tensor is left out. */
+export type Transform = (tensor: Tensor, shapes: Shapes) => readonly Tensor[]
+
+export const transforms: Readonly<Record<TransformName, Transform>> = {
+  'permute-heads': (tensor, { config }) => [permuted(tensor, headsOf(tensor, config))],
+  'permute-kv-heads': (tensor, { config }) => [permuted(tensor, kvHeadsOf(tensor, config))],
+  'plus-one': (tensor) => [plus(tensor, 1)],
+  transpose: (tensor) => [tensor.shape.length === 2 ? transposed(tensor) : tensor],
+  'regroup-qkv': (tensor, { config }) => [regrouped(tensor, headsOf(tensor, config))],
+  'split-halves': (tensor) => {
+    const axis = tensor.shape.length - 2
+    const half = halfOf(tensor, axis)
+    return [narrowed(tensor, axis, 0, half), narrowed(tensor, axis, half, half)]
+  },
+  'split-alternate': (tensor) => {
+    const axis = tensor.shape.length - 1
+    const half = halfOf(tensor, axis)
+    return [narrowed(tensor, axis, 0, half, 2), narrowed(tensor, axis, 1, half, 2)]
+  },
+  'transpose-last': (tensor) => [rearranged(tensor, three(tensor), [0, 2, 1], swapped(tensor.shape))],
+  'transpose-split-alternate': (tensor) => {
+    const [experts, inner, both] = three(tensor)
+    const half = halfOf(tensor, 2)
+    const shape = [experts, half, inner]
+    const strides = [inner * both, 2, both]
+    return [0, 1].map((start) => viewed(tensor, { shape, dims: shape, strides, start }))
+  },
+  'split-kv-b': (tensor, { config }) => splitKvB(tensor, config),
+  'vocabulary-rows': (tensor, { tokens }) => {
+    const rows = tensor.shape[0] ?? 0
+    return [rows > tokens ? narrowed(tensor, 0, 0, tokens) : tensor]
+  },
+  'skip-padding-positions': (tensor, { config }) => {
+    const pad = numberIn(config, 'pad_token_id')
+    const rows = tensor.shape[0] ?? 0
+    if (pad === undefined) return [tensor]
+    if (rows <= pad + 1) refuseShape(tensor, `the first ${pad + 1} rows stand for padding, and no others follow`)
+    return [narrowed(tensor, 0, pad + 1, rows - pad - 1)]
+  },
+  'zero-bias': (tensor) => (tensor.name.endsWith('.bias') ? [] : [tensor]),
+}
+
+/**
+ * Rows of each head from halves to pairs: the hub's models rotate element j together with j + h/2, llama.cpp rotates neighbours. Row 2j of a
+ * head is then what row j was, and row 2j + 1 what row j + h/2 was.
+ */
+function permuted(tensor: Tensor, heads: number): Tensor {
+  const [rows = 0, ...rest] = tensor.shape
+  const half = rows / heads / 2
+  if (!Number.isInteger(half)) refuseShape(tensor, `its rows are not pairs in each of ${heads} heads`)
+  const columns = rest.reduce((product, each) => product * each, 1)
+  return rearranged(tensor, [heads, 2, half, columns], [0, 2, 1, 3])
+}
+
+const transposed = (tensor: Tensor): Tensor => rearranged(tensor, tensor.shape, [1, 0], swapped(tensor.shape))
+
+/** From q, k, v of each head to all q, all k, all v. */
+function regrouped(tensor: Tensor, heads: number): Tensor {
+  const [rows = 0, ...rest] = tensor.shape
+  const size = rows / heads / 3
+  if (!Number.isInteger(size)) refuseShape(tensor, `its rows are not three parts for each of ${heads} heads`)
+  const columns = rest.reduce((product, each) => product * each, 1)
+  return rearranged(tensor, [heads, 3, size, columns], [1, 0, 2, 3])
+}
+
+/** Every head's matrix that expands the compressed k and v: the rows for k, transposed, and those for v. */
+function splitKvB(tensor: Tensor, config: Config): readonly Tensor[] {
+  const [rows = 0, rank = 0] = tensor.shape
+  const heads = kvHeadsOf(tensor, config)
+  const [forK, forV] = [required(tensor, config, 'qk_nope_head_dim'), required(tensor, config, 'v_head_dim')]
+  if (tensor.shape.length !== 2 || rows !== heads * (forK + forV))
+    refuseShape(tensor, `${heads} heads of ${forK} + ${forV} rows were expected`)
+  const perHead = (forK + forV) * rank
+  const k = [heads, rank, forK]
+  const v = [heads, forV, rank]
+  return [
+    viewed(tensor, { shape: k, dims: k, strides: [perHead, 1, rank] }),
+    viewed(tensor, { shape: v, dims: v, strides: [perHead, rank, 1], start: forK * rank }),
+  ]
+}
+
+/** Computed in the type that it has, if that is f16 or f32, else in f32. */
+function plus(tensor: Tensor, addend: number): Tensor {
+  const isHalf = tensor.dtype === f16
+  const values = castTensor(tensor, f32)
+  const data = mapElements({
+    input: values.data!,
+    shape: tensor.shape,
+    from: f32.group,
+    to: f32.group,
+    convert(source, target, _first, count) {
+      const terms = viewOf(Float32Array, source, count)
+      fillView(Float32Array, target, count, (sums) => {
+        for (let i = 0; i < count; i++) sums[i] = terms[i]! + addend
+      })
+    },
+  })
+  const sum: Tensor = { ...values, data }
+  return isHalf ? castTensor(sum, f16) : sum
+}
+
+const swapped = (shape: readonly number[]): number[] => [...shape.slice(0, -2), shape.at(-1)!, shape.at(-2)!]
+
+function three(tensor: Tensor): [number, number, number] {
+  const [a, b, c] = tensor.shape
+  if (tensor.shape.length !== 3) refuseShape(tensor, 'three dimensions were expected')
+  return [a!, b!, c!]
+}
+
+function halfOf(tensor: Tensor, axis: number): number {
+  const length = tensor.shape[axis]
+  if (length === undefined || length % 2 !== 0) refuseShape(tensor, `dimension ${axis} does not have two halves`)
+  return length / 2
+}
+
+function required(tensor: Tensor, config: Config, ...keys: readonly string[]): number {
+  const value = numberIn(config, ...keys)
+  if (value !== undefined && Number.isInteger(value) && value > 0) return value
+  return refuseShape(tensor, `the configuration does not say what ${keys[0]} is`)
+}
+
+const headsOf = (tensor: Tensor, config: Config): number =>
+  required(tensor, config, 'n_heads', 'num_attention_heads', 'n_head')
+const kvHeadsOf = (tensor: Tensor, config: Config): number =>
+  required(tensor, config, 'n_kv_heads', 'num_key_value_heads')
