@@ -206,7 +206,7 @@ describe('a stream that other threads hash', () => {
         const extra = { uuid: '00112233-4455-6677-8899-aabbccddeeff', 'page-hashes': 65536 }
         const cast = target === 'safetensors' ? undefined : 'f16'
         const conversion = await tare.planConversion(from, target, { name: 'm.' + target, extra: target === 'safetensors' ? undefined : extra, cast, pool })
-        await tare.runConversion(conversion, (name) => tare.FileSink.open(path), { pool, allowLoss: 'precision' })
+        await tare.runConversion(conversion, (name) => tare.openOutput(path), { pool, allowLoss: 'precision' })
       }
       await write(model, 'safetensors', file)
       const digests = []
