@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { verbs } from '../dist/cli/verbs/index.js'
 import { families } from '../dist/families/list.js'
 import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
@@ -13,6 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const pages = {
   'docs/codes.md': codesPage(),
   'docs/conversions.md': await conversionsPage(),
+  'docs/exit-status.md': exitStatusPage(),
   'docs/llama-cpp.md': llamaCppPage(),
   'docs/repair.md': repairPage(),
   'README.md': readmePage(),
@@ -61,6 +63,14 @@ function llamaCppPage() {
   const present = readFileSync(join(root, 'docs', 'llama-cpp.md'), 'utf8')
   const between = /<!-- architectures -->[\s\S]*<!-- \/architectures -->/
   return present.replace(between, `<!-- architectures -->\n${table}\n<!-- /architectures -->`)
+}
+
+/** When each verb answers with status 1. */
+function exitStatusPage() {
+  const rows = verbs.map(({ name, no }) => `| \`${name}\` | ${no} |`)
+  const table = ['| verb | status 1 |', '| --- | --- |', ...rows].join('\n')
+  const present = readFileSync(join(root, 'docs', 'exit-status.md'), 'utf8')
+  return present.replace(/<!-- verbs -->[\s\S]*<!-- \/verbs -->/, `<!-- verbs -->\n${table}\n<!-- /verbs -->`)
 }
 
 /** What each format says can be repaired. */

@@ -17,7 +17,14 @@ export function formatFlags(stage: 'write' | 'check'): Flags {
     }
   const describe = (titles: Map<string, string[]>): string =>
     [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')
-  return Object.fromEntries([...rows].map(([name, { option, titles }]) => [name, toFlag(option, describe(titles))]))
+  const groupOf = (titles: Map<string, string[]>): string =>
+    `For ${[...new Set([...titles.values()].flat())].join(', ')}`
+  return Object.fromEntries(
+    [...rows].map(([name, { option, titles }]) => [
+      name,
+      { ...toFlag(option, describe(titles)), group: groupOf(titles) },
+    ]),
+  )
 }
 
 /** Stands for an optional value that was left out. */

@@ -8,7 +8,7 @@ function version(): string {
 }
 
 const args = process.argv.slice(2)
-if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) console.log(version())
+if (args.length === 1 && ['--version', '-V', '-v'].includes(args[0]!)) console.log(version())
 else {
   // Newer versions of Node keep what they have compiled for the next start.
   const { enableCompileCache } = module as { enableCompileCache?: () => unknown }

@@ -1,6 +1,7 @@
 // From the words on the command line to a verb and an exit status. The parser and all help are made from the table of verbs.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { WorkerPool } from '../kit-node.js'
+import { completionScripts, type Shell, shells } from './completion/scripts.js'
 import { Console } from './console/console.js'
 import { escapeLines } from './console/escape.js'
 import {
@@ -13,6 +14,7 @@ import {
 import type { Context } from './context.js'
 import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
 import { commonFlags, type tableFlags, type threads } from './flags/shared.js'
+import { describeVerb, helpFooter } from './help.js'
 import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
 import type { CallableVerb, Verb } from './verbs/verb.js'
@@ -31,7 +33,10 @@ export async function execute(
   console: Console,
   signal: AbortSignal,
 ): Promise<Status> {
+  if (args[0] === completeWord) return printCompletions(args.slice(args[1] === '--' ? 2 : 1), console)
   const { verb, formatFlags } = await findVerb(args)
+  // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
+  const words = args[0] === 'help' && args.length > 1 && !verb ? args.slice(1) : args
   let status: Status = 0
   const table = verbs.map((each) => (each.name === verb?.name ? verb : each))
   const program = buildProgram(version, table, console, async (words, options) => {
@@ -55,14 +60,23 @@ export async function execute(
     status = await act(context, words, options)
   })
   try {
-    if (!verb && args.some((arg) => arg === '--version' || arg === '-V'))
+    if (!verb && args.some((arg) => ['--version', '-V', '-v'].includes(arg)))
       await (await loadFormatFacts()).printVersions(console, version)
-    else await program.parseAsync(withBareValues(args, { ...verb?.flags, ...commonFlags }), { from: 'user' })
+    else await program.parseAsync(withBareValues(words, { ...verb?.flags, ...commonFlags }), { from: 'user' })
   } catch (error) {
     status = statusOfFailure(error, console)
   }
   console.progress.finish()
   return status
+}
+
+/** Completion scripts call this with the words that are typed so far. Help does not list it. */
+const completeWord = 'complete'
+
+async function printCompletions(words: readonly string[], console: Console): Promise<Status> {
+  const { complete } = await import('./completion/complete.js')
+  await console.print(await complete(words))
+  return 0
 }
 
 /** The verb that is called or asked about. The formats are loaded only where it takes flags from them, or its help speaks of them. */
@@ -112,20 +126,26 @@ function statusOfFailure(error: unknown, console: Console): Status {
 /** Gets the words that are no flags, and the values of the flags by the names in their tables. */
 type Act = (words: readonly string[], options: Readonly<Record<string, unknown>>) => Promise<void>
 
+/** Where there is no terminal to be as wide as. */
+const widthInPipes = 80
+
 function buildProgram(version: string, table: readonly Verb[], console: Console, act: Act): Command {
+  const width = console.isTerminal ? console.width : widthInPipes
   const program = new Command('tare')
     .usage('VERB [options] INPUT...')
     .description(
       'Opens the containers that model weights travel in: shows, checks, hashes and converts them.\n\n' +
         'An INPUT is a path, a directory that holds one model, an http address, or - for standard input.',
     )
-    .option('-V, --version', 'print the version; with --verbose also what it runs on')
+    .option('-v, --version', 'print the version; with --verbose also what it runs on')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [verb]', 'the same as tare VERB --help')
     .configureHelp({ subcommandTerm: (verb) => verb.name() })
     .commandsGroup('Verbs:')
     .exitOverride()
     .configureOutput({
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
       writeOut: (text) => void console.write(text),
       writeErr: (text) => console.writeError(text),
       outputError: (text, write) =>
@@ -133,17 +153,32 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
         write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
     })
     .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
-  for (const verb of table) program.addCommand(buildVerb(program, verb, act))
+  program.addCommand(buildCompletion(program, console))
+  for (const verb of table) program.addCommand(buildVerb(program, verb, act, width))
   return program
 }
 
-function buildVerb(program: Command, verb: Verb, act: Act): Command {
+function buildCompletion(program: Command, console: Console): Command {
+  return new Command('completion')
+    .copyInheritedSettings(program)
+    .summary('print the completion script of a shell')
+    .description(
+      'Prints the completion script of a shell. Verbs, options, their values and the names of tensors are completed.',
+    )
+    .helpOption('-h, --help', 'show this help')
+    .helpGroup('Commands:')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addHelpText('after', '\nExamples:\n  eval "$(tare completion bash)"\n      in ~/.bashrc; for zsh in ~/.zshrc')
+    .action((shell: Shell) => console.write(completionScripts[shell]))
+}
+
+function buildVerb(program: Command, verb: Verb, act: Act, width: number): Command {
   const command = new Command(verb.name)
     .copyInheritedSettings(program)
     .summary(verb.summary)
-    .description(verb.description ?? verb.summary)
+    .description(describeVerb(verb))
     .helpOption('-h, --help', 'show this help')
-    .addHelpText('after', `\nExamples:\n${verb.examples.map(([line, what]) => `  ${line}\n      ${what}`).join('\n')}`)
+    .addHelpText('after', () => helpFooter(verb, width))
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
   // A verb may give a common flag a further meaning; its own flags are listed first.
@@ -152,6 +187,7 @@ function buildVerb(program: Command, verb: Verb, act: Act): Command {
   for (const [name, flag] of Object.entries(flags))
     for (const [term, about] of flagTerms(name, flag)) {
       const option = buildOption(term, about, flag)
+      if (flag.group !== undefined) option.helpGroup(`${flag.group}:`)
       command.addOption(option)
       attributes.set(name, option.attributeName())
     }

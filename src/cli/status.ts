@@ -10,10 +10,14 @@ const cannotRun: readonly string[] = [
   ...['needs-seek', 'needs-folder', 'aborted', 'busy', 'interrupted', 'changed', 'short-read'],
 ].map((name) => `io/${name}`)
 
+/** Of the other rooms: wishes that cannot be met whatever the input is, files in use, and bugs. */
+const alsoCannotRun: readonly string[] = [
+  ...['edit/interrupted', 'edit/busy', 'edit/no-such-key', 'edit/value-type'],
+  ...['write/not-writable', 'embed/engine-missing', 'verify/internal'],
+]
+
 export const meansCannotRun = (code: string): boolean =>
-  cannotRun.includes(code) ||
-  /^(usage\/|remote\/|edit\/(interrupted|busy)$)/.test(code) ||
-  code === 'write/not-writable'
+  cannotRun.includes(code) || alsoCannotRun.includes(code) || /^(usage|remote)\//.test(code)
 
 /** The command was used wrongly. The message says what would be right. */
 export class UsageError extends Error {

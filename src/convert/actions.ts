@@ -37,6 +37,8 @@ export interface PlanAction {
   readonly reason?: string
   readonly from?: string
   readonly to?: string
+  /** The type of a metadata entry that is set, where it is not text. */
+  readonly type?: string
 }
 
 export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)

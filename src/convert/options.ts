@@ -4,6 +4,7 @@ import type { WorkerPool } from '../threads/index.js'
 import type { MethodOptions } from '../transforms/quantize/plan.js'
 import type { Clip, CodeSet, Mode } from '../transforms/quantize/quantize.js'
 import type { PlanAction } from './actions.js'
+import type { Setting } from './stages/typed-value.js'
 
 interface TensorOptions {
   readonly only?: readonly string[] | undefined
@@ -42,8 +43,8 @@ interface RecodeOptions {
 
 interface MetadataOptions {
   readonly name: string
-  /** An entry that is there keeps its type and place; a new one gets the type that the target has for text. */
-  readonly set?: readonly (readonly [key: string, value: string])[] | undefined
+  /** An entry that is there keeps its place and, where none is given, its type; a new one is text. */
+  readonly set?: readonly Setting[] | undefined
   readonly unset?: readonly string[] | undefined
 }
 

@@ -37,8 +37,25 @@ export interface Codec {
   fromF32?(source: Float32Array, target: Uint8Array): number
   /** The same for blocks, where a scale that is too large becomes infinite instead of being refused, as in ggml's own programs. */
   fromF32Overflowing?(source: Float32Array, target: Uint8Array): number
+  /** Encodes row by row, for block types. */
+  readonly rows?: RowEncoder
   /** The element at `index`, exactly. */
   element(source: Uint8Array, index: number): Scalar
+}
+
+/** How a row is encoded other than by `fromF32`. */
+export interface RowOptions {
+  /** How much the error of each column counts. */
+  readonly importance?: Float32Array | undefined
+  /** The bytes of the reference program instead of the smallest error. */
+  readonly isReference?: boolean | undefined
+}
+
+export interface RowEncoder {
+  /** What importance weights are to the type: some types cannot be encoded without them. */
+  readonly weights: 'ignored' | 'used' | 'required'
+  /** Encodes one row of whole blocks. Returns the index of the first value that the type cannot hold, or -1. */
+  encode(row: Float32Array, target: Uint8Array, options: RowOptions): number
 }
 
 /** Bytes that can be read in any order. */

@@ -1,13 +1,13 @@
 // Applies edits to a model and lists the changes. Entries keep their place and type.
-import { parseAs } from '../convert/stages/typed-value.js'
-import { failWith, usageCodes } from '../errors/index.js'
-import { type Metadata, type MetaValue, type Model, type Tensor, text } from '../model/index.js'
+import { parseSetting, type Setting, typeToName } from '../convert/stages/typed-value.js'
+import { didYouMean, failWith, usageCodes } from '../errors/index.js'
+import type { Metadata, MetaValue, Model, Tensor } from '../model/index.js'
 import { renameTensor } from '../transforms/select.js'
 import { editCodes } from './codes.js'
 
 /** Changes of metadata and of tensor names. */
 export interface Edits {
-  readonly set?: readonly (readonly [key: string, value: string])[] | undefined
+  readonly set?: readonly Setting[] | undefined
   readonly unset?: readonly string[] | undefined
   /** Applied at once, so that two tensors can swap names. */
   readonly rename?: readonly (readonly [from: string, to: string])[] | undefined
@@ -17,29 +17,34 @@ export interface EditChange {
   readonly action: 'set' | 'add' | 'unset' | 'rename'
   readonly name: string
   readonly to?: string
+  /** The type of an entry that is set, where it is not text. */
+  readonly type?: string
 }
 
 export interface Edited {
   readonly model: Model
   readonly changes: readonly EditChange[]
-  /** Entries that are new; the format chooses their type. */
-  readonly added: readonly (readonly [key: string, value: string])[]
+  /** Entries that are new. */
+  readonly added: readonly Setting[]
 }
 
 export function applyEdits(model: Model, edits: Edits): Edited {
   const file = model.files[0]?.name ?? ''
   const changes: EditChange[] = []
-  const set = new Map(edits.set)
+  const set = new Map((edits.set ?? []).map((setting) => [setting[0], setting]))
   const metadata = editMetadata(model.metadata, set, edits.unset ?? [], file, changes)
-  const added = [...set].filter(([key]) => !model.metadata.has(key))
-  for (const [key, value] of added) changes.push({ action: 'add', name: key, to: value })
+  const added = [...set.values()].filter(([key]) => !model.metadata.has(key))
+  for (const [key, value, type] of added) {
+    const typed = parseSetting(value, type, undefined, refusing(file, key))
+    changes.push({ action: 'add', name: key, to: value, ...typeToName(typed) })
+  }
   const tensors = renameTensors(model.tensors, new Map(edits.rename), file, changes)
   return { model: { ...model, metadata, tensors }, changes, added }
 }
 
 function editMetadata(
   source: Metadata,
-  set: ReadonlyMap<string, string>,
+  set: ReadonlyMap<string, Setting>,
   unset: readonly string[],
   file: string,
   changes: EditChange[],
@@ -50,21 +55,27 @@ function editMetadata(
       const message = `${JSON.stringify(key)} is to be set and unset`
       failWith(usageCodes.option, { file, path: key, message })
     }
-    if (!metadata.delete(key))
-      failWith(editCodes['no-such-key'], { file, path: key, message: 'there is no such entry' })
+    if (!metadata.delete(key)) {
+      const message = `there is no such entry${didYouMean(key, source.keys())}`
+      failWith(editCodes['no-such-key'], { file, path: key, message })
+    }
     changes.push({ action: 'unset', name: key })
   }
-  for (const [key, value] of set) {
+  for (const [key, value, type] of set.values()) {
     const old = metadata.get(key)
     if (!old) continue
-    const refuse = (message: string): never => failWith(editCodes['value-type'], { file, path: key, message })
-    const updated = old.type === 'null' ? text(value) : parseAs(old, value, refuse)
+    const updated = parseSetting(value, type, old, refusing(file, key))
     // An unchanged value keeps its identity, which tells formats that they need not write it again.
     if (!isSamePlain(old, updated)) metadata.set(key, updated)
-    changes.push({ action: 'set', name: key, to: value })
+    changes.push({ action: 'set', name: key, to: value, ...typeToName(updated) })
   }
   return metadata
 }
+
+const refusing =
+  (file: string, path: string) =>
+  (message: string): never =>
+    failWith(editCodes['value-type'], { file, path, message })
 
 function renameTensors(
   source: readonly Tensor[],
@@ -75,8 +86,10 @@ function renameTensors(
   if (renames.size === 0) return source
   const names = new Set(source.map(({ name }) => name))
   for (const [from, to] of renames) {
-    if (!names.has(from))
-      failWith(usageCodes['no-such-tensor'], { file, path: from, message: 'there is no tensor of this name' })
+    if (!names.has(from)) {
+      const message = `there is no tensor of this name${didYouMean(from, names)}`
+      failWith(usageCodes['no-such-tensor'], { file, path: from, message })
+    }
     changes.push({ action: 'rename', name: from, to })
   }
   return source.map((tensor) => renameTensor(tensor, renames.get(tensor.name) ?? tensor.name))

@@ -3,10 +3,11 @@
 import type { ByteSource } from '../bytes/index.js'
 import { type Conversion, planConversion } from '../convert/plan.js'
 import { checkLoss } from '../convert/run.js'
+import { typeToName } from '../convert/stages/typed-value.js'
 import { requireFormat } from '../formats/index.js'
 import { type FileLayout, type Model, stowageKey } from '../model/index.js'
 import { restoreStowed } from '../stow/index.js'
-import { applyEdits, type Edits } from './apply-edits.js'
+import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
 import { type FilePatch, patchesFor } from './layout-patches.js'
 import { planFileEdit } from './plan-file-edit.js'
 import type { EditOptions, PlannedEdit } from './types.js'
@@ -30,7 +31,13 @@ export async function planEdit(source: Model, edits: Edits, options: EditOptions
   })
   checkLoss(conversion.plan)
   const patch = options.inPlace === false ? undefined : await findRoom(source, conversion, options)
-  return { changes, conversion, patch }
+  return { changes: changes.map((change) => asStored(change, conversion.model)), conversion, patch }
+}
+
+/** Where the format has no such type, an entry is set to text. */
+function asStored({ type, ...change }: EditChange, { metadata }: Model): EditChange {
+  const stored = type === undefined ? undefined : metadata.get(change.name)
+  return stored ? { ...change, ...typeToName(stored) } : change
 }
 
 /** The first layout that leaves the weights in place: the format's in-place layout, or its default one if that happens to. */

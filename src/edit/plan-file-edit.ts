@@ -2,6 +2,7 @@
 // is ever lost.
 import { defaultWindow } from '../bytes/index.js'
 import type { Conversion, PlanAction } from '../convert/plan.js'
+import type { Setting } from '../convert/stages/typed-value.js'
 import { findDamage } from '../formats/index.js'
 import { countSlots, type FileLayout, fileLength, type Implementation, type Model, text } from '../model/index.js'
 import { applyEdits, type EditChange, type Edits } from './apply-edits.js'
@@ -14,7 +15,10 @@ export async function planFileEdit(
   editFile: NonNullable<Implementation['editFile']>,
   { name, signal, inPlace }: EditOptions,
 ): Promise<PlannedEdit> {
-  const { model, changes, added } = applyEdits(source, edits)
+  // Such formats have no types: an entry keeps the one that it has, and a new one is text.
+  const set = edits.set?.map(([key, value]): Setting => [key, value])
+  applyEdits(source, edits) // refuses values that are not of the type that was given for them
+  const { model, changes, added } = applyEdits(source, { ...edits, set })
   const metadata = new Map([...model.metadata, ...added.map(([key, value]) => [key, text(value)] as const)])
   const edited: Model = { ...model, metadata }
   const file = await editFile(source, edited, { name, signal })
@@ -46,8 +50,8 @@ function conversionOf(source: Model, model: Model, changes: readonly EditChange[
   }
 }
 
-function actionOf({ action, name, to }: EditChange): PlanAction {
-  const asked = { name, requested: true, ...(to !== undefined && { to }) } as const
+function actionOf({ action, name, to, type }: EditChange): PlanAction {
+  const asked = { name, requested: true, ...(to !== undefined && { to }), ...(type !== undefined && { type }) } as const
   if (action === 'rename') return { subject: 'tensor', action, loss: 'none', ...asked }
   if (action === 'unset') return { subject: 'metadata', action: 'drop', loss: 'content', ...asked }
   return { subject: 'metadata', action: 'set', loss: 'none', ...asked }

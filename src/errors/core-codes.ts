@@ -66,6 +66,7 @@ export const writeCodes = defineCodes('write', {
   'size-mismatch': error('The number of bytes of a tensor does not match its shape and element type.'),
   'not-readable': error('The written output cannot be opened again, so it was removed. That is a bug worth reporting.'),
   'loss-refused': error('The conversion would lose something and that was not allowed.'),
+  'nothing-to-quantize': error('No tensor would be quantized. The message says why; nothing was written.'),
   'nothing-to-repair': error('Nothing in this file can be repaired.'),
   'not-repaired': error('The rebuilt file does not pass its own checks. Nothing was written.'),
   'not-writable': error('tare can read this format but not write it.'),

@@ -5,6 +5,7 @@ import type { Format } from '../model/index.js'
 import { aero, aeroset } from './aero/index.js'
 import { embd } from './embd/index.js'
 import { gguf } from './gguf/index.js'
+import { imatrix } from './imatrix/index.js'
 import { mcf } from './mcf/index.js'
 import { npy, npz } from './npy/index.js'
 import { oinf } from './oinf/index.js'
@@ -13,7 +14,22 @@ import { optimizerJson, primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
 import { torch } from './torch/index.js'
 
-const all = [safetensors, oinf, primitiv, optimizerJson, mcf, embd, aero, aeroset, gguf, npy, npz, torch, onnx] as const
+const all = [
+  safetensors,
+  oinf,
+  primitiv,
+  optimizerJson,
+  mcf,
+  embd,
+  aero,
+  aeroset,
+  gguf,
+  npy,
+  npz,
+  torch,
+  onnx,
+  imatrix,
+] as const
 
 /** The id of a format. */
 export type FormatId = (typeof all)[number]['id']

@@ -4,6 +4,7 @@ import {
   type Code,
   callerWord,
   collectingReport,
+  didYouMean,
   type Finding,
   failWith,
   openCodes,
@@ -96,11 +97,9 @@ export function formatForOutput(name: string): Format | undefined {
 }
 
 export function requireFormat(id: string): Format {
-  const known = formats.map((format) => format.id).join(', ')
-  return (
-    formatById(id) ??
-    failWith(openCodes['unknown-format-id'], { file: id, message: `there is no format "${id}"; known are ${known}` })
-  )
+  const known = formats.map((format) => format.id)
+  const message = `there is no format "${id}"; known are ${known.join(', ')}${didYouMean(id, known)}`
+  return formatById(id) ?? failWith(openCodes['unknown-format-id'], { file: id, message })
 }
 
 /** Content decides; the name helps only where the content leaves it open, and never against it. */
@@ -109,7 +108,7 @@ export function detectFormat({ name, size }: ByteSource, head: Uint8Array, repor
   const found = answers.find(({ answer }) => answer === 'yes')
   if (found) return found.format
   const wrong = commonMistake(head)
-  if (wrong) report.fail(wrong, { offset: 0, path: 'file', message: wrong.text })
+  if (wrong) report.fail(wrong, { offset: 0, path: 'file', message: pageHint(wrong, name) ?? wrong.text })
   const likely = answers.filter(({ answer }) => answer === 'maybe').map(({ format }) => format)
   const foreign = foreignKind(head, name, size, likely.length > 0)
   if (foreign) report.fail(openCodes['foreign-format'], { offset: 0, path: 'file', message: describeForeign(foreign) })
@@ -130,6 +129,19 @@ function commonMistake(head: Uint8Array): Code | undefined {
   if (text.startsWith('version https://git-lfs')) return openCodes['git-lfs-pointer']
   if (text.startsWith('<!doctype html') || text.startsWith('<html')) return openCodes.html
   return undefined
+}
+
+/** Where the file itself is, if the address is that of the page about it on a hub. */
+function pageHint(mistake: Code, name: string): string | undefined {
+  const address =
+    mistake === openCodes.html && /^https?:\/\//i.test(name) && URL.canParse(name) ? new URL(name) : undefined
+  const parts = address?.pathname.split('/')
+  const at = parts?.indexOf('blob') ?? -1
+  if (!address || !parts || at < 1) return undefined
+  // Elsewhere than on GitHub, hubs for models have files under `resolve`.
+  parts[at] = /(^|\.)github\.com$/.test(address.hostname) ? 'raw' : 'resolve'
+  address.pathname = parts.join('/')
+  return `this is the page about the file; the file itself is at ${address.href}`
 }
 
 // Damage must not travel: a copy of damaged weights would get fresh checksums, and nobody could tell any more. So everything that hands

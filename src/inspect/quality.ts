@@ -25,9 +25,13 @@ export interface TensorQuality {
   readonly snr: number | null
   /** The cosine of the angle between the two as vectors; null when one of them is all zeros. */
   readonly cosine: number | null
+  /** With importance weights: the root of the mean squared error, every column weighed by them. */
+  readonly weightedRmse?: number | undefined
 }
 
 export interface QualityOptions {
+  /** Importance weights of the columns, by the name of a tensor. */
+  readonly importance?: ReadonlyMap<string, Float32Array> | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
@@ -62,8 +66,10 @@ export async function modelQuality(original: Model, other: Model, options: Quali
   const tensors: TensorQuality[] = []
   for (const [tensor, match] of pairs) {
     const meter = createMeter()
-    await measure(meter, tensor, match, options.signal)
-    tensors.push(resultOf(meter, tensor.name, typeOf(tensor), typeOf(match), match.data!.byteLength))
+    const weighted = weigher(tensor, options.importance?.get(tensor.name))
+    await measure(meter, tensor, match, options.signal, weighted)
+    const result = resultOf(meter, tensor.name, typeOf(tensor), typeOf(match), match.data!.byteLength)
+    tensors.push(weighted ? { ...result, weightedRmse: weighted.rmse() } : result)
     mergeMeter(all, meter)
     options.onProgress?.({ done: all.count, total, path: tensor.name })
   }
@@ -84,14 +90,48 @@ export async function modelQuality(original: Model, other: Model, options: Quali
 
 const typeOf = (tensor: Tensor): string => (tensor.encoding ?? tensor.dtype).id
 
-async function measure(meter: Meter, original: Tensor, other: Tensor, signal?: AbortSignal): Promise<void> {
+interface Weigher {
+  add(a: Float32Array, b: Float32Array, first: number): void
+  rmse(): number
+}
+
+/** Undefined without weights, or with weights that do not go with the shape. */
+function weigher({ shape }: Tensor, importance: Float32Array | undefined): Weigher | undefined {
+  const columns = shape.at(-1) ?? 0
+  const perMatrix = columns * (shape.at(-2) ?? 1)
+  if (!importance || columns === 0 || importance.length % columns !== 0) return undefined
+  const matrices = importance.length / columns
+  let [error, sum] = [0, 0]
+  return {
+    add(a, b, first) {
+      for (let i = 0; i < a.length; i++) {
+        const at = first + i
+        const matrix = matrices === 1 ? 0 : Math.floor(at / perMatrix) % matrices
+        const weight = importance[matrix * columns + (at % columns)]!
+        error += weight * (a[i]! - b[i]!) ** 2
+        sum += weight
+      }
+    },
+    rmse: () => (sum === 0 ? 0 : Math.sqrt(error / sum)),
+  }
+}
+
+async function measure(
+  meter: Meter,
+  original: Tensor,
+  other: Tensor,
+  signal?: AbortSignal,
+  weighted?: Weigher,
+): Promise<void> {
   if (original.shape.join() !== other.shape.join()) {
     const message = `[${original.shape.join(', ')}] cannot be compared with [${other.shape.join(', ')}]`
     failWith(usageCodes.option, { file: '', path: original.name, message })
   }
-  for await (const { a, b } of sideBySide(floatsOf(original), floatsOf(other), defaultWindow, signal)) {
+  for await (const { a, b, offset } of sideBySide(floatsOf(original), floatsOf(other), defaultWindow, signal)) {
     const count = a.byteLength / 4
-    compareWindows(meter, { a: viewOf(Float32Array, a, count), b: viewOf(Float32Array, b, count) })
+    const [left, right] = [viewOf(Float32Array, a, count), viewOf(Float32Array, b, count)]
+    compareWindows(meter, { a: left, b: right })
+    weighted?.add(left, right, offset / 4)
   }
 }
 

@@ -16,6 +16,13 @@ export type Recipe =
       readonly to: string
       readonly overflow?: boolean | undefined
     }
+  | {
+      readonly kind: 'rows'
+      readonly tensor: TensorRecipe
+      readonly to: string
+      readonly importance: Float32Array | undefined
+      readonly isReference: boolean | undefined
+    }
 
 /** The properties of a tensor that affect its bytes. Types are given by id. */
 export interface TensorRecipe {

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
-import { type Finding, failWith, findingOf, ioCodes, openCodes, usageCodes } from '../errors/index.js'
+import { type Finding, failWith, findingOf, ioCodes, openCodes, TareError, usageCodes } from '../errors/index.js'
 import { describeForeign, foreignDirectory } from '../formats/foreign.js'
 import { formats } from '../formats/index.js'
 import type { Format } from '../model/index.js'
@@ -33,7 +33,7 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   }
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
-  const stats = await withIoErrors(input, () => stat(input))
+  const stats = await withIoErrors(input, () => stat(input)).catch((error) => explainName(input, error))
   const known = options.formats ?? formats
   if (stats.isFile()) return openFile(input, await findFolder(input, known))
   if (stats.isDirectory()) {
@@ -41,6 +41,14 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
     return openFile(path, folder)
   }
   return openSpecial(input, stats, options.signal)
+}
+
+/** Node replaces what is not UTF-8 in the arguments of a program, and with that the name of the file is gone. */
+function explainName(input: string, error: unknown): never {
+  if (!input.includes('\ufffd') || !(error instanceof TareError) || error.code !== ioCodes['not-found'].code)
+    throw error
+  const message = 'there is no such file; if its name is not UTF-8, rename it or pipe it in: tare VERB - < FILE'
+  return failWith(ioCodes['not-found'], { file: input, message })
 }
 
 async function openFile(path: string, folder: SourceFolder | undefined): Promise<FileSource> {
@@ -110,13 +118,17 @@ async function findFolder(path: string, formats: readonly DirectoryFormat[]): Pr
 
 const nameOf = (directory: string): string => basename(resolve(directory))
 
-async function listFiles(directory: string): Promise<string[]> {
+export async function listFiles(directory: string): Promise<string[]> {
   const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))
   return entries
     .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort()
 }
+
+/** Whether the answers of all formats are about one model, in one form or in several. */
+export const isOneModel = (answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): boolean =>
+  answers.size === 1 || preferred(answers, formats).length > 0
 
 /** The same model in several forms; empty if one of the answers may be another model. */
 function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {

@@ -8,5 +8,8 @@ export const transformCodes = defineCodes('transform', {
   'needs-random-access': error(
     'The tensor is produced on the fly and too large to be kept in memory, so it cannot be decoded or reordered.',
   ),
+  importance: error(
+    'The file is not an importance matrix that can be used: parts are missing, of the wrong type, or not finite.',
+  ),
   'not-a-matrix': error('Only a tensor of rank 2 can be transposed.'),
 })

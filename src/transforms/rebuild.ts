@@ -4,6 +4,7 @@ import { type DType, dtypeById } from '../dtypes/index.js'
 import { type Payload, type Recipe, rangePayload, type Tensor, type TensorRecipe } from '../model/index.js'
 import { castTensor } from './cast.js'
 import { decodedPayload } from './decode.js'
+import { rowsPayload } from './quantize/rows.js'
 
 export type OpenHandle = (handle: SourceHandle) => ByteSource
 
@@ -21,6 +22,7 @@ export function rebuildPayload(recipe: Recipe, open: OpenHandle): Payload {
   if (recipe.kind === 'range') return rangePayload(open(recipe.handle), recipe.offset, recipe.length)
   const tensor = rebuildTensor(recipe.tensor, open)
   if (recipe.kind === 'cast') return castTensor(tensor, requireDType(recipe.to), recipe).data!
+  if (recipe.kind === 'rows') return rowsPayload(tensor, requireDType(recipe.to), recipe)
   return decodedPayload(tensor, recipe.as)!
 }
 

@@ -48,7 +48,7 @@ it('names the nearest tensors when there is none of a name', async () => {
     .then(() => model.tensor('layers.0.wieght'))
     .catch((caught: unknown) => caught)
   expect(isTareError(error, 'usage/no-such-tensor')).toBe(true)
-  expect((error as TareError).message).toContain('similar: "layers.0.weight"')
+  expect((error as TareError).message).toContain('did you mean layers.0.weight')
   await model.close()
 })
 

@@ -16,7 +16,7 @@ function tare(...args: string[]): SpawnSyncReturns<string> {
 }
 
 describe('version', () => {
-  test.each(['--version', '-V'])('%s prints it and nothing else', (flag) => {
+  test.each(['--version', '-V', '-v'])('%s prints it and nothing else', (flag) => {
     expect(tare(flag)).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
@@ -111,10 +111,10 @@ test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--ch
 test('Ctrl-C leaves no directory behind that was made for the output', async () => {
   const made = join(at('new'), 'deep')
   const code = `
-    import { inNewDirectory } from ${JSON.stringify(pathToFileURL(compiled('cli/verbs/convert/place.js')))}
+    import { writingTo } from ${JSON.stringify(pathToFileURL(compiled('cli/output/new-files.js')))}
     import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/console/process-events.js')))}
     installSignals({ progress: { interrupt() {} } })
-    await inNewDirectory(${JSON.stringify(made)}, () => {
+    await writingTo({ json: true }, [${JSON.stringify(join(made, 'x.gguf'))}], () => {
       console.log('made')
       return new Promise(() => setInterval(() => {}, 1000))
     })`

@@ -28,7 +28,7 @@ describe('exporting an encoder as a graph', () => {
     const stream = await openModel(fixtureSource('embd', 'stream-tiny-bert-1layer.bin'))
     await expect(planConversion(stream, 'onnx', { name: 'm.onnx' })).rejects.toMatchObject({
       code: 'embed/heads',
-      finding: { message: expect.stringContaining('--heads') },
+      finding: { message: expect.stringContaining('with heads') },
     })
   })
 })

@@ -25,7 +25,7 @@ beforeAll(() => {
     if (!path.endsWith('list.ts')) writeFileSync(target, text)
     else {
       const list = readFileSync(target, 'utf8')
-      const withLine = list.replace('= [\n', `= [\n${text}`)
+      const withLine = list.replace('all = [', `all = [\n${text}`)
       writeFileSync(target, `import { toy } from './toy/index.js'\n${withLine}`)
     }
   }

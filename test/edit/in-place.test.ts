@@ -128,7 +128,7 @@ describe('mcf', () => {
     expect(after.tensors.map(({ name }) => name)).toContain('x'.repeat(500))
   })
 
-  test('a file that would be left with too much unused space is written anew', async () => {
+  test('a file that would be left with too much unused space is rewritten', async () => {
     const many = Array.from({ length: 1500 }, (_, i) => sampleTensor(`tensor.${i}`, 'u8', [1], i))
     const [bytes] = [...(await convertToFiles(sampleModel(many, metadata), 'mcf')).values()]
     const front = indexInFront(bytes!)

@@ -69,7 +69,7 @@ describe('room', () => {
     expect((await edit(third.bytes, id, { set: [['newest', 'x'.repeat(700)]] })).how).toBe('rewrite')
   })
 
-  test.each(['safetensors', 'gguf'])('%s without slack is written anew when the header grows', async (id) => {
+  test.each(['safetensors', 'gguf'])('%s without slack is rewritten when the header grows', async (id) => {
     expect((await edit(await make(id), id, { set: [['new', 'x'.repeat(200)]] })).how).toBe('rewrite')
   })
 

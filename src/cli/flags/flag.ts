@@ -11,6 +11,8 @@ export interface Flag {
   /** Adds `--no-NAME`, which gives `false`, with this description. */
   readonly negated?: string
   readonly choices?: readonly string[]
+  /** The heading under which help lists it; those of daily use have none. */
+  readonly group?: string
   /** What the flag means when its optional value is left out; `true` where this is absent. */
   readonly bare?: string
   /** Whether the next word is meant as the optional value, where there are no choices to tell. */

@@ -6,15 +6,33 @@ import { parseAssignment, parseRange } from './parse-values.js'
 
 export const quantizeFlags = defineFlags({
   tensorMethod: {
+    group: 'Quantizing',
     value: '<glob=method>',
     description: 'quantize these tensors by another method; keep for none',
     repeat: true,
     parse: parseAssignment,
   },
-  referenceExact: { description: "the reference quantizer's bytes instead of the least error" },
-  allCodes: { description: 'use the most negative code and scales of either sign too: less error' },
-  activations: { description: 'int8 and int4 with a zero point, for values that are not centred' },
-  clip: { value: '<min,max>', description: 'cut values to this range before they are quantized', parse: parseRange },
+  requantize: {
+    group: 'Quantizing',
+    description: 'also quantize what is quantized already, from the values of its codes',
+  },
+  imatrix: {
+    group: 'Quantizing',
+    value: '<file>',
+    description: "for ggml's types, weigh errors by this importance matrix, GGUF or .dat of llama.cpp",
+  },
+  referenceExact: { group: 'Quantizing', description: "the reference quantizer's bytes instead of the least error" },
+  allCodes: {
+    group: 'Quantizing',
+    description: 'use the most negative code and scales of either sign too: less error',
+  },
+  activations: { group: 'Quantizing', description: 'int8 and int4 with a zero point, for values that are not centred' },
+  clip: {
+    group: 'Quantizing',
+    value: '<min,max>',
+    description: 'cut values to this range before they are quantized',
+    parse: parseRange,
+  },
 })
 
 /** A dry run does not read the values; the sizes are the same. */
@@ -22,16 +40,19 @@ export function quantizeSettings(
   method: string,
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
+  importance?: QuantizeSettings['importance'],
 ): QuantizeSettings {
-  const { tensorMethod, referenceExact, allCodes, activations, clip, dryRun } = options
+  const { tensorMethod, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')
   return {
     method,
     tensorMethod,
+    requantize,
     clip,
     mode: referenceExact ? 'reference' : 'search',
     codes: allCodes ? 'all' : 'symmetric',
     domain: activations ? 'activations' : 'weights',
+    importance,
     scan: !dryRun,
     onScan,
   }

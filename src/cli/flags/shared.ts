@@ -1,41 +1,50 @@
 // Arguments and flags that several verbs take, with the same words.
 import { defineFlag, defineFlags } from './flag.js'
-import { parseHeader, parseList, parsePositive } from './parse-values.js'
+import { parseAssignment, parseHeader, parseList, parsePositive } from './parse-values.js'
 
 /** Every verb takes these; help lists them after its own. */
 export const commonFlags = defineFlags({
-  json: { description: 'one JSON object per input and line, and nothing else on standard output' },
-  from: { value: '<id>', description: 'the format of the input, instead of finding it from the bytes' },
-  lenient: { description: "accept what the format's own readers accept beyond its document" },
+  json: { group: 'Output', description: 'one JSON object per input and line, and nothing else on standard output' },
+  from: { group: 'Input', value: '<id>', description: 'the format of the input, instead of finding it from the bytes' },
+  lenient: { group: 'Input', description: "accept what the format's own readers accept beyond its document" },
   header: {
+    group: 'Remote',
     value: '<name: value>',
     description: 'send this with requests to the origin of an http address',
     repeat: true,
     parse: parseHeader,
   },
   remoteParts: {
+    group: 'Remote',
     value: '[where]',
     description: 'fetch files that an index places at other addresses: public ones, or any, also in private networks',
     choices: ['public', 'any'],
     bare: 'public',
   },
-  cache: { negated: 'keep nothing of http addresses on disk' },
+  cache: { group: 'Remote', negated: 'keep nothing of http addresses on disk' },
   color: {
+    group: 'Output',
     value: '<when>',
     description: 'colours: auto (on a terminal, unless NO_COLOR is set), always or never',
     choices: ['auto', 'always', 'never'],
   },
-  quiet: { short: 'q', description: 'no progress and no remarks' },
+  quiet: { group: 'Output', short: 'q', description: 'no progress and no remarks' },
 })
 
 /** For verbs whose answer is a table. */
 export const tableFlags = defineFlags({
   format: {
+    group: 'Output',
     value: '<form>',
     description: 'print the table alone, for other programs: csv, tsv or md (table is what people get)',
     choices: ['table', 'csv', 'tsv', 'md'],
   },
-  columns: { value: '<names>', description: 'only these columns, in this order, such as name,size', parse: parseList },
+  columns: {
+    group: 'Output',
+    value: '<names>',
+    description: 'only these columns, in this order, such as name,size',
+    parse: parseList,
+  },
 })
 
 export const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }
@@ -46,12 +55,18 @@ export const tensors = defineFlag({
   description: 'only tensors whose name matches, such as "blk.*.weight"',
   repeat: true,
 })
+export const recursive = defineFlag({
+  short: 'r',
+  description: 'every model below the directories that are given',
+})
 export const threads = defineFlag({
+  group: 'Output',
   value: '<n>',
   description: 'how many cores large work may use (all of them)',
   parse: parsePositive,
 })
 export const allowDamage = defineFlag({
+  group: 'Input',
   description: 'go on although bytes of the input do not have the checksums that it states',
 })
 
@@ -63,21 +78,42 @@ export const to = defineFlag({
   description: 'the format of the output, instead of taking it from its name',
 })
 export const dryRun = defineFlag({ description: 'show the plan and write nothing' })
-export const overwrite = defineFlag({ negated: 'fail when the output is there already' })
-export const unset = defineFlag({ value: '<key>', description: 'remove a metadata entry', repeat: true })
+export const overwrite = defineFlag({ group: 'Output', negated: 'fail when the output is there already' })
+export const set = defineFlag({
+  group: 'Metadata and files',
+  value: '<key=value>',
+  description:
+    'set a metadata entry, with a type as key:u32=4 or key:[u32]=1,2,3 (u8 to u64, i8 to i64, f32, f64, bool, str); without one an entry keeps its type, and a new one is text',
+  repeat: true,
+  parse: parseAssignment,
+})
+export const unset = defineFlag({
+  group: 'Metadata and files',
+  value: '<key>',
+  description: 'remove a metadata entry',
+  repeat: true,
+})
 export const allowLoss = (description: string) =>
   defineFlag({ value: '[level]', description, choices: ['none', 'precision', 'all'], bare: 'all' })
 
 /** Which tensors go into the output. */
 export const selectTensors = defineFlags({
-  only: { value: '<glob>', description: 'only these tensors', repeat: true },
-  exclude: { value: '<glob>', description: 'all but these tensors', repeat: true },
+  only: { group: 'Tensors', value: '<glob>', description: 'only these tensors', repeat: true },
+  exclude: { group: 'Tensors', value: '<glob>', description: 'all but these tensors', repeat: true },
 })
 
 /** Which of the rest goes with them. */
 export const selectParts = defineFlags({
-  files: { negated: 'leave out the files that belong to the model: configuration, tokenizer, …' },
-  without: { value: '<part>', description: 'leave out this part, by its name or kind', repeat: true },
+  files: {
+    group: 'Metadata and files',
+    negated: 'leave out the files that belong to the model: configuration, tokenizer, …',
+  },
+  without: {
+    group: 'Metadata and files',
+    value: '<part>',
+    description: 'leave out this part, by its name or kind',
+    repeat: true,
+  },
 })
 
 // For verbs that work on texts.

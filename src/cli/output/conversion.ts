@@ -17,6 +17,7 @@ import type { Context } from '../context.js'
 import type { OptionsOf } from '../flags/flag.js'
 import type { allowLoss } from '../flags/shared.js'
 import type { Status } from '../status.js'
+import { writingTo } from './new-files.js'
 import { assertNotInput, markOutputErrors, openGuarded } from './output.js'
 
 type AllowLoss = OptionsOf<{ allowLoss: ReturnType<typeof allowLoss> }>['allowLoss']
@@ -59,20 +60,22 @@ const manyTensors = 50_000
 
 /** Carries out a conversion. The files have the paths that they were written to. */
 export async function writeConversion(
-  { console, signal }: Context,
+  context: Context,
   conversion: Conversion,
   { pathOf, inputs, overwrite }: Destination,
   options: Pick<RunOptions, 'allowLoss' | 'onDamage' | 'pool'>,
 ): Promise<{ name: string; size: number }[]> {
-  for (const { name } of conversion.plan.files) await assertNotInput(pathOf(name), inputs)
-  const files = await markOutputErrors(conversion.source, () =>
+  const { console, signal } = context
+  const paths = conversion.plan.files.map(({ name }) => pathOf(name))
+  for (const path of paths) await assertNotInput(path, inputs)
+  const write = () =>
     runConversion(conversion, (name) => openGuarded(pathOf(name), inputs, { overwrite }), {
       ...options,
       signal,
       onProgress: console.progress.update,
       collectGarbage: conversion.source.tensors.length >= manyTensors ? collectGarbage : undefined,
-    }),
-  )
+    })
+  const files = await markOutputErrors(conversion.source, () => writingTo(context, paths, write))
   return files.map(({ name, size }) => ({ name: pathOf(name), size }))
 }
 
@@ -153,8 +156,12 @@ const isWorthARow = ({ action, reason }: PlanAction): boolean => action !== 'cop
 /** Changes that share a line with all others from and to the same types. */
 const isGrouped = ({ action }: PlanAction): boolean => ['cast', 'reorder', 'quantize', 'dequantize'].includes(action)
 
-function detailOf({ from, to, action }: PlanAction): string {
-  if (action === 'set') return to === undefined ? '' : `= ${escapeText(JSON.stringify(to))}`
+/** The value that an entry is set to: text in quotes, anything else with its type. */
+export const shownValue = (value: string, type: string | undefined): string =>
+  type === undefined ? escapeText(JSON.stringify(value)) : `${escapeText(value)} (${type})`
+
+function detailOf({ from, to, action, type }: PlanAction): string {
+  if (action === 'set') return to === undefined ? '' : `= ${shownValue(to, type)}`
   return from === undefined && to === undefined ? '' : `${escapeName(from ?? '')} → ${escapeName(to ?? '')}`.trim()
 }
 

@@ -13,6 +13,8 @@ export interface Verb<F extends Flags = Flags> {
   readonly formatOptions?: 'write' | 'check'
   /** Help says what each format can repair. */
   readonly saysRepairs?: true
+  /** What exit status 1 says about the input. */
+  readonly no: string
   readonly examples: readonly (readonly [line: string, what: string])[]
 }
 

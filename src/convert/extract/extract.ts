@@ -1,6 +1,6 @@
 // One tensor out: as it is stored, decoded to another type, whole or in part.
-import { dtypeById } from '../../dtypes/index.js'
-import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import { dtypeById, dtypes } from '../../dtypes/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { FileLayout, Model, Tensor } from '../../model/index.js'
 import { formatDims } from '../../model/model.js'
 import { castTensor } from '../../transforms/cast.js'
@@ -35,7 +35,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
     if (!dtype?.codec)
       return failWith(usageCodes.option, {
         file: callerWord('--as', 'as'),
-        message: `there is no element type "${options.as}" to decode to`,
+        message: `there is no element type "${options.as}" to decode to${didYouMean(options.as, dtypes.keys())}`,
       })
     tensor = castTensor(tensor, dtype)
   }

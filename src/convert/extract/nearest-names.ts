@@ -1,13 +1,9 @@
-// A name that no tensor has, and those that were most likely meant.
-import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Model } from '../../model/index.js'
 
+/** Throws `usage/no-such-tensor`, with the names that are most like the one that was given. */
 export function refuseName(model: Model, name: string): never {
-  const close = nearestNames(namesOf(model), name)
-  const hint =
-    close.length > 0
-      ? `; similar: ${close.map((each) => JSON.stringify(each)).join(', ')}`
-      : `; see ${callerWord('`tare inspect`', 'inspect()')}`
+  const hint = didYouMean(name, namesOf(model)) || `; ${callerWord('`tare inspect`', 'inspect()')} lists the names`
   return failWith(usageCodes['no-such-tensor'], {
     file: model.files[0]?.name ?? '',
     path: name,
@@ -17,32 +13,4 @@ export function refuseName(model: Model, name: string): never {
 
 function* namesOf({ tensors }: Model): Generator<string> {
   for (const { name } of tensors) yield name
-}
-
-/**
- * The names that were most likely meant, best first: those that contain the given one or, if there is none, those that begin and end like
- * it. One pass over all names, since a model can have a million.
- */
-function nearestNames(names: Iterable<string>, given: string, count = 3): string[] {
-  const best: { readonly name: string; readonly score: number }[] = []
-  for (const name of names) {
-    const score = likeness(name, given)
-    if (score === 0 || (best.length === count && score <= best[count - 1]!.score)) continue
-    const at = best.findIndex((other) => other.score < score)
-    best.splice(at < 0 ? best.length : at, 0, { name, score })
-    if (best.length > count) best.pop()
-  }
-  return best.map(({ name }) => name)
-}
-
-/** 0: not alike. Names that contain the given one come before all others. */
-function likeness(name: string, given: string): number {
-  if (given !== '' && name.includes(given)) return given.length * 2 + 1
-  const shorter = Math.min(name.length, given.length)
-  let start = 0
-  while (start < shorter && name[start] === given[start]) start++
-  let end = 0
-  while (end < shorter - start && name[name.length - 1 - end] === given[given.length - 1 - end]) end++
-  const shared = start + end
-  return shared * 2 >= Math.max(name.length, given.length) ? shared : 0
 }

@@ -17,7 +17,7 @@ import { isStowageKey, type Stower } from '../../stow/index.js'
 import { type ActionLog, applyFit, noter } from '../actions.js'
 import type { ConvertOptions } from '../options.js'
 import { type State, withActions } from './state.js'
-import { parseAs } from './typed-value.js'
+import { parseSetting, type Setting, typeToName } from './typed-value.js'
 
 export const vocabularyFile = 'vocab.txt'
 /** A larger vocabulary is carried as a file, but not looked into. */
@@ -78,7 +78,7 @@ export function fitMetadata(state: State): State {
   const keys: string[] = []
   const actions: ActionLog = []
   const unset = new Set(options.unset)
-  const set = new Map(options.set)
+  const set = new Map((options.set ?? []).map((setting) => [setting[0], setting]))
   const put = (key: string, value: MetaValue | undefined): void => {
     if (value) metadata.set(key, value)
     keys.push(key)
@@ -89,8 +89,9 @@ export function fitMetadata(state: State): State {
     if (unset.has(key)) note('drop', 'content', { requested: true, reason: 'unset' })
     else if (given !== undefined) {
       set.delete(key)
-      note('set', 'none', { requested: true, to: given })
-      put(key, storedAs(key, typedLike(value, given, key, options.name), given, { write, stower, file: options.name }))
+      const typed = givenValue(given, value, options.name)
+      note('set', 'none', { requested: true, to: given[1], ...typeToName(typed) })
+      put(key, storedAs(given, typed, { write, stower, file: options.name }))
     } else {
       const fit = stower && isStowageKey(key) ? reserved : write.metadata(key, value)
       const isStowed = stower !== undefined && (!fit.fits || isOther(fit.as, value))
@@ -102,9 +103,14 @@ export function fitMetadata(state: State): State {
       if (fitted || isStowed) put(key, fitted)
     }
   }
-  for (const [key, value] of set) {
-    noter(actions, 'metadata', key)('set', 'none', { requested: true, to: value })
-    put(key, newEntry(key, value, write, options.name))
+  for (const [key, given] of set) {
+    const typed = givenValue(given, undefined, options.name)
+    noter(actions, 'metadata', key)('set', 'none', { requested: true, to: given[1], ...typeToName(typed) })
+    const isText = typed.type === 'str'
+    const value = isText
+      ? newEntry(key, typed, write, options.name)
+      : storedAs(given, typed, { write, stower, file: options.name })
+    put(key, value)
   }
   // Keys that nothing will tell from those of the model.
   const added = stower?.remembersAdded ? [] : (write.addedKeys?.(keys) ?? [])
@@ -118,11 +124,11 @@ const reserved: Fit<MetaValue> = { fits: false, reason: 'the key is where things
 /** A target that changes only how it writes a value gives the same value back. */
 const isOther = (as: MetaValue | undefined, value: MetaValue): boolean => as !== undefined && as !== value
 
-/** An entry that is there has a type, and keeps it. */
-function typedLike(old: MetaValue, value: string, key: string, file: string): MetaValue {
+/** The value of a setting: of the type that it names, else of the one that the entry has, else text. */
+function givenValue([key, value, type]: Setting, old: MetaValue | undefined, file: string): MetaValue {
   const refuse = (message: string): never =>
     failWith(usageCodes.option, { file, path: key, message: `${callerWord('--set', 'set')}: ${message}` })
-  return old.type === 'null' ? text(value) : parseAs(old, value, refuse)
+  return parseSetting(value, type, old, refuse)
 }
 
 interface SetContext {
@@ -132,21 +138,21 @@ interface SetContext {
 }
 
 /** What the target is given for a value that was set: the value, or the text with a note of what it stands for. */
-function storedAs(key: string, typed: MetaValue, value: string, { write, stower, file }: SetContext): MetaValue {
+function storedAs([key, value]: Setting, typed: MetaValue, { write, stower, file }: SetContext): MetaValue {
   const fit = write.metadata(key, typed)
   if (fit.fits && (!stower || !isOther(fit.as, typed))) return fit.as ?? typed
-  const instead = fit.as ?? newEntry(key, value, write, file)
+  const instead = fit.as ?? newEntry(key, text(value), write, file)
   stower?.metadata(key, typed, instead)
   return instead
 }
 
-function newEntry(key: string, value: string, write: WriteCapabilities, file: string): MetaValue {
-  const fit = write.metadata(key, text(value))
+function newEntry(key: string, value: MetaValue, write: WriteCapabilities, file: string): MetaValue {
+  const fit = write.metadata(key, value)
   if (!fit.fits) {
     const reason = fit.reason ?? 'the target has no metadata'
     failWith(writeCodes['name-unsupported'], { file, path: key, message: `cannot be set: ${reason}` })
   }
-  return fit.as ?? text(value)
+  return fit.as ?? value
 }
 
 /** Each part is kept by its own format, taken or mapped by the target, stowed, computed again, or dropped. */

@@ -1,7 +1,7 @@
 // What changes the numbers of tensors because the caller wants it: codes become values, values become codes, floats other floats. It comes
 // before the target is asked what it can hold, so the target sees tensors as they would be written.
-import { type DType, dtypeById, f32 } from '../../dtypes/index.js'
-import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import { type DType, dtypeById, dtypes, f32 } from '../../dtypes/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { byteCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, runMixed } from '../../threads/index.js'
@@ -30,8 +30,11 @@ export async function recode(state: State): Promise<State> {
   const isWanted = selector(only, exclude)
   const changes: Changes = new Map()
   const decoded = dequantize ? dequantizeAll(model.tensors, isWanted, dequantize, cast, changes) : model.tensors
+  const settings = quantize?.importance
+    ? { ...quantize, importance: importanceOf(items, quantize.importance) }
+    : quantize
   const quantized =
-    quantize && (await quantizeAll(model.tensors, decoded, isWanted, quantize, changes, options, threads))
+    settings && (await quantizeAll(model.tensors, decoded, isWanted, settings, changes, options, threads))
   const coded = quantized?.tensors ?? decoded
   const tensors = cast
     ? coded.map((each, i) => (isWanted(each.name) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
@@ -40,8 +43,27 @@ export async function recode(state: State): Promise<State> {
     ...state,
     model: { ...model, tensors },
     items: items.map((item, i) => recodedItem(item, tensors[i]!, changes.get(i))),
-    ...(quantized && { choices: quantized.choices }),
+    ...(quantized && {
+      choices: quantized.choices,
+      notes: [...state.notes, ...idleMethod(quantized.choices, options)],
+    }),
   }
+}
+
+function idleMethod(choices: readonly MethodChoice[], { quantize: settings }: ConvertOptions): string[] {
+  if (choices.some(({ method }) => method !== undefined)) return []
+  const where = callerWord('`tare quantize --dry-run` says', '`choices` say')
+  return [`${callerWord('--quantize', 'quantize')} ${settings?.method} changes nothing; ${where} why for each tensor`]
+}
+
+/** By the names that tensors have in the source. A matrix names them as in the target, or as in the source. */
+function importanceOf(items: readonly Item[], given: ReadonlyMap<string, Float32Array>): Map<string, Float32Array> {
+  return new Map(
+    items.flatMap(({ original, tensor }): [string, Float32Array][] => {
+      const weights = given.get(tensor?.name ?? '') ?? given.get(original.name)
+      return weights ? [[original.name, weights]] : []
+    }),
+  )
 }
 
 function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefined): Item {
@@ -87,13 +109,15 @@ async function quantizeAll(
   options: ConvertOptions,
   threads: RunThreads,
 ): Promise<{ tensors: readonly Tensor[]; choices: readonly MethodChoice[] }> {
-  const everyMatrix = settings.everyMatrix ?? settings.mode === 'reference'
+  // MCF's reference program quantizes every matrix; ggml's leaves the choice to others.
+  const everyMatrix =
+    settings.everyMatrix ?? (settings.mode === 'reference' && requireMethod(settings.method).family !== 'ggml')
   const choices = planMethods({ tensors: decoded }, { ...settings, everyMatrix })
   const chosen = choices.flatMap(({ name, method }, i): Chosen[] => {
     if (method === undefined || !isWanted(name)) return []
     // From the codes straight to other ones: what `cast` would round away in between stays.
     const stored = source.at(i)!
-    const values = changes.get(i)?.action === 'dequantize' ? dequantizeTensor(stored, f32) : stored
+    const values = isQuantized(stored) ? dequantizeTensor(stored, f32) : stored
     return [{ index: i, method, domain: domainOf(requireMethod(method), settings), values }]
   })
   const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, options)
@@ -121,11 +145,14 @@ interface Chosen {
 
 function quantize(
   { values, method, domain }: Chosen,
-  { mode, codes, clip }: QuantizeSettings,
+  { mode, codes, clip, importance }: QuantizeSettings,
   range: Clip | undefined,
   threads: RunThreads,
 ): Tensor {
-  const quantized = quantizeTensor(values, method, { mode, codes, clip, domain, range, threads })
+  const quantized = quantizeTensor(values, method, {
+    ...{ mode, codes, clip, domain, range, threads },
+    importance: requireMethod(method).family === 'ggml' ? importance?.get(values.name) : undefined,
+  })
   if (quantized.extra?.quantInfo !== undefined || requireMethod(method).family === 'ggml') return quantized
   return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }
 }
@@ -178,6 +205,9 @@ function requireDType(id: string): DType {
   const dtype = dtypeById(name) ?? dtypeById(`ggml.${name}`)
   if (dtype?.codec) return dtype
   const isMethod = dtypeById(`mcf.${name}`) !== undefined
-  const message = `there is no element type "${id}" to cast to${isMethod ? `; for its scales use ${callerWord(`--quantize ${name}`, `quantize: '${name}'`)}` : ''}`
+  const castable = [...dtypes.values()].filter(({ codec }) => codec).map((each) => each.id)
+  const quantizeWord = callerWord(`--quantize ${name}`, `quantize: '${name}'`)
+  const hint = isMethod ? `; for its scales use ${quantizeWord}` : didYouMean(name, castable)
+  const message = `there is no element type "${id}" to cast to${hint}`
   return failWith(usageCodes.option, { file: callerWord('--cast', 'cast'), message })
 }

@@ -1,5 +1,5 @@
 // What is taken from the source: the model as it was meant, what the caller adds to it, and which tensors come along under which names.
-import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Part } from '../../model/index.js'
 import { restoreStowed } from '../../stow/index.js'
 import { attachState, dropState } from '../../transforms/optimizer-state.js'
@@ -75,7 +75,10 @@ export function select(state: State): State {
   })
   if (items.length > 0 && items.every(({ tensor }) => !tensor)) {
     const path = only.length > 0 ? callerWord('--only', 'only') : callerWord('--exclude', 'exclude')
-    const message = `none of the ${items.length} tensors is left; ${callerWord('`tare inspect`', 'inspect()')} lists their names`
+    const names = items.map(({ original }) => original.name)
+    const lister = callerWord('`tare inspect`', 'inspect()')
+    const hint = (only[0] !== undefined && didYouMean(only[0], names)) || `; ${lister} lists their names`
+    const message = `none of the ${items.length} tensors is left${hint}`
     failWith(usageCodes.option, { file: fileOf(state.source), path, message })
   }
   return { ...state, items }
@@ -105,7 +108,7 @@ function checkMap(map: ReadonlyMap<string, string>, { model, source }: State): v
   const names = new Set(model.tensors.map(({ name }) => name))
   for (const [name, to] of map) {
     if (names.has(name)) continue
-    const message = `there is no tensor of this name, which is to be called ${JSON.stringify(to)}`
+    const message = `there is no tensor of this name, which is to be called ${JSON.stringify(to)}${didYouMean(name, names)}`
     failWith(usageCodes['no-such-tensor'], { file: fileOf(source), path: name, message })
   }
 }

@@ -4,7 +4,7 @@ import { countElements, isPlainFileName } from '../../bytes/index.js'
 import { fileKind, filePart } from '../../content/companions.js'
 import { type Vocabulary, vocabularyKind } from '../../content/vocabulary.js'
 import { exportVocabulary } from '../../content/vocabulary-text.js'
-import { callerWord, failWith, writeCodes } from '../../errors/index.js'
+import { failWith, writeCodes } from '../../errors/index.js'
 import {
   bytesPayload,
   type Fit,
@@ -17,7 +17,6 @@ import {
   type WriteCapabilities,
 } from '../../model/index.js'
 import { Stower } from '../../stow/index.js'
-import { globMatcher } from '../../transforms/glob.js'
 import type { ConvertOptions } from '../options.js'
 import { vocabularyFile } from './contents.js'
 import type { State } from './state.js'
@@ -76,36 +75,6 @@ const withoutHugeShapes = (write: WriteCapabilities): WriteCapabilities => ({
       ? { fits: false, reason: 'its dimensions multiply to more than 2^53-1' }
       : write.tensor(tensor),
 })
-
-export function noteIdleOptions(state: State): State {
-  const { options, model, target, write } = state
-  const { dedup, only = [], exclude = [], unset = [], extra = {} } = options
-  const own = new Set(target.options?.write?.map(({ name }) => name))
-  const isIdle = (pattern: string): boolean => {
-    const matches = globMatcher(pattern)
-    return !model.tensors.some(({ name }) => matches(name))
-  }
-  const notes = [
-    ...(dedup && !write.sharesPayloads
-      ? [
-          `${callerWord('--dedup', 'dedup')} changes nothing: ${target.title} stores the bytes of each tensor by themselves`,
-        ]
-      : []),
-    ...only
-      .filter(isIdle)
-      .map((pattern) => `${callerWord('--only', 'only')} ${pattern} takes nothing: no tensor has such a name`),
-    ...exclude
-      .filter(isIdle)
-      .map((pattern) => `${callerWord('--exclude', 'exclude')} ${pattern} changes nothing: no tensor has such a name`),
-    ...unset
-      .filter((key) => !model.metadata.has(key))
-      .map((key) => `${callerWord('--unset', 'unset')} ${key} changes nothing: there is no such entry`),
-    ...Object.keys(extra)
-      .filter((name) => !own.has(name))
-      .map((name) => `--${name} changes nothing: ${target.title} has no such option`),
-  ]
-  return { ...state, notes: [...state.notes, ...notes] }
-}
 
 // Some containers hold weights and a vocabulary for one program, and nothing else. A published model brings things along that this program
 // has no use for and that are not gone when they stay behind: a buffer of the numbers 0, 1, 2, … that the library registers, the name of the

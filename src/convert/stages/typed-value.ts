@@ -1,10 +1,61 @@
-// A text as a value of the type that an entry has already: 32 stays a u32, true a bool, [1,2] a list of what it was a list of.
+// A text as a value of a type: of the one that is named, or that an entry has already. 32 stays a u32, true a bool, [1,2] a list of what it
+// was a list of.
 import { type JsonValue, listOf, type MetaList, type MetaValue, text } from '../../model/index.js'
 
 /** Throws what the caller reports when a text is no value of the type. */
 type Refuse = (message: string) => never
 
-export function parseAs(old: MetaValue, value: string, refuse: Refuse): MetaValue {
+/** A metadata entry to set. The type is one of `settableTypes`, or a list of one: `[u32]`. Without it an entry that is there keeps its own. */
+export type Setting = readonly [key: string, value: string, type?: string | undefined]
+
+export const settableTypes: readonly MetaValue['type'][] = [
+  ...(['u8', 'u16', 'u32', 'u64', 'i8', 'i16', 'i32', 'i64'] as const),
+  ...(['f32', 'f64', 'bool', 'str'] as const),
+]
+
+/** `key:u32` is the key and a type. Keys may hold colons: what follows the last one counts only if it is a type. */
+export function settingOf(keyAndType: string, value: string): Setting {
+  const colon = keyAndType.lastIndexOf(':')
+  const type = keyAndType.slice(colon + 1)
+  const isType = colon > 0 && (settableTypes as readonly string[]).includes(itemOf(type) ?? type)
+  return isType ? [keyAndType.slice(0, colon), value, type] : [keyAndType, value]
+}
+
+/** `u32` for `[u32]`; undefined where it is no list. */
+const itemOf = (type: string): string | undefined => /^\[(.+)\]$/.exec(type)?.[1]
+
+/** For reports: the type of a value, unless it is text. */
+export function typeToName(value: MetaValue): { readonly type?: string } {
+  if (value.type === 'str') return {}
+  return { type: value.type === 'array' ? `[${value.item}]` : value.type }
+}
+
+/** A text as a value of one of `settableTypes`, or as a list of them: `1,2,3` or `[1, 2, 3]`. */
+function parseTyped(type: string, value: string, refuse: Refuse): MetaValue {
+  const item = itemOf(type)
+  const known = settableTypes.find((each) => each === (item ?? type))
+  if (!known) return refuse(`there is no type ${type}; there are ${settableTypes.join(', ')}`)
+  if (item === undefined) return parsePlain(known, value, refuse)
+  if (value.trimStart().startsWith('[')) return parseList({ item: known }, value, refuse)
+  const items = value.trim() === '' ? [] : value.split(',')
+  return listOf(
+    known,
+    items.map((each) => parsePlain(known, known === 'str' ? each : each.trim(), refuse)),
+  )
+}
+
+/** What an entry is set to: a value of the type that is named, else of the type of the old value, else text. */
+export function parseSetting(
+  value: string,
+  type: string | undefined,
+  old: MetaValue | undefined,
+  refuse: Refuse,
+): MetaValue {
+  if (type !== undefined) return parseTyped(type, value, refuse)
+  return !old || old.type === 'null' ? text(value) : parseAs(old, value, refuse)
+}
+
+function parseAs(old: MetaValue, value: string, refuse: Refuse): MetaValue {
   if (old.type === 'array') return parseList(old, value, refuse)
   return parsePlain(old.type, value, refuse)
 }
@@ -64,7 +115,7 @@ function parseFloatText(type: string, value: string, refuse: Refuse): number {
   return type === 'f32' ? Math.fround(number) : number
 }
 
-function parseList(old: MetaList, value: string, refuse: Refuse): MetaValue {
+function parseList(old: Pick<MetaList, 'item'>, value: string, refuse: Refuse): MetaValue {
   const items = parseJson(value, refuse)
   if (!Array.isArray(items)) return refuse(`it is a list of ${old.item}; write it as [1, 2]`)
   if (old.item === 'mixed' || old.item === 'array') return refuse('a list of lists cannot be given as text')

@@ -1,7 +1,8 @@
 // Block codecs: which decoder and encoder go with which block, and what all of them share: whole blocks, the incomplete last one, values that
 // no block can hold, and NaN.
 import { bitsOf, requireBytes } from '../../bytes/views.js'
-import { compiledDecoder, compiledEncoder, firstNonFinite } from '../../kernels/ggml/compiled.js'
+import { compiledDecoder, firstNonFinite } from '../../kernels/ggml/compiled.js'
+import { encoders } from '../../kernels/ggml/encoders.js'
 import {
   type BlockLayout,
   type BlockName,
@@ -44,74 +45,60 @@ import {
   decodeQ8_0,
   decodeQ8_1,
 } from '../../kernels/ggml/plain/decode-legacy.js'
-import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../kernels/ggml/plain/encode-k.js'
-import { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from '../../kernels/ggml/plain/encode-legacy.js'
+import { type EncodableBlock, type RowEncoders, rowEncoders } from '../../kernels/ggml/reference/index.js'
 import { quietNaN } from '../../kernels/numbers/float-bits.js'
-import type { Codec } from '../dtype.js'
+import type { Codec, RowEncoder } from '../dtype.js'
 import { throughF32 } from '../via-f32.js'
 
-const rows = {
-  q4_0: [
-    compiledDecoder('decodeQ4_0', layouts.q4_0, decodeQ4_0),
-    compiledEncoder('encodeQ4_0', layouts.q4_0, encodeQ4_0),
-  ],
-  q4_1: [decodeQ4_1, compiledEncoder('encodeQ4_1', layouts.q4_1, encodeQ4_1)],
-  q5_0: [decodeQ5_0, compiledEncoder('encodeQ5_0', layouts.q5_0, encodeQ5_0)],
-  q5_1: [decodeQ5_1, compiledEncoder('encodeQ5_1', layouts.q5_1, encodeQ5_1)],
-  q8_0: [
-    compiledDecoder('decodeQ8_0', layouts.q8_0, decodeQ8_0),
-    compiledEncoder('encodeQ8_0', layouts.q8_0, encodeQ8_0),
-  ],
-  q8_1: [decodeQ8_1],
-  q2_k: [
-    compiledDecoder('decodeQ2_K', layouts.q2_k, decodeQ2_K),
-    compiledEncoder('encodeQ2_K', layouts.q2_k, encodeQ2_K),
-  ],
-  q3_k: [
-    compiledDecoder('decodeQ3_K', layouts.q3_k, decodeQ3_K),
-    compiledEncoder('encodeQ3_K', layouts.q3_k, encodeQ3_K),
-  ],
-  q4_k: [
-    compiledDecoder('decodeQ4_K', layouts.q4_k, decodeQ4_K),
-    compiledEncoder('encodeQ4_K', layouts.q4_k, encodeQ4_K),
-  ],
-  q5_k: [
-    compiledDecoder('decodeQ5_K', layouts.q5_k, decodeQ5_K),
-    compiledEncoder('encodeQ5_K', layouts.q5_k, encodeQ5_K),
-  ],
-  q6_k: [
-    compiledDecoder('decodeQ6_K', layouts.q6_k, decodeQ6_K),
-    compiledEncoder('encodeQ6_K', layouts.q6_k, encodeQ6_K),
-  ],
-  q8_k: [decodeQ8_K],
-  iq2_xxs: [decodeIQ2_XXS],
-  iq2_xs: [decodeIQ2_XS],
-  iq3_xxs: [decodeIQ3_XXS],
-  iq1_s: [decodeIQ1_S],
-  iq4_nl: [decodeIQ4_NL],
-  iq3_s: [decodeIQ3_S],
-  iq2_s: [decodeIQ2_S],
-  iq4_xs: [decodeIQ4_XS],
-  iq1_m: [decodeIQ1_M],
-  tq1_0: [decodeTQ1_0],
-  tq2_0: [decodeTQ2_0],
-  mxfp4: [decodeMXFP4],
-  nvfp4: [decodeNVFP4],
-  q1_0: [decodeQ1_0],
-  q2_0: [decodeQ2_0],
-} as const satisfies Readonly<Record<BlockName, readonly [DecodeBlocks, EncodeBlocks?]>>
-
-/** The blocks that values can be encoded to. */
-export type EncodableBlock = {
-  [Name in BlockName]: (typeof rows)[Name] extends readonly [unknown, unknown] ? Name : never
-}[BlockName]
-
-export const codecOf = (name: BlockName): Codec => {
-  const [decode, encode]: readonly [DecodeBlocks, EncodeBlocks?] = rows[name]
-  return blockCodec(layouts[name], decode, encode)
+const decoders: Readonly<Record<BlockName, DecodeBlocks>> = {
+  q4_0: compiledDecoder('decodeQ4_0', layouts.q4_0, decodeQ4_0),
+  q4_1: decodeQ4_1,
+  q5_0: decodeQ5_0,
+  q5_1: decodeQ5_1,
+  q8_0: compiledDecoder('decodeQ8_0', layouts.q8_0, decodeQ8_0),
+  q8_1: decodeQ8_1,
+  q2_k: compiledDecoder('decodeQ2_K', layouts.q2_k, decodeQ2_K),
+  q3_k: compiledDecoder('decodeQ3_K', layouts.q3_k, decodeQ3_K),
+  q4_k: compiledDecoder('decodeQ4_K', layouts.q4_k, decodeQ4_K),
+  q5_k: compiledDecoder('decodeQ5_K', layouts.q5_k, decodeQ5_K),
+  q6_k: compiledDecoder('decodeQ6_K', layouts.q6_k, decodeQ6_K),
+  q8_k: decodeQ8_K,
+  iq2_xxs: decodeIQ2_XXS,
+  iq2_xs: decodeIQ2_XS,
+  iq3_xxs: decodeIQ3_XXS,
+  iq1_s: decodeIQ1_S,
+  iq4_nl: decodeIQ4_NL,
+  iq3_s: decodeIQ3_S,
+  iq2_s: decodeIQ2_S,
+  iq4_xs: decodeIQ4_XS,
+  iq1_m: decodeIQ1_M,
+  tq1_0: decodeTQ1_0,
+  tq2_0: decodeTQ2_0,
+  mxfp4: decodeMXFP4,
+  nvfp4: decodeNVFP4,
+  q1_0: decodeQ1_0,
+  q2_0: decodeQ2_0,
 }
 
-function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBlocks): Codec {
+/** The blocks that values can be encoded to. */
+export type { EncodableBlock }
+
+export function codecOf(name: BlockName): Codec {
+  const rows = isEncoded(name) ? rowEncoders[name] : undefined
+  return blockCodec(layouts[name], decoders[name], rows, rows && blockEncoder(name as EncodableBlock, rows))
+}
+
+const isEncoded = (name: BlockName): name is EncodableBlock => name in rowEncoders
+
+/** Without importance weights no block depends on the row that it is in. Some types have a faster encoder, or one with less error than ggml's. */
+function blockEncoder(name: EncodableBlock, { weights, encode }: RowEncoders): EncodeBlocks | undefined {
+  if (weights === 'required') return undefined
+  const own: EncodeBlocks | undefined = (encoders as Readonly<Partial<Record<EncodableBlock, EncodeBlocks>>>)[name]
+  const { elements } = layouts[name]
+  return own ?? ((source, target, blocks) => encode(source.subarray(0, blocks * elements), target, undefined))
+}
+
+function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoders, encode?: EncodeBlocks): Codec {
   const group = { elements: layout.elements, bytes: blockBytes(layout) }
   const hasNonFiniteScale = nonFiniteScales(layout)
 
@@ -136,34 +123,58 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBl
     toF32(source.subarray(((index - within) / group.elements) * group.bytes), values)
     return values[within]!
   }
-  if (!encode) return { toF32, toF64, element }
+  const decoder = { toF32, toF64, element }
+  if (!rows) return decoder
 
-  function fromF32Overflowing(source: Float32Array, target: Uint8Array): number {
+  /** Encodes whole blocks; what no block can hold is found before or after. */
+  function checked(
+    source: Float32Array,
+    target: Uint8Array,
+    blocks: number,
+    put: () => void,
+    mayOverflow = false,
+  ): number {
     const bad = firstNonFinite(source)
     if (bad >= 0) return bad
-    const blocks = Math.floor(source.length / group.elements)
-    const rest = source.length - blocks * group.elements
     requireBytes(target, blocks * group.bytes)
-    encode!(source, target, blocks)
-    return rest === 0 ? -1 : encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes))
-  }
-
-  function fromF32(source: Float32Array, target: Uint8Array): number {
-    const bad = fromF32Overflowing(source, target)
-    if (bad >= 0) return bad
-    const blocks = Math.ceil(source.length / group.elements)
+    put()
+    if (mayOverflow) return -1
     for (let block = 0, at = 0; block < blocks; block++, at += group.bytes) {
       if (hasNonFiniteScale(target, at)) return indexOfLargest(source, block * group.elements, group.elements)
     }
     return -1
   }
 
+  const rowEncoder: RowEncoder = {
+    weights: rows.weights,
+    encode(row, target, { importance, isReference }) {
+      const blocks = row.length / group.elements
+      const put = isReference ? rows.reference : rows.encode
+      const isWeighted = rows.weights !== 'ignored' && importance
+      return checked(row, target, blocks, () => put(row, target, isWeighted ? importance : undefined))
+    },
+  }
+  if (!encode) return { ...decoder, rows: rowEncoder }
+
+  function encodeAll(source: Float32Array, target: Uint8Array, mayOverflow: boolean): number {
+    const blocks = Math.floor(source.length / group.elements)
+    const rest = source.length - blocks * group.elements
+    const bad = checked(source, target, blocks, () => encode!(source, target, blocks), mayOverflow)
+    if (bad >= 0) return bad
+    return rest === 0
+      ? -1
+      : encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes), mayOverflow)
+  }
+
+  const fromF32 = (source: Float32Array, target: Uint8Array): number => encodeAll(source, target, false)
+  const fromF32Overflowing = (source: Float32Array, target: Uint8Array): number => encodeAll(source, target, true)
+
   /** A row never ends within a block; this is for the odd remainder of a caller, padded with zeros. */
-  function encodeRest(source: Float32Array, target: Uint8Array): number {
+  function encodeRest(source: Float32Array, target: Uint8Array, mayOverflow: boolean): number {
     const padded = new Float32Array(group.elements)
     padded.set(source)
     const bytes = new Uint8Array(group.bytes)
-    const bad = fromF32Overflowing(padded, bytes)
+    const bad = encodeAll(padded, bytes, mayOverflow)
     target.set(bytes.subarray(0, Math.ceil((source.length * group.bytes) / group.elements)))
     return bad
   }
@@ -180,7 +191,7 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, encode?: EncodeBl
     return -1
   }
 
-  return { toF32, toF64, element, fromF32, fromF32Overflowing, fromF64 }
+  return { ...decoder, fromF32, fromF32Overflowing, fromF64, rows: rowEncoder }
 }
 
 /** Whether a scale of the block that starts at `at` is infinite or NaN. */

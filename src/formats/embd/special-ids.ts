@@ -59,5 +59,5 @@ const isSpecialName = (name: string | undefined): name is SpecialName =>
   (specialNames as readonly (string | undefined)[]).includes(name)
 
 function refuse(message: string): never {
-  return failWith(usageCodes.option, { file: `--${specialIdsOption}`, message })
+  return failWith(usageCodes.option, { file: callerWord(`--${specialIdsOption}`, specialIdsOption), message })
 }

@@ -3,7 +3,7 @@
 // encoder mean it to be (see misplaced.ts).
 import { alignUp, compareUtf8, isPowerOfTwo } from '../../bytes/index.js'
 import { u8 } from '../../dtypes/index.js'
-import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
+import { callerWord, failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import {
   type Layout,
   type Model,
@@ -59,7 +59,10 @@ function askedVersion(extra: OptionValues | undefined, file: string): 1 | 2 | un
   if (asked === undefined) return undefined
   const version = Number(asked)
   if (version === 1 || version === 2) return version
-  return failWith(usageCodes.option, { file, message: `--${versionOption} is 1 or 2, not ${asked}` })
+  return failWith(usageCodes.option, {
+    file,
+    message: `${callerWord(`--${versionOption}`, versionOption)} is 1 or 2, not ${asked}`,
+  })
 }
 
 function sortByName<T extends { readonly name: string }>(entries: T[], table: string, file: string): T[] {

@@ -1,7 +1,9 @@
 // What becomes of a model that is written: only encoders can be, as a graph that is made from their weights.
 
 import { vocabularyKind } from '../../content/vocabulary.js'
-import { findEncoder } from '../../embed/encoder.js'
+import { embedCodes } from '../../embed/codes.js'
+import { type Encoder, type EncoderOptions, findEncoder } from '../../embed/encoder.js'
+import { failWith, TareError } from '../../errors/index.js'
 import type { Fit, FormatOption, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 
 /** The property that a vocabulary becomes. */
@@ -19,7 +21,8 @@ export const exportOptions: readonly FormatOption[] = [
 
 /** Fails with what is missing when the model is no encoder: every tensor would be refused for the same reason. */
 export function exportCapabilities(model: Model, extra: OptionValues): WriteCapabilities {
-  const unused = new Set(findEncoder(model, graphOptions(extra)).unused)
+  // How many heads there are does not matter for what fits, and config.json is asked for it only when the graph is made.
+  const unused = new Set(encoderIn(model, { ...graphOptions(extra), heads: 1 }).unused)
   const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
   return {
     order: 'both',
@@ -36,6 +39,17 @@ export function exportCapabilities(model: Model, extra: OptionValues): WriteCapa
       if (part.kind !== vocabularyKind) return no('the graph of an encoder has no place for it')
       return { fits: true, as: part, loss: 'form', reason: `kept as text in the property ${vocabularyKey}` }
     },
+  }
+}
+
+function encoderIn(model: Model, options: EncoderOptions): Encoder {
+  try {
+    return findEncoder(model, options)
+  } catch (error) {
+    if (!(error instanceof TareError) || error.code !== embedCodes['not-an-encoder'].code) throw error
+    const { file, path, message } = error.finding
+    const hint = `ONNX files are written for BERT encoders only, and this model is none: ${message}`
+    return failWith(embedCodes['not-an-encoder'], { file, path, message: hint })
   }
 }
 

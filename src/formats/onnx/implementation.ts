@@ -1,6 +1,7 @@
 import { withCompanions } from '../../content/companions.js'
 import { vocabularyKind } from '../../content/vocabulary.js'
 import { exportVocabulary } from '../../content/vocabulary-text.js'
+import { readConfig } from '../../embed/heads.js'
 import { onnxModelLayout } from '../../embed/onnx-export.js'
 import type { Implementation, Layout, Model, WriteOptions } from '../../model/index.js'
 import { graphOptions, vocabularyKey } from './capabilities.js'
@@ -29,5 +30,5 @@ async function layout(model: Model, { name, extra }: WriteOptions): Promise<Layo
   for (const [key, value] of model.metadata) if (value.type === 'str') metadata.set(key, value.value)
   const vocabulary = model.parts.find((part) => part.kind === vocabularyKind)
   if (vocabulary) metadata.set(vocabularyKey, new TextDecoder().decode(exportVocabulary(vocabulary).bytes))
-  return onnxModelLayout(model, { ...graphOptions(extra), name, metadata })
+  return onnxModelLayout(model, { ...graphOptions(extra), config: await readConfig(model), name, metadata })
 }

@@ -3,6 +3,15 @@ import { decodeLossy } from '../../bytes/index.js'
 /** The weight map of an index begins within this many bytes. */
 export const headSize = 65_536
 
+export const indexSuffix = '.safetensors.index.json'
+
+/** An index by its content; or by its name, unless the content is a header, however little is left of it. */
+export function isIndex(head: Uint8Array, name: string): boolean {
+  if (looksLikeIndex(head)) return true
+  const hasHeader = head.byteLength > 8 && head[8] === 0x7b
+  return name.toLowerCase().endsWith(indexSuffix) && !hasHeader
+}
+
 /** JSON text that mentions a weight map of safetensors files near its beginning, or lists metadata first. */
 export function looksLikeIndex(head: Uint8Array): boolean {
   const text = decodeLossy(head.subarray(0, headSize)).trimStart()

@@ -1,10 +1,9 @@
 import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
-import { looksLikeIndex } from './detect.js'
+import { indexSuffix, looksLikeIndex } from './detect.js'
 import { maxHeaderLength, prefix, slackOption } from './structs.js'
 
-const indexSuffix = '.safetensors.index.json'
 const published = ['model.safetensors', `model${indexSuffix}`] as const
 
 export const safetensors: Format<'safetensors', typeof codes> = {

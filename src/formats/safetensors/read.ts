@@ -29,7 +29,7 @@ import { sharedShape } from '../../model/model.js'
 import { JsonScanner } from '../../wire/index.js'
 import { check } from './check.js'
 import { codes } from './codes.js'
-import { headSize, looksLikeIndex } from './detect.js'
+import { headSize, isIndex } from './detect.js'
 import { checkPadding, type Entry, entryPath, readEntry, readMetadata } from './header.js'
 import { withIndexMetadata } from './index-metadata.js'
 import { readIndex } from './read-index.js'
@@ -38,7 +38,7 @@ import { maxHeaderLength, metadataKey, prefix } from './structs.js'
 /** A model is one file or a set of files with an index, and the companions that lie beside it in its directory. */
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
-  const weights = looksLikeIndex(head)
+  const weights = isIndex(head, source.name)
     ? await readIndex(source, context, readFile)
     : withIndexMetadata(await readFile(source, context))
   const model = await withCompanions(weights, source, context)

@@ -93,3 +93,6 @@ export type DecodeBlocks = (source: Uint8Array, target: Float32Array, blocks: nu
 
 /** Encodes `blocks` whole blocks of finite values. */
 export type EncodeBlocks = (source: Float32Array, target: Uint8Array, blocks: number) => void
+
+/** Encodes a row of whole blocks. The importance weights are those of the columns. */
+export type EncodeRow = (row: Float32Array, target: Uint8Array, importance: Float32Array | undefined) => void

@@ -1,11 +1,10 @@
-// The methods that tensors can be quantized with: MCF's, and the encodable block types of ggml. The latter are plain casts, applied only to
-// tensors that tolerate it.
+// The methods that tensors can be quantized with: MCF's, and the block types of ggml.
 
 import type { EncodableBlock } from '../../dtypes/ggml/codecs.js'
 import { type DType, dtypeById, dtypes } from '../../dtypes/index.js'
 import { blockLayout, type Domain, type Method, rawLayout } from '../../dtypes/mcf/layout.js'
 import { methodOf, methods } from '../../dtypes/mcf/types.js'
-import { failWith, usageCodes } from '../../errors/index.js'
+import { didYouMean, failWith, usageCodes } from '../../errors/index.js'
 
 export interface BlockMethod {
   readonly id: string
@@ -17,7 +16,7 @@ const prefix = 'ggml.'
 
 const blockMethods: ReadonlyMap<string, BlockMethod> = new Map(
   [...dtypes.values()]
-    .filter(({ id, codec }) => id.startsWith(prefix) && codec?.fromF32)
+    .filter(({ id, codec }) => id.startsWith(prefix) && codec?.rows)
     .map((dtype) => [dtype.id, { id: dtype.id, family: 'ggml', dtype }]),
 )
 
@@ -56,7 +55,7 @@ export function requireMethod(name: string): Method | BlockMethod {
   if (method) return method
   return failWith(usageCodes.option, {
     file: 'quantize',
-    message: `there is no method "${name}"; there are ${methodNames().join(', ')}`,
+    message: `there is no method "${name}"; there are ${methodNames().join(', ')}${didYouMean(name, methodNames())}`,
   })
 }
 

@@ -2,9 +2,11 @@
 import { countElements } from '../../bytes/index.js'
 import { bf16, f16, f32, f64 } from '../../dtypes/index.js'
 import type { Domain } from '../../dtypes/mcf/layout.js'
+import { callerWord } from '../../errors/index.js'
 import type { Model, Tensor } from '../../model/index.js'
+import { isQuantized, whyNotDequantized } from '../dequantize.js'
 import { globMatcher } from '../glob.js'
-import { acceptedShapes, quantizedSize, requireMethod } from './method.js'
+import { quantizedSize, requireMethod } from './method.js'
 
 export interface MethodOptions {
   readonly method: string
@@ -13,6 +15,10 @@ export interface MethodOptions {
   /** Quantize every float matrix, whatever its name and size, like the reference program. */
   readonly everyMatrix?: boolean | undefined
   readonly domain?: Domain | undefined
+  /** Also quantize what is quantized already, from the values that its codes stand for. */
+  readonly requantize?: boolean | undefined
+  /** Importance weights by the name of a tensor; some of ggml's types need them. */
+  readonly importance?: ReadonlyMap<string, Float32Array> | undefined
 }
 
 export interface MethodChoice {
@@ -21,6 +27,7 @@ export interface MethodChoice {
   readonly method?: string
   /** Why it is kept, or which rule chose the method. */
   readonly reason?: string
+  readonly elements: number
   readonly sizeBefore: number
   readonly sizeAfter: number
 }
@@ -51,10 +58,7 @@ export function planMethods(model: Pick<Model, 'tensors'>, options: MethodOption
     const rule = rules.find(({ matches }) => matches(tensor.name))
     const method = rule ? rule.method : fallback
     const reason = rule ? `chosen by ${rule.glob}` : undefined
-    const whyNot = method
-      ? (whyImpossible(tensor, method, options) ??
-        (rule || options.everyMatrix ? undefined : whyKept(tensor, method, options)))
-      : reason
+    const whyNot = method ? whyNotQuantized(tensor, method, rule !== undefined, options) : reason
     return choice(tensor, whyNot === undefined ? method : undefined, whyNot ?? reason, options)
   })
 }
@@ -71,6 +75,7 @@ function choice(
     name: tensor.name,
     ...(method && { method: method.id }),
     ...(reason !== undefined && { reason }),
+    elements: countElements(tensor.shape) ?? 0,
     sizeBefore,
     sizeAfter,
   }
@@ -80,21 +85,42 @@ function choice(
 export const domainOf = (method: Method, { domain }: MethodOptions): Domain =>
   method.family === 'int' ? (domain ?? 'weights') : 'weights'
 
-function whyImpossible(tensor: Tensor, method: Method, options: MethodOptions): string | undefined {
-  const type = tensor.encoding ?? tensor.dtype
-  if (!tensor.data) return 'it has no data'
-  if (!floatIds.has(type.id) || (options.everyMatrix && type === f64)) return `${type.id} is not quantized`
-  if (quantizedSize(method, tensor.shape, domainOf(method, options)) === undefined)
-    return `not ${acceptedShapes(method)}`
-  return undefined
+/** What keeps a tensor from being quantized: first what it is, then whether it can be done, then whether it is worth it. */
+function whyNotQuantized(tensor: Tensor, method: Method, isNamed: boolean, options: MethodOptions): string | undefined {
+  const isAnyMatrix = isNamed || options.everyMatrix === true
+  const type = whyNotOfType(tensor, method, options)
+  if (type !== undefined) return type
+  const kept = isAnyMatrix ? undefined : whyKept(tensor)
+  if (kept !== undefined) return kept
+  const size = quantizedSize(method, tensor.shape, domainOf(method, options))
+  if (size === undefined) return whyNotOfShape(tensor.shape, method)
+  const isNeeded = method.family === 'ggml' && method.dtype.codec!.rows!.weights === 'required'
+  if (isNeeded && options.importance && !options.importance.has(tensor.name))
+    return `there are no importance weights for it, which ${method.id} needs`
+  return isAnyMatrix || size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
 }
 
-function whyKept(tensor: Tensor, method: Method, options: MethodOptions): string | undefined {
+function whyNotOfType(tensor: Tensor, method: Method, { everyMatrix, requantize }: MethodOptions): string | undefined {
+  const type = tensor.encoding ?? tensor.dtype
+  if (!tensor.data) return 'it has no data'
+  if (isQuantized(tensor)) {
+    if (type.id === method.id) return `already ${type.id}`
+    return requantize
+      ? whyNotDequantized(tensor)
+      : `already ${type.id}: use ${callerWord('--requantize', 'requantize')}`
+  }
+  return floatIds.has(type.id) && !(everyMatrix && type === f64) ? undefined : `${type.id} is not quantized`
+}
+
+function whyNotOfShape(shape: readonly number[], method: Method): string {
+  if (method.family !== 'ggml') return shape.length === 2 ? 'it is empty' : `${shape.length}-D, not a matrix`
+  return `rows of ${shape.at(-1) ?? 1} are not a multiple of ${method.dtype.group.elements}`
+}
+
+function whyKept(tensor: Tensor): string | undefined {
   if (tensor.role === 'state') return 'state of an optimizer'
-  if (tensor.shape.length !== 2 && !isStackOfExperts(tensor)) return 'not a matrix'
+  if (tensor.shape.length !== 2 && !isStackOfExperts(tensor)) return `${tensor.shape.length}-D, not a matrix`
   const found = delicate.find(([pattern]) => pattern.test(tensor.name))
   if (found) return found[1]
-  if ((countElements(tensor.shape) ?? 0) < minElements) return `fewer than ${minElements} values`
-  const size = quantizedSize(method, tensor.shape, domainOf(method, options))!
-  return size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
+  return (countElements(tensor.shape) ?? 0) < minElements ? `fewer than ${minElements} values` : undefined
 }

@@ -17,6 +17,7 @@ import { bandPayload } from './bands.js'
 import { type BlockLimits, blockPayload, type Manner, type Mode } from './blocks.js'
 import { acceptedShapes, type BlockMethod, quantizedSize, requireMethod } from './method.js'
 import { rawPayload, refuseElement } from './raw.js'
+import { rowsPayload, whyNotWeighted } from './rows.js'
 import type { Clip, Matrix } from './tiles.js'
 
 export type { Clip, CodeSet, Mode }
@@ -35,6 +36,8 @@ export interface QuantizeOptions {
   readonly range?: Clip | undefined
   /** int8 and int4 can have a zero point, for activations. */
   readonly domain?: Domain | undefined
+  /** How much the error of each column counts: for ggml's types. One after another for a tensor of several matrices. */
+  readonly importance?: Float32Array | undefined
   /** Memory limits, for tests. */
   readonly limits?: BlockLimits | undefined
   /** The threads that quantize large tensors, chosen when they are written. */
@@ -60,20 +63,36 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
   return { ...quantized, data: payloadOf(method, tensor, floatsOf(tensor), options) }
 }
 
-/** ggml types have a single encoding and no records. */
+/** ggml types have no records. Without importance weights and in search mode they are plain casts. */
 function inBlocks(
   tensor: Tensor,
   method: BlockMethod,
   options: QuantizeOptions,
   refuse: (why: string) => never,
 ): Tensor {
-  const { clip, domain = 'weights', mode = 'search', codes = 'symmetric' } = options
-  const isPlain = !clip && domain === 'weights' && mode === 'search' && codes === 'symmetric'
-  if (!isPlain)
-    refuse(`clipping, activations, the reference's bytes and all codes are for MCF's methods, not ${method.id}`)
+  const { clip, domain = 'weights', mode = 'search', codes = 'symmetric', importance } = options
+  const isPlain = !clip && domain === 'weights' && codes === 'symmetric'
+  if (!isPlain) refuse(`clipping, activations and all codes are for MCF's methods, not ${method.id}`)
   if (quantizedSize(method, tensor.shape) === undefined)
     refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes ${acceptedShapes(method)}`)
-  return { ...castTensor(rowMajor(tensor), method.dtype), quant: undefined, extra: withoutQuantInfo(tensor) }
+  const why = whyNotWeighted(tensor.shape, method.dtype, importance)
+  if (why !== undefined) refuse(why)
+  const inOrder = rowMajor(tensor)
+  const isWeighted = importance !== undefined && method.dtype.codec!.rows!.weights !== 'ignored'
+  const isCast = !isWeighted && mode === 'search'
+  const coded: Tensor = isCast
+    ? castTensor(inOrder, method.dtype)
+    : {
+        ...inOrder,
+        dtype: method.dtype,
+        encoding: undefined,
+        data: inOrder.data && encodedRows(inOrder, method, options),
+      }
+  return { ...coded, quant: undefined, extra: withoutQuantInfo(tensor) }
+}
+
+function encodedRows(tensor: Tensor, method: BlockMethod, { mode, importance }: QuantizeOptions): Payload {
+  return rowsPayload(tensor, method.dtype, { importance, isReference: mode === 'reference' })
 }
 
 function payloadOf(method: Method, tensor: Tensor, values: Payload, options: QuantizeOptions): Payload {

@@ -211,6 +211,6 @@ describe('refuses', () => {
   })
 
   test('an output that cannot be written', async () => {
-    expect((await refused(description(), '-o', at('none', 'x.oinf')))[0]).toBe(2)
+    expect((await refused(description(), '-o', at('w.npy', 'x.oinf')))[0]).toBe(2)
   })
 })

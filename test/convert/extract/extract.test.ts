@@ -88,7 +88,7 @@ describe('extractTensor', () => {
 
   it('suggests names', () => {
     const model = sampleModel([sampleTensor('layers.0.weight', 'u8', [3, 4])])
-    expect(() => extractTensor(model, 'weight')).toThrowError(/similar: "layers\.0\.weight"/)
+    expect(() => extractTensor(model, 'weight')).toThrowError(/did you mean layers\.0\.weight/)
   })
 })
 
@@ -110,6 +110,6 @@ describe('npyLayout', () => {
   })
 
   it('says what to do about types that NumPy lacks', () => {
-    expect(() => npyLayout(sampleTensor('t', 'bf16', [1]), 't.npy')).toThrowError(/--as f32/)
+    expect(() => npyLayout(sampleTensor('t', 'bf16', [1]), 't.npy')).toThrowError(/as: 'f32'/)
   })
 })

@@ -31,7 +31,7 @@ describe('fixtures', () => {
     const wanted = defects[each.file] ?? each.check?.replaceAll(/[._]/g, '-')
     if (wanted) expect(codes).toContain(`aero/${wanted}`)
     for (const { code, message } of result.findings) {
-      if (code.startsWith('aero/defect-')) expect(message).toMatch(/\(defect D\d\); .*`tare repair`/)
+      if (code.startsWith('aero/defect-')) expect(message).toMatch(/\(defect D\d\); .*repair\(\)/)
     }
   })
 

@@ -31,7 +31,7 @@ describe('special ids', () => {
   it('are written only when all five are known', async () => {
     await expect(idsOf(odd(), 'pad=0,unk=1')).rejects.toMatchObject({
       code: 'usage/option',
-      finding: { file: '--special-ids', message: expect.stringContaining('cls, sep, mask') },
+      finding: { file: 'special-ids', message: expect.stringContaining('cls, sep, mask') },
     })
   })
 
@@ -49,6 +49,6 @@ describe('special ids', () => {
 
   it('need a layout and a vocabulary that they can be stored with', async () => {
     await expect(idsOf(sampleFile(), all, { layout: 'stream' })).rejects.toThrow('do not store special ids')
-    await expect(idsOf({ ...sampleFile(), parts: [] }, all)).rejects.toThrow('--vocab')
+    await expect(idsOf({ ...sampleFile(), parts: [] }, all)).rejects.toThrow('bring one with parts')
   })
 })

@@ -166,7 +166,7 @@ describe('what GGUF can hold', () => {
     for (const metadata of [new Map(), new Map([['hidden_size', { type: 'json', value: 3 } as MetaValue]])]) {
       const model = sampleModel(tensors, metadata)
       const { plan } = await planConversion(model, 'gguf', { name: 'm.gguf' })
-      expect(plan.notes).toEqual([expect.stringContaining('--set general.architecture=NAME')])
+      expect(plan.notes).toEqual([expect.stringContaining("set: { 'general.architecture': NAME }")])
       const { verdict, findings } = await verifySource(sourceOf(await convertToFiles(model, 'gguf')))
       const code = 'gguf/missing-architecture'
       expect(findings).toContainEqual(expect.objectContaining({ code, severity: 'note' }))

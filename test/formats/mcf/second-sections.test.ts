@@ -52,7 +52,7 @@ describe('a second section', () => {
 
   it('does not move up when the first is left out', async () => {
     const model = await opened('pack-hf.mcf', [0x100])
-    await expect(convertToFiles(model, 'mcf', { without: ['config.json'] })).rejects.toThrow(/--without 0x0100/)
+    await expect(convertToFiles(model, 'mcf', { without: ['config.json'] })).rejects.toThrow(/without: \['0x0100'\]/)
     const without = await convertToFiles(model, 'mcf', { without: ['config.json', '0x0100'] })
     expect((await verifySource(sourceOf(without))).verdict).toBe('ok')
   })

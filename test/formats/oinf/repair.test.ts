@@ -55,7 +55,7 @@ describe('repair', () => {
     const { findings } = await verifySource(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
     const errors = findings.filter(({ severity }) => severity === 'error')
     expect(errors.map(({ code }) => code)).toEqual(['oinf/quant-misplaced'])
-    expect(errors[0]!.message).toContain('tare repair')
+    expect(errors[0]!.message).toContain('repair() fixes it')
     const repaired = await tryRepair(fixtureSource('oinf', 'quant_defect_two_v2.oinf'))
     const { tensors } = await openModel(repaired!.source())
     expect(tensors.map(({ name, quant: params }) => [name, params?.scales.length, params?.zeroPoints])).toEqual([

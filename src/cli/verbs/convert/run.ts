@@ -13,6 +13,7 @@ import {
   parseVocabularyText,
   planConversion,
   readNameMap,
+  settingOf,
   TareError,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
@@ -21,6 +22,7 @@ import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
+import { importanceFrom } from '../../input/importance.js'
 import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
@@ -28,7 +30,7 @@ import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ConvertOptions } from './index.js'
-import { inNewDirectory, isDirectory, type Place, placeFor } from './place.js'
+import { isDirectory, type Place, placeFor } from './place.js'
 
 export default async function convert(
   context: Context,
@@ -70,14 +72,20 @@ export default async function convert(
 }
 
 async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
-  const { only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic } = options
+  const { only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic } = options
   const { asIs, keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
-    ...{ only, exclude, rename, cast, dequantize, set, unset, shardSize, align, deterministic },
+    ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
+    set: options.set?.map(([key, value]) => settingOf(key, value)),
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
     ...(options.quantize !== undefined && {
-      quantize: quantizeSettings(options.quantize, options, context.console.progress.update),
+      quantize: quantizeSettings(
+        options.quantize,
+        options,
+        context.console.progress.update,
+        await importanceFrom(context, options.imatrix),
+      ),
     }),
     dropState: options.stats === false,
     folder: place.isFolder,
@@ -96,7 +104,7 @@ async function joinModels(
 ): Promise<Merged> {
   if (others.length === 0) return { model: main, actions: [] }
   const { prefer, only, exclude, without, stow, set = [], unset = [] } = options
-  const settled = [...unset, ...set.map(([key]) => key)]
+  const settled = [...unset, ...set.map(([key, value]) => settingOf(key, value)[0])]
   const models = [main, ...others.map((other) => other.model)] as const
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
 }
@@ -123,7 +131,7 @@ async function carryOut(
   input: string,
   inputs: readonly ByteSource[],
   conversion: Conversion,
-  { directory, isFolder, inDirectory, pathOf }: Place,
+  { directory, isFolder, pathOf }: Place,
   { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
@@ -132,8 +140,7 @@ async function carryOut(
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
-  const write = () => writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
-  const files = await (inDirectory ? inNewDirectory(directory, write) : write())
+  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }

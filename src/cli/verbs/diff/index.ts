@@ -39,6 +39,7 @@ export const diff = defineVerb({
     ...tableFlags,
     threads,
   },
+  no: 'the models differ, or one of them is damaged',
   examples: [
     ['tare diff base.safetensors tuned.safetensors', 'which tensors differ, where, and by how much'],
     ['tare diff --tolerance 1e-3 model.safetensors model-f16.gguf', 'whether values survived a conversion'],

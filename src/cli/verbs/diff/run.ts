@@ -1,4 +1,12 @@
-import { type ByteSource, diffModels, failWith, type Model, TareError, usageCodes } from '../../../kit-node.js'
+import {
+  type ByteSource,
+  didYouMean,
+  diffModels,
+  failWith,
+  type Model,
+  TareError,
+  usageCodes,
+} from '../../../kit-node.js'
 import { dataTable, wantsRecords } from '../../console/data-table.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
@@ -13,9 +21,11 @@ export default async function diff(context: Context, inputs: readonly string[], 
   const [first, second, ...more] = inputs
   if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
   checkStdin(inputs)
-  return forEachModel(context, [first], async (a, _, sourceA) => {
+  let isFirstOpen = false
+  const status = await forEachModel(context, [first], async (a, _, sourceA) => {
+    isFirstOpen = true
     let failure: unknown
-    const status = await forEachModel(context, [second], async (b, _, sourceB) => {
+    const compared = await forEachModel(context, [second], async (b, _, sourceB) => {
       try {
         const sides = [
           { model: a, input: first, source: sourceA },
@@ -29,8 +39,12 @@ export default async function diff(context: Context, inputs: readonly string[], 
       }
     })
     if (failure !== undefined) throw failure
-    return status
+    return compared
   })
+  if (isFirstOpen) return status
+  // The first cannot be compared with anything; whether the second opens still counts for the status.
+  const ofSecond = await forEachModel(context, [second], async () => 0)
+  return ofSecond > status ? ofSecond : status
 }
 
 /** Whether it was this model that could not be read, so that the report names the right input. */
@@ -61,7 +75,7 @@ async function compare(context: Context, a: Side, b: Side, options: DiffOptions)
   if (tensors && Object.values(found.summary.tensors).every((count) => count === 0))
     failWith(usageCodes.option, {
       file: '--tensors',
-      message: `no tensor of either model matches ${tensors.join(' ')}`,
+      message: `no tensor of either model matches ${tensors.join(' ')}${hintFor(tensors, [a.model, b.model])}`,
     })
   const difference = { ...found, file: a.input, other: { ...found.other, file: b.input }, ...damageJson(damage) }
   if (context.json) await console.json(difference)
@@ -70,3 +84,6 @@ async function compare(context: Context, a: Side, b: Side, options: DiffOptions)
   else await console.print(describeDifference(difference, [a.model, b.model], console, limit))
   return difference.equal && damage.length === 0 ? 0 : 1
 }
+
+const hintFor = ([pattern = '']: readonly string[], models: readonly Model[]): string =>
+  didYouMean(pattern, new Set(models.flatMap((model) => model.tensors.map(({ name }) => name))))

@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseAssignment, parseSize } from '../../flags/parse-values.js'
-import { allowDamage, input, output, unset } from '../../flags/shared.js'
+import { allowDamage, input, output, set, unset } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const edit = defineVerb({
@@ -10,7 +10,7 @@ export const edit = defineVerb({
     'Entries keep the type that they have. Says whether the file was changed in place or rewritten; either way the old file or the new one is there, whatever happens.',
   arguments: [input],
   flags: {
-    set: { value: '<key=value>', description: 'set a metadata entry', repeat: true, parse: parseAssignment },
+    set,
     unset,
     renameTensor: {
       value: '<old=new>',
@@ -29,6 +29,7 @@ export const edit = defineVerb({
     allowDamage,
     overwrite: { negated: 'with -o: fail when the output is there already' },
   },
+  no: 'the format cannot hold the change, or the input is damaged',
   examples: [
     ['tare edit model.gguf --set general.name="My model"', 'a metadata entry; says whether in place or rewritten'],
     ['tare edit model.safetensors --rename-tensor lm_head.weight=head.weight --dry-run', 'what it would take'],

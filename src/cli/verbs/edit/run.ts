@@ -13,6 +13,7 @@ import {
   planEdit,
   recoverEdit,
   runConversion,
+  settingOf,
   TareError,
 } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
@@ -20,6 +21,7 @@ import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { damageAllowed } from '../../input/damage.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
+import { writingTo } from '../../output/new-files.js'
 import { assertNotInput, checkOutputName, checkStdout, markOutputErrors, openGuarded } from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { EditOptions } from './index.js'
@@ -28,7 +30,8 @@ import { describeEdit, type Outcome } from './text.js'
 export default async function edit(context: Context, inputs: readonly string[], options: EditOptions): Promise<Status> {
   const [input] = inputs as readonly [string]
   const { console, signal } = context
-  const { set, unset, renameTensor: rename, output, dryRun = false } = options
+  const { unset, renameTensor: rename, output, dryRun = false } = options
+  const set = options.set?.map(([key, value]) => settingOf(key, value))
   const hasRecovered = await recover(context, input)
   if (!set && !unset && !rename) {
     if (hasRecovered) return 0
@@ -124,12 +127,14 @@ async function carryOut(
   if (planned.patch && source instanceof FileSource) return { ...foreseen, how: await patchFile(source, planned.patch) }
   const main = output ?? (source as FileSource).path
   const pathOf = (name: string): string => (main === '-' ? main : join(dirname(main), name))
-  if (output !== undefined)
-    for (const { name } of planned.conversion.plan.files) await assertNotInput(pathOf(name), [source])
-  const written = await runConversion(
-    planned.conversion,
-    (name) => openGuarded(pathOf(name), [source], output === undefined ? {} : { overwrite }),
-    { signal, onProgress: console.progress.update, onDamage: damageAllowed(context, allowDamage).onDamage },
-  )
+  const paths = planned.conversion.plan.files.map(({ name }) => pathOf(name))
+  if (output !== undefined) for (const path of paths) await assertNotInput(path, [source])
+  const write = () =>
+    runConversion(
+      planned.conversion,
+      (name) => openGuarded(pathOf(name), [source], output === undefined ? {} : { overwrite }),
+      { signal, onProgress: console.progress.update, onDamage: damageAllowed(context, allowDamage).onDamage },
+    )
+  const written = await (output === undefined ? write() : writingTo(context, paths, write))
   return { ...foreseen, output: pathOf(written[0]!.name) }
 }

@@ -1,6 +1,7 @@
 import type { Model, PlannedEdit } from '../../../kit-node.js'
-import { escapeName, escapeText } from '../../console/escape.js'
+import { escapeName } from '../../console/escape.js'
 import { formatInteger, formatSize, plural } from '../../console/format-values.js'
+import { shownValue } from '../../output/conversion.js'
 import type { EditOptions } from './index.js'
 
 export interface Outcome {
@@ -20,9 +21,8 @@ export function* describeEdit(
   { how, output, size, written }: Outcome,
   options: EditOptions,
 ): Generator<string> {
-  for (const { action, name, to } of changes) {
-    const arrow =
-      action === 'rename' ? `→ ${escapeName(to!)}` : to === undefined ? '' : `= ${escapeText(JSON.stringify(to))}`
+  for (const { action, name, to, type } of changes) {
+    const arrow = action === 'rename' ? `→ ${escapeName(to!)}` : to === undefined ? '' : `= ${shownValue(to, type)}`
     yield `  ${action} ${escapeName(name)} ${arrow}`.trimEnd()
   }
   const bytes = `${formatInteger(written)} bytes${patch ? ` in ${plural(patch.patches.length, 'place')}` : ''}`
@@ -33,7 +33,7 @@ export function* describeEdit(
     'in-place': `would be changed in place: ${bytes}, the weights stay where they are`,
     patched: `changed in place: ${bytes}, the weights stayed where they are`,
     cloned: `changed in a copy that shares the weights: ${bytes}`,
-    rewritten: `${wouldBe}written anew, ${formatSize(size)}${reason}`,
+    rewritten: `${wouldBe}rewritten, ${formatSize(size)}${reason}`,
   }
   yield `${escapeName(output)}: ${model.format}, ${said[how]}`
 }

@@ -33,6 +33,7 @@ export const embed = defineVerb({
     normalize: { negated: 'leave the vectors as long as they are' },
     threads: { value: '<n>', description: 'compute with this many threads', parse: parsePositive },
   },
+  no: 'the model is no encoder that can be run, or is damaged',
   examples: [
     ['tare embed model.weights "a text" "another text" --similarity', 'how like the texts are'],
     ['tare embed --json --file texts.txt model.weights > vectors.ndjson', 'one vector for each line of a file'],

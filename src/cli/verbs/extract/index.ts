@@ -14,6 +14,7 @@ export const extract = defineVerb({
     allowDamage,
     overwrite,
   },
+  no: 'the input is damaged',
   examples: [
     ['tare extract model.gguf token_embd.weight --as f32 -o embd.npy', 'decode a quantized tensor for NumPy'],
     [

@@ -19,6 +19,7 @@ import { formatShape, formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { checkDamage, damageJson } from '../../input/damage.js'
 import { forEachModel } from '../../input/run-inputs.js'
+import { writingTo } from '../../output/new-files.js'
 import { assertNotInput, checkStdout, isWritable, markOutputErrors, openGuarded } from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ExtractOptions } from './index.js'
@@ -39,7 +40,8 @@ export default async function extract(
     const write = async (layout: FileLayout): Promise<number> => {
       const open = () => openGuarded(output, [source], { overwrite })
       const run = { signal, onProgress: console.progress.update }
-      const [written] = await markOutputErrors(opened, () => writeLayout({ files: [layout] }, open, run))
+      const writeIt = () => writeLayout({ files: [layout] }, open, run)
+      const [written] = await markOutputErrors(opened, () => writingTo(context, [output], writeIt))
       return written!.size
     }
     if (part !== undefined) return extractOnePart(context, opened, input, { ...options, part, output }, write)

@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { allowDamage, inputs, tableFlags, threads } from '../../flags/shared.js'
+import { allowDamage, inputs, recursive, tableFlags, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const hash = defineVerb({
@@ -7,6 +7,7 @@ export const hash = defineVerb({
   summary: 'digest of each tensor and a fingerprint that does not depend on the container',
   arguments: [inputs],
   flags: {
+    recursive,
     algorithm: {
       value: '<name>',
       description: 'blake3 (default), sha256 or crc32',
@@ -18,6 +19,7 @@ export const hash = defineVerb({
     ...tableFlags,
     threads,
   },
+  no: 'a digest differs from --check, or the input is damaged',
   examples: [
     ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
     ['tare hash --check model.hash model.gguf', 'see which tensors differ from them; exit status 1 if any does'],

@@ -1,6 +1,7 @@
 import { failWith, type HashResult, hashModel, usageCodes } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
+import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { type Status, UsageError } from '../../status.js'
@@ -11,7 +12,8 @@ export default async function hash(context: Context, inputs: readonly string[], 
   const { console, signal, pool } = context
   checkStdin([options.check, ...inputs])
   const records = options.check === undefined ? undefined : await readRecords(options.check)
-  return forEachModel(context, inputs, async (model, input, source) => {
+  const expanded = await expandInputs(context, inputs, options)
+  const status = await forEachModel(context, expanded.inputs, async (model, input, source) => {
     const record = records && recordFor(records, input, options)
     if (records && !record)
       failWith(usageCodes.option, { file: input, message: `${options.check} has no digests for it` })
@@ -35,6 +37,7 @@ export default async function hash(context: Context, inputs: readonly string[], 
     else await console.print(describeCheck(result, found, console))
     return found.length === 0 ? 0 : 1
   })
+  return worse(status, expanded.status)
 }
 
 async function readRecords(file: string): Promise<HashRecord[]> {

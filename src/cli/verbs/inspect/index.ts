@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseCount } from '../../flags/parse-values.js'
-import { inputs, tableFlags, tensors } from '../../flags/shared.js'
+import { inputs, recursive, tableFlags, tensors } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const inspect = defineVerb({
@@ -8,6 +8,7 @@ export const inspect = defineVerb({
   summary: 'show what is inside: architecture, memory, metadata, parts and tensors',
   arguments: [inputs],
   flags: {
+    recursive,
     tensors,
     tree: { description: 'group tensors by the parts of their names, with subtotals' },
     metadata: { description: 'metadata only' },
@@ -21,6 +22,7 @@ export const inspect = defineVerb({
     ...tableFlags,
     stats: { description: 'read the values too and add minimum, maximum, mean and deviation' },
   },
+  no: 'the input is damaged or of no known format; with --stats also when values do not have their checksums',
   examples: [
     ['tare inspect model.safetensors', 'what it is, whether it fits, its metadata and a table of its tensors'],
     ['tare inspect --tree --limit 40 model.gguf', 'the same by layer, with sizes added up'],

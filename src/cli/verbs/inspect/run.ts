@@ -16,6 +16,7 @@ import { describeCut } from '../../console/cut.js'
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'
 import { damageJson, warnOfDamage } from '../../input/damage.js'
+import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { measureTensors } from '../../input/measure-tensors.js'
 import { forEachInput, modelOptions, openOptions } from '../../input/run-inputs.js'
 import { chooseTensors, type Tensors } from '../../input/tensors.js'
@@ -24,13 +25,19 @@ import type { InspectOptions } from './index.js'
 import { describeLost } from './lost.js'
 import { describeModel, type Row } from './text.js'
 
-export default function inspect(context: Context, inputs: readonly string[], options: InspectOptions): Promise<Status> {
-  return forEachInput(context, inputs, async (source, input) => {
+export default async function inspect(
+  context: Context,
+  inputs: readonly string[],
+  options: InspectOptions,
+): Promise<Status> {
+  const found = await expandInputs(context, inputs, options)
+  const status = await forEachInput(context, found.inputs, async (source, input) => {
     const { model, cut, lost } = await openOrReadCut(context, source)
-    const status = await inspectOne(context, { model, source, input, cut, lost }, options)
+    const answer = await inspectOne(context, { model, source, input, cut, lost }, options)
     await closeModel(model)
-    return status
+    return answer
   })
+  return worse(status, found.status)
 }
 
 interface Inspected {

@@ -17,6 +17,7 @@ export const map = defineVerb({
     at: { value: '<offset>', description: 'only what lies at this byte (456 or 0x1c8)', parse: parseOffset },
     ...tableFlags,
   },
+  no: 'the input is damaged or of no known format',
   examples: [
     ['tare map --depth 2 model.gguf', 'the file as a list of regions'],
     ['tare map --at 0x1c8 --hex model.oinf', 'the field at one offset, with its bytes'],

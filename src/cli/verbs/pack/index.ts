@@ -30,6 +30,7 @@ export const pack = defineVerb({
     overwrite,
   },
   formatOptions: 'write',
+  no: 'the description is wrong, or the format cannot hold what it describes',
   examples: [
     ['tare pack mlp.yaml -o mlp.oinf', 'what the description says, in the format that the name says'],
     ['tare pack ./mlp.mjs#MlpRegression --json data.json -o mlp.oinf', 'a module, its fields filled from JSON'],

@@ -38,6 +38,7 @@ export const picture = defineVerb({
     slice: { value: '<ranges>', description: 'a part of the tensor, such as "0:256,:"' },
     overwrite,
   },
+  no: 'the input is damaged',
   examples: [
     ['tare picture model.gguf -o model.png', 'where the bytes of a model are'],
     ['tare picture model.gguf blk.0.attn_q.weight -o map.png', 'a map of a tensor, quantized or not'],

@@ -7,9 +7,11 @@ import {
   overwrite,
   selectParts,
   selectTensors,
+  set,
   tableFlags,
   threads,
   to,
+  unset,
 } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
@@ -17,7 +19,7 @@ export const quantize = defineVerb({
   name: 'quantize',
   summary: 'convert with a quantization method per tensor, and report what it costs',
   description:
-    "Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods for MCF: q8, q4, k6, k4, k3, k2, int8, int4. For GGUF and AERO, ggml's types: q8_0, q6_k, q5_k, q5_1, q5_0, q4_k, q4_1, q4_0, q3_k, q2_k.",
+    "Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods for MCF: q8, q4, k6, k4, k3, k2, int8, int4. For GGUF and AERO, ggml's types: q8_0, q6_k, q5_k, q5_1, q5_0, q4_k, q4_1, q4_0, q3_k, q2_k, iq4_nl, iq4_xs, iq3_s, iq3_xxs, iq2_s, iq2_xs, iq2_xxs, iq1_m, iq1_s, mxfp4, nvfp4, tq2_0, tq1_0, q2_0, q1_0; iq2_xs, iq2_xxs and iq1_s need --imatrix.",
   arguments: [input],
   flags: {
     output: output('the output, such as model.mcf'),
@@ -28,6 +30,8 @@ export const quantize = defineVerb({
     },
     ...quantizeFlags,
     ...selectTensors,
+    set,
+    unset,
     ...selectParts,
     report: { description: 'read the result back and print its error per tensor' },
     dryRun: { description: 'show methods and sizes, and write nothing' },
@@ -37,6 +41,7 @@ export const quantize = defineVerb({
     threads,
   },
   formatOptions: 'write',
+  no: 'nothing was quantized, something would be lost, or the input is damaged',
   examples: [
     [
       'tare quantize model.safetensors -o model.mcf --method k4 --report',
@@ -47,6 +52,10 @@ export const quantize = defineVerb({
       'the sizes, before anything is written',
     ],
     ['tare quantize model.safetensors -o model.gguf --method q4_k', 'one of the types of ggml, for llama.cpp'],
+    [
+      'tare quantize model.gguf -o small.gguf --method iq3_s --imatrix imatrix.gguf --report',
+      'columns count as much as an importance matrix says',
+    ],
   ],
 })
 

@@ -3,22 +3,27 @@ import {
   checkLoss,
   closeModel,
   defaultMethod,
+  failWith,
   type Model,
   type ModelQuality,
   modelQuality,
   openInput,
   openModel,
   planQuantization,
+  settingOf,
+  writeCodes,
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
+import { importanceFrom } from '../../input/importance.js'
 import { forEachModel } from '../../input/run-inputs.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
 import type { Status } from '../../status.js'
 import type { QuantizeOptions } from './index.js'
-import { printQuantization } from './text.js'
+import { summarize } from './summary.js'
+import { describeNothing, printChoices, printQuantization } from './text.js'
 
 export default async function quantize(
   context: Context,
@@ -31,19 +36,25 @@ export default async function quantize(
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const { method = defaultMethod(target), only, exclude, files, without, overwrite } = options
+    const importance = await importanceFrom(context, options.imatrix)
+    const { method = defaultMethod(target), only, exclude, unset, files, without, overwrite } = options
+    const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
-      ...quantizeSettings(method, options, console.progress.update),
-      ...{ name: basename(output), only, exclude, files, without, extra, signal, pool },
+      ...quantizeSettings(method, options, console.progress.update, importance),
+      ...{ name: basename(output), only, exclude, set, unset, files, without, extra, signal, pool },
     })
     const { plan, choices } = planned
     checkLoss(plan)
+    const summary = summarize(planned)
+    if (summary.quantized === 0 && options.dryRun && !context.json) await printChoices(console, choices, output)
+    if (summary.quantized === 0)
+      failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)
     if (!options.dryRun)
       await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
     const isMeasured = options.report && !options.dryRun
-    const quality = isMeasured ? await compare(context, model, written[0]!.name) : undefined
+    const quality = isMeasured ? await compare(context, model, written[0]!.name, importance) : undefined
     if (context.json)
       await console.json({
         file: input,
@@ -52,20 +63,28 @@ export default async function quantize(
         size: plan.size,
         files: written,
         choices,
+        summary,
+        dryRun: options.dryRun === true,
         ...(plan.notes.length > 0 && { notes: plan.notes }),
         ...(quality && { quality }),
         ...damageJson(damage),
       })
-    else await printQuantization(console, planned, written[0]!.name, quality)
+    else
+      await printQuantization(console, planned, summary, { output: written[0]!.name, quality, dryRun: options.dryRun })
     return 0
   })
 }
 
 /** Measured on what was written, which is read back like any other file. */
-async function compare({ console, signal }: Context, model: Model, output: string): Promise<ModelQuality> {
+async function compare(
+  { console, signal }: Context,
+  model: Model,
+  output: string,
+  importance: ReadonlyMap<string, Float32Array> | undefined,
+): Promise<ModelQuality> {
   const written = await openModel(await openInput(output, { signal }), { signal })
   try {
-    return await modelQuality(model, written, { signal, onProgress: console.progress.update })
+    return await modelQuality(model, written, { importance, signal, onProgress: console.progress.update })
   } finally {
     await closeModel(written)
   }

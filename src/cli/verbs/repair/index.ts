@@ -10,6 +10,7 @@ export const repair = defineVerb({
   arguments: [input],
   saysRepairs: true,
   flags: { output: output('the repaired file; the damaged one is never touched'), overwrite },
+  no: 'nothing could be repaired',
   examples: [
     ['tare repair broken.aero -o repaired.aero', 'exit status 1 when nothing could be done'],
     ['tare repair half-a-download.gguf -o saved.gguf', 'the tensors that are whole, and a list of the others'],

@@ -4,6 +4,7 @@ import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
+import { writingTo } from '../../output/new-files.js'
 import { assertNotInput, checkOutputName, markErrorsOf, openGuarded, requireFile } from '../../output/output.js'
 import type { Status } from '../../status.js'
 import type { RepairOptions } from './index.js'
@@ -21,13 +22,14 @@ export default async function repair(
     checkOutputName(output, planned.format)
     const outputs = planned.files.map(({ name }) => pathOf(name))
     for (const path of outputs) await assertNotInput(path, [source])
+    const write = () =>
+      runRepair(planned, (name) => openGuarded(pathOf(name), [source], { overwrite }), {
+        signal,
+        onProgress: console.progress.update,
+      })
     await markErrorsOf(
       (file) => outputs.includes(file),
-      () =>
-        runRepair(planned, (name) => openGuarded(pathOf(name), [source], { overwrite }), {
-          signal,
-          onProgress: console.progress.update,
-        }),
+      () => writingTo(context, outputs, write),
     )
     const { format, repaired, lost, size, salvage } = planned
     if (context.json) {

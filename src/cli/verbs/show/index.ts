@@ -7,6 +7,7 @@ export const show = defineVerb({
   summary: 'the model as text, with previews, statistics and histograms',
   arguments: [inputs],
   flags: { tensors, threads },
+  no: 'the input is damaged',
   examples: [['tare show model.oinf | less', 'the whole model to read through']],
 })
 

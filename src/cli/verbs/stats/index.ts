@@ -14,6 +14,7 @@ export const stats = defineVerb({
     ...tableFlags,
     threads,
   },
+  no: 'the input is damaged',
   examples: [
     ['tare stats --tensors "*.norm.*" model.safetensors', 'one row per tensor, with a small histogram'],
     ['tare stats --format csv --columns name,min,max model.gguf > ranges.csv', 'some columns, for a spreadsheet'],

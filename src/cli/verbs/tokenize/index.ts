@@ -22,6 +22,7 @@ export const tokenize = defineVerb({
     vocab,
     cased,
   },
+  no: 'the model has no usable vocabulary, or is damaged',
   examples: [
     ['tare tokenize model.weights "unaffable dogs"', 'the tokens and their ids'],
     ['tare tokenize --json --file texts.txt model.weights', 'one JSON object for each line of a file'],

@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { inputs, threads } from '../../flags/shared.js'
+import { inputs, recursive, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const verify = defineVerb({
@@ -9,6 +9,7 @@ export const verify = defineVerb({
     'Checks structure, ranges, names and every checksum that the format stores. Each finding has a code, a byte offset and the path of the field.',
   arguments: [inputs],
   flags: {
+    recursive,
     quick: { description: 'structure only: do not read the weights' },
     all: { description: 'list every finding, however many have the same code' },
     strict: { description: 'treat warnings as errors' },
@@ -26,9 +27,11 @@ export const verify = defineVerb({
     threads,
   },
   formatOptions: 'check',
+  no: 'there are errors, or with --strict warnings',
   examples: [
     ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
     ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
+    ['tare verify -r --quick models/', 'every model below a directory, and a summary'],
     [
       'tare verify --receipt model.receipt.json --source model.safetensors model.gguf',
       'whether both files are still those of the conversion, and the receipt tells the truth',

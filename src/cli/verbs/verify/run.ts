@@ -1,9 +1,10 @@
 import { closeModel, type VerifyResult, verifySource } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
+import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
 import { meansCannotRun, type Status, UsageError } from '../../status.js'
 import type { VerifyOptions } from './index.js'
-import { describeResult } from './text.js'
+import { describeCounts, describeResult } from './text.js'
 
 export default async function verify(
   context: Context,
@@ -17,7 +18,9 @@ export default async function verify(
     throw new UsageError('--source goes with --receipt')
   const receipts = options.receipt === undefined ? undefined : await import('../../output/receipt.js')
   const receipt = await receipts?.readReceipt(options.receipt!)
-  return forEachInput(context, inputs, async (source, input) => {
+  const found = await expandInputs(context, inputs, options)
+  const counts: Record<VerifyResult['verdict'], number> = { ok: 0, warnings: 0, errors: 0 }
+  const status = await forEachInput(context, found.inputs, async (source, input) => {
     const receiptSource = options.source && (await receipts?.openReceiptSource(context, options.source))
     const result = await verifySource(source, {
       ...openOptions(context),
@@ -27,8 +30,11 @@ export default async function verify(
     }).finally(() => receiptSource && closeModel(receiptSource))
     if (context.json) await console.json({ ...result, file: input })
     else await console.print(describeResult(result, input, context, options))
+    counts[result.verdict]++
     return statusOf(result)
   })
+  if (found.isSeveral && !context.json) await console.print([describeCounts(counts, found.inputs.length)])
+  return worse(status, found.status)
 }
 
 /** A file that could not be read to its end was not judged. */

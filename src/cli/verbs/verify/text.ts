@@ -80,3 +80,18 @@ function describeChecked(
   ]
   return parts.filter(Boolean).join(', ')
 }
+
+/** The line behind the verdicts of many models. */
+export function describeCounts(
+  { ok, warnings, errors }: Record<VerifyResult['verdict'], number>,
+  total: number,
+): string {
+  const unread = total - ok - warnings - errors
+  const parts = [
+    `${formatInteger(ok)} ok`,
+    warnings > 0 && `${formatInteger(warnings)} with warnings`,
+    errors > 0 && `${formatInteger(errors)} with errors`,
+    unread > 0 && `${formatInteger(unread)} could not be read`,
+  ]
+  return `${plural(total, 'model')}: ${parts.filter(Boolean).join(', ')}`
+}

@@ -1,6 +1,6 @@
 // The choices for writing, from the values of the flags that `index.ts` declares.
 import { fromHex, isPowerOfTwo } from '../../../bytes/index.js'
-import { failWith, usageCodes } from '../../../errors/index.js'
+import { callerWord, failWith, usageCodes } from '../../../errors/index.js'
 import type { WriteOptions } from '../../../model/index.js'
 import { defaultPageSize } from '../hash/phsh.js'
 import { defaultShardSize } from './shards.js'
@@ -31,7 +31,7 @@ export function chooseOptions(
 ): Choices {
   const { extra = {}, name } = options
   const wrong = (option: string, message: string): never =>
-    failWith(usageCodes.option, { file: name, message: `--${option}: ${message}` })
+    failWith(usageCodes.option, { file: name, message: `${callerWord(`--${option}`, option)}: ${message}` })
   const { align = 1, shardSize = defaultShardSize } = options
   if (!isPowerOfTwo(align) || align > 2 ** 20) wrong('align', `${align} is no power of two up to 1 MiB`)
   if (shardSize < 1) wrong('shard-size', 'a shard holds at least one byte')

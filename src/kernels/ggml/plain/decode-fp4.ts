@@ -56,13 +56,13 @@ export function decodeTQ2_0(source: Uint8Array, target: Float32Array, blocks: nu
 }
 
 /** Twice the values of f4_e2m1. ggml has no minus zero here. */
-const doubledFp4 = Int8Array.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
+export const doubledFp4 = Int8Array.of(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)
 
 const mxSize = blockBytes(layouts.mxfp4)
 const mxCodes = fieldOffset(layouts.mxfp4, 'qs')
 
 /** Half of 2^(e-127). The OCP paper calls e = 255 NaN; ggml computes with it. */
-const mxScale = (e: number): number => 2 ** (e - 128)
+export const mxScale = (e: number): number => 2 ** (e - 128)
 
 let mxScales: Float32Array | undefined
 
@@ -83,7 +83,7 @@ const nvSize = blockBytes(layouts.nvfp4)
 const nvCodes = fieldOffset(layouts.nvfp4, 'qs')
 
 /** Half of an unsigned float with four bits of exponent and three of mantissa. The sign bit has no meaning, and 0x7f is zero. */
-function nvScale(code: number): number {
+export function nvScale(code: number): number {
   if (code === 0x7f) return 0
   const exponent = (code >>> 3) & 15
   const mantissa = code & 7

@@ -68,7 +68,7 @@ export function decodeIQ1_M(source: Uint8Array, target: Float32Array, blocks: nu
   }
 }
 
-const levels4 = Int8Array.of(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
+export const levels4 = Int8Array.of(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
 
 const nl4Size = blockBytes(layouts.iq4_nl)
 const nl4Codes = fieldOffset(layouts.iq4_nl, 'qs')

@@ -3,9 +3,17 @@
 // see; pack.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
-import { planeOffset } from './decode-k.js'
 import { putStepF16 } from './f16-scales.js'
 import { errorOf, fitScale, fitScaleAndMin, type Trials } from './fit.js'
+import {
+  putFifthPlanes,
+  putLowSix,
+  putPairs,
+  putPlanes,
+  putScaleQ3,
+  putScalesAndMins,
+  putThirdPlanes,
+} from './pack-codes.js'
 
 const codes = new Uint8Array(256)
 const scales = new Float64Array(16)
@@ -34,15 +42,6 @@ function roundCodes(
   }
 }
 
-/** Two bits of every code, in planes. */
-function putPlanes(target: Uint8Array, at: number, shift: number): void {
-  target.fill(0, at, at + 64)
-  for (let sub = 0; sub < 16; sub++) {
-    const bytes = at + planeOffset(sub)
-    for (let i = 0; i < 16; i++) target[bytes + i]! |= ((codes[sub * 16 + i]! >>> shift) & 3) << (sub & 6)
-  }
-}
-
 const q2 = layouts.q2_k
 const q2Size = blockBytes(q2)
 const q2Codes = fieldOffset(q2, 'qs')
@@ -66,7 +65,7 @@ export function encodeQ2_K(source: Float32Array, target: Uint8Array, blocks: num
       target[at + sub] = scaleSteps[sub]! | (minSteps[sub]! << 4)
       roundCodes(source, from, 16 * sub, 16, d * scaleSteps[sub]!, dmin * minSteps[sub]!, 3)
     }
-    putPlanes(target, at + q2Codes, 0)
+    putPlanes(codes, target, at + q2Codes, 0)
   }
 }
 
@@ -132,17 +131,12 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
         weighByMagnitude(source, from + 32 * sub)
         chooseSteps(source, from + 32 * sub, 32, sub, d, dmin, 63, trials.limit)
       }
-      putScales(target, at + scalesAt)
+      putScalesAndMins(scaleSteps, minSteps, target, at + scalesAt)
       for (let sub = 0; sub < 8; sub++) {
         roundCodes(source, from, 32 * sub, 32, d * scaleSteps[sub]!, dmin * minSteps[sub]!, trials.limit)
       }
-      for (let sub = 0; sub < 8; sub += 2) {
-        const bytes = at + codesAt + 16 * sub
-        for (let i = 0; i < 32; i++) {
-          target[bytes + i] = (codes[32 * sub + i]! & 15) | ((codes[32 * sub + 32 + i]! & 15) << 4)
-        }
-      }
-      if (highAt !== undefined) putFifthBits(target, at + highAt)
+      putPairs(codes, target, at + codesAt)
+      if (highAt !== undefined) putFifthPlanes(codes, target, at + highAt)
     }
   }
 }
@@ -153,29 +147,6 @@ function weighByMagnitude(source: Float32Array, from: number): void {
   for (let i = 0; i < 32; i++) squares += source[from + i]! * source[from + i]!
   const mean = Math.sqrt(squares / 32)
   for (let i = 0; i < 32; i++) weights[i] = mean + Math.abs(source[from + i]!)
-}
-
-function putScales(target: Uint8Array, at: number): void {
-  for (let sub = 0; sub < 8; sub++) {
-    const scale = scaleSteps[sub]!
-    const min = minSteps[sub]!
-    if (sub < 4) {
-      target[at + sub] = scale
-      target[at + sub + 4] = min
-    } else {
-      target[at + sub + 4] = (scale & 15) | ((min & 15) << 4)
-      target[at + sub - 4]! |= (scale >>> 4) << 6
-      target[at + sub]! |= (min >>> 4) << 6
-    }
-  }
-}
-
-function putFifthBits(target: Uint8Array, at: number): void {
-  for (let i = 0; i < 32; i++) {
-    let bits = 0
-    for (let sub = 0; sub < 8; sub++) bits |= (codes[32 * sub + i]! >>> 4) << sub
-    target[at + i] = bits
-  }
 }
 
 export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, count: 20 })
@@ -207,13 +178,11 @@ export function encodeQ3_K(source: Float32Array, target: Uint8Array, blocks: num
     target.fill(0, at + q3Scales, at + q3Scales + 12)
     for (let sub = 0; sub < 16; sub++) {
       const steps = signedSteps(scales[sub]!, d, 32)
-      target[at + q3Scales + (sub & 7)]! |= ((steps + 32) & 15) << (sub & 8 ? 4 : 0)
-      target[at + q3Scales + 8 + (sub & 3)]! |= ((steps + 32) >>> 4) << (2 * (sub >>> 2))
+      putScaleQ3(steps + 32, sub, target, at + q3Scales)
       roundCodes(source, from, 16 * sub, 16, d * steps, 4 * d * steps, 7)
     }
-    putPlanes(target, at + q3Codes, 0)
-    target.fill(0, at, at + 32)
-    for (let i = 0; i < 256; i++) target[at + (i & 31)]! |= (codes[i]! >>> 2) << (i >>> 5)
+    putPlanes(codes, target, at + q3Codes, 0)
+    putThirdPlanes(codes, target, at)
   }
 }
 
@@ -231,12 +200,7 @@ export function encodeQ6_K(source: Float32Array, target: Uint8Array, blocks: num
       target[at + q6Scales + sub] = steps
       roundCodes(source, from, 16 * sub, 16, d * steps, 32 * d * steps, 63)
     }
-    for (let half = 0; half < 2; half++) {
-      for (let i = 0; i < 64; i++) {
-        const first = 128 * half + i
-        target[at + 64 * half + i] = (codes[first]! & 15) | ((codes[first + 64]! & 15) << 4)
-      }
-    }
-    putPlanes(target, at + q6High, 4)
+    putLowSix(codes, target, at)
+    putPlanes(codes, target, at + q6High, 4)
   }
 }

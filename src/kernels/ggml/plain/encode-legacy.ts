@@ -3,6 +3,7 @@
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
 import { putF16 } from './f16-scales.js'
+import { putFifthBits, putNibbles } from './pack-codes.js'
 
 const { fround } = Math
 
@@ -21,17 +22,6 @@ const inverse = (scale: number): number => (scale === 0 ? 0 : fround(1 / scale))
 function codeOf(value: number, limit: number): number {
   const code = Math.trunc(fround(value))
   return code > 0 ? Math.min(code, limit) : 0
-}
-
-/** Writes 32 codes of four bits, and the fifth bits where there are any. */
-function putCodes(codes: Uint8Array, target: Uint8Array, codesAt: number, highAt: number | undefined): void {
-  for (let i = 0; i < 16; i++) target[codesAt + i] = (codes[i]! & 15) | ((codes[i + 16]! & 15) << 4)
-  if (highAt === undefined) return
-  for (let byte = 0; byte < 4; byte++) {
-    let bits = 0
-    for (let i = 0; i < 8; i++) bits |= (codes[8 * byte + i]! >>> 4) << i
-    target[highAt + byte] = bits
-  }
 }
 
 interface Place {
@@ -57,7 +47,8 @@ function encodeSymmetric(place: Place, middle: number): EncodeBlocks {
       for (let i = 0; i < 32; i++) {
         codes[i] = codeOf(fround(source[from + i]! * factor) + middle + 0.5, 2 * middle - 1)
       }
-      putCodes(codes, target, at + place.codes, place.high && at + place.high)
+      putNibbles(codes, 0, target, at + place.codes)
+      if (place.high) putFifthBits(codes, target, at + place.high)
     }
   }
 }
@@ -81,7 +72,8 @@ function encodeRange(place: Place, limit: number): EncodeBlocks {
       putF16(target, at, scale)
       putF16(target, at + 2, min)
       for (let i = 0; i < 32; i++) codes[i] = codeOf(fround(fround(source[from + i]! - min) * factor) + 0.5, limit)
-      putCodes(codes, target, at + place.codes, place.high && at + place.high)
+      putNibbles(codes, 0, target, at + place.codes)
+      if (place.high) putFifthBits(codes, target, at + place.high)
     }
   }
 }

@@ -1,0 +1,85 @@
+// What can stand where the cursor is. Everything follows from the table of verbs and their flags; only the names of tensors are looked up in
+// the file that is given.
+import { type Flag, type Flags, longName } from '../flags/flag.js'
+import { commonFlags } from '../flags/shared.js'
+import { verbs } from '../verbs/index.js'
+import { shells } from './scripts.js'
+
+/** The words behind `tare`, the last one up to the cursor; the answer is all words that continue it. */
+export async function complete(words: readonly string[]): Promise<string[]> {
+  const { before, current } = split(words)
+  const found = await candidates(before, current)
+  return found.filter((word) => word.startsWith(current) && !/\p{Cc}/u.test(word))
+}
+
+/** Bash takes `--to=gg` apart at the equals sign; other shells leave it whole. */
+function split(words: readonly string[]): { before: string[]; current: string } {
+  const before = words.slice(0, -1)
+  const current = words.at(-1) ?? ''
+  if (current === '=') return { before, current: '' }
+  if (before.at(-1) === '=') before.pop()
+  return { before, current }
+}
+
+async function candidates(before: readonly string[], current: string): Promise<readonly string[]> {
+  if (before.length === 0) return [...verbs.map(({ name }) => name), 'help', 'completion', '--help', '--version']
+  if (before[0] === 'completion') return shells
+  if (before[0] === 'help') return verbs.map(({ name }) => name)
+  const verb = verbs.find(({ name }) => name === before[0])
+  if (!verb) return []
+  const ofFormats = verb.formatOptions && (await import('../format-facts.js')).formatFlags(verb.formatOptions)
+  const flags: Flags = { ...verb.flags, ...ofFormats, ...commonFlags }
+  const [name, value] = current.startsWith('--') ? current.split('=', 2) : []
+  if (value !== undefined) return (await valuesOf(name!, flags, before)).map((each) => `${name}=${each}`)
+  if (current.startsWith('-')) return flagNames(flags)
+  const last = before.at(-1)!
+  if (takesValue(flagNamed(last, flags)?.[1])) return valuesOf(last, flags, before)
+  return verb.name === 'extract' && inputsIn(before, flags).length === 1 ? tensorNames(before, flags) : []
+}
+
+const flagNames = (flags: Flags): string[] => [
+  '--help',
+  ...Object.entries(flags).flatMap(([name, { description, negated }]) => [
+    ...(description === undefined ? [] : [longName(name)]),
+    ...(negated === undefined ? [] : [longName(name).replace('--', '--no-')]),
+  ]),
+]
+
+const flagNamed = (word: string, flags: Flags): [name: string, flag: Flag] | undefined =>
+  Object.entries(flags).find(([name, { short }]) => word === longName(name) || (short && word === `-${short}`))
+
+const takesValue = (flag: Flag | undefined): boolean => flag?.value?.startsWith('<') === true || !!flag?.choices
+
+async function valuesOf(word: string, flags: Flags, before: readonly string[]): Promise<readonly string[]> {
+  const [name, flag] = flagNamed(word, flags) ?? []
+  if (flag?.choices) return flag.choices
+  if (flag?.value?.includes('glob') || name === 'renameTensor') return tensorNames(before, flags)
+  if (name === 'from' || name === 'to') return (await kit()).formats.map(({ id }) => id)
+  if (name === 'cast' || name === 'as')
+    return [...(await kit()).dtypes.values()].filter((each) => each.codec).map(({ id }) => id)
+  return name === 'method' || name === 'quantize' ? (await kit()).methodNames() : []
+}
+
+const kit = () => import('../../kit-node.js')
+
+/** The words that are neither the verb nor flags nor their values. */
+const inputsIn = (before: readonly string[], flags: Flags): string[] =>
+  before.slice(1).filter((word, i) => !word.startsWith('-') && !takesValue(flagNamed(before[i]!, flags)?.[1]))
+
+/** More would not help anybody who types. */
+const maxNames = 2000
+
+/** Of the first input, if it is a file here that opens. */
+async function tensorNames(before: readonly string[], flags: Flags): Promise<string[]> {
+  const [input] = inputsIn(before, flags)
+  const { closeModel, isRemote, openInput, openModel } = await kit()
+  if (input === undefined || input === '-' || isRemote(input)) return []
+  try {
+    const model = await openModel(await openInput(input), {})
+    const names = model.tensors.slice(0, maxNames).map(({ name }) => name)
+    await closeModel(model)
+    return names
+  } catch {
+    return []
+  }
+}

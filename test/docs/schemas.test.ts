@@ -1,0 +1,127 @@
+// The schemas of docs/schema against what the command prints. They leave room for further members, since programs should; here none may be
+// there that a schema does not name.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { verbs } from '../../src/cli/verbs/index.js'
+import { runCli as tare } from '../cli/run-cli.js'
+import { useTempDir } from '../node/temp-dir.js'
+import { fixturesRoot } from '../support/fixtures.js'
+
+const at = useTempDir()
+const root = join(import.meta.dirname, '../..')
+const folder = join(root, 'docs/schema')
+const sample = join(root, 'examples/tiny-mlp.safetensors')
+const fixture = (...names: string[]): string => join(fixturesRoot, ...names)
+const encoder = fixture('embd', 'stream-tiny-bert-1layer.bin')
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+for (const name of readdirSync(folder)) {
+  const schema = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+  if (schema.$id) ajv.addSchema(closed(schema) as object)
+}
+
+/** The same schema without room for members that it does not name. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
+  const isObject = members.type === 'object' && 'properties' in members && !('additionalProperties' in members)
+  return isObject ? { ...members, additionalProperties: false } : members
+}
+
+function check(name: string, line: string): void {
+  const validate = ajv.getSchema(`${name}.schema.json`)!
+  expect(validate(JSON.parse(line)) || validate.errors).toBe(true)
+}
+
+test('every verb has a schema', () => {
+  for (const { name } of verbs) expect(ajv.getSchema(`${name}.schema.json`), name).toBeDefined()
+})
+
+beforeEach(async () => {
+  await tare('quantize', sample, '-o', at('q8.gguf'), '--method', 'q8_0')
+  await tare('hash', sample, '--json').then(({ stdout }) => writeFileSync(at('hashes.json'), stdout))
+  writeFileSync(
+    at('model.json'),
+    '{"tensors": {"w": {"dtype": "f32", "data": [[1, 2], [3, 4]]}}, "metadata": {"a": 1}}',
+  )
+  const cut = readFileSync(sample).subarray(0, -100)
+  writeFileSync(at('cut.safetensors'), cut)
+})
+
+const calls: [verb: string, ...args: (string | (() => string))[]][] = [
+  ['inspect', sample, '--stats'],
+  ['inspect', sample, '--metadata'],
+  ['inspect', encoder],
+  ['inspect', () => at('q8.gguf')],
+  ['verify', sample],
+  ['verify', () => at('cut.safetensors')],
+  ['hash', sample],
+  ['hash', sample, '--decoded', '--algorithm', 'sha256'],
+  ['hash', () => at('q8.gguf'), '--check', () => at('hashes.json')],
+  ['map', sample],
+  ['map', sample, '--depth', '1'],
+  ['map', () => at('q8.gguf')],
+  ['stats', sample],
+  ['picture', sample, '-o', () => at('x.png')],
+  ['show', sample],
+  ['extract', sample, 'layers.0.weight', '-o', () => at('w.npy')],
+  ['extract', encoder, '--part', 'vocabulary', '-o', () => at('vocab.txt')],
+  ['convert', sample, '-o', () => at('x.mcf'), '--set', 'a:u32=4', '--receipt', () => at('receipt.json')],
+  ['convert', sample, '-o', () => at('x.gguf'), '--dry-run', '--cast', 'f16'],
+  ['diff', sample, () => at('q8.gguf')],
+  ['diff', sample, encoder],
+  ['pack', () => at('model.json'), '-o', () => at('x.oinf')],
+  ['quantize', sample, '-o', () => at('x.gguf'), '--method', 'q8_0', '--report'],
+  ['quantize', sample, '-o', () => at('x.gguf'), '--method', 'q8_0', '--dry-run'],
+  ['edit', () => at('q8.gguf'), '--set', 'a:u32=4', '--rename-tensor', 'layers.0.bias=b'],
+  ['repair', () => at('cut.safetensors'), '-o', () => at('saved.safetensors')],
+  ['tokenize', encoder, 'the fox'],
+  ['embed', encoder, 'the fox', 'a fox', '--heads', '2', '--similarity'],
+]
+
+describe.each(calls)('%s %s %s %s %s', (verb, ...args) => {
+  test('prints what its schema says', async () => {
+    const { stdout } = await tare(verb, ...args.map((arg) => (typeof arg === 'string' ? arg : arg())), '--json')
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines[0]).not.toContain('"error":{')
+    for (const line of lines) check(verb, line)
+  })
+})
+
+describe('formats with members of their own', () => {
+  const files = ['gguf/bits-k.gguf', 'mcf/quant-k4.mcf', 'mcf/quant-src.mcf', 'oinf', 'npy'].flatMap((name) =>
+    name.includes('.')
+      ? [fixture(name)]
+      : readdirSync(fixture(name))
+          .filter((file) => file.endsWith(`.${name}`))
+          .slice(0, 12)
+          .map((file) => fixture(name, file)),
+  )
+  test.each(files)('%s', async (file) => {
+    for (const verb of ['inspect', 'verify', 'hash', 'map', 'stats']) {
+      const { stdout } = await tare(verb, file, '--json')
+      for (const line of stdout.trimEnd().split('\n')) check('error' in JSON.parse(line) ? 'error' : verb, line)
+    }
+  })
+})
+
+test.each([
+  ['inspect', 'none'],
+  ['convert', sample, '-o', sample],
+  ['quantize', sample, '-o', 'x.gguf', '--method', 'q4_k'],
+  ['diff', sample, 'none'],
+])('%s: an error is of error.schema.json', async (...args) => {
+  const { stdout } = await tare(...args, '--json')
+  check('error', stdout.trimEnd())
+})
+
+test('a schema refuses what is not so', () => {
+  const validate = ajv.getSchema('verify.schema.json')!
+  expect(
+    validate({ file: 'x', format: 'gguf', verdict: 'fine', findings: [], checked: { bytes: 0, tensors: 0 } }),
+  ).toBe(false)
+  expect(validate({ file: 'x', format: 'gguf', verdict: 'ok', findings: [] })).toBe(false)
+})
