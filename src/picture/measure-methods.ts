@@ -2,13 +2,13 @@
 import { f32 } from '../dtypes/index.js'
 import { tensorQuality } from '../inspect/quality.js'
 import { bytesPayload, readPayload, type Tensor } from '../model/index.js'
-import { methodNames, quantizedSize, requireMethod } from '../transforms/quantize/method.js'
+import { methodNames, needsWeights, quantizedSize, requireMethod } from '../transforms/quantize/method.js'
 import { quantizeTensor } from '../transforms/quantize/quantize.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { sampleBands, storedMatrix } from '../windows/bands.js'
 
 export interface MeasureOptions {
-  /** Default: all that accept the shape. */
+  /** Default: all that accept the shape and need no importance weights. */
   readonly methods?: readonly string[] | undefined
   /** How many values are sampled, at least a row. Default: 2^16. */
   readonly values?: number | undefined
@@ -36,16 +36,16 @@ export interface MeasuredMethods {
 export async function measureMethods(tensor: Tensor, options: MeasureOptions = {}): Promise<MeasuredMethods> {
   const sample = await sampleRows(tensor, options.values ?? 1 << 16, options.signal)
   const [rows = 0, columns = 0] = sample.shape
-  const names = (options.methods ?? methodNames()).filter(
-    (name) => rows > 0 && quantizedSize(requireMethod(name), sample.shape) !== undefined,
-  )
+  const names = (options.methods ?? methodNames())
+    .map(requireMethod)
+    .filter((method) => rows > 0 && !needsWeights(method) && quantizedSize(method, sample.shape) !== undefined)
   const points: MethodPoint[] = []
   for (const [done, method] of names.entries()) {
     options.onProgress?.({ done, total: names.length, path: tensor.name })
-    const quantized = quantizeTensor(sample, method)
+    const quantized = quantizeTensor(sample, method.id)
     const data = bytesPayload(await readPayload(quantized.data!, options.signal))
     const { bitsPerWeight, snr, rmse } = await tensorQuality(sample, { ...quantized, data }, options)
-    points.push({ method: requireMethod(method).id, bitsPerWeight, snr, rmse })
+    points.push({ method: method.id, bitsPerWeight, snr, rmse })
   }
   points.sort((a, b) => a.bitsPerWeight - b.bitsPerWeight)
   return { points, rows, columns, isSample: rows < storedMatrix(tensor).height }

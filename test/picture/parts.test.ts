@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { pictureSides } from '../../src/cli/flags/parse-values.js'
 import { picture } from '../../src/cli/verbs/picture/index.js'
-import { sides } from '../../src/cli/verbs/picture/size.js'
 import { colorAt, colorMapNamed, colorMaps, makeScale, scaleKinds } from '../../src/kit.js'
 import { cellFigures, largestSide, smallestSide } from '../../src/picture/index.js'
 import { categories, inkOn, noValue } from '../../src/picture/parts/colors.js'
@@ -143,6 +143,6 @@ describe('the flags of the command', () => {
     expect(picture.flags.cells.choices).toEqual(cellFigures)
     expect(picture.flags.colors.choices).toEqual(colorMaps.map(({ name }) => name))
     expect(colorMapNamed('gray')?.kind).toBe('sequential')
-    expect(sides).toEqual([smallestSide, largestSide])
+    expect(pictureSides).toEqual([smallestSide, largestSide])
   })
 })

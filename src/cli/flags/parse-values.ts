@@ -92,3 +92,17 @@ export function parseTolerance(text: string): number | { abs: number; rel: numbe
   }
   return tolerance
 }
+
+/** The limits of `smallestSide` and `largestSide`, repeated because declarations import nothing of the library; a test compares them. */
+export const pictureSides = [240, 8192] as const
+
+/** `1200x900`. */
+export function parsePictureSize(text: string): { readonly width: number; readonly height: number } {
+  const [width = 0, height = 0] = /^(\d{1,5})x(\d{1,5})$/i.exec(text)?.slice(1).map(Number) ?? []
+  const isPossible = (side: number): boolean => side >= pictureSides[0] && side <= pictureSides[1]
+  if (!isPossible(width) || !isPossible(height))
+    throw new UsageError(
+      `Width and height are wanted, ${pictureSides[0]} to ${pictureSides[1]} each, such as 1200x900.`,
+    )
+  return { width, height }
+}

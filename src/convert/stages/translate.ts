@@ -2,7 +2,7 @@
 // the modules of a Python library; in GGUF everything is in one file, in the words of llama.cpp. Between the two a model is translated, if its
 // architecture is known.
 import { callerWord, failWith, usageCodes } from '../../errors/index.js'
-import { isOutputType, type OutputType, toGguf } from '../../families/index.js'
+import type { OutputType } from '../../families/index.js'
 import { formatById } from '../../formats/index.js'
 import { fileOf, type State, withActions } from './state.js'
 
@@ -13,10 +13,12 @@ export async function translate(state: State): Promise<State> {
   const from = formatById(model.format)?.capabilities
   const to = target.capabilities.conventions
   if (options.asIs || from?.conventions !== 'hub' || to !== 'ggml' || model.metadata.has(architectureKey)) return state
-  const translated = await toGguf(model, {
+  // With the first such directory: the tables of all architectures, and a parser for model cards, are not needed by others.
+  const families = await import('../../families/index.js')
+  const translated = await families.toGguf(model, {
     format: target.id,
     isSorted: from.plain === true,
-    outputType: outputTypeFor(state),
+    outputType: outputTypeFor(state, families.isOutputType),
     quantized: options.quantize?.method,
     signal: options.signal,
   })
@@ -31,7 +33,7 @@ export async function translate(state: State): Promise<State> {
   return withActions(settled, translated.changes)
 }
 
-function outputTypeFor(state: State): OutputType | undefined {
+function outputTypeFor(state: State, isOutputType: (name: string) => name is OutputType): OutputType | undefined {
   const { cast } = state.options
   if (cast === undefined) return undefined
   const name = cast.toLowerCase().replace(/^ggml\./, '')

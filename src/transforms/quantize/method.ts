@@ -69,6 +69,10 @@ export function quantizedSize(
   return (method.family === 'int' ? rawLayout(method, shape, domain) : blockLayout(method, shape))?.byteLength
 }
 
+/** Whether ggml has no encoder for it that does without importance weights. */
+export const needsWeights = (method: Method | BlockMethod): boolean =>
+  method.family === 'ggml' && method.dtype.codec!.rows!.weights === 'required'
+
 /** The shapes that a method accepts. */
 export const acceptedShapes = (method: Method | BlockMethod): string =>
   method.family === 'ggml' ? `rows of whole blocks of ${method.dtype.group.elements} values` : 'a matrix'

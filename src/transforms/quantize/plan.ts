@@ -6,7 +6,7 @@ import { callerWord } from '../../errors/index.js'
 import type { Model, Tensor } from '../../model/index.js'
 import { isQuantized, whyNotDequantized } from '../dequantize.js'
 import { globMatcher } from '../glob.js'
-import { quantizedSize, requireMethod } from './method.js'
+import { needsWeights, quantizedSize, requireMethod } from './method.js'
 
 export interface MethodOptions {
   readonly method: string
@@ -94,8 +94,7 @@ function whyNotQuantized(tensor: Tensor, method: Method, isNamed: boolean, optio
   if (kept !== undefined) return kept
   const size = quantizedSize(method, tensor.shape, domainOf(method, options))
   if (size === undefined) return whyNotOfShape(tensor.shape, method)
-  const isNeeded = method.family === 'ggml' && method.dtype.codec!.rows!.weights === 'required'
-  if (isNeeded && options.importance && !options.importance.has(tensor.name))
+  if (needsWeights(method) && options.importance && !options.importance.has(tensor.name))
     return `there are no importance weights for it, which ${method.id} needs`
   return isAnyMatrix || size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
 }

@@ -97,6 +97,6 @@ describe('tare picture', () => {
   it('says which tensor there is not, and writes nothing', async () => {
     const { status, stderr } = await runCli('picture', model, 'attn_q', '-o', at('none.png'))
     expect([status, existsSync(at('none.png'))]).toEqual([2, false])
-    expect(stderr).toContain('similar: "blk.0.attn_q.weight"')
+    expect(stderr).toContain('did you mean blk.0.attn_q.weight?')
   })
 })

@@ -1,7 +1,7 @@
 import type { OptionsOf } from '../../flags/flag.js'
+import { parsePictureSize } from '../../flags/parse-values.js'
 import { input, output, overwrite } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
-import { parsePictureSize } from './size.js'
 
 export const picture = defineVerb({
   name: 'picture',
