@@ -3,7 +3,7 @@
 import { elementsIn } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import type { Payload, Tensor } from '../model/index.js'
-import { isContiguous, stridedPayload } from '../payloads/strided-payload.js'
+import { isContiguous, stridedPayload, stridesOf } from '../payloads/strided-payload.js'
 import { fileOf } from '../transforms/map-elements.js'
 import { familyCodes } from './codes.js'
 
@@ -53,17 +53,6 @@ export function refuseShape(tensor: Tensor, why: string): never {
     path: tensor.name,
     message: `its shape is [${tensor.shape.join(', ')}]: ${why}`,
   })
-}
-
-/** Row-major strides of a shape. */
-export function stridesOf(shape: readonly number[]): number[] {
-  const strides = new Array<number>(shape.length)
-  let step = 1
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    strides[axis] = step
-    step *= shape[axis]!
-  }
-  return strides
 }
 
 /** The tensor regarded as having these dimensions, with its axes in another order. */

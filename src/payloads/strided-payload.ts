@@ -50,7 +50,7 @@ export function stridedPayload(
     for (const band of bandsOf(whole, Math.floor(bandBytes / size))) {
       checkAborted(signal, refusal.file)
       const target = new Uint8Array(product(band.lengths) * size)
-      await fill(source, band, rowMajorStrides(band.lengths), 0, target, size, signal)
+      await fill(source, band, stridesOf(band.lengths), 0, target, size, signal)
       yield target
     }
   }
@@ -107,12 +107,14 @@ function* bandsOf(box: Box, max: number): Generator<Box, void, void> {
     yield { start: start + i * stride, lengths: [Math.min(width, length - i), ...innerLengths], strides }
 }
 
-function rowMajorStrides(lengths: readonly number[]): number[] {
-  const strides = new Array<number>(lengths.length)
+/** How many elements apart neighbours lie along each dimension, where nothing lies between them. */
+export function stridesOf(shape: readonly number[], order: 'row' | 'column' = 'row'): number[] {
+  const strides = new Array<number>(shape.length)
   let step = 1
-  for (let axis = lengths.length - 1; axis >= 0; axis--) {
+  for (let i = 0; i < shape.length; i++) {
+    const axis = order === 'row' ? shape.length - 1 - i : i
     strides[axis] = step
-    step *= lengths[axis]!
+    step *= shape[axis]!
   }
   return strides
 }

@@ -2,6 +2,7 @@
 // then follows from a first element and two strides, whatever the rank and the order of the bytes.
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
+import { stridesOf } from '../payloads/strided-payload.js'
 import { rowMajor } from '../transforms/reorder.js'
 
 export interface ViewOptions {
@@ -49,17 +50,6 @@ export function planeOf(tensor: Tensor, { axes, fixed = [] }: ViewOptions = {}):
     rowStride: strides[rowAxis]!,
     columnStride: strides[columnAxis]!,
   }
-}
-
-function stridesOf(shape: readonly number[], order: Tensor['order']): number[] {
-  const strides = new Array<number>(shape.length)
-  const axes = [...shape.keys()]
-  let stride = 1
-  for (const axis of order === 'row' ? axes.reverse() : axes) {
-    strides[axis] = stride
-    stride *= shape[axis]!
-  }
-  return strides
 }
 
 export const fileOf = (tensor: Tensor): string => tensor.data?.origin?.source.name ?? 'tensor'

@@ -13,29 +13,23 @@ const config: Readonly<Record<string, Default>> = {
   vocab_size: 50304,
 }
 
+const denseConfig: Readonly<Record<string, Default>> = {
+  ...config,
+  num_hidden_layers: 32,
+  max_position_embeddings: 2048,
+  hidden_size: 4096,
+  intermediate_size: 11008,
+  num_attention_heads: 32,
+}
+
 const isSliding = (type: unknown): boolean => type === 'sliding_attention'
 
 export const olmo2: Family = {
   architecture: 'olmo2',
   classes: ['Olmo2ForCausalLM', 'Olmo3ForCausalLM'],
   configs: {
-    olmo2: {
-      ...config,
-      num_hidden_layers: 32,
-      max_position_embeddings: 2048,
-      hidden_size: 4096,
-      intermediate_size: 11008,
-      num_attention_heads: 32,
-    },
-    olmo3: {
-      ...config,
-      num_hidden_layers: 32,
-      max_position_embeddings: 2048,
-      hidden_size: 4096,
-      intermediate_size: 11008,
-      num_attention_heads: 32,
-      sliding_window: 4096,
-    },
+    olmo2: denseConfig,
+    olmo3: { ...denseConfig, sliding_window: 4096 },
   },
   keys: [
     ...commonKeys,
