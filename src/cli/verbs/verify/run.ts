@@ -2,8 +2,10 @@ import { closeModel, type VerifyResult, verifySource } from '../../../kit-node.j
 import type { Context } from '../../context.js'
 import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
+import { readTrust } from '../../input/signature-file.js'
 import { meansCannotRun, type Status, UsageError } from '../../status.js'
 import type { VerifyOptions } from './index.js'
+import { checkSignatureFlags, forEachSigned, type SignedResult } from './signed.js'
 import { describeCounts, describeResult } from './text.js'
 
 export default async function verify(
@@ -18,8 +20,17 @@ export default async function verify(
     throw new UsageError('--source goes with --receipt')
   const receipts = options.receipt === undefined ? undefined : await import('../../output/receipt.js')
   const receipt = await receipts?.readReceipt(options.receipt!)
-  const found = await expandInputs(context, inputs, options)
+  const trust = await readTrust(options)
+  checkSignatureFlags(trust, options, inputs)
   const counts: Record<VerifyResult['verdict'], number> = { ok: 0, warnings: 0, errors: 0 }
+  const show = async (result: VerifyResult | SignedResult, input: string): Promise<Status> => {
+    if (context.json) await console.json({ ...result, file: input })
+    else await console.print(describeResult(result, input, context, options))
+    counts[result.verdict]++
+    return statusOf(result)
+  }
+  if (trust) return forEachSigned(context, inputs, trust, options, show)
+  const found = await expandInputs(context, inputs, options)
   const status = await forEachInput(context, found.inputs, async (source, input) => {
     const receiptSource = options.source && (await receipts?.openReceiptSource(context, options.source))
     const result = await verifySource(source, {
@@ -28,10 +39,7 @@ export default async function verify(
       extra: formatOptions,
       onProgress: console.progress.update,
     }).finally(() => receiptSource && closeModel(receiptSource))
-    if (context.json) await console.json({ ...result, file: input })
-    else await console.print(describeResult(result, input, context, options))
-    counts[result.verdict]++
-    return statusOf(result)
+    return show(result, input)
   })
   if (found.isSeveral && !context.json) await console.print([describeCounts(counts, found.inputs.length)])
   return worse(status, found.status)

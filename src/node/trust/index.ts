@@ -1,0 +1,6 @@
+export { readCertificates } from './certificates.js'
+export type { KeylessTrust } from './keyless.js'
+export { readPrivateKey, readPublicKey } from './keys.js'
+export { pathBelow } from './list-files.js'
+export { type SignOptions, type SignResult, signModel } from './sign-model.js'
+export { type SignatureOptions, type SignatureResult, type Trust, verifySignature } from './verify-signature.js'

@@ -1,0 +1,3 @@
+export * from './bundle.js'
+export * from './codes.js'
+export * from './manifest.js'
