@@ -19,5 +19,6 @@ export const signatureCodes = defineCodes('signature', {
   extra: error('A file is there that was not signed.'),
   tensor: error('A tensor of a changed file does not have the digest that was signed.'),
   link: error('A symbolic link is in the model, and the signature does not allow links.'),
+  unsigned: note('A model of a signed receipt has no signature of its own; the receipt vouches for it.'),
   'old-form': note('The signature has an older form, which is still accepted.'),
 })

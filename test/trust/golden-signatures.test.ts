@@ -48,6 +48,11 @@ interface Case {
   readonly ignoreUnsignedFiles?: boolean
 }
 
+interface BundleJson {
+  readonly dsseEnvelope: { payload: string }
+  readonly verificationMaterial: { tlogEntries: unknown[] }
+}
+
 interface Keyless extends Case {
   readonly identity: string
   readonly issuer: string
@@ -129,7 +134,7 @@ describe.skipIf(!isThere)('keyless bundles of the reference', () => {
     expect(await verifyKeyless(each, 'someone@example.org')).not.toEqual([])
     expect(await verifyKeyless(each, each.identity.replace('.', 'x'))).not.toEqual([])
     expect(await verifyKeyless({ ...each, issuer: 'https://example.org' })).not.toEqual([])
-    const changed = (edit: (bundle: any) => void) => (bytes: Buffer) => {
+    const changed = (edit: (bundle: BundleJson) => void) => (bytes: Buffer) => {
       const bundle = JSON.parse(bytes.toString())
       edit(bundle)
       return Buffer.from(JSON.stringify(bundle))

@@ -1,7 +1,7 @@
 // Where the signature of a model is, and what it is verified with.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCertificates, readPublicKey, type Trust } from '../../kit-node.js'
+import { readCertificates, readPrivateKey, readPublicKey, type SigningKey, type Trust } from '../../kit-node.js'
 import { UsageError } from '../status.js'
 import { readSideFile } from './side-file.js'
 
@@ -9,6 +9,27 @@ import { readSideFile } from './side-file.js'
 export async function signatureFor(model: string): Promise<string> {
   const stats = await stat(model).catch(() => undefined)
   return stats?.isDirectory() ? join(model, 'model.sig') : `${model}.sig`
+}
+
+interface KeyOptions {
+  readonly key?: string
+  readonly certificate?: string
+  readonly chain?: readonly string[]
+}
+
+/** The private key of the flags, with its certificates. The password of an encrypted one comes from the environment. */
+export async function readSigningKey({ key, certificate, chain }: KeyOptions): Promise<SigningKey | undefined> {
+  if (chain && certificate === undefined) throw new UsageError('--chain goes with --certificate')
+  if (key === undefined) {
+    if (certificate !== undefined) throw new UsageError('--certificate goes with --key')
+    return undefined
+  }
+  const files = [certificate, ...(chain ?? [])].filter((file) => file !== undefined)
+  const certificates = await Promise.all(
+    files.map(async (file) => readCertificates(await readSideFile(file, maxPem), file)),
+  )
+  const pem = await readSideFile(key, maxPem)
+  return { key: readPrivateKey(pem, key, process.env.TARE_KEY_PASSWORD), certificates: certificates.flat() }
 }
 
 interface TrustOptions {

@@ -1,27 +1,14 @@
 // Signs a model: every file with its digest, in a statement that others verify (OpenSSF Model Signing 1.0).
-import { createPublicKey, type KeyObject, sign, type X509Certificate } from 'node:crypto'
 import { basename, resolve } from 'node:path'
-import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
-import {
-  bundleText,
-  type HashType,
-  type Manifest,
-  signatureCodes,
-  signedBytes,
-  statementOf,
-} from '../../trust/index.js'
-import { checkUsage, named } from './certificates.js'
+import { type HashType, type Manifest, statementOf } from '../../trust/index.js'
 import { type HashFilesOptions, hashFiles } from './hash-files.js'
-import { hashOfKey, hintOf } from './keys.js'
+import { hashOfKey } from './keys.js'
 import { gitPaths, listFiles } from './list-files.js'
+import { checkCertificate, type SigningKey, signStatement } from './statement.js'
 import { withTensorDigests } from './tensor-digests.js'
 
-export interface SignOptions extends HashFilesOptions {
-  /** A private key on P-256, P-384 or P-521. */
-  readonly key: KeyObject
-  /** The certificate of the key, then those of its issuers. */
-  readonly certificates?: readonly X509Certificate[] | undefined
+export interface SignOptions extends HashFilesOptions, SigningKey {
   readonly hash?: HashType | undefined
   readonly shardSize?: number | undefined
   readonly allowSymlinks?: boolean | undefined
@@ -42,8 +29,9 @@ export interface SignResult {
 
 export async function signModel(model: string, options: SignOptions): Promise<SignResult> {
   const { key, certificates, hash = 'sha256', shardSize, allowSymlinks = false } = options
-  const curveHash = hashOfKey(key, 'key')
-  checkCertificates(key, certificates)
+  // Before a large model is read.
+  hashOfKey(key, 'key')
+  if (certificates?.[0]) checkCertificate(certificates[0], key)
   const ignorePaths = [...new Set([...(options.ignorePaths ?? []), ...gitPaths])]
   const files = await listFiles(model, { allowSymlinks, ignorePaths })
   if (files.length === 0)
@@ -52,25 +40,6 @@ export async function signModel(model: string, options: SignOptions): Promise<Si
   const hashed = await hashFiles(files, serialization, options)
   const resources = options.tensors ? await withTensorDigests(hashed.resources, files, options) : hashed.resources
   const manifest: Manifest = { name: basename(resolve(model)), serialization, resources }
-  const payload = encodeUtf8(JSON.stringify(await statementOf(manifest)))
-  const signature = sign(curveHash, signedBytes(payload), { key, dsaEncoding: 'der' })
-  const hint = hintOf(createPublicKey(key))
-  const material = certificates?.length ? { certificates: certificates.map(({ raw }) => raw) } : { hint }
-  return {
-    text: bundleText(material, payload, signature),
-    files: files.length,
-    bytes: hashed.bytes,
-    signer: certificates?.length ? named(certificates[0]!) : hint,
-  }
-}
-
-function checkCertificates(key: KeyObject, certificates: readonly X509Certificate[] | undefined): void {
-  const [leaf] = certificates ?? []
-  if (!leaf) return
-  if (!leaf.checkPrivateKey(key))
-    failWith(signatureCodes['key-mismatch'], {
-      file: 'key',
-      message: `${named(leaf)} is the certificate of another key`,
-    })
-  checkUsage(leaf, 'certificate')
+  const signed = signStatement(await statementOf(manifest), options)
+  return { ...signed, files: files.length, bytes: hashed.bytes }
 }

@@ -1,29 +1,19 @@
 // Checks a model against its signature: who signed it, and whether every file is what was signed.
-import { createPublicKey, type KeyObject, verify, type X509Certificate } from 'node:crypto'
 import { basename, join } from 'node:path'
-import { decodeUtf8 } from '../../bytes/index.js'
-import { type Code, type Finding, failWith, findingOf, TareError } from '../../errors/index.js'
+import { type Code, type Finding, findingOf, TareError } from '../../errors/index.js'
 import { pairBy } from '../../model/pair-by.js'
 import {
   type Bundle,
   type Manifest,
   manifestOf,
-  oldSignedBytes,
   type Resource,
-  readBundle,
   signatureCodes,
-  signedBytes,
   type TensorDigests,
 } from '../../trust/index.js'
-import { checkChain, named, parseCertificate } from './certificates.js'
 import { type HashFilesOptions, hashFiles } from './hash-files.js'
-import { checkKeyless, type KeylessTrust } from './keyless.js'
-import { hashOfKey, hintOf } from './keys.js'
 import { gitPaths, type ListedFile, listFiles, listNamed, pathBelow } from './list-files.js'
+import { openStatement, type Trust } from './statement.js'
 import { fileOfPiece, tensorDigests } from './tensor-digests.js'
-
-/** Whom to trust: a public key, root certificates, or an identity that a Sigstore log vouches for. */
-export type Trust = { readonly key: KeyObject } | { readonly roots: readonly X509Certificate[] } | KeylessTrust
 
 export interface SignatureOptions extends HashFilesOptions {
   readonly trust: Trust
@@ -59,12 +49,10 @@ export async function verifySignature(
     checked: { files: 0, bytes: 0 },
   }
   try {
-    const bundle = readBundle(signature, file)
-    result = { ...result, method: bundle.method }
-    const { signer, isOld } = await checkSigner(bundle, options.trust, file)
-    const manifest = await manifestOf(parsePayload(bundle.payload, file), file)
-    result = { ...result, signer, name: manifest.name || null }
-    if (isOld || manifest.isOld || (bundle.method === 'key' && !bundle.hint))
+    const { statement, method, signer, isOld } = await openStatement(signature, file, options.trust)
+    const manifest = await manifestOf(statement, file)
+    result = { ...result, method, signer, name: manifest.name || null }
+    if (isOld || manifest.isOld)
       findings.push(
         findingOf(signatureCodes['old-form'], {
           file,
@@ -80,73 +68,6 @@ export async function verifySignature(
     findings.push(error.finding)
   }
   return { ...result, findings }
-}
-
-function parsePayload(payload: Uint8Array, file: string): unknown {
-  try {
-    return JSON.parse(decodeUtf8(payload)!)
-  } catch (cause) {
-    return failWith(
-      signatureCodes.statement,
-      { file, offset: 0, path: 'dsseEnvelope.payload', message: 'what was signed is not JSON' },
-      { cause },
-    )
-  }
-}
-
-interface Signer {
-  readonly signer: string
-  readonly isOld: boolean
-}
-
-/** Throws unless somebody who is trusted signed the payload. */
-async function checkSigner(bundle: Bundle, trust: Trust, file: string): Promise<Signer> {
-  const wanted = 'key' in trust ? 'key' : 'roots' in trust ? 'certificate' : 'sigstore'
-  if (bundle.method !== wanted) {
-    const needs = { key: 'a public key', certificate: 'root certificates', sigstore: 'an identity and its issuer' }[
-      bundle.method
-    ]
-    failWith(signatureCodes['key-mismatch'], {
-      file,
-      offset: 0,
-      path: 'verificationMaterial',
-      message: `this signature is verified with ${needs}`,
-    })
-  }
-  if ('key' in trust) {
-    const hint = hintOf(trust.key)
-    if (bundle.hint !== undefined && bundle.hint !== hint)
-      failWith(signatureCodes['key-mismatch'], {
-        file,
-        offset: 0,
-        path: 'verificationMaterial.publicKey.hint',
-        message: `the signature names the key ${bundle.hint}, the given key is ${hint}`,
-      })
-    return { signer: hint, isOld: checkBytes(bundle, trust.key, hashOfKey(trust.key, file), file) }
-  }
-  if ('roots' in trust) {
-    const chain = bundle.certificates.map((der) => parseCertificate(der, file))
-    checkChain(chain, trust.roots, file)
-    const key = chain[0]!.publicKey
-    // Version 0.2 took SHA-256 whatever the curve.
-    return { signer: named(chain[0]!), isOld: checkBytes(bundle, key, 'sha256', file) }
-  }
-  return { signer: await checkKeyless(bundle, trust, file), isOld: false }
-}
-
-/** Throws unless the signature fits; the answer is whether it is of the kind that version 0.2 made. */
-function checkBytes({ payload, signature }: Bundle, key: KeyObject, oldHash: string, file: string): boolean {
-  const publicKey = key.type === 'public' ? key : createPublicKey(key)
-  const fits = (hash: string, bytes: Uint8Array): boolean =>
-    verify(hash, bytes, { key: publicKey, dsaEncoding: 'der' }, signature)
-  if (fits(hashOfKey(publicKey, file), signedBytes(payload))) return false
-  if (fits(oldHash, oldSignedBytes(payload))) return true
-  return failWith(signatureCodes.invalid, {
-    file,
-    offset: 0,
-    path: 'dsseEnvelope.signatures[0].sig',
-    message: 'the signature does not match the payload and the key',
-  })
 }
 
 /** The files to compare: those that are there or, on request, only those that were signed. */

@@ -25,6 +25,7 @@ import { damageAllowed, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
 import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
+import { readSigningKey } from '../../input/signature-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
 import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
@@ -132,11 +133,12 @@ async function carryOut(
   inputs: readonly ByteSource[],
   conversion: Conversion,
   { directory, isFolder, pathOf }: Place,
-  { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
+  { allowLoss, allowDamage, overwrite, receipt, ...options }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
   checkLoss(plan, maxLoss(allowLoss))
   if (receipt !== undefined) await checkReceiptPlace(receipt, inputs, directory)
+  const signingKey = receipt === undefined ? undefined : await readSigningKey(options)
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
@@ -144,7 +146,7 @@ async function carryOut(
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
-    await markOutputErrors(model, () => writeReceipt(context, receipt, written))
+    await markOutputErrors(model, () => writeReceipt(context, receipt, written, signingKey))
   }
   const where = files.length === 1 ? '' : ` in ${plural(files.length, 'file')}`
   const about = `${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`
@@ -191,8 +193,12 @@ function checkNames(inputs: readonly string[]): void {
   }
 }
 
-function checkReceipt(inputs: readonly string[], { receipt, output }: ConvertOptions): void {
-  if (receipt === undefined) return
+function checkReceipt(inputs: readonly string[], { receipt, output, key, certificate }: ConvertOptions): void {
+  if (receipt === undefined) {
+    if (key !== undefined || certificate !== undefined)
+      throw new UsageError('--key signs the receipt; add --receipt FILE')
+    return
+  }
   if (inputs.length > 1) throw new UsageError('a receipt is about one input')
   if (output === '-')
     throw new UsageError('a receipt is about files; what goes to standard output cannot be read again')

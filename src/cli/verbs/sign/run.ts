@@ -1,10 +1,9 @@
-import { openOutput, pathBelow, readCertificates, readPrivateKey, signModel, TareError } from '../../../kit-node.js'
+import { openOutput, pathBelow, signModel, TareError } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatBytes, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
-import { readSideFile } from '../../input/side-file.js'
-import { signatureFor } from '../../input/signature-file.js'
+import { readSigningKey, signatureFor } from '../../input/signature-file.js'
 import { type Status, UsageError } from '../../status.js'
 import type { SignVerbOptions } from './index.js'
 
@@ -15,18 +14,14 @@ export default async function sign(
 ): Promise<Status> {
   const { console, signal, pool } = context
   if (options.key === undefined) throw new UsageError('give the private key with --key FILE')
-  if (options.chain && options.certificate === undefined) throw new UsageError('--chain goes with --certificate')
   const output = options.output ?? (await signatureFor(model))
   console.progress.start()
   try {
-    const key = readPrivateKey(await readSideFile(options.key, maxPem), options.key, process.env.TARE_KEY_PASSWORD)
-    const files = [options.certificate, ...(options.chain ?? [])].filter((file) => file !== undefined)
-    const certificates = (
-      await Promise.all(files.map(async (file) => readCertificates(await readSideFile(file, maxPem), file)))
-    ).flat()
+    const signingKey = (await readSigningKey(options))!
     const own = pathBelow(model, output)
     const result = await signModel(model, {
-      ...{ key, certificates, pool, signal, hash: options.hash, shardSize: options.pieces },
+      ...signingKey,
+      ...{ pool, signal, hash: options.hash, shardSize: options.pieces },
       ...{ allowSymlinks: options.allowSymlinks, tensors: options.tensors },
       ignorePaths: [...(options.ignorePath ?? []), ...(own === undefined ? [] : [own])],
       onProgress: console.progress.update,
@@ -53,6 +48,3 @@ export default async function sign(
     console.progress.finish()
   }
 }
-
-/** Keys and certificates are small. */
-const maxPem = 1 << 20

@@ -1,7 +1,10 @@
 // Verifying a signature: who signed the model, and whether every file is what was signed. What is in the files is not looked at.
+import { existsSync } from 'node:fs'
 import {
   type Finding,
+  findingOf,
   type SignatureResult,
+  signatureCodes,
   TareError,
   type Trust,
   type VerifyResult,
@@ -54,8 +57,7 @@ async function verifySigned(
       ...{ trust, signal, pool, ignoreUnsigned, ignorePaths: options.ignorePath },
       onProgress: console.progress.update,
     })
-    const has = (severity: Finding['severity']): boolean => findings.some((finding) => finding.severity === severity)
-    const verdict = has('error') || (strict && has('warning')) ? 'errors' : has('warning') ? 'warnings' : 'ok'
+    const verdict = verdictOf(findings, strict)
     const checked = { bytes: signature.checked.bytes, tensors: 0 }
     return { file: input, format: null, verdict, findings, checked, signature: { ...signature, file } }
   } catch (error) {
@@ -64,6 +66,36 @@ async function verifySigned(
   } finally {
     console.progress.finish()
   }
+}
+
+function verdictOf(findings: readonly Finding[], strict: boolean): VerifyResult['verdict'] {
+  const has = (severity: Finding['severity']): boolean => findings.some((finding) => finding.severity === severity)
+  return has('error') || (strict && has('warning')) ? 'errors' : has('warning') ? 'warnings' : 'ok'
+}
+
+/** Of the models that a signed receipt is about: their own signatures, where there are any. */
+export async function findSignatures(context: Context, inputs: readonly string[], trust: Trust): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const input of inputs) {
+    const file = await signatureFor(input)
+    if (!existsSync(file)) {
+      findings.push(
+        findingOf(signatureCodes.unsigned, {
+          file: input,
+          message: 'it has no signature of its own; the receipt vouches for it',
+        }),
+      )
+      continue
+    }
+    const options = { trust, signal: context.signal, pool: context.pool }
+    findings.push(...(await verifySignature(input, await readSideFile(file, maxSignature), file, options)).findings)
+  }
+  return findings
+}
+
+export function withFindings(result: VerifyResult, more: readonly Finding[], strict = false): VerifyResult {
+  const findings = [...result.findings, ...more]
+  return { ...result, findings, verdict: verdictOf(findings, strict) }
 }
 
 /** Flags that say nothing without the one that asks for a signature, and the other way round. */
@@ -77,6 +109,7 @@ export function checkSignatureFlags(trust: Trust | undefined, options: VerifyOpt
     return
   }
   if (signature !== undefined && inputs.length > 1) throw new UsageError('--signature is about one model')
-  if (receipt !== undefined || profile !== undefined || recursive || quick)
+  if (receipt !== undefined) return
+  if (profile !== undefined || recursive || quick)
     throw new UsageError('a signature is checked alone: run `tare verify` once more for what the files hold')
 }
