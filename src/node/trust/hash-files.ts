@@ -9,8 +9,10 @@ import { FileSource } from '../files/file-source.js'
 import type { ListedFile } from './list-files.js'
 
 export interface HashFilesOptions {
+  /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
+  /** Called as bytes are read. */
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 
