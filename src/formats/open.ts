@@ -144,7 +144,7 @@ function pageHint(mistake: Code, name: string): string | undefined {
   return `this is the page about the file; the file itself is at ${address.href}`
 }
 
-// Damage must not travel: a copy of damaged weights would get fresh checksums, and nobody could tell any more. So everything that hands
+// Damage must not travel: a copy of damaged weights would get fresh checksums, and the damage could no longer be found. So everything that hands
 // weights on first compares the checksums that the file has for them. Formats without checksums have nothing to compare.
 
 /** What is damaged, as far as the checksums of the model's files tell. */

@@ -13,7 +13,7 @@ export function parseReceipt(text: string, file: string): Receipt {
     failWith(receiptCodes.syntax, { file, offset: 0, path: '', message: `no JSON: ${(error as Error).message}` })
   }
   const refuse: Refuse = (path, wanted) =>
-    failWith(receiptCodes.syntax, { file, offset: 0, path, message: `${wanted} is wanted here` })
+    failWith(receiptCodes.syntax, { file, offset: 0, path, message: `expected ${wanted} here` })
   const receipt = objectAt(value, 'receipt', refuse)
   if (receipt.receipt !== 1) refuse('receipt', 'version 1')
   if (!algorithms.includes(receipt.algorithm as never)) refuse('algorithm', `one of ${algorithms.join(', ')}`)

@@ -64,7 +64,7 @@ test.each(['{}', 'hi', '[]'])('an index of %j is read as JSON', async (text) => 
   expect([status, stderr]).toEqual([1, expect.not.stringContaining('header_length')])
 })
 
-test('a model that is no encoder cannot become an ONNX file, and that is said', async () => {
+test('a model that is not an encoder cannot become an ONNX file, and that is said', async () => {
   mkdirSync(at('model'))
   copyFileSync(sample, at('model', 'model.safetensors'))
   writeFileSync(at('model', 'config.json'), '{"model_type":"llama"}')

@@ -462,7 +462,7 @@ describe('the disk store', () => {
     vi.stubEnv('TARE_CACHE_LIMIT', '512M')
     expect(new DiskStore().limit).toBe(512 * 2 ** 20)
     vi.stubEnv('TARE_CACHE_LIMIT', 'much')
-    expect(() => new DiskStore()).toThrow('is no size')
+    expect(() => new DiskStore()).toThrow('is not a size')
   })
 
   it('takes its place from the environment, where that says something', () => {

@@ -96,7 +96,7 @@ export async function reportWritten(
 /** The whole plan: a row for everything that is not simply copied, and the resulting files. */
 function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.unrequestedLoss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, unrequested loss: ${paintLoss(plan.unrequestedLoss, color)}`
   const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,

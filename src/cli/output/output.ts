@@ -25,7 +25,7 @@ import { UsageError } from '../status.js'
 
 /** For verbs that write files only. */
 export function requireFile(output: string | undefined): string {
-  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  if (output === undefined || output === '-') throw new UsageError('name the output with -o FILE')
   return output
 }
 

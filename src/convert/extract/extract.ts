@@ -35,7 +35,7 @@ export function extractTensor(model: Model, name: string, options: ExtractOption
     if (!dtype?.codec)
       return failWith(usageCodes.option, {
         file: callerWord('--as', 'as'),
-        message: `there is no element type "${options.as}" to decode to${didYouMean(options.as, dtypes.keys())}`,
+        message: `there is not an element type "${options.as}" to decode to${didYouMean(options.as, dtypes.keys())}`,
       })
     tensor = castTensor(tensor, dtype)
   }

@@ -44,7 +44,7 @@ export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (nameBytes > maxNameBytes) return no(`names have at most ${maxNameBytes} bytes in GGUF`)
   const length = tensor.dtype.byteLength(tensor.shape)
   if (length === undefined || (tensor.dtype.kind === 'block' && length !== tensor.data.byteLength)) {
-    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`)
+    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are not whole blocks of ${tensor.dtype.id}`)
   }
   return { fits: true }
 }

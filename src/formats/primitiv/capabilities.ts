@@ -60,7 +60,7 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   if (!data && type !== 'shape' && !(type === undefined && path?.length === 0))
     return no(isSingle(type) ? `a ${titleOf(type)} file holds values` : 'primitiv cannot name a tensor without data')
   if (role === 'state' && tensor.stat === undefined && !name.includes('#'))
-    return no('it is no statistic of a parameter: its name lacks the # behind which the name of the statistic stands')
+    return no('it is not a statistic of a parameter: its name has no # with the name of the statistic after it')
   if (!name.isWellFormed()) return no('the name holds half of a surrogate pair, which has no bytes')
   const count = countElements(shape)
   if (count === 0) return no('primitiv has no empty tensors')

@@ -144,7 +144,7 @@ async function readZip64(source: ByteSource, endAt: number, context: ZipContext)
   if (view.getUint32(zip64End.size, true) !== signatures.zip64Locator) return undefined
   const cursor = new Cursor(bytes, report, { base: locatorAt - zip64End.size, extents, path: ['zip64_end'] })
   if (view.getUint32(0, true) !== signatures.zip64End) {
-    const message = 'the record before the locator is no zip64 end record'
+    const message = 'the record before the locator is not a zip64 end record'
     report.fail(codes.zip64, { offset: cursor.offset, path: 'zip64_end.signature', message })
   }
   const at = cursor.offset

@@ -163,7 +163,7 @@ function checkOptions(
   intoDirectory: boolean,
 ): void {
   const { output, to, dryRun } = options
-  if (output === undefined && !(dryRun && to)) throw new UsageError('say where to with -o OUT')
+  if (output === undefined && !(dryRun && to)) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (inputs.length > 1 && output !== undefined && !intoDirectory)
     throw new UsageError('several inputs need a directory as output')

@@ -14,12 +14,12 @@ export const edit = defineVerb({
     unset,
     renameTensor: {
       value: '<old=new>',
-      description: 'give a tensor another name; all at once, so that two can be swapped',
+      description: 'rename a tensor; all renames happen at once, so two can be swapped',
       repeat: true,
       parse: parseAssignment,
     },
-    output: output('write the edited model here, and leave the input as it is'),
-    dryRun: { description: 'show what would be changed and how, and write nothing' },
+    output: output('write the edited model here and leave the input unchanged'),
+    dryRun: { description: 'show what would change and how; write nothing' },
     rewrite: { description: 'rewrite the file, even where it could be changed in place' },
     headerSlack: {
       value: '<size>',
@@ -27,7 +27,7 @@ export const edit = defineVerb({
       parse: parseSize,
     },
     allowDamage,
-    overwrite: { negated: 'with -o: fail when the output is there already' },
+    overwrite: { negated: 'with -o: fail if the output already exists' },
   },
   no: 'the format cannot hold the change, or the input is damaged',
   examples: [

@@ -38,7 +38,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
     throw new UsageError('say what to change with --set key=value, --unset key or --rename-tensor old=new')
   }
   if (output === undefined && (input === '-' || isRemote(input)))
-    throw new UsageError('this input cannot be changed where it is; say where to with -o FILE')
+    throw new UsageError('this input cannot be changed where it is; name the output with -o FILE')
   checkStdout(context, output)
   return forEachInput(context, inputs, async (source) => {
     // The files beside the model stay as they are: they are neither edited nor taken into it.

@@ -32,7 +32,7 @@ export default async function extract(
   const { console, signal } = context
   const [given = '', named] = words
   const { output, as, slice, part, overwrite } = options
-  if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
+  if (output === undefined) throw new UsageError('name the output with -o: FILE.npy, FILE.bin or - for standard output')
   checkStdout(context, output)
   if (named !== undefined && part !== undefined) throw new UsageError('name one tensor, or a part with --part NAME')
   return forEachModel(context, [given], async (opened, input, source) => {

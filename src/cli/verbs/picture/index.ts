@@ -11,7 +11,7 @@ export const picture = defineVerb({
     { name: '[tensor]', description: 'the name of the tensor; without it, the picture shows the model' },
   ],
   flags: {
-    output: output('where to: FILE.png or FILE.svg'),
+    output: output('the output: FILE.png or FILE.svg'),
     kind: {
       value: '<kind>',
       description: 'heatmap, histogram, methods or treemap (heatmap with a tensor, treemap without)',

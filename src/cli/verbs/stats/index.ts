@@ -9,8 +9,8 @@ export const stats = defineVerb({
   arguments: [inputs],
   flags: {
     tensors,
-    bins: { value: '<n>', description: 'how many bars the histogram has', parse: parsePositive },
-    exact: { description: 'the exact median, for which the values are read again' },
+    bins: { value: '<n>', description: 'number of bars in the histogram', parse: parsePositive },
+    exact: { description: 'compute the exact median, in a second pass' },
     ...tableFlags,
     threads,
   },
