@@ -72,7 +72,7 @@ export function checkRange(
     file: source.name,
     offset,
     length,
-    message: `bytes ${offset}..${offset + length} were asked for, but the file has ${source.size}`,
+    message: `bytes ${offset}..${offset + length} were requested, but the file has ${source.size}`,
   })
 }
 

@@ -162,7 +162,7 @@ export function refuseDamage(damage: readonly Finding[], { tensors }: Pick<Model
   const hurt = tensors.filter((tensor) => places.concerning(tensor).length > 0).map(({ name }) => JSON.stringify(name))
   const named = hurt.length === 0 ? 'the file' : `${hurt.slice(0, maxNamed).join(', ')}${moreThan(hurt.length)}`
   const others = more.length === 0 ? '' : ` (and ${more.length} more findings)`
-  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; ${callerWord('`tare repair`', 'repair()')} saves what is whole, ${callerWord('--allow-damage', 'onDamage')} takes it as it is`
+  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; ${callerWord('`tare repair`', 'repair()')} saves the intact tensors, ${callerWord('--allow-damage', 'onDamage')} continues anyway`
   failWith(verifyCodes.damaged, { ...placeOf(first), message })
 }
 

@@ -32,5 +32,5 @@ export function readElementType(field: Field | undefined): DType | undefined {
   if (dtype && dtype.kind !== 'opaque') return dtype
   const plain = [...dtypes.values()].filter(({ kind }) => kind !== 'block' && kind !== 'opaque')
   const known = plain.map(({ id }) => id).join(', ')
-  return fail(field, packCodes.dtype, `there is not an element type ${JSON.stringify(name)}; known are ${known}`)
+  return fail(field, packCodes.dtype, `there is no element type ${JSON.stringify(name)}; known are ${known}`)
 }

@@ -10,7 +10,7 @@ export function parseReceipt(text: string, file: string): Receipt {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    failWith(receiptCodes.syntax, { file, offset: 0, path: '', message: `no JSON: ${(error as Error).message}` })
+    failWith(receiptCodes.syntax, { file, offset: 0, path: '', message: `not JSON: ${(error as Error).message}` })
   }
   const refuse: Refuse = (path, wanted) =>
     failWith(receiptCodes.syntax, { file, offset: 0, path, message: `expected ${wanted} here` })

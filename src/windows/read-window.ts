@@ -67,7 +67,7 @@ export function intervalIn(tensor: Tensor, name: string, given: Interval | undef
   const [start, end] = given ?? [0, length]
   const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length
   if (isInside) return [start, end]
-  const message = `${name} ${start} to ${end} are asked for, but there are ${length}`
+  const message = `${name} ${start} to ${end} were requested, but there are ${length}`
   return failWith(usageCodes.option, { file: fileOf(tensor), path: tensor.name, message })
 }
 

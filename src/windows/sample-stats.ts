@@ -42,7 +42,7 @@ export async function sampleStats(tensor: Tensor, options: SampleStatsOptions = 
   const { bins: binCount = 32, values: wanted = 1 << 18 } = options
   const isPossible = (count: number, max: number): boolean => Number.isInteger(count) && count >= 1 && count <= max
   if (!isPossible(binCount, maxBins) || !isPossible(wanted, maxSample)) {
-    const message = `${wanted} values in ${binCount} bins were asked for; ${maxSample} in ${maxBins} are possible`
+    const message = `${wanted} values in ${binCount} bins were requested; ${maxSample} in ${maxBins} are possible`
     failWith(usageCodes.option, { file: fileOf(tensor), path: tensor.name, message })
   }
   const { height, width } = storedMatrix(tensor)

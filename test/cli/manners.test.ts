@@ -26,7 +26,7 @@ describe('the directory of an output', () => {
     ['edit', ['--set', 'a=b'], 'x.safetensors'],
   ])('%s makes it, and says so', async (verb, flags, name) => {
     const { status, stderr } = await tare(verb, sample, ...flags, '-o', at('new', 'folder', name))
-    expect([status, stderr]).toEqual([0, expect.stringContaining(`${at('new', 'folder')}: the directory was made\n`)])
+    expect([status, stderr]).toEqual([0, expect.stringContaining(`${at('new', 'folder')}: created the directory\n`)])
     expect(existsSync(at('new', 'folder', name))).toBe(true)
   })
 

@@ -56,7 +56,7 @@ function remarkDamage({ console, json }: Context, damage: readonly Finding[]): v
   if (damage.length === 0 || json) return
   for (const finding of damage.slice(0, maxShown)) console.remarkOn(finding)
   const more = damage.length > maxShown ? ` (${damage.length - maxShown} more are not shown)` : ''
-  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; it is taken as it is`)
+  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; continuing anyway`)
 }
 
 /** For JSON: a member only where something is damaged. */

@@ -124,7 +124,7 @@ function remarkOn({ json, console, signal }: Context, finding: Finding): void {
   counts.set(finding.code, count)
   if (count <= maxRemarks) console.remarkOn(finding)
   else if (count === maxRemarks + 1)
-    console.remark(`more of ${finding.code} are not shown; \`tare verify\` lists all of them`)
+    console.remark(`further ${finding.code} findings are not shown; \`tare verify\` lists them all`)
 }
 
 export function checkStdin(inputs: readonly (string | undefined)[]): void {

@@ -104,7 +104,7 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
     action.action,
     detailOf(action),
     action.loss,
-    escapeText(action.reason ?? (action.requested ? 'as asked' : '')),
+    escapeText(action.reason ?? (action.requested ? 'requested' : '')),
   ])
   const columns = [
     { title: 'what', paint: color.dim },
@@ -118,7 +118,7 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
   yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`
-  yield `  peak memory about ${formatSize(plan.peakMemory)}, beside the program itself`
+  yield `  peak memory about ${formatSize(plan.peakMemory)} on top of the program itself`
   yield 'files'
   yield* formatTable(
     [{ title: 'name' }, rightColumn('size'), rightColumn('bytes')],

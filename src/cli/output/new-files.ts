@@ -33,7 +33,7 @@ async function inNewDirectory<T>({ console, json }: Context, directory: string, 
   const forget = onEarlyExit(remove)
   try {
     const result = await work()
-    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: the directory was made`)
+    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: created the directory`)
     return result
   } catch (error) {
     remove()

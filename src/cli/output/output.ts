@@ -30,7 +30,7 @@ export function requireFile(output: string | undefined): string {
 }
 
 export function checkStdout({ json }: Context, output: string | undefined): void {
-  if (output === '-' && json) throw new UsageError('--json and -o - both want standard output')
+  if (output === '-' && json) throw new UsageError('--json and -o - both write to standard output')
 }
 
 /** The format that `--to` names or, without it, the name of the output. */
@@ -43,7 +43,7 @@ export const isWritable = ({ capabilities }: Format): boolean => !!(capabilities
 /** The name of the output says no format; lists what `--to` takes. */
 export function unknownOutput(): UsageError {
   const known = formats.filter(isWritable).map((each) => each.id)
-  return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+  return new UsageError(`cannot tell the format from the name of the output; add --to with one of ${known.join(', ')}`)
 }
 
 /** The name of an input without the extension of its format. */

@@ -208,6 +208,6 @@ function requireDType(id: string): DType {
   const castable = [...dtypes.values()].filter(({ codec }) => codec).map((each) => each.id)
   const quantizeWord = callerWord(`--quantize ${name}`, `quantize: '${name}'`)
   const hint = isMethod ? `; for its scales use ${quantizeWord}` : didYouMean(name, castable)
-  const message = `there is not an element type "${id}" to cast to${hint}`
+  const message = `there is no element type "${id}" to cast to${hint}`
   return failWith(usageCodes.option, { file: callerWord('--cast', 'cast'), message })
 }

@@ -91,7 +91,7 @@ function parseInteger(type: string, isUnsigned: boolean, bits: number, value: st
     : isUnsigned
       ? [0n, 2n ** BigInt(bits) - 1n]
       : [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
-  if (number < low || number > high) return refuse(`${number} is no ${type}, which goes from ${low} to ${high}`)
+  if (number < low || number > high) return refuse(`${number} does not fit ${type}, which holds ${low} to ${high}`)
   return { type, value: bits > 32 ? number : Number(number) } as MetaValue
 }
 

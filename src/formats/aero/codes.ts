@@ -79,7 +79,7 @@ export const codes = defineCodes('aero', {
     'A chunk has no hash at all, only zeros: the reference writer (D1) forgets it for the JSON metadata. The weights are fine; repairing adds the hash.',
   ),
   'defect-overwritten-weights': error(
-    'The tensor index lies over the start of the weights: the reference writer (D2) let it grow when tensor hashes were asked for. The weights under it are lost; repairing keeps the others.',
+    'The tensor index lies over the start of the weights: the reference writer (D2) let it grow when tensor hashes were requested. The weights under it are lost; repairing keeps the others.',
   ),
   'defect-blank-toc': error(
     'The table of contents is blank behind the control hash: the reference writer (D4) overwrote it. Repairing finds the chunks again where it can.',

@@ -36,7 +36,7 @@ export function exportCapabilities(model: Model, extra: OptionValues): WriteCapa
     metadata: (_key, value) =>
       value.type === 'str' && !value.bytes ? { fits: true } : no('properties of ONNX are texts'),
     part(part: Part): Fit<Part> {
-      if (part.kind !== vocabularyKind) return no('the graph of an encoder has no place for it')
+      if (part.kind !== vocabularyKind) return no('the graph of an encoder cannot store it')
       return { fits: true, as: part, loss: 'form', reason: `kept as text in the property ${vocabularyKey}` }
     },
   }

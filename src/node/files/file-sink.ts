@@ -52,7 +52,7 @@ export class FileSink implements ByteSink {
       const replaced = await stat(target).catch(absent)
       if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
       if (replaced && !transaction.options.overwrite)
-        failWith(ioCodes.exists, { file: name, message: 'it is there already' })
+        failWith(ioCodes.exists, { file: name, message: 'it already exists' })
       const temp = tempNameFor(target)
       const handle = await open(temp, 'wx', 0o666)
       trackTemp(temp)

@@ -86,7 +86,7 @@ async function recover({ console }: Context, input: string): Promise<boolean> {
     await recoverEdit(file).catch((reason: TareError) => {
       throw new UsageError(`${escapeName(file)}: ${reason.message}`)
     })
-    console.remark(`${escapeName(file)}: an edit was interrupted; the file is again what it was before`)
+    console.remark(`${escapeName(file)}: an edit was interrupted; the file is back to what it was before`)
     return true
   }
 }

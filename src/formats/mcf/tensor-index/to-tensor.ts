@@ -117,7 +117,7 @@ function typeFault(entry: Entry, dtype: DType | undefined, shape: readonly numbe
     return { code: codes['read-element-count-overflow'], field: 'dimOff', message }
   }
   if (!dtype) {
-    const message = `there is not an element type 0x${entry.fields.dtype.toString(16)}`
+    const message = `there is no element type 0x${entry.fields.dtype.toString(16)}`
     return { code: codes['unsupported-dtype-on-read'], field: 'dtype', message }
   }
   const size = Number(entry.fields.dataSize)
