@@ -31,7 +31,7 @@ export const quantizeFlags = defineFlags({
   },
   activations: {
     group: 'Quantizing',
-    description: 'int8 and int4 with a zero point, for values that are not centered on 0',
+    description: 'int8 and int4 with a zero point, for values that are not centred on 0',
   },
   clip: {
     group: 'Quantizing',

@@ -33,7 +33,7 @@ export const commonFlags = defineFlags({
   color: {
     group: 'Output',
     value: '<when>',
-    description: 'colors: auto (on a terminal, unless NO_COLOR is set), always or never',
+    description: 'colours: auto (on a terminal, unless NO_COLOR is set), always or never',
     choices: ['auto', 'always', 'never'],
   },
   quiet: { group: 'Output', short: 'q', description: 'no progress and no notes' },

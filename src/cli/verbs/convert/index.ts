@@ -18,7 +18,7 @@ import { defineVerb } from '../verb.js'
 
 export const convert = defineVerb({
   name: 'convert',
-  summary: 'any format to any other, streaming; what would be lost is named first',
+  summary: 'convert any format to any other, streaming; what would be lost is named first',
   arguments: [{ name: '<input...>', description: 'files or directories, or -; several need a directory as output' }],
   flags: {
     output: output('the output: a file, a directory (DIR/), or - for standard output'),

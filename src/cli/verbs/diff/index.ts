@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const diff = defineVerb({
   name: 'diff',
-  summary: 'compare two models, in whatever formats: tensors, values, metadata and parts',
+  summary: 'compare two models of any formats: tensors, values, metadata and parts',
   description:
     'Lists only what differs, the most serious first. Exit status 0 when the models are equal, 1 when they are not. Without --tolerance element types count too; with it, only values do.',
   arguments: [

@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const edit = defineVerb({
   name: 'edit',
-  summary: 'change metadata and tensor names, without rewriting the weights where the format leaves room',
+  summary: 'change metadata and tensor names, without rewriting the weights if the format has room',
   description:
     'Entries keep the type that they have. Says whether the file was changed in place or rewritten; either way the old file or the new one is there, whatever happens.',
   arguments: [input],

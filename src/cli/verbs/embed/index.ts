@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const embed = defineVerb({
   name: 'embed',
-  summary: 'sentence embeddings, computed with the encoder that a model carries',
+  summary: 'compute sentence embeddings with the encoder that a model carries',
   description:
     'Takes any container with the tensors of a BERT encoder, and the vocabulary from it or from vocab.txt beside it. Needs the package onnxruntime-node.',
   arguments: textArguments,

@@ -4,7 +4,7 @@ import { defineVerb } from '../verb.js'
 
 export const extract = defineVerb({
   name: 'extract',
-  summary: 'one tensor out, as it is stored or decoded; or a vocabulary or other part',
+  summary: 'write out one tensor, as stored or decoded, or another part such as the vocabulary',
   arguments: [input, { name: '[tensor]', description: 'the name of the tensor; not needed where there is only one' }],
   flags: {
     output: output('the output: FILE.npy, FILE.bin for raw bytes, or - for standard output'),

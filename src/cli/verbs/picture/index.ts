@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const picture = defineVerb({
   name: 'picture',
-  summary: 'a PNG or SVG: heat map, histogram or quantization plot of a tensor, treemap of a model',
+  summary: 'draw a PNG or SVG: heat map, histogram or quantization plot of a tensor, treemap of a model',
   arguments: [
     input,
     { name: '[tensor]', description: 'the name of the tensor; without it, the picture shows the model' },

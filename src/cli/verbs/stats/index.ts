@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const stats = defineVerb({
   name: 'stats',
-  summary: 'minimum, maximum, mean, median, deviation, special values and histogram per tensor',
+  summary: 'print minimum, maximum, mean, median, deviation, special values and a histogram of each tensor',
   arguments: [inputs],
   flags: {
     tensors,
