@@ -63,7 +63,7 @@ describe('a directory as input', () => {
     const { status, stdout, stderr } = await tare('inspect', '--json', at('both'))
     expect([status, JSON.parse(stdout).format]).toEqual([0, 'safetensors'])
     expect((await tare('inspect', at('both'))).stderr).toMatch(
-      /warning open\/several-forms .*model\.safetensors\.index\.json was opened/,
+      /warning open\/several-forms .*; opening model\.safetensors\.index\.json/,
     )
     expect(stderr).toBe('')
   })

@@ -116,7 +116,7 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   ]
   yield* formatTable(columns, rows.slice(0, console.maxRows), console.look)
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
-  yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
+  yield `  ${plural(plan.actions.length - changes.length, 'item')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`
   yield `  peak memory about ${formatSize(plan.peakMemory)} on top of the program itself`
   yield 'files'

@@ -113,7 +113,7 @@ describe('modules', () => {
     ['#Some', 'export const Some = () => { throw new Error("oh") }', 'the module failed: oh'],
     ['#Some', 'export const Some = 5', 'expected an object with sizevars, metadata and tensors, not 5'],
     ['#Some', 'export const Some = (', 'the module failed'],
-    ['#Some', 'export const Some = class {}', 'is wanted, not an object of type Some'],
+    ['#Some', 'export const Some = class {}', ', not an object of type Some'],
     ['#Some', 'export class Some { constructor() { throw new Error("oh") } }', 'the module failed: oh'],
   ])('%s of %s', async (name, text, words) => {
     const module = put('bad.mjs', text)
@@ -203,7 +203,7 @@ describe('refuses', () => {
     [['none.json'], 2, 'name the output with -o'],
     [['none.json', '-o', 'x.xyz'], 2, 'add --to with one of'],
     [['none.json', '-o', 'x', '--to', 'nothing'], 2, 'there is no format "nothing"'],
-    [['none.json', '-o', '-', '--to', 'oinf', '--json'], 2, 'both want standard output'],
+    [['none.json', '-o', '-', '--to', 'oinf', '--json'], 2, 'both write to standard output'],
     [['none.json', '-o', 'x.oinf', '--json', 'a', '--data', 'b'], 2, 'give one of them'],
     [['--json', 'none.json', '-o', 'x.oinf'], 2, 'missing required argument'],
   ])('%j', async (args, status, words) => {

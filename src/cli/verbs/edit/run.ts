@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import {
   type ByteSource,
@@ -37,7 +38,9 @@ export default async function edit(context: Context, inputs: readonly string[], 
     if (hasRecovered) return 0
     throw new UsageError('say what to change with --set key=value, --unset key or --rename-tensor old=new')
   }
-  if (output === undefined && (input === '-' || isRemote(input)))
+  // Node can read a file whose name is not UTF-8 (U+FFFD stands in for some of it), but would write to another.
+  const isOddName = input.includes('\ufffd') && !existsSync(input)
+  if (output === undefined && (input === '-' || isRemote(input) || isOddName))
     throw new UsageError('this input cannot be changed where it is; name the output with -o FILE')
   checkStdout(context, output)
   return forEachInput(context, inputs, async (source) => {
