@@ -87,6 +87,7 @@ export class BlobSource implements ByteSource {
     return this.sibling(path)
   }
 
+  /** Later reads fail. */
   async close(): Promise<void> {
     this.#ahead.clear()
   }

@@ -56,6 +56,7 @@ export interface Embedder {
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Embedding[]>
   /** The same for texts that are already ids, including [CLS] and [SEP]. */
   embedIds(ids: readonly (readonly number[])[], options?: EmbedOptions): Promise<Float32Array[]>
+  /** Releases the session of the engine. */
   close(): Promise<void>
 }
 

@@ -35,6 +35,7 @@ export interface OpenOptions {
   readonly lenient?: boolean | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly signal?: AbortSignal | undefined
+  /** Opens files that an index places at other addresses; without it they are refused. */
   readonly openElsewhere?: ReadContext['openElsewhere']
   /** Told about warnings and notes; errors are thrown. */
   readonly onFinding?: ((finding: Finding) => void) | undefined

@@ -10,6 +10,7 @@ import { fileOf, planeOf } from './plane.js'
 import { createPool, type Pooled, transposedCells } from './pool-cells.js'
 import { requireValues } from './spans.js'
 
+/** Which part of a tensor an overview shows, and how it is read. */
 export interface OverviewOptions {
   readonly signal?: AbortSignal | undefined
   /** In values. */

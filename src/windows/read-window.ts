@@ -9,6 +9,7 @@ import { copyBits, openSpans, requireValues, type Spans } from './spans.js'
 /** Ends are exclusive. */
 export type Interval = readonly [start: number, end: number]
 
+/** Which rows and columns of a tensor to read. */
 export interface TensorWindowOptions extends ViewOptions {
   /** Default: all. */
   readonly rows?: Interval | undefined
@@ -16,6 +17,7 @@ export interface TensorWindowOptions extends ViewOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Rows and columns of a tensor as numbers. */
 export interface TensorWindow {
   /** Row by row. */
   readonly data: Float32Array

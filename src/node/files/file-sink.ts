@@ -40,6 +40,7 @@ export class FileSink implements ByteSink {
     this.#transaction = transaction
   }
 
+  /** Begins an output; it appears under its name when it is closed. */
   static async open(path: string, options: FileSinkOptions = {}): Promise<FileSink> {
     return FileSink.#create(path, new Transaction(options))
   }
@@ -95,6 +96,7 @@ export class FileSink implements ByteSink {
     return this.#writer.patchNow(offset, bytes)
   }
 
+  /** Overwrites bytes that were written before. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertPatch(offset, bytes)
     await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))

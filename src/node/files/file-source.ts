@@ -176,6 +176,7 @@ export class FileSource implements ByteSource {
     return this.#closed !== undefined
   }
 
+  /** Closes the file. Later reads fail. */
   close(): Promise<void> {
     this.#closed ??= (async () => {
       for (const sibling of await this.#openSiblings()) await sibling.close()
