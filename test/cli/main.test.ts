@@ -124,7 +124,7 @@ test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--ch
 test('Ctrl-C leaves no directory behind that was made for the output', async () => {
   const made = join(at('new'), 'deep')
   const code = `
-    import { writingTo } from ${JSON.stringify(pathToFileURL(compiled('cli/output/new-files.js')))}
+    import { writingTo } from ${JSON.stringify(pathToFileURL(compiled('cli/output/output.js')))}
     import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/console/process-events.js')))}
     installSignals({ progress: { interrupt() {} } })
     await writingTo({ json: true }, [${JSON.stringify(join(made, 'x.gguf'))}], () => {
