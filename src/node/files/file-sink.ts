@@ -40,6 +40,7 @@ export class FileSink implements ByteSink {
     this.#transaction = transaction
   }
 
+  /** Begins an output; it appears under its name when it is closed. */
   static async open(path: string, options: FileSinkOptions = {}): Promise<FileSink> {
     return FileSink.#create(path, new Transaction(options))
   }
@@ -52,7 +53,7 @@ export class FileSink implements ByteSink {
       const replaced = await stat(target).catch(absent)
       if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
       if (replaced && !transaction.options.overwrite)
-        failWith(ioCodes.exists, { file: name, message: 'it is there already' })
+        failWith(ioCodes.exists, { file: name, message: 'it already exists' })
       const temp = tempNameFor(target)
       const handle = await open(temp, 'wx', 0o666)
       trackTemp(temp)
@@ -95,6 +96,7 @@ export class FileSink implements ByteSink {
     return this.#writer.patchNow(offset, bytes)
   }
 
+  /** Overwrites bytes that were written before. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertPatch(offset, bytes)
     await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))

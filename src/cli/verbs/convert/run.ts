@@ -174,7 +174,7 @@ function checkOptions(
   intoDirectory: boolean,
 ): void {
   const { output, to, dryRun } = options
-  if (output === undefined && !(dryRun && to)) throw new UsageError('say where to with -o OUT')
+  if (output === undefined && !(dryRun && to)) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (inputs.length > 1 && output !== undefined && !intoDirectory)
     throw new UsageError('several inputs need a directory as output')
@@ -208,24 +208,23 @@ function checkReceipt(inputs: readonly string[], { receipt, output, key, certifi
       throw new UsageError('--key signs the receipt; add --receipt FILE')
     return
   }
-  if (inputs.length > 1) throw new UsageError('a receipt is about one input')
-  if (output === '-')
-    throw new UsageError('a receipt is about files; what goes to standard output cannot be read again')
+  if (inputs.length > 1) throw new UsageError('a receipt covers one input')
+  if (output === '-') throw new UsageError('a receipt needs an output file; standard output cannot be read again')
   if (output !== undefined && resolve(output) === resolve(receipt))
-    throw new UsageError('the receipt needs another name than the output')
+    throw new UsageError('the receipt and the output need different names')
 }
 
 function checkMerge(inputs: readonly string[], { merge, prefer }: ConvertOptions): void {
-  if (!merge && prefer !== undefined) throw new UsageError('--prefer goes with --merge')
+  if (!merge && prefer !== undefined) throw new UsageError('--prefer needs --merge')
   if (!merge) return
-  if (inputs.length > 1) throw new UsageError('with --merge there is one input; all others are given as --merge INPUT')
+  if (inputs.length > 1) throw new UsageError('with --merge, give one input and the others as --merge INPUT')
   checkStdin([...inputs, ...merge])
 }
 
 function checkQuantize(options: ConvertOptions): void {
   if (options.quantize !== undefined) return
   for (const name of Object.keys(quantizeFlags) as (keyof typeof quantizeFlags)[])
-    if (options[name] !== undefined) throw new UsageError(`${longName(name)} goes with --quantize METHOD`)
+    if (options[name] !== undefined) throw new UsageError(`${longName(name)} needs --quantize METHOD`)
 }
 
 // Where the output of a conversion goes, and what it is called.
