@@ -15,6 +15,7 @@ const config: Readonly<Record<string, Default>> = {
 const multiplier = (key: string, from: string): KeyRule => ({
   key,
   type: 'f32',
+  from: [from],
   value: ({ config }) => config[from] || undefined,
 })
 

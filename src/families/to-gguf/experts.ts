@@ -6,7 +6,7 @@ import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
 import { numberIn } from '../facts.js'
 import { refuseShape } from '../views.js'
-import { concatenated } from './concatenated.js'
+import { concatenated } from '../concatenated.js'
 import type { Match } from './names.js'
 
 /** No model has more. */

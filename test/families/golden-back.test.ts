@@ -1,0 +1,45 @@
+// Files of llama.cpp's converter become directories, and those the same files again, byte for byte.
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { MemorySource, openModel } from '../../src/kit-node.js'
+import { convertToFiles } from '../support/convert.js'
+import { convertDirectory, goldenCases, isReady, makeDirectory } from './golden-cases.js'
+
+const scratch = mkdtempSync(join(tmpdir(), 'tare-golden-back-'))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+async function writeDirectory(gguf: Uint8Array, path: string, isQuantized: boolean): Promise<void> {
+  const model = await openModel(new MemorySource(gguf, 'model.gguf'))
+  const name = 'model.safetensors'
+  const files = await convertToFiles(model, 'safetensors', {
+    name,
+    folder: true,
+    dequantize: isQuantized ? ['*'] : undefined,
+  })
+  for (const [file, bytes] of files) {
+    mkdirSync(dirname(join(path, file)), { recursive: true })
+    writeFileSync(join(path, file), bytes)
+  }
+}
+
+describe.skipIf(!isReady)('files that llama.cpp has written', () => {
+  for (const golden of goldenCases) {
+    it(golden.name, { timeout: 120_000 }, async () => {
+      const path = makeDirectory(golden, scratch)
+      for (const { outtype, sha256 } of golden.outputs) {
+        const gguf = await convertDirectory(path, outtype)
+        // Not the name of the directory that the file was made of.
+        const back = join(scratch, 'back', 'Some-3B-Chat')
+        await writeDirectory(gguf, back, outtype === 'q8_0')
+        const again = await convertDirectory(back, outtype)
+        expect(createHash('sha256').update(again).digest('hex'), outtype).toBe(sha256)
+        if (process.env.KEEP) require('node:fs').cpSync(back, join(process.env.KEEP, `${golden.name}-${outtype}`), { recursive: true })
+        rmSync(back, { recursive: true })
+      }
+      rmSync(path, { recursive: true })
+    })
+  }
+})
