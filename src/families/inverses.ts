@@ -1,6 +1,8 @@
 // The ways back of the transforms: from the tensors that GGUF has to the one that it was made of.
+import { f32 } from '../dtypes/index.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { bytesPayload } from '../model/index.js'
+import { castTensor } from '../transforms/cast.js'
 import { concatenated } from './concatenated.js'
 import { numberIn } from './facts.js'
 import type { TransformName } from './family.js'
@@ -59,12 +61,12 @@ const elementsFrom = ({ shape }: Tensor, axis: number): number =>
   shape.slice(axis).reduce((product, each) => product * each, 1)
 
 /** Tensors of one shape, joined along an axis, with runs of this many elements of each in turns. */
-function joined(parts: readonly [Tensor, ...Tensor[]], axis: number, run: number): Tensor {
+function joined(given: readonly [Tensor, ...Tensor[]], axis: number, run: number): Tensor {
+  const parts = alike(given)
   const [first] = parts
   for (const part of parts) {
     const isSame = part.shape.length === first.shape.length && part.shape.every((size, i) => size === first.shape[i])
-    if (!isSame || part.dtype !== first.dtype)
-      refuseShape(part, `it belongs to ${first.name}, of shape [${first.shape.join(', ')}]`)
+    if (!isSame) refuseShape(part, `it belongs to ${first.name}, of shape [${first.shape.join(', ')}]`)
   }
   const bytes = run * elementBytes(first)
   const data = interleaved(
@@ -74,6 +76,13 @@ function joined(parts: readonly [Tensor, ...Tensor[]], axis: number, run: number
   return { ...first, shape: first.shape.with(axis, first.shape[axis]! * parts.length), data }
 }
 
+/** Of one type: where only some could be quantized, others are half as wide. */
+function alike(parts: readonly [Tensor, ...Tensor[]]): readonly [Tensor, ...Tensor[]] {
+  const [first, ...rest] = parts
+  if (rest.every(({ dtype }) => dtype === first.dtype)) return parts
+  return [castTensor(first, f32), ...rest.map((part) => castTensor(part, f32))]
+}
+
 function elementBytes(tensor: Tensor): number {
   const { bytes, elements } = tensor.dtype.group
   if (elements !== 1) refuseShape(tensor, `${tensor.dtype.id} does not store elements one by one`)
@@ -81,10 +90,11 @@ function elementBytes(tensor: Tensor): number {
 }
 
 /** Every head's rows for k, turned back, and its rows for v. */
-function joinedKvB(k: Tensor, v: Tensor, config: Shapes['config']): Tensor {
+function joinedKvB(storedK: Tensor, storedV: Tensor, config: Shapes['config']): Tensor {
+  const [k, v] = alike([storedK, storedV]) as readonly [Tensor, Tensor]
   const [heads, rank, forK] = three(k)
   const [headsOfV, forV, rankOfV] = three(v)
-  if (headsOfV !== heads || rankOfV !== rank || v.dtype !== k.dtype || heads !== kvHeadsOf(k, config))
+  if (headsOfV !== heads || rankOfV !== rank || heads !== kvHeadsOf(k, config))
     refuseShape(v, `it belongs to ${k.name}, of shape [${k.shape.join(', ')}]`)
   const size = elementBytes(k)
   const data = interleaved([turned(k).data!, v.data!], [forK * rank * size, forV * rank * size])

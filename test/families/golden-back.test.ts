@@ -6,12 +6,13 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { MemorySource, openModel } from '../../src/kit-node.js'
 import { convertToFiles } from '../support/convert.js'
-import { convertDirectory, goldenCases, isReady, makeDirectory } from './golden-cases.js'
+import { convertDirectory, type Golden, goldenCases, isReady, makeDirectory } from './golden-cases.js'
 
 const scratch = mkdtempSync(join(tmpdir(), 'tare-golden-back-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 async function writeDirectory(gguf: Uint8Array, path: string, isQuantized: boolean): Promise<void> {
+  rmSync(path, { recursive: true, force: true })
   const model = await openModel(new MemorySource(gguf, 'model.gguf'))
   const name = 'model.safetensors'
   const files = await convertToFiles(model, 'safetensors', {
@@ -25,6 +26,9 @@ async function writeDirectory(gguf: Uint8Array, path: string, isQuantized: boole
   }
 }
 
+/** Weights that are too large for a scale of this type: it is infinite, and what it multiplies is not a number any more. */
+const isOverflown = ({ name }: Golden, outtype: string): boolean => name === 'llama2-spm' && outtype === 'q8_0'
+
 describe.skipIf(!isReady)('files that llama.cpp has written', () => {
   for (const golden of goldenCases) {
     it(golden.name, { timeout: 120_000 }, async () => {
@@ -34,10 +38,12 @@ describe.skipIf(!isReady)('files that llama.cpp has written', () => {
         // Not the name of the directory that the file was made of.
         const back = join(scratch, 'back', 'Some-3B-Chat')
         await writeDirectory(gguf, back, outtype === 'q8_0')
+        if (isOverflown(golden, outtype)) {
+          await expect(convertDirectory(back, outtype)).rejects.toThrow('which ggml.q8_0 cannot hold')
+          continue
+        }
         const again = await convertDirectory(back, outtype)
         expect(createHash('sha256').update(again).digest('hex'), outtype).toBe(sha256)
-        if (process.env.KEEP) require('node:fs').cpSync(back, join(process.env.KEEP, `${golden.name}-${outtype}`), { recursive: true })
-        rmSync(back, { recursive: true })
       }
       rmSync(path, { recursive: true })
     })

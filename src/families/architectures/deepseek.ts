@@ -71,9 +71,7 @@ export const deepseek2: Family = {
   settle: (stated) => ({ ...stated, head_dim: stated.qk_rope_head_dim }),
   keys: [
     // All heads share one compressed k and v.
-    ...commonKeys.map((rule) =>
-      rule.key === 'attention.head_count_kv' ? compressedHeads : rule,
-    ),
+    ...commonKeys.map((rule) => (rule.key === 'attention.head_count_kv' ? compressedHeads : rule)),
     {
       key: 'leading_dense_block_count',
       type: 'u32',

@@ -5,13 +5,12 @@ import type { Metadata, MetaValue, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import { completeConfig, type ModelConfig } from '../config.js'
 import type { ModelDirectory } from '../directory.js'
-import { num } from '../facts.js'
 import type { Config, Default, Family, KeyRule } from '../family.js'
 import { families } from '../list.js'
 import { isSameValue } from '../metadata-values.js'
 import { isOwnKey, ownEntries } from '../to-gguf/own-entries.js'
-import { originsIn } from './names.js'
 import { plainValue } from './entries.js'
+import { originsIn } from './names.js'
 import { type RopeFactors, ropeScalingFor } from './rope.js'
 
 export interface BackSource {
@@ -34,11 +33,13 @@ interface Candidate {
 /** The configuration as the file will say it, and completed. */
 export function configFor(source: BackSource, directory: ModelDirectory): ModelConfig {
   const { metadata, architecture, file } = source
+  const theta = plainValue(metadata.get(`${architecture}.rope.freq_base`))
+  const scaling = ropeScalingFor(source.rope, typeof theta === 'number' ? theta : 10_000, file)
   let best: { readonly info: ModelConfig; readonly score: number } | undefined
   let failure: unknown
   for (const candidate of candidatesFor(source)) {
     try {
-      const raw = rawConfig(candidate, source)
+      const raw = rawConfig(candidate, source, scaling)
       const info = completeConfig(raw, candidate.className, directory)
       const score = 100 * differences(info, metadata) + strangers(candidate, metadata)
       if (!best || score < best.score) best = { info, score }
@@ -87,8 +88,8 @@ function modelTypeOf({ configs }: Family, className: string): string {
   return fitting.sort((a, b) => b.length - a.length)[0] ?? types[0]!
 }
 
-function rawConfig({ family, className, modelType, defaults }: Candidate, source: BackSource): Config {
-  const { metadata, rope, tensors, tokens, file } = source
+function rawConfig({ family, className, modelType, defaults }: Candidate, source: BackSource, scaling: Config): Config {
+  const { metadata, tensors, tokens } = source
   const known: Record<string, unknown> = {}
   const rules = [...new Map(family.keys.map((rule) => [rule.key, rule])).values()].filter(({ key }) => isOwnKey(key))
   const stated = (rule: KeyRule): unknown => plainValue(metadata.get(`${family.architecture}.${rule.key}`))
@@ -101,7 +102,6 @@ function rawConfig({ family, className, modelType, defaults }: Candidate, source
     const value = stated(rule)
     if (value !== undefined && rule.back) Object.assign(known, rule.back(value, known))
   }
-  const scaling = ropeScalingFor(rope, num({ rope_theta: 10_000, ...known }, 'rope_theta'), file)
   if (Object.keys(scaling).length > 0) known.rope_scaling = { ...(known.rope_scaling as object), ...scaling }
   for (const rule of rules) if (stated(rule) === undefined) Object.assign(known, absence(rule, known, family, defaults))
   if ('rope_scaling' in defaults) known.rope_scaling ??= null
@@ -115,8 +115,8 @@ function rawConfig({ family, className, modelType, defaults }: Candidate, source
     architectures: [className],
     model_type: modelType,
     ...settled,
-    ...(names.has('blk.0.attn_q.bias') && { attention_bias: true }),
-    ...(names.has('blk.0.ffn_gate.bias') && { mlp_bias: true }),
+    ...(hasOutput && names.has('blk.0.attn_q.bias') && { attention_bias: true }),
+    ...(hasOutput && names.has('blk.0.ffn_gate.bias') && { mlp_bias: true }),
     ...(hasOutput && { tie_word_embeddings: !names.has('output.weight') }),
   }
 }

@@ -13,10 +13,10 @@ import { poolingFiles } from '../general/pooling.js'
 import { countParameters } from '../general/size-label.js'
 import { checkTensors } from '../to-gguf/check.js'
 import type { Translated } from '../to-gguf/convert.js'
-import { prevailingType } from '../to-gguf/element-types.js'
+import { firstMatrixType } from '../to-gguf/element-types.js'
 import { generationConfig, modelCard } from './card.js'
 import { configFor } from './config.js'
-import { findCarried } from './differences.js'
+import { findCarried, isAboutFile } from './differences.js'
 import { numberAt, textAt } from './entries.js'
 import { partOf } from './parts.js'
 import { readRopeFactors } from './rope.js'
@@ -66,7 +66,7 @@ export async function toHub(source: Model, options: ToHubOptions): Promise<Trans
   const config: Config = {
     ...info.raw,
     ...settings,
-    torch_dtype: torchTypes[options.cast ?? ''] ?? torchTypes[prevailingType(published.tensors)],
+    torch_dtype: torchTypes[options.cast ?? ''] ?? torchTypes[firstMatrixType(published.tensors) ?? 'f32'],
     ...(published.hasMxfp4 && { quantization_config: mxfp4Settings }),
   }
   const files = new Map<string, Config | Uint8Array>([['config.json', config], ...(tokenizer?.files ?? [])])
@@ -87,7 +87,11 @@ export async function toHub(source: Model, options: ToHubOptions): Promise<Trans
     parts: [...source.parts.filter(({ kind, name }) => kind === fileKind && !files.has(name ?? '')), ...parts],
     files: source.files,
   }
-  const changes = [...published.changes, ...metadataChanges(metadata, carried), ...(found && 'reason' in found ? [found] : [])]
+  const changes = [
+    ...published.changes,
+    ...metadataChanges(metadata, carried),
+    ...(found && 'reason' in found ? [found] : []),
+  ]
   return { model, changes }
 }
 
@@ -121,6 +125,7 @@ function metadataChanges(metadata: Metadata, carried: Config | undefined): Chang
 }
 
 function placeOf(key: string): string {
+  if (isAboutFile(key) || key === 'general.quantization_version') return 'what the weights are'
   if (key.startsWith('tokenizer.')) return 'the tokenizer'
   if (key.startsWith('general.sampling.')) return 'generation_config.json'
   return key.startsWith('general.') && key !== architectureKey ? 'README.md' : 'config.json'

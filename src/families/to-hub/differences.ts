@@ -19,7 +19,7 @@ export interface Published {
 
 const preKey = 'tokenizer.ggml.pre'
 /** These follow from the weights, or from how they are spread over files. */
-const isAboutFile = (key: string): boolean => key === 'general.file_type' || /^(split|quantize)\./.test(key)
+export const isAboutFile = (key: string): boolean => key === 'general.file_type' || /^(split|quantize)\./.test(key)
 
 export async function findCarried(source: Model, published: Published): Promise<Carried> {
   if (!source.metadata.has('tokenizer.ggml.model')) return nothingCarried
@@ -33,7 +33,10 @@ export async function findCarried(source: Model, published: Published): Promise<
   const unset = [...again.metadata.keys()].filter((key) => !source.metadata.has(key) && !isAboutFile(key))
   const keys = stated.map(([key]) => key)
   const together = [...again.metadata.keys(), ...set.keys()].filter((key) => source.metadata.has(key))
-  const isOrdered = isSameOrder([...new Set(together)].filter((key) => !isAboutFile(key)), keys)
+  const isOrdered = isSameOrder(
+    [...new Set(together)].filter((key) => !isAboutFile(key)),
+    keys,
+  )
   const names = source.tensors.map(({ name }) => name)
   const follows = again.tensors.map(({ name }) => name)
   return {

@@ -1,6 +1,6 @@
 // Reading the metadata of a GGUF file, which can have any type under any key.
 import { failWith } from '../../errors/index.js'
-import type { MetaValue, Metadata } from '../../model/index.js'
+import type { Metadata, MetaValue } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import { shortest } from '../facts.js'
 
@@ -47,7 +47,8 @@ export function listAt<T extends 'string' | 'number'>(
   const value = metadata.get(key)
   if (!value) return undefined
   // Scores as they are: the shortest decimal is of no use to a binary file.
-  const items = value.type === 'array' ? value.values().map((item) => ('value' in item ? numeric(item) : undefined)) : []
+  const items =
+    value.type === 'array' ? value.values().map((item) => ('value' in item ? numeric(item) : undefined)) : []
   if (value.type === 'array' && items.every((item) => typeof item === type))
     return items as readonly (T extends 'string' ? string : number)[]
   const message = `a list of ${type === 'string' ? 'texts' : 'numbers'} was expected`

@@ -36,7 +36,7 @@ export function unpacked(name: string, parts: readonly [Tensor, ...Tensor[]]): r
   })
   return [
     as('blocks', [...shape, codeBytes], taken(blocks, codeBytes, putCodes)),
-    as('scales', shape, taken(blocks, 1, (source, from, target, to) => void (target[to] = source[from]!))),
+    as('scales', shape, taken(blocks, 1, putScale)),
   ]
 }
 
@@ -56,6 +56,10 @@ function taken(blocks: Payload, size: number, put: Put): Payload {
 }
 
 const pieceBlocks = 1 << 14
+
+function putScale(source: Uint8Array, from: number, target: Uint8Array, to: number): void {
+  target[to] = source[from]!
+}
 
 /** Bytes with element j low and j + 16 high become bytes with neighbours, the first of them low. */
 function putCodes(source: Uint8Array, from: number, target: Uint8Array, to: number): void {

@@ -6,7 +6,11 @@ import { publishSentencePiece } from './sentence-piece.js'
 import { type PublishedTokenizer, readTokenizer, refuseKey } from './source.js'
 
 /** Undefined where the file has no tokenizer. */
-export function publishTokenizer(metadata: Metadata, { tokenizer }: Family, file: string): PublishedTokenizer | undefined {
+export function publishTokenizer(
+  metadata: Metadata,
+  { tokenizer }: Family,
+  file: string,
+): PublishedTokenizer | undefined {
   const source = readTokenizer(metadata, tokenizer, file)
   if (!source) return undefined
   switch (source.model) {

@@ -28,11 +28,7 @@ export interface PublishedTokenizer {
 const prefix = 'tokenizer.ggml.'
 
 /** Undefined where the file has no tokenizer. */
-export function readTokenizer(
-  metadata: Metadata,
-  choice: TokenizerChoice,
-  file: string,
-): TokenizerSource | undefined {
+export function readTokenizer(metadata: Metadata, choice: TokenizerChoice, file: string): TokenizerSource | undefined {
   const model = textAt(metadata, `${prefix}model`)
   const tokens = listAt(metadata, `${prefix}tokens`, 'string', file)
   if (model === undefined && !tokens) return undefined

@@ -99,11 +99,7 @@ interface Ends {
   readonly last: string | undefined
 }
 
-function endsOf(
-  ids: ReadonlyMap<string, number>,
-  adds: ReadonlyMap<string, boolean>,
-  tokens: readonly string[],
-): Ends {
+function endsOf(ids: ReadonlyMap<string, number>, adds: ReadonlyMap<string, boolean>, tokens: readonly string[]): Ends {
   const textOf = (kind: string): string | undefined => {
     const id = ids.get(kind)
     return adds.get(kind) && id !== undefined ? tokens[id] : undefined

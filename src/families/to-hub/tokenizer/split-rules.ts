@@ -98,12 +98,7 @@ const known: Readonly<Record<string, SplitRules>> = {
   codeshell: singleDigits,
   exaone: singleDigits,
   falcon: rules(
-    sequence(
-      { type: 'Punctuation', behavior: 'Contiguous' },
-      byteLevel(true),
-      digits(false),
-      split('[0-9][0-9][0-9]'),
-    ),
+    sequence({ type: 'Punctuation', behavior: 'Contiguous' }, byteLevel(true), digits(false), split('[0-9][0-9][0-9]')),
   ),
   bloom: rules(sequence(split(' ?[^(\\s|[.,!?…。，、।۔،])]+'), byteLevel(false))),
 }
