@@ -84,6 +84,8 @@ export interface Family {
   readonly architecture: string
   /** What the configuration calls it: `architectures`. The first is written when a GGUF file becomes a directory. */
   readonly classes: readonly string[]
+  /** Tensors of GGUF that only models of one of the classes have. */
+  readonly tells?: Readonly<Record<string, RegExp>>
   /** For each `model_type`, what the configuration need not say. */
   readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
   /** Settings that are not what the file says. */

@@ -28,6 +28,7 @@ const shared = 'model.layers.{n}.mlp.shared_experts'
 export const deepseek2: Family = {
   architecture: 'deepseek2',
   classes: ['DeepseekV2ForCausalLM', 'DeepseekV3ForCausalLM'],
+  tells: { DeepseekV3ForCausalLM: /\.exp_probs_b\./ },
   configs: {
     deepseek_v2: {
       ...config,

@@ -5,7 +5,7 @@ import type { Metadata, MetaValue, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import { completeConfig, type ModelConfig } from '../config.js'
 import type { ModelDirectory } from '../directory.js'
-import type { Config, Default, Family, KeyRule } from '../family.js'
+import type { Config, Default, Family, KeyRule, TokenizerChoice } from '../family.js'
 import { families } from '../list.js'
 import { isSameValue } from '../metadata-values.js'
 import { isOwnKey, ownEntries } from '../to-gguf/own-entries.js'
@@ -63,21 +63,44 @@ function candidatesFor({ architecture, metadata, tensors, file }: BackSource): r
     const message = `${JSON.stringify(architecture)} is unknown; known are ${names}. With ${callerWord('--as-is', 'asIs: true')} names and weights are copied as they are`
     failWith(familyCodes.architecture, { file, path: 'general.architecture', message })
   }
-  const isEmbedder = metadata.has(`${architecture}.pooling_type`)
   const all = known.flatMap((family) =>
     family.classes.map((className): Candidate => {
       const modelType = modelTypeOf(family, className)
       return { family, className, modelType, defaults: family.configs[modelType] ?? {} }
     }),
   )
-  // A family that has no name for some tensor is only taken if none has.
-  const isComplete = ({ family }: Candidate): boolean => {
-    const originOf = originsIn(family)
-    return tensors.every(({ name }) => name.startsWith('rope_') || originOf(name) !== undefined)
-  }
-  const fitting = all.filter(isComplete)
-  const rank = ({ className }: Candidate): number => (isEmbedder && !className.endsWith('Model') ? 1 : 0)
-  return (fitting.length > 0 ? fitting : all).sort((a, b) => rank(a) - rank(b))
+  const ranks = new Map(all.map((each) => [each, rankOf(each, metadata, tensors)]))
+  const least = Math.min(...ranks.values())
+  return all.filter((each) => ranks.get(each) === least)
+}
+
+/** How much speaks against a class: tensors that it has no name for most, and then what it is not used for. */
+function rankOf({ family, className }: Candidate, metadata: Metadata, tensors: readonly Tensor[]): number {
+  const originOf = originsIn(family)
+  const isNamed = tensors.every(({ name }) => name.startsWith('rope_') || originOf(name) !== undefined)
+  const model = plainValue(metadata.get('tokenizer.ggml.model'))
+  const isReadable = typeof model !== 'string' || readableBy[family.tokenizer].includes(model)
+  const tell = family.tells?.[className]
+  const isTold = Object.values(family.tells ?? {}).some((each) => tensors.some(({ name }) => each.test(name)))
+  const isOther = isTold ? !tell : tell !== undefined
+  const isEmbedder = metadata.has(`${family.architecture}.pooling_type`)
+  return (
+    (isNamed ? 0 : 8) + (isReadable ? 0 : 4) + (isOther ? 2 : 0) + (isEmbedder && !className.endsWith('Model') ? 1 : 0)
+  )
+}
+
+/** The tokenizers of GGUF that a family can have. */
+const readableBy: Readonly<Record<TokenizerChoice, readonly string[]>> = {
+  llama: ['llama', 'gpt2'],
+  'sentencepiece-or-bpe': ['llama', 'gpt2'],
+  sentencepiece: ['llama'],
+  'gemma-1': ['llama'],
+  'gemma-2': ['llama'],
+  'gemma-3': ['llama', 'gpt2'],
+  'phi-3': ['llama', 'gpt2'],
+  bpe: ['gpt2'],
+  wordpiece: ['bert'],
+  'bpe-or-wordpiece': ['gpt2', 'bert'],
 }
 
 /** The longest type that the name of a class begins with: `Qwen2MoeForCausalLM` is of the type `qwen2_moe`. */

@@ -23,8 +23,8 @@ export const isAboutFile = (key: string): boolean => key === 'general.file_type'
 
 export async function findCarried(source: Model, published: Published): Promise<Carried> {
   if (!source.metadata.has('tokenizer.ggml.model')) return nothingCarried
-  const again = await convertAgain(source.metadata, published)
-  const set = new Map<string, MetaValue>()
+  const { model: again, set: needed } = await convertAgain(source.metadata, published)
+  const set = new Map<string, MetaValue>(needed)
   const stated = [...source.metadata].filter(([key]) => !isAboutFile(key))
   for (const [key, value] of stated) {
     const other = again.metadata.get(key)
@@ -51,23 +51,27 @@ const isSameOrder = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((each, i) => each === b[i])
 
 /** The file that the directory would become. A tokenizer that has no name there is one that was given a name otherwise. */
-async function convertAgain(metadata: Metadata, published: Published): Promise<Model> {
+async function convertAgain(
+  metadata: Metadata,
+  published: Published,
+): Promise<{ readonly model: Model; readonly set: Metadata }> {
   try {
-    return await convertWith(metadata, published, undefined)
+    return { model: await convertWith(metadata, published, nothingCarried), set: nothingCarried.set }
   } catch (error) {
     const pre = metadata.get(preKey)
     if (!(error instanceof TareError) || error.code !== familyCodes['pre-tokenizer'].code || !pre) throw error
-    return await convertWith(metadata, published, { ...nothingCarried, set: new Map([[preKey, pre]]) })
+    const set = new Map([[preKey, pre]])
+    return { model: await convertWith(metadata, published, { ...nothingCarried, set }), set }
   }
 }
 
 async function convertWith(
   metadata: Metadata,
   { tensors, files, signal }: Published,
-  carried: Carried | undefined,
+  carried: Carried,
 ): Promise<Model> {
   const parts: Part[] = [...files].map(([name, content]) => partOf(name, content))
-  const side = carried && carriedJson(carried)
+  const side = carriedJson(carried)
   if (side) parts.push(partOf(carriedFile, side))
   const model: Model = { format: '', metadata: new Map(), tensors: tensors.map(withoutData), parts, files: [] }
   const translated = await toGguf(model, { format: '', outputType: outputTypeOf(metadata), signal })
