@@ -11,7 +11,7 @@ import { isSameValue } from '../metadata-values.js'
 import { isOwnKey, ownEntries } from '../to-gguf/own-entries.js'
 import { plainValue } from './entries.js'
 import { originsIn } from './names.js'
-import { type RopeFactors, ropeScalingFor } from './rope.js'
+import { type RopeFactors, ropeScalingFor, ropeTensors } from './rope.js'
 
 export interface BackSource {
   readonly architecture: string
@@ -77,7 +77,11 @@ function candidatesFor({ architecture, metadata, tensors, file }: BackSource): r
 /** How much speaks against a class: tensors that it has no name for most, and then what it is not used for. */
 function rankOf({ family, className }: Candidate, metadata: Metadata, tensors: readonly Tensor[]): number {
   const originOf = originsIn(family)
-  const isNamed = tensors.every(({ name }) => name.startsWith('rope_') || originOf(name) !== undefined)
+  // A class without the prefix of its names has no tensors outside of it, such as an output layer.
+  const added = family.prefix?.add?.[className] ?? ''
+  const isNamed = tensors.every(
+    ({ name }) => ropeTensors.has(name) || originOf(name)?.pattern.startsWith(added) === true,
+  )
   const model = plainValue(metadata.get('tokenizer.ggml.model'))
   const isReadable = typeof model !== 'string' || readableBy[family.tokenizer].includes(model)
   const tell = family.tells?.[className]
