@@ -1,10 +1,5 @@
 // What the target can hold. It is asked before the tensors are looked at, and again when they have their final types.
-<<<<<<< HEAD
-
 import { countElements, isPathBelow } from '../../bytes/index.js'
-=======
-import { countElements, isPlainFileName } from '../../bytes/index.js'
->>>>>>> 18dba3b625f2821a9d84e909c8543e1c0b768fb2
 import { fileKind, filePart } from '../../content/companions.js'
 import { type Vocabulary, vocabularyKind } from '../../content/vocabulary.js'
 import { exportVocabulary } from '../../content/vocabulary-text.js'
