@@ -1,9 +1,11 @@
 // Files of llama.cpp's converter become directories, and those the same files again, byte for byte.
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { Tokenizer } from '@huggingface/tokenizers'
 import { afterAll, describe, expect, it } from 'vitest'
+import { probeText } from '../../src/families/tokenizers/pre-tokenizer-names.js'
 import { MemorySource, openModel } from '../../src/kit-node.js'
 import { convertToFiles } from '../support/convert.js'
 import { convertDirectory, type Golden, goldenCases, isReady, makeDirectory } from './golden-cases.js'
@@ -26,6 +28,17 @@ async function writeDirectory(gguf: Uint8Array, path: string, isQuantized: boole
   }
 }
 
+/** What a tokenizer makes of a text that tells tokenizers apart. */
+function idsOf(path: string): readonly number[] {
+  const file = (name: string) => JSON.parse(readFileSync(join(path, name), 'utf8'))
+  const tokenizer = new Tokenizer(file('tokenizer.json'), file('tokenizer_config.json'))
+  return tokenizer.encode(probeText, { add_special_tokens: false }).ids
+}
+
+/** Merges that follow from the scores are those of the source, unless the scores are made up, as they are in these cases. */
+const hasOwnMerges = ({ name }: Golden, path: string): boolean =>
+  existsSync(join(path, 'tokenizer.json')) && !/^(llama2|phi3)/.test(name)
+
 /** Weights that are too large for a scale of this type: it is infinite, and what it multiplies is not a number any more. */
 const isOverflown = ({ name }: Golden, outtype: string): boolean => name === 'llama2-spm' && outtype === 'q8_0'
 
@@ -38,6 +51,7 @@ describe.skipIf(!isReady)('files that llama.cpp has written', () => {
         // Not the name of the directory that the file was made of.
         const back = join(scratch, 'back', 'Some-3B-Chat')
         await writeDirectory(gguf, back, outtype === 'q8_0')
+        if (hasOwnMerges(golden, path)) expect(idsOf(back)).toEqual(idsOf(path))
         if (isOverflown(golden, outtype)) {
           await expect(convertDirectory(back, outtype)).rejects.toThrow('which ggml.q8_0 cannot hold')
           continue
