@@ -47,6 +47,7 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
     name: source.name,
     size: source.size,
     ...(source.folder && { folder: source.folder }),
+    ...(source.stored && { stored: source.stored }),
     get handle() {
       return source.handle
     },
