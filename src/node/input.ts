@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
-import { type Finding, failWith, ioCodes, TareError } from '../errors/index.js'
+import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import { type DirectoryFormat, mainFileIn } from '../formats/main-file.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
@@ -23,6 +23,7 @@ export interface InputOptions extends RemoteOptions {
  */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
+  refuseOtherStores(input)
   if (isRemote(input)) return openAddress(input, options)
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
@@ -34,6 +35,17 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
     return openFile(path, folder)
   }
   return openSpecial(input, stats, options.signal)
+}
+
+/** Their credentials are of another kind. Both can be reached in a way that is known here. */
+function refuseOtherStores(input: string): void {
+  const [, scheme] = /^(gs|az|abfss?):\/\//i.exec(input) ?? []
+  if (scheme === undefined) return
+  const isGoogle = scheme.toLowerCase() === 'gs'
+  const message = isGoogle
+    ? 'write s3://BUCKET/KEY instead, with AWS_ENDPOINT_URL=https://storage.googleapis.com and an HMAC key as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or use a signed https address'
+    : 'use an https address of the blob with a shared access signature (https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…)'
+  failWith(usageCodes.option, { file: input, message: `${scheme.toLowerCase()} addresses are not opened; ${message}` })
 }
 
 /** Node replaces what is not UTF-8 in the arguments of a program, and with that the name of the file is gone. */

@@ -19,11 +19,10 @@ export interface Surroundings {
   open(path: string, hint?: OpenHint): Promise<ByteSource>
   /** Opens an address that another file names, if it is one of the same root. */
   openNamed?(address: string, hint?: OpenHint): Promise<ByteSource | undefined>
-  assertUnchanged?(): Promise<void>
 }
 
 export function withSurroundings(source: ByteSource, around: Surroundings): ByteSource {
-  const { name, path, folder, stored, open, openNamed, assertUnchanged } = around
+  const { name, path, folder, stored, open, openNamed } = around
   const home = path.slice(0, path.lastIndexOf('/') + 1)
   const openBelow = (isSafe: (path: string) => boolean) => async (below: string, hint?: OpenHint) => {
     if (!isSafe(below)) failWith(ioCodes['unsafe-path'], { file: below, message: 'it leads elsewhere' })
@@ -42,7 +41,7 @@ export function withSurroundings(source: ByteSource, around: Surroundings): Byte
     sibling: openBelow(isPlainFileName),
     below: openBelow(isPathBelow),
     ...(openNamed && { sameOrigin: openNamed }),
-    assertUnchanged: assertUnchanged ?? (async () => source.assertUnchanged?.()),
+    ...(source.assertUnchanged && { assertUnchanged: () => source.assertUnchanged!() }),
     close: () => source.close(),
   }
 }

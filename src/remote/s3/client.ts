@@ -44,6 +44,8 @@ export interface S3Answer {
 /** Answers are lists of at most a thousand entries. */
 const maxAnswer = 16 << 20
 const maxError = 1 << 16
+/** Stores refuse requests whose clock is a quarter of an hour off; well below that, it is not the reason. */
+const maxSkew = 300_000
 
 export class S3Client {
   readonly bucket: string
@@ -181,10 +183,11 @@ export class S3Client {
       this.#base = this.#baseIn(right)
       return 'region'
     }
-    if (code === 'RequestTimeTooSkewed') {
-      const now = Date.parse(response.headers.get('date') ?? '')
-      if (Number.isNaN(now)) return undefined
-      this.#ahead = now - Date.now()
+    const ahead = Date.parse(response.headers.get('date') ?? '') - Date.now()
+    // The answer to HEAD has no code.
+    const isOffClock = response.status === 403 && text === '' && Math.abs(ahead - this.#ahead) > maxSkew
+    if ((code === 'RequestTimeTooSkewed' && !Number.isNaN(ahead)) || isOffClock) {
+      this.#ahead = ahead
       return 'clock'
     }
     if (/^(ExpiredToken|TokenRefreshRequired)$/.test(code ?? '') && typeof this.#options.credentials === 'function') {
@@ -209,7 +212,11 @@ const noCredentials = 'no credentials were found, so the request was not signed'
 const unsignedBody: [string, string] = ['x-amz-content-sha256', 'UNSIGNED-PAYLOAD']
 
 const isAboutRegion = ({ status }: Response, code: string | undefined): boolean =>
-  status === 301 || status === 307 || code === 'AuthorizationHeaderMalformed' || code === 'PermanentRedirect'
+  status === 301 ||
+  status === 307 ||
+  (status === 400 && code === undefined) ||
+  code === 'AuthorizationHeaderMalformed' ||
+  code === 'PermanentRedirect'
 
 /** What the store says is text of a stranger: it is cut, and shown as one line. */
 function statusError(response: Response, code: string | undefined, message: string | undefined): StatusError {

@@ -1,5 +1,5 @@
 // An object as a byte source: a file on an HTTP server whose requests are signed, with the other objects of the bucket around it.
-import type { ByteSource, OpenHint, SourceFolder } from '../../bytes/index.js'
+import type { ByteSource, OpenHint, SourceFolder, StoredObject } from '../../bytes/index.js'
 import { failWith } from '../../errors/index.js'
 import { withSurroundings } from '../beside.js'
 import { remoteCodes } from '../codes.js'
@@ -19,7 +19,7 @@ export async function openObject(
   const { bucket, store } = client
   const source = await HttpSource.open(client.urlOf(key).href, { ...options, ...client.settings }, hint)
   const name = nameOfObject({ bucket, key })
-  const { etag, size } = source
+  const { etag } = source
   const open = (other: string, hint?: OpenHint) => openObject(client, other, options, { hint })
   return withSurroundings(source, {
     name,
@@ -31,11 +31,6 @@ export async function openObject(
       if (!isS3Address(address)) return undefined
       const other = parseS3Address(address)
       return other.bucket === bucket ? open(other.key, hint) : undefined
-    },
-    async assertUnchanged() {
-      const now = await headObject(client, key, options.signal)
-      if (now?.etag === etag && now?.size === size) return
-      failWith(remoteCodes.changed, { file: name, message: now ? 'its version is another one now' : 'it was removed' })
     },
   })
 }
@@ -54,4 +49,16 @@ export async function headObject(
   const { status, headers } = await client.request({ method: 'HEAD', key }, signal, [404])
   if (status === 404) return undefined
   return { size: Number(headers.get('content-length')), etag: headers.get('etag') ?? undefined }
+}
+
+/** Throws if the object is no longer the version that was opened. */
+export async function assertSameObject(
+  client: S3Client,
+  { bucket, key, etag }: StoredObject,
+  signal?: AbortSignal,
+): Promise<void> {
+  const now = await headObject(client, key, signal)
+  if (now?.etag === etag) return
+  const message = now ? 'its version is another one now' : 'it was removed'
+  failWith(remoteCodes.changed, { file: nameOfObject({ bucket, key }), message })
 }
