@@ -11,11 +11,11 @@ import { FileSource } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { openInput } from './input.js'
 import { openOutput } from './output.js'
-import { openRemote } from './remote/remote-input.js'
+import { openAddress } from './remote/remote-input.js'
 
 const host: Host = {
   openPath: async (path, options) => openInput(path.startsWith('file:') ? pathOfUrl(path) : path, options),
-  openAddress: openRemote,
+  openAddress,
   place,
 }
 

@@ -8,6 +8,7 @@ export const remoteCodes = defineCodes('remote', {
   'too-slow': error('The server sends so slowly that the download would never finish.'),
   'range-mismatch': error('The server sent a different range than requested.'),
   changed: error('The file changed on the server while it was read.'),
+  'bad-answer': error('The server answered with something other than what was asked for.'),
   redirect: error('A redirect leads nowhere, in a circle, or from https to http.'),
   'private-address': error('An address that a remote file names is in a private network. It was not requested.'),
   'bad-address': error('The address cannot be opened.'),

@@ -1,6 +1,7 @@
 import type { ByteSource, OpenHint } from '../../bytes/index.js'
 import type { Finding } from '../../errors/index.js'
 import { type HttpOptions, HttpSource } from '../../remote/index.js'
+import type { S3Options } from '../../remote/s3/client.js'
 import { sizeFromEnvironment } from '../environment.js'
 import { DiskStore, defaultCacheDirectory } from '../files/disk-store.js'
 import { spoolDownload } from '../files/spool.js'
@@ -10,6 +11,8 @@ import { findPrivate, hostOf, refusePrivate } from './private-address.js'
 export interface RemoteOptions {
   /** Sent only to the origin of the address. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The store of `s3:` addresses. Default: what the environment and the profile files say. */
+  readonly s3?: S3Options | undefined
   /** False: nothing is cached on disk. */
   readonly cache?: boolean | undefined
   readonly onFinding?: ((finding: Finding) => void) | undefined

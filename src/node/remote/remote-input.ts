@@ -12,7 +12,9 @@ type Open = (address: string, options?: RemoteOptions, hint?: OpenHint) => Promi
 /** An address typed by the user, of whatever kind. */
 export const openAddress: Open = async (address, ...args) => {
   if (/^s3:/i.test(address)) return (await import('./open-s3.js')).openS3(address, ...args)
-  return openRemote(address, ...args)
+  const { hubAddress, openHub } = await import('./open-hub.js')
+  const repository = hubAddress(address)
+  return repository ? openHub(repository, args[0]) : openRemote(address, ...args)
 }
 
 /** An http address typed by the user: it may be private, but a public one must not redirect to a private one. */
