@@ -78,6 +78,10 @@ export const to = defineFlag({
   description: 'the format of the output, instead of taking it from its name',
 })
 export const dryRun = defineFlag({ description: 'show the plan and write nothing' })
+export const resume = defineFlag({
+  group: 'Output',
+  description: 'to an s3 address: go on with an upload that was interrupted, and keep this one if it is',
+})
 export const overwrite = defineFlag({ group: 'Output', negated: 'fail when the output is there already' })
 export const set = defineFlag({
   group: 'Metadata and files',

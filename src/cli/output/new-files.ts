@@ -2,7 +2,7 @@
 import { rmdirSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { findingOf, ioCodes } from '../../kit-node.js'
+import { findingOf, ioCodes, isRemote } from '../../kit-node.js'
 import { escapeName } from '../console/escape.js'
 import { plural } from '../console/format-values.js'
 import { onEarlyExit } from '../console/process-events.js'
@@ -12,7 +12,7 @@ import { OutputError } from '../input/run-inputs.js'
 /** Runs what writes files of one directory, the main file first. The directory is made when it is not there. */
 export async function writingTo<T>(context: Context, paths: readonly string[], work: () => Promise<T>): Promise<T> {
   const [main = '-'] = paths
-  if (main === '-') return work()
+  if (main === '-' || isRemote(main)) return work()
   const replaced = (await Promise.all(paths.map(isFile))).filter(Boolean).length
   const result = await inNewDirectory(context, dirname(main), work)
   const what = replaced === 1 ? 'the file that was there' : `${plural(replaced, 'file')} that were there`

@@ -79,6 +79,11 @@ export class S3Client {
     return this.#options.endpoint ?? 'aws'
   }
 
+  /** The same store, asked for another bucket. */
+  forBucket(bucket: string): S3Client {
+    return bucket === this.bucket ? this : new S3Client(bucket, this.#options)
+  }
+
   /** The address of an object, before it is signed. */
   urlOf(key: string, query: Readonly<Record<string, string>> = {}): URL {
     const url = new URL(this.#firstBase + encodeKey(key))

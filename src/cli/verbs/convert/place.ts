@@ -1,7 +1,7 @@
 // Where the output of a conversion goes, and what it is called.
 import { stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { type Format, formats, type Model } from '../../../kit-node.js'
+import { basename, dirname } from 'node:path'
+import { type Format, formats, type Model, pathIn } from '../../../kit-node.js'
 import { formatOfOutput, stemOf, unknownOutput } from '../../output/output.js'
 import type { ConvertOptions } from './index.js'
 
@@ -41,7 +41,7 @@ export function placeFor(
     directory,
     name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
     isFolder,
-    pathOf: (name) => (isStream ? '-' : join(directory, name)),
+    pathOf: (name) => (isStream ? '-' : pathIn(directory, name)),
   }
 }
 

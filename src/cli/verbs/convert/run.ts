@@ -59,7 +59,7 @@ export default async function convert(
         before,
         stateFrom: stateFrom?.model,
       })
-      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
+      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss, options.output)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
       return await carryOut(context, input, sources, conversion, place, options)
     } finally {
@@ -132,7 +132,7 @@ async function carryOut(
   inputs: readonly ByteSource[],
   conversion: Conversion,
   { directory, isFolder, pathOf }: Place,
-  { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
+  { allowLoss, allowDamage, overwrite, resume, receipt }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
   checkLoss(plan, maxLoss(allowLoss))
@@ -140,7 +140,7 @@ async function carryOut(
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
-  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
+  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite, resume }, run)
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
