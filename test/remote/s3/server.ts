@@ -17,6 +17,8 @@ export type Fault =
   | 'expired-token'
   | 'clock-skew'
   | 'region'
+  | 'denied'
+  | 'lost-answer'
 
 export type Operation =
   | 'get'
@@ -139,7 +141,9 @@ async function answer(state: S3Server, bucket: string, request: IncomingMessage,
     failAs(fault)
     await checkSignature(state, request, url, body)
     if (asked !== bucket) throw new Refusal(404, 'NoSuchBucket')
-    await operations[seen.operation]({ state, request, response, url, key, body, seen, fault })
+    const call = { state, request, response, url, key, body, seen, fault }
+    operations[seen.operation](fault === 'lost-answer' ? { ...call, response: deaf } : call)
+    if (fault === 'lost-answer') request.socket.destroy()
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const xml = `<?xml version="1.0"?><Error><Code>${error.code}</Code><Message>as asked</Message></Error>`
@@ -148,11 +152,15 @@ async function answer(state: S3Server, bucket: string, request: IncomingMessage,
   }
 }
 
+/** Nothing of what is said reaches anybody. */
+const deaf = { writeHead: () => deaf, end: () => deaf, write: () => true } as unknown as ServerResponse
+
 function failAs(fault: Fault | undefined): void {
   if (fault === '500') throw new Refusal(500, 'InternalError')
   if (fault === 'slow-down') throw new Refusal(503, 'SlowDown', { 'retry-after': '0' })
   if (fault === 'expired-token') throw new Refusal(400, 'ExpiredToken')
   if (fault === 'clock-skew') throw new Refusal(403, 'RequestTimeTooSkewed')
+  if (fault === 'denied') throw new Refusal(403, 'AccessDenied')
   if (fault === 'region') throw new Refusal(301, 'PermanentRedirect', { 'x-amz-bucket-region': 'eu-west-9' })
 }
 
