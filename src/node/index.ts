@@ -1,5 +1,6 @@
 export { openPool, type PoolOptions } from '../threads/node/pool.js'
 export { collectGarbage } from './collect-garbage.js'
+export { type Fetched, fetchFiles, filesAt, type RemoteFile } from './fetch/index.js'
 export { DiskStore, type DiskStoreOptions } from './files/disk-store.js'
 export { recoverEdit } from './files/edit-journal.js'
 export type { FileSinkOptions } from './files/file-sink.js'

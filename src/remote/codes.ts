@@ -7,6 +7,7 @@ export const remoteCodes = defineCodes('remote', {
   'too-large': error('The server does not support ranges, and the whole file exceeds the download limit.'),
   'too-slow': error('The server sends so slowly that the download would never finish.'),
   'range-mismatch': error('The server sent a different range than requested.'),
+  'digest-mismatch': error('A downloaded file does not have the digest that the server states. It was thrown away.'),
   changed: error('The file changed on the server while it was read.'),
   'bad-answer': error('The server answered with something other than what was asked for.'),
   redirect: error('A redirect leads nowhere, in a circle, or from https to http.'),

@@ -1,4 +1,5 @@
 // A stand-in for the hub on loopback: its API, its redirects to a store of another origin, and who may read what.
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach } from 'vitest'
@@ -73,7 +74,11 @@ function answerHub(hub: HubServer, store: string, request: IncomingMessage, resp
   if (api) {
     const revision = decodeURIComponent(api[2]!)
     if (!['main', 'refs/pr/1', repository.commit].includes(revision)) return void refuse(404)
-    const siblings = [...repository.files].map(([rfilename, { byteLength }]) => ({ rfilename, size: byteLength }))
+    const siblings = [...repository.files].map(([rfilename, bytes]) => ({
+      rfilename,
+      size: bytes.byteLength,
+      ...(bytes.byteLength >= 1000 && { lfs: { sha256: createHash('sha256').update(bytes).digest('hex') } }),
+    }))
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(hub.answer ?? JSON.stringify({ id: name.replace(/^\w+\//, ''), sha: repository.commit, siblings }))
     return
