@@ -3,7 +3,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { defaultWindow, streamRange } from '../../bytes/index.js'
+import { checkAborted, defaultWindow, streamRange } from '../../bytes/index.js'
 import { failWith } from '../../errors/index.js'
 import { remoteCodes } from '../../remote/index.js'
 import { Limiter } from '../../remote/s3/limiter.js'
@@ -38,20 +38,29 @@ export async function fetchFiles(
   await withIoErrors(directory, () => mkdir(directory, { recursive: true }))
   const state = await FetchState.read(directory)
   const limiter = new Limiter(parallel)
+  // If one fails, the others stop where they are.
+  const stop = new AbortController()
+  const either = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])])
   const fetched: Fetched[] = []
   const total = files.reduce((sum, { size }) => sum + size, 0)
   let done = 0
-  for (const [i, file] of files.entries()) {
-    const advance = (bytes: number): void => {
-      done += bytes
-      onProgress?.({ done, total, path: file.path })
+  try {
+    for (const [i, file] of files.entries()) {
+      const advance = (bytes: number): void => {
+        done += bytes
+        onProgress?.({ done, total, path: file.path })
+      }
+      await limiter.run(async () => {
+        fetched[i] = await fetchOne(file, directory, state, advance, either)
+      })
     }
-    await limiter.run(async () => {
-      fetched[i] = await fetchOne(file, directory, state, advance, signal)
-    })
+    await limiter.drain()
+    return fetched
+  } catch (error) {
+    stop.abort()
+    await limiter.drain().catch(() => {})
+    throw error
   }
-  await limiter.drain()
-  return fetched
 }
 
 async function fetchOne(
@@ -146,7 +155,7 @@ async function hashFile(path: string, length: number, hash: Hash, signal: AbortS
   try {
     const buffer = new Uint8Array(1 << 20)
     for (let at = 0; at < length; ) {
-      signal?.throwIfAborted()
+      checkAborted(signal, path)
       const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.byteLength, length - at), at)
       if (bytesRead === 0) break
       hash.update(buffer.subarray(0, bytesRead))
