@@ -15,6 +15,21 @@ export { patchFile } from './node/files/patch-file.js'
 export { type NodeOnnxOptions, nodeOnnxEngine } from './node/onnx-engine.js'
 export { openOutput } from './node/output.js'
 export { type PackFileOptions, packFile } from './node/pack/pack-module.js'
+// Signatures
+export {
+  type KeylessTrust,
+  readCertificates,
+  readPrivateKey,
+  readPublicKey,
+  type SignatureOptions,
+  type SignatureResult,
+  type SigningKey,
+  type SignOptions,
+  type SignResult,
+  signModel,
+  type Trust,
+  verifySignature,
+} from './node/trust/index.js'
 export { openPool, type PoolOptions } from './threads/node/pool.js'
 
 registerNodeHost()

@@ -7,9 +7,9 @@ import { formats } from '../formats/index.js'
 import { type DirectoryFormat, mainFileIn } from '../formats/main-file.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
-import { behindLinks } from './files/paths.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
+import { behindLinks } from './files/temp-files.js'
 import { isRemote, openAddress, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {

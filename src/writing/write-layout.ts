@@ -15,9 +15,8 @@ import {
 import type { Payload } from '../model/payload.js'
 import type { WorkerPool } from '../threads/index.js'
 import { DigestPass } from './digest-pass.js'
-import { EarlyStart } from './early-start.js'
 import { isLateDigest, layoutSource, type MadeFile, piecesOf } from './layout-source.js'
-import { bytesOf, readRange, type SlotRun, slotRuns } from './slot-runs.js'
+import { bytesOf, EarlyStart, readRange, type SlotRun, slotRuns } from './read-slots.js'
 
 export interface WriteProgress {
   readonly done: number

@@ -9,7 +9,7 @@ import { remoteCodes } from '../../remote/index.js'
 import { Limiter } from '../../remote/s3/limiter.js'
 import type { WriteProgress } from '../../writing/write-layout.js'
 import { withIoErrors } from '../files/io-error.js'
-import { hiddenNameFor } from '../files/paths.js'
+import { hiddenNameFor } from '../files/temp-files.js'
 import type { RemoteFile } from './collection.js'
 import { FetchState } from './state.js'
 
