@@ -1,6 +1,7 @@
 // Everything that a conversion can be asked for.
 import type { Model, Part, WriteOptions } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
+import type { MatrixOrigin } from '../transforms/quantize/importance.js'
 import type { MethodOptions } from '../transforms/quantize/plan.js'
 import type { Clip, CodeSet, Mode } from '../transforms/quantize/quantize.js'
 import type { PlanAction } from './actions.js'
@@ -27,6 +28,8 @@ export interface QuantizeSettings extends MethodOptions {
    * of the values. Without it the sizes are the same, and the records say that the range is not known.
    */
   readonly scan?: boolean | undefined
+  /** Where the importance weights come from, for the metadata of models of llama.cpp. */
+  readonly imatrix?: MatrixOrigin | undefined
   readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

@@ -19,7 +19,6 @@ export async function translate(state: State): Promise<State> {
     format: target.id,
     isSorted: from.plain === true,
     outputType: outputTypeFor(state, families.isOutputType),
-    quantized: options.quantize?.method,
     signal: options.signal,
   })
   if (!translated) return state

@@ -36,11 +36,11 @@ export default async function quantize(
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => join(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const importance = await importanceFrom(context, options.imatrix)
+    const matrix = await importanceFrom(context, options.imatrix)
     const { method = defaultMethod(target), only, exclude, unset, files, without, overwrite } = options
     const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
-      ...quantizeSettings(method, options, console.progress.update, importance),
+      ...quantizeSettings(method, options, console.progress.update, matrix),
       ...{ name: basename(output), only, exclude, set, unset, files, without, extra, signal, pool },
     })
     const { plan, choices } = planned
@@ -54,7 +54,7 @@ export default async function quantize(
       await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
     const isMeasured = options.report && !options.dryRun
-    const quality = isMeasured ? await compare(context, model, written[0]!.name, importance) : undefined
+    const quality = isMeasured ? await compare(context, model, written[0]!.name, matrix?.importance) : undefined
     if (context.json)
       await console.json({
         file: input,
