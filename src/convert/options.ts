@@ -29,7 +29,7 @@ export interface QuantizeSettings extends MethodOptions {
    */
   readonly scan?: boolean | undefined
   /** Where the importance weights come from, for the metadata of models of llama.cpp. */
-  readonly imatrix?: MatrixOrigin | undefined
+  readonly importanceOrigin?: MatrixOrigin | undefined
   readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

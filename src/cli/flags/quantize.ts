@@ -44,7 +44,7 @@ export function quantizeSettings(
   method: string,
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
-  matrix?: Pick<QuantizeSettings, 'importance' | 'imatrix'>,
+  matrix?: Pick<QuantizeSettings, 'importance' | 'importanceOrigin'>,
 ): QuantizeSettings {
   const { tensorMethod, pure, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')

@@ -10,7 +10,7 @@ import { rowMajor } from '../../transforms/reorder.js'
 import { renameTensor, selector } from '../../transforms/select.js'
 import { type ActionLog, noter } from '../actions.js'
 import type { ConvertOptions } from '../options.js'
-import { withFileType } from './file-type.js'
+import { fileTypeSettings, inOrderOfReference } from './file-type.js'
 import { quantizeTensors } from './quantize-tensors.js'
 import type { Item, State } from './state.js'
 import { type Changes, change, type TensorChange, typeOf } from './tensor-change.js'
@@ -29,15 +29,19 @@ export async function recode(state: State): Promise<State> {
   const tensors = cast
     ? coded.map((each, i) => (isWanted(each.name) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
     : coded
-  return {
+  const recoded: State = {
     ...state,
     model: { ...model, tensors },
     items: items.map((item, i) => recodedItem(item, tensors[i]!, changes.get(i))),
-    ...(quantized && {
-      options: withFileType(options, model.metadata, quantize, quantized.choices),
-      choices: quantized.choices,
-      notes: [...state.notes, ...idleMethod(quantized.choices, options)],
-    }),
+  }
+  if (!quantized) return recoded
+  const { choices } = quantized
+  const set = fileTypeSettings(options, model.metadata, quantize, choices)
+  return {
+    ...(set.length > 0 && quantize.mode === 'reference' ? inOrderOfReference(recoded, set) : recoded),
+    options: { ...options, set: [...set, ...(options.set ?? [])] },
+    choices,
+    notes: [...state.notes, ...idleMethod(choices, options)],
   }
 }
 

@@ -109,7 +109,7 @@ function layerOf(name: string): number | undefined {
 }
 
 /** Positions by layer and then by name; what is in no layer comes first. */
-function inOrderOfLayers(tensors: readonly Named[]): number[] {
+export function inOrderOfLayers(tensors: readonly Pick<Tensor, 'name'>[]): number[] {
   const keyed = tensors.map(({ name }, position) => ({ name, position, layer: layerOf(name) ?? -1 }))
   keyed.sort((a, b) => a.layer - b.layer || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return keyed.map(({ position }) => position)

@@ -43,11 +43,29 @@ const keptParts: readonly (readonly [part: string, reason: string])[] = [
   ...['altup', 'laurel', 'per_layer_model_proj'].map((part) => [part, 'a small projection'] as const),
   ...['ssm_conv1d', 'shortconv.conv.weight'].map((part) => [part, 'a small convolution'] as const),
   ...['indexer.k_proj.weight', 'indexer.q_proj.weight'].map((part) => [part, 'a small projection'] as const),
-  ...['first', 'w0', 'w1', 'w2', 'v0', 'v1', 'v2', 'a0', 'a1', 'a2', 'g1', 'g2', 'decay_w1', 'decay_w2', 'lerp_fused'].map(
-    (part) => [`time_mix_${part}.weight`, 'a small part of a time mix'] as const,
+  ...[
+    'first',
+    'w0',
+    'w1',
+    'w2',
+    'v0',
+    'v1',
+    'v2',
+    'a0',
+    'a1',
+    'a2',
+    'g1',
+    'g2',
+    'decay_w1',
+    'decay_w2',
+    'lerp_fused',
+  ].map((part) => [`time_mix_${part}.weight`, 'a small part of a time mix'] as const),
+  ...['attn_rel_b.weight', '.position_embd', 'sam.pos_embd', '.rel_pos'].map(
+    (part) => [part, 'it holds positions'] as const,
   ),
-  ...['attn_rel_b.weight', '.position_embd', 'sam.pos_embd', '.rel_pos'].map((part) => [part, 'it holds positions'] as const),
-  ...['sam.neck.', 'sam.net_', '.patch_embd', '.patch_merger'].map((part) => [part, 'a part of an image encoder'] as const),
+  ...['sam.neck.', 'sam.net_', '.patch_embd', '.patch_merger'].map(
+    (part) => [part, 'a part of an image encoder'] as const,
+  ),
   ...['a.rvq.codebook', 'mm.a.code_embd'].map((part) => [part, 'a codebook'] as const),
 ]
 

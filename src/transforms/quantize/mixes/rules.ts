@@ -34,8 +34,7 @@ const inFirst =
   (of: number): Condition =>
   ({ layer, layers }) =>
     layer < part(layers, of)
-const isInner: Condition = ({ layer, layers }) =>
-  layer >= part(layers, 8) && layer < Math.floor((7 * layers) / 8)
+const isInner: Condition = ({ layer, layers }) => layer >= part(layers, 8) && layer < Math.floor((7 * layers) / 8)
 
 /** The first and the last eighth, and every third in between. */
 const isSensitive = (index: number, count: number): boolean =>

@@ -63,7 +63,8 @@ describe.skipIf(models.length === 0)('the types that llama-quantize gives', () =
         const found = choices.map((choice, i) => `${tensors[i]!.name} ${typeOf(choice, tensors[i]!)}`)
         const wanted = types.map((type, i) => `${tensors[i]!.name} ${typeNames[type]}`)
         expect({ mix, how, found }).toEqual({ mix, how, found: wanted })
-        if (how === 'without') expect([mix, choices.some((each) => each.needsWeights)]).toEqual([mix, needsImatrix === true])
+        if (how === 'without')
+          expect([mix, choices.some((each) => each.needsWeights)]).toEqual([mix, needsImatrix === true])
         compared += 1
       }
     }
