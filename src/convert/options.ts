@@ -17,7 +17,12 @@ interface TensorOptions {
   readonly keepBytes?: boolean | undefined
 }
 
+/** The bytes of all files together, or the average over all tensors. */
+export type SizeTarget = { readonly size: number } | { readonly bits: number }
+
 export interface QuantizeSettings extends MethodOptions {
+  /** A method is chosen for each tensor so that the output has this size; those that the caller names stay. */
+  readonly target?: SizeTarget | undefined
   readonly mode?: Mode | undefined
   /** Whether the most negative code, which the document leaves unused, is used too. */
   readonly codes?: CodeSet | undefined

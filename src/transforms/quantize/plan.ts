@@ -17,8 +17,10 @@ export interface MethodOptions {
   readonly method: string
   /** One type for all that a mix quantizes. */
   readonly pure?: boolean | undefined
-  /** Methods by the names of tensors, `keep` for none; they win over all other rules. */
+  /** Methods by the names of tensors, `keep` for none. They come after `tensorMethod`, and before the method for all others. */
   readonly methods?: ReadonlyMap<string, string> | undefined
+  /** Why these were chosen. */
+  readonly reasons?: ReadonlyMap<string, string> | undefined
   /** Name patterns with the method to use, `keep` for none. The first match wins, before all other rules. */
   readonly tensorMethod?: readonly (readonly [glob: string, method: string])[] | undefined
   /** Quantize every float matrix, whatever its name and size, like the reference program. */
@@ -75,7 +77,7 @@ interface Settled {
 }
 
 export function planMethods(model: Quantizable, options: MethodOptions): MethodChoice[] {
-  const settled = settledMethods(model.tensors, options)
+  const settled = settledMethods(model, options)
   const mix = chooseMix(model, settled, options)
   const method = mix ? undefined : requireMethod(options.method)
   return model.tensors.map((tensor, i) => {
@@ -86,16 +88,20 @@ export function planMethods(model: Quantizable, options: MethodOptions): MethodC
   })
 }
 
-function settledMethods(tensors: readonly Tensor[], { tensorMethod, methods }: MethodOptions): (Settled | undefined)[] {
+function settledMethods(
+  { tensors, names }: Quantizable,
+  { tensorMethod, methods, reasons }: MethodOptions,
+): (Settled | undefined)[] {
   const known = (name: string): Settled['method'] =>
     name === keepWord ? undefined : (floatMethod(name) ?? requireMethod(name))
   const rules = (tensorMethod ?? []).map(([glob, name]) => {
     return { matches: globMatcher(glob), settled: { method: known(name), reason: `chosen by ${glob}` } }
   })
-  return tensors.map(({ name }) => {
-    const listed = methods?.get(name)
-    if (listed !== undefined) return { method: known(listed), reason: 'chosen by name' }
-    return rules.find(({ matches }) => matches(name))?.settled
+  return tensors.map(({ name }, i) => {
+    const rule = rules.find(({ matches }) => matches(name))
+    if (rule) return rule.settled
+    const listed = methods?.get(names?.[i] ?? name) ?? methods?.get(name)
+    return listed === undefined ? undefined : { method: known(listed), reason: reasons?.get(name) ?? 'chosen by name' }
   })
 }
 

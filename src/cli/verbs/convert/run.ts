@@ -12,9 +12,7 @@ import {
   parseRename,
   parseVocabularyText,
   planConversion,
-  readNameMap,
   settingOf,
-  TareError,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
@@ -23,6 +21,7 @@ import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { damageAllowed, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
+import { nameMapFrom } from '../../input/name-map.js'
 import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
@@ -78,7 +77,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
+    ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(
         options.quantize,
@@ -107,17 +106,6 @@ async function joinModels(
   const settled = [...unset, ...set.map(([key, value]) => settingOf(key, value)[0])]
   const models = [main, ...others.map((other) => other.model)] as const
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
-}
-
-/** Whatever is wrong with the map, nothing can be converted without it. */
-async function nameMapOf(file: string): Promise<Map<string, string>> {
-  try {
-    return await readNameMap(file)
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    const { path, code, message } = error.finding
-    throw new UsageError(`--rename-map ${file}: ${path ? `${path}: ` : ''}${message} (${code})`)
-  }
 }
 
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {

@@ -78,6 +78,9 @@ const standIns: Readonly<Record<string, string>> = {
   q6_k: 'q8_0',
 }
 
+/** Types that llama-quantize gives to no layer without importance weights. */
+export const needsMatrix = (type: string): boolean => weighted.has(type)
+
 const weighted: ReadonlySet<string> = new Set(['iq3_xxs', 'iq2_xxs', 'iq2_xs', 'iq2_s', 'iq1_m', 'iq1_s'])
 
 /** The type, or what takes its place for rows of this length. */

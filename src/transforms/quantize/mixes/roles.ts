@@ -78,7 +78,7 @@ const keptNames: Readonly<Record<string, string>> = {
 export function whyKeptByName(name: string, shape: readonly number[]): string | undefined {
   // ggml counts dimensions from the first that is not 1.
   const dims = shape.slice(shape.findIndex((dim) => dim !== 1)).length
-  if (shape.every((dim) => dim === 1) || dims < 2) return 'not a matrix'
+  if (shape.every((dim) => dim === 1) || dims < 2) return `${shape.length}-D, not a matrix`
   if (!name.endsWith('weight')) return 'its name does not end in "weight"'
   return keptNames[name] ?? keptParts.find(([part]) => name.includes(part))?.[1]
 }
