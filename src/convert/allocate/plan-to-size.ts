@@ -8,12 +8,17 @@ import type { Model, Tensor } from '../../model/index.js'
 import { globMatcher } from '../../transforms/glob.js'
 import { type MethodChoice, planMethods } from '../../transforms/quantize/plan.js'
 import type { ConvertOptions, QuantizeSettings, SizeTarget } from '../options.js'
-import type { Conversion } from '../plan.js'
 import { takesBlocks } from '../stages/fit.js'
 import { allocate, type Option } from './allocate.js'
 import { keepWord, measureOptions } from './measure.js'
 
-type PlanConversion = (source: Model, target: string, options: ConvertOptions) => Promise<Conversion>
+/** What is asked about a plan. */
+interface Planned {
+  readonly plan: { readonly size: number }
+  readonly model: Model
+}
+
+type PlanConversion = (source: Model, target: string, options: ConvertOptions) => Promise<Planned>
 
 /** The settings with a method for every tensor. */
 export async function settleMethods(
@@ -74,7 +79,7 @@ async function measureAll(
 }
 
 /** What the other tensors, and all that is no tensor, leave of the target. */
-function budgetFor(wanted: SizeTarget, { plan, model }: Conversion, others: readonly MethodChoice[]): number {
+function budgetFor(wanted: SizeTarget, { plan, model }: Planned, others: readonly MethodChoice[]): number {
   const taken = others.reduce((sum, { sizeAfter }) => sum + sizeAfter, 0)
   if ('bits' in wanted) return Math.floor((wanted.bits * elementsOf(model.tensors)) / 8) - taken
   return wanted.size - (plan.size - bytesOf(model.tensors)) - taken
@@ -90,7 +95,7 @@ const leastBytes = (measured: readonly (readonly Option[])[]): number =>
   measured.reduce((sum, options) => sum + Math.min(...options.map(({ bytes }) => bytes)), 0)
 
 /** By how many bytes a plan misses its target. */
-function excess(wanted: SizeTarget, { plan, model }: Conversion): number {
+function excess(wanted: SizeTarget, { plan, model }: Planned): number {
   if ('size' in wanted) return plan.size - wanted.size
   return bytesOf(model.tensors) - Math.floor((wanted.bits * elementsOf(model.tensors)) / 8)
 }
@@ -100,7 +105,7 @@ function reasonFor({ method, error }: Option, { shape }: Tensor): string {
   return `relative error ${Math.sqrt(error / Math.max(1, countElements(shape) ?? 1)).toPrecision(3)}`
 }
 
-function refuse(file: string, wanted: SizeTarget, missing: number, { model }: Conversion): never {
+function refuse(file: string, wanted: SizeTarget, missing: number, { model }: Planned): never {
   const [asked, least] =
     'size' in wanted
       ? [`${wanted.size} bytes`, `${wanted.size + missing} bytes`]
