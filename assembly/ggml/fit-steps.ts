@@ -71,7 +71,7 @@ function largestMagnitude(values: usize, end: usize): f64 {
 }
 
 /** Zero where there is no scale. */
-function inverse(scale: v128): v128 {
+export function inverse(scale: v128): v128 {
   return v128.and(f64x2.div(f64x2.splat(1), scale), f64x2.ne(scale, f64x2.splat(0)))
 }
 

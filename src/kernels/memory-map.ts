@@ -52,6 +52,8 @@ export const ggmlMap = {
   gains: 31 * page + 8032,
   /** Errors of four scales with each of three minimums. */
   errors: 31 * page + 8064,
+  /** Signed steps of 16 sub-blocks, as i16. */
+  signedSteps: 31 * page + 8160,
 }
 
 /** `assembly/mcf` has a memory of its own: a page of tables, then one window per kind of data, each starting at a page. */

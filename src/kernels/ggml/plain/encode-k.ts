@@ -3,8 +3,8 @@
 // see; pack.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
-import { putStepF16 } from './f16-scales.js'
-import { errorOf, fitScale, fitScaleAndMin, type Trials } from './fit.js'
+import { isCoarseF16, putF16, putStepF16 } from './f16-scales.js'
+import { errorOf, fitScale, fitScaleAndMin, type SignedTrials, signedError, type Trials } from './fit.js'
 import {
   putFifthPlanes,
   putLowSix,
@@ -152,32 +152,67 @@ function weighByMagnitude(source: Float32Array, from: number): void {
 export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, count: 20 })
 export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, count: 15 })
 
-/** Fits 16 signed scales; returns the one with the largest magnitude. */
-function fitSigned(source: Float32Array, from: number, limit: number): number {
+const signedSteps = new Int16Array(16)
+
+/** Fits 16 signed scales and rounds them to steps of an f16, which is written and returned. The extreme scale becomes -limit, the only code without a counterpart. */
+function putSigned(
+  source: Float32Array,
+  from: number,
+  target: Uint8Array,
+  at: number,
+  trials: SignedTrials,
+  stepLimit: number,
+): number {
   let extreme = 0
   for (let sub = 0; sub < 16; sub++) {
-    scales[sub] = fitScale(source, from + 16 * sub, 16, limit)
+    scales[sub] = fitScale(source, from + 16 * sub, 16, trials)
     if (Math.abs(scales[sub]!) > Math.abs(extreme)) extreme = scales[sub]!
   }
-  return extreme
+  const wanted = extreme / -stepLimit
+  const choose = (d: number): number => chooseSigned(source, from, d, stepLimit, trials.limit)
+  const step = putStepF16(target, at, wanted)
+  const error = choose(step)
+  if (!isCoarseF16(wanted)) return step
+  // Rounded away from zero nothing is cut off; rounded to nearest it may still fit better.
+  const nearest = putF16(target, at, wanted)
+  if (choose(nearest) < error) return nearest
+  choose(putStepF16(target, at, wanted))
+  return step
 }
 
-/** Signed scale codes: the extreme scale becomes -limit, the only code without a counterpart. */
-const signedSteps = (scale: number, step: number, limit: number): number =>
-  step === 0 ? 0 : Math.max(-limit, Math.min(limit - 1, Math.round(scale / step)))
+/** The steps nearest to each scale, or their neighbours where these have less error. Returns the error of the block. */
+function chooseSigned(source: Float32Array, from: number, d: number, stepLimit: number, limit: number): number {
+  let total = 0
+  for (let sub = 0; sub < 16; sub++) {
+    const nearest = d === 0 ? 0 : Math.max(-stepLimit, Math.min(stepLimit - 1, Math.round(scales[sub]! / d)))
+    let best = nearest
+    let minError = signedError(source, from + 16 * sub, 16, d * nearest, limit)
+    for (const steps of [Math.max(-stepLimit, nearest - 1), Math.min(stepLimit - 1, nearest + 1)]) {
+      const error = signedError(source, from + 16 * sub, 16, d * steps, limit)
+      // Also where a step is infinite: there is no error then.
+      if (!(error < minError)) continue
+      minError = error
+      best = steps
+    }
+    signedSteps[sub] = best
+    total += minError
+  }
+  return total
+}
 
 const q3 = layouts.q3_k
 const q3Size = blockBytes(q3)
 const q3Codes = fieldOffset(q3, 'qs')
 const q3Scales = fieldOffset(q3, 'scales')
 const q3D = fieldOffset(q3, 'd')
+const q3Trials: SignedTrials = { limit: 4, others: 6, step: 0.3 }
 
 export function encodeQ3_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q3Size) {
-    const d = putStepF16(target, at + q3D, fitSigned(source, from, 4) / -32)
+    const d = putSigned(source, from, target, at + q3D, q3Trials, 32)
     target.fill(0, at + q3Scales, at + q3Scales + 12)
     for (let sub = 0; sub < 16; sub++) {
-      const steps = signedSteps(scales[sub]!, d, 32)
+      const steps = signedSteps[sub]!
       putScaleQ3(steps + 32, sub, target, at + q3Scales)
       roundCodes(source, from, 16 * sub, 16, d * steps, 4 * d * steps, 7)
     }
@@ -191,12 +226,13 @@ const q6Size = blockBytes(q6)
 const q6High = fieldOffset(q6, 'qh')
 const q6Scales = fieldOffset(q6, 'scales')
 const q6D = fieldOffset(q6, 'd')
+const q6Trials: SignedTrials = { limit: 32, others: 10, step: 0.6 }
 
 export function encodeQ6_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q6Size) {
-    const d = putStepF16(target, at + q6D, fitSigned(source, from, 32) / -128)
+    const d = putSigned(source, from, target, at + q6D, q6Trials, 128)
     for (let sub = 0; sub < 16; sub++) {
-      const steps = signedSteps(scales[sub]!, d, 128)
+      const steps = signedSteps[sub]!
       target[at + q6Scales + sub] = steps
       roundCodes(source, from, 16 * sub, 16, d * steps, 32 * d * steps, 63)
     }

@@ -9,31 +9,39 @@ const smallest = 1e-15
 /** Trials that differ by less are equal, and the first of them wins. */
 const margin = 1 + 1e-9
 
+/** Scales to try around the obvious one: codes from -limit to limit - 1, and the largest value at `limit` and some multiples of `step` beside it. */
+export interface SignedTrials {
+  readonly limit: number
+  /** Beside the obvious one, half of them on either side. */
+  readonly others: number
+  readonly step: number
+}
+
 /**
- * The scale s for which s * code comes closest to the values, with codes from -limit to limit - 1 and squares as weights. Zero when all
- * values are (next to) zero.
+ * The scale s for which s * code comes closest to the values. Every value counts the same: nothing is known about what it will be multiplied
+ * with. Zero when all values are (next to) zero.
  */
-export function fitScale(values: Float32Array, from: number, count: number, limit: number): number {
+export function fitScale(values: Float32Array, from: number, count: number, trials: SignedTrials): number {
+  const { limit, others, step } = trials
   let extreme = 0
   for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(extreme)) extreme = values[i]!
   if (Math.abs(extreme) < smallest) return 0
   let best = 0
   let bestGain = 0
-  for (let trial = 0; trial <= 18; trial++) {
-    // The obvious scale first, then in tenths around it.
-    const factor = -(limit + (trial === 0 ? 0 : 0.1 * (trial < 10 ? trial - 10 : trial - 9))) / extreme
+  for (let trial = 0; trial <= others; trial++) {
+    const apart = trial === 0 ? 0 : step * (2 * trial <= others ? trial - others / 2 - 1 : trial - others / 2)
+    const factor = -(limit + apart) / extreme
     let sumXL = 0
     let sumLL = 0
     for (let i = from; i < from + count; i++) {
       const value = values[i]!
-      // Shifted by the limit nothing is negative, so truncation rounds to nearest.
-      let code = ((factor * value + limit + 0.5) | 0) - limit
-      if (code > limit - 1) code = limit - 1
-      const weighted = value * value * code
-      sumXL += weighted * value
-      sumLL += weighted * code
+      // Shifted by the limit nothing is negative, except below the lowest code.
+      const place = Math.trunc(factor * value + limit + 0.5)
+      const code = Math.min(Math.max(place, 0), 2 * limit - 1) - limit
+      sumXL += code * value
+      sumLL += code * code
     }
-    // The error is the weighted sum of squares less this.
+    // The error is the sum of squares less this.
     const gain = sumLL > 0 ? (sumXL / sumLL) * sumXL : 0
     if (gain > bestGain * margin) {
       bestGain = gain
@@ -41,6 +49,21 @@ export function fitScale(values: Float32Array, from: number, count: number, limi
     }
   }
   return best
+}
+
+/** The squared error of rounding to the codes from -limit to limit - 1. */
+export function signedError(values: Float32Array, from: number, count: number, scale: number, limit: number): number {
+  const factor = scale === 0 ? 0 : 1 / scale
+  const top = 2 * limit - 1
+  let error = 0
+  for (let i = from; i < from + count; i++) {
+    const value = values[i]!
+    const place = value * factor + limit + 0.5
+    const code = Math.trunc(Math.min(Math.max(place, 0), top)) - limit
+    const rest = value - scale * code
+    error += rest * rest
+  }
+  return error
 }
 
 export interface ScaleAndMin {
