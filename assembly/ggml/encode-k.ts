@@ -5,7 +5,7 @@ import { putSigned } from './fit-signed'
 import { chooseSteps, largestOf, putStep } from './fit-steps'
 import { codes, minSteps, mins, scaleSteps, scales, signedSteps, values } from './memory-map'
 import { roundCodes } from './rounding'
-import { toWeight, widenBlock } from './scratch'
+import { widenBlock } from './scratch'
 
 // Q4_K and Q5_K: eight sub-blocks. Q5_K has a plane for the fifth bits.
 
@@ -33,7 +33,6 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
   widenBlock(source)
   for (let sub: usize = 0; sub < 8; sub++) {
     const at = values + (sub << 8)
-    weigh(at)
     fitScaleAndMin(at, at + 256, <f64>limit, start, last)
     store<f64>(scales + (sub << 3), scale)
     store<f64>(mins + (sub << 3), min)
@@ -46,16 +45,6 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
     roundCodes(values, sub << 5, 32, subScale, dmin * <f64>load<u8>(minSteps + sub), <f64>limit)
   }
   putScales(target + 4)
-}
-
-/** The magnitude plus its quadratic mean over the sub-block. */
-function weigh(from: usize): void {
-  let squares: f64 = 0
-  for (let at = from; at < from + 256; at += 8) squares += load<f64>(at) * load<f64>(at)
-  const mean = f64x2.splat(sqrt(squares / 32))
-  for (let at = from; at < from + 256; at += 16) {
-    v128.store(at, f64x2.add(mean, f64x2.abs(v128.load(at))), toWeight)
-  }
 }
 
 /** The first four scales and minimums are stored as they are, the others in the bits left over. */
@@ -96,8 +85,6 @@ function putFifthBits(target: usize): void {
 export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
     widenBlock(source)
-    // The weight of a value is its magnitude.
-    for (let at = values; at < values + 2048; at += 16) v128.store(at, f64x2.abs(v128.load(at)), toWeight)
     for (let sub: usize = 0; sub < 16; sub++) {
       fitScaleAndMin(values + (sub << 7), values + (sub << 7) + 128, 3, -0.5, 15)
       store<f64>(scales + (sub << 3), scale)

@@ -36,7 +36,7 @@ export const numbersMap = {
 export const ggmlMap = {
   /** Constants for vectors pass through here. */
   splats: 31 * page,
-  /** The block as f64. Its weights follow at +2048, its values less the smallest of their sub-block at +4096. */
+  /** The block as f64. Its values less the smallest of their sub-block follow at +2048. */
   values: 31 * page + 1024,
   /** A code per byte. */
   codes: 31 * page + 7168,

@@ -20,7 +20,6 @@ const scales = new Float64Array(16)
 const mins = new Float64Array(16)
 const scaleSteps = new Uint8Array(16)
 const minSteps = new Uint8Array(16)
-const weights = new Float64Array(32)
 const fitted = { scale: 0, min: 0 }
 
 /** Codes of one sub-block: the nearest to (value + min) / scale in [0, limit]. With a scale of zero every code means the same. */
@@ -52,25 +51,19 @@ const q2Trials: Trials = { limit: 3, start: -0.5, count: 15 }
 export function encodeQ2_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q2Size) {
     for (let sub = 0; sub < 16; sub++) {
-      weighQ2(source, from + 16 * sub)
-      fitScaleAndMin(source, from + 16 * sub, 16, weights, q2Trials, fitted)
+      fitScaleAndMin(source, from + 16 * sub, 16, q2Trials, fitted)
       scales[sub] = fitted.scale
       mins[sub] = fitted.min
     }
     const d = putStep(target, at + q2D, scales, 16, 15)
     const dmin = putStep(target, at + q2Min, mins, 16, 15)
     for (let sub = 0; sub < 16; sub++) {
-      weighQ2(source, from + 16 * sub)
       chooseSteps(source, from + 16 * sub, 16, sub, d, dmin, 15, 3)
       target[at + sub] = scaleSteps[sub]! | (minSteps[sub]! << 4)
       roundCodes(source, from, 16 * sub, 16, d * scaleSteps[sub]!, dmin * minSteps[sub]!, 3)
     }
     putPlanes(codes, target, at + q2Codes, 0)
   }
-}
-
-function weighQ2(source: Float32Array, from: number): void {
-  for (let i = 0; i < 16; i++) weights[i] = Math.abs(source[from + i]!)
 }
 
 /** Writes the f16 step under which the largest value gets the highest code; returns it as a reader will see it. */
@@ -102,7 +95,7 @@ function chooseSteps(
   let minError = Number.POSITIVE_INFINITY
   for (let a = Math.max(0, scale - 1); a <= Math.min(stepLimit, scale + 2); a++) {
     for (let b = Math.max(0, min - 1); b <= Math.min(dmin === 0 ? 0 : stepLimit, min + 1); b++) {
-      const error = errorOf(source, from, count, weights, d * a, dmin * b, codeLimit)
+      const error = errorOf(source, from, count, d * a, dmin * b, codeLimit)
       if (error >= minError) continue
       minError = error
       scaleSteps[sub] = a
@@ -120,15 +113,13 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
   return (source, target, blocks) => {
     for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += size) {
       for (let sub = 0; sub < 8; sub++) {
-        weighByMagnitude(source, from + 32 * sub)
-        fitScaleAndMin(source, from + 32 * sub, 32, weights, trials, fitted)
+        fitScaleAndMin(source, from + 32 * sub, 32, trials, fitted)
         scales[sub] = fitted.scale
         mins[sub] = fitted.min
       }
       const d = putStep(target, at, scales, 8, 63)
       const dmin = putStep(target, at + 2, mins, 8, 63)
       for (let sub = 0; sub < 8; sub++) {
-        weighByMagnitude(source, from + 32 * sub)
         chooseSteps(source, from + 32 * sub, 32, sub, d, dmin, 63, trials.limit)
       }
       putScalesAndMins(scaleSteps, minSteps, target, at + scalesAt)
@@ -139,14 +130,6 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
       if (highAt !== undefined) putFifthPlanes(codes, target, at + highAt)
     }
   }
-}
-
-/** The magnitude plus the root mean square of the sub-block: large values count more, small ones still count. */
-function weighByMagnitude(source: Float32Array, from: number): void {
-  let squares = 0
-  for (let i = 0; i < 32; i++) squares += source[from + i]! * source[from + i]!
-  const mean = Math.sqrt(squares / 32)
-  for (let i = 0; i < 32; i++) weights[i] = mean + Math.abs(source[from + i]!)
 }
 
 export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, count: 20 })

@@ -1,7 +1,7 @@
 // The search for good scales. The obvious scale maps the largest value to the largest code; a slightly smaller or larger one often fits
-// the rest better. So about twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
-// (and minimum) follows by weighted least squares. The trial with the smallest error wins. The weights are those of ggml's
-// quantizers.
+// the rest better. So seven to twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
+// (and minimum) follows by least squares. The trial with the smallest error wins. ggml lets large values count more; here all count the same,
+// since nothing is known about what a value will be multiplied with, and the squared error of the products is then the least.
 
 /** Smaller values count as zero, as in ggml. */
 const smallest = 1e-15
@@ -18,8 +18,7 @@ export interface SignedTrials {
 }
 
 /**
- * The scale s for which s * code comes closest to the values. Every value counts the same: nothing is known about what it will be multiplied
- * with. Zero when all values are (next to) zero.
+ * The scale s for which s * code comes closest to the values. Zero when all values are (next to) zero.
  */
 export function fitScale(values: Float32Array, from: number, count: number, trials: SignedTrials): number {
   const { limit, others, step } = trials
@@ -79,27 +78,24 @@ export interface Trials {
   readonly count: number
 }
 
-const sums = { x: 0, w: 0, gain: 0, scale: 0, offset: 0 }
+const sums = { x: 0, gain: 0, scale: 0, offset: 0 }
 
 /** The scale s and minimum m for which s * code - m comes closest to the values, with codes from 0 to `limit`. */
 export function fitScaleAndMin(
   values: Float32Array,
   from: number,
   count: number,
-  weights: Float64Array,
   trials: Trials,
   result: ScaleAndMin,
 ): void {
   let low = 0
   let high = values[from]!
-  sums.w = 0
   sums.x = 0
   for (let i = 0; i < count; i++) {
     const value = values[from + i]!
     if (value < low) low = value
     if (value > high) high = value
-    sums.w += weights[i]!
-    sums.x += weights[i]! * value
+    sums.x += value
   }
   result.scale = 0
   result.min = -low
@@ -108,14 +104,14 @@ export function fitScaleAndMin(
   let bestGain = Number.NEGATIVE_INFINITY
   for (let trial = 0; trial <= trials.count; trial++) {
     const factor = (trials.limit + trials.start + 0.1 * trial) / (high - low)
-    if (!tryCodes(values, from, count, weights, trials.limit, factor, low) || sums.gain <= bestGain) continue
+    if (!tryCodes(values, from, count, trials.limit, factor, low) || sums.gain <= bestGain) continue
     bestGain = sums.gain
     result.scale = sums.scale
     result.min = -sums.offset
   }
   // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
   for (let round = 0; round < 4; round++) {
-    if (!tryCodes(values, from, count, weights, trials.limit, 1 / result.scale, -result.min)) return
+    if (!tryCodes(values, from, count, trials.limit, 1 / result.scale, -result.min)) return
     if (sums.gain <= bestGain + Math.abs(bestGain) * 1e-9) return
     bestGain = sums.gain
     result.scale = sums.scale
@@ -128,7 +124,6 @@ function tryCodes(
   values: Float32Array,
   from: number,
   count: number,
-  weights: Float64Array,
   limit: number,
   factor: number,
   low: number,
@@ -141,14 +136,13 @@ function tryCodes(
     let code = (factor * (value - low) + 0.5) | 0
     if (code < 0) code = 0
     else if (code > limit) code = limit
-    const weighted = weights[i]! * code
-    sumL += weighted
-    sumLL += weighted * code
-    sumXL += weighted * value
+    sumL += code
+    sumLL += code * code
+    sumXL += code * value
   }
-  const determinant = sums.w * sumLL - sumL * sumL
+  const determinant = count * sumLL - sumL * sumL
   if (!(determinant > 0)) return false
-  sums.scale = (sums.w * sumXL - sums.x * sumL) / determinant
+  sums.scale = (count * sumXL - sums.x * sumL) / determinant
   sums.offset = (sumLL * sums.x - sumL * sumXL) / determinant
   if (sums.offset > 0) {
     sums.offset = 0
@@ -158,12 +152,11 @@ function tryCodes(
   return sums.scale > 0
 }
 
-/** The weighted squared error of rounding to the codes from 0 to `limit`. */
+/** The squared error of rounding to the codes from 0 to `limit`. */
 export function errorOf(
   values: Float32Array,
   from: number,
   count: number,
-  weights: Float64Array,
   scale: number,
   min: number,
   limit: number,
@@ -176,7 +169,7 @@ export function errorOf(
     if (code < 0) code = 0
     else if (code > limit) code = limit
     const rest = shifted - scale * code
-    error += weights[i]! * rest * rest
+    error += rest * rest
   }
   return error
 }
