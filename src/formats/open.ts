@@ -97,9 +97,11 @@ export function formatForOutput(name: string): Format | undefined {
 }
 
 export function requireFormat(id: string): Format {
-  const known = formats.map((format) => format.id)
+  const format = formatById(id)
+  if (format) return format
+  const known = formats.map((each) => each.id)
   const message = `there is no format "${id}"; known are ${known.join(', ')}${didYouMean(id, known)}`
-  return formatById(id) ?? failWith(openCodes['unknown-format-id'], { file: id, message })
+  return failWith(openCodes['unknown-format-id'], { file: id, message })
 }
 
 /** Content decides; the name helps only where the content leaves it open, and never against it. */

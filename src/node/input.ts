@@ -8,9 +8,9 @@ import { formats } from '../formats/index.js'
 import type { Format } from '../model/index.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
-import { behindLinks } from './files/paths.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
+import { behindLinks } from './files/temp-files.js'
 import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {

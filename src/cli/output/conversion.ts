@@ -17,8 +17,7 @@ import type { Context } from '../context.js'
 import type { OptionsOf } from '../flags/flag.js'
 import type { allowLoss } from '../flags/shared.js'
 import type { Status } from '../status.js'
-import { writingTo } from './new-files.js'
-import { assertNotInput, markOutputErrors, openGuarded } from './output.js'
+import { assertNotInput, markOutputErrors, openGuarded, writingTo } from './output.js'
 
 type AllowLoss = OptionsOf<{ allowLoss: ReturnType<typeof allowLoss> }>['allowLoss']
 

@@ -1,6 +1,7 @@
 // Saving what is whole. The file is read as `verify` reads it, going on behind everything that is wrong; tensors whose bytes are all there,
 // and have the checksum that the format keeps for them, are written into a new file. Everything else is listed.
 import { type ByteSource, defaultWindow, inOrder, isSameRange, overlaps, type Range } from '../../bytes/index.js'
+import { WorkBudget } from '../../digest/hasher.js'
 import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../../formats/index.js'
 import { Damage } from '../../model/damage.js'
@@ -17,7 +18,6 @@ import {
   type VerifiedPayload,
   type WriteOptions,
 } from '../../model/index.js'
-import { WorkBudget } from '../../writing/work-budget.js'
 import { type Conversion, planConversion } from '../plan.js'
 
 export interface Salvage {

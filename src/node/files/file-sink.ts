@@ -1,15 +1,15 @@
 // Output appears completely or not at all. Bytes go to temporary files beside their targets; when the main file is closed everything is
 // flushed and renamed, the main file last, since it refers to the others.
-import type { Stats } from 'node:fs'
+import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type ByteSink, type ByteSource, isPlainFileName } from '../../bytes/index.js'
 import { failWith, ioCodes, TareError } from '../../errors/index.js'
 import { FileSource } from './file-source.js'
 import { ioError, withIoErrors } from './io-error.js'
-import { absent, behindLinks } from './paths.js'
 import { replaceFiles, tidyDirectory } from './replace-files.js'
-import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { StreamSink } from './stream-sink.js'
+import { absent, behindLinks, forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
 /** What may become of an existing file. */
@@ -223,4 +223,23 @@ class Transaction {
   async #discard(): Promise<void> {
     for (const sink of this.sinks) await sink.discard()
   }
+}
+
+/** Opens the output named by the user after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
+export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
+  if (output === '-') return new StreamSink(process.stdout, '-', false, options?.beforeCommit)
+  const stats = await stat(output).catch(() => undefined)
+  // A device must not be replaced by a file.
+  if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
+  if (stats.isFIFO()) {
+    const { writePipe } = await import('./named-pipe.js')
+    const pipe = await withIoErrors(output, () => writePipe(output))
+    return new StreamSink(pipe, output, true, options?.beforeCommit)
+  }
+  const stream = createWriteStream(output)
+  await new Promise<void>((resolve, reject) => {
+    stream.once('open', () => resolve())
+    stream.once('error', (error) => reject(ioError(error, output)))
+  })
+  return new StreamSink(stream, output, true, options?.beforeCommit)
 }

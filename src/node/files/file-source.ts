@@ -14,7 +14,7 @@ import {
 import { failWith, ioCodes } from '../../errors/index.js'
 import { Descriptor, DescriptorReads } from './descriptors.js'
 import { ioError, withIoErrors } from './io-error.js'
-import { assertNotEdited, behindLinks, setJournalFor } from './paths.js'
+import { assertNotEdited, behindLinks, setJournalFor } from './temp-files.js'
 
 /** The maximum of one system call, so that cancelling a read of a huge range takes effect soon. */
 const pieceBytes = 16 << 20

@@ -269,7 +269,7 @@ describe('temporary names', () => {
 })
 
 test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at the end of a stream, too', async () => {
-  const { openOutput } = await import('../../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/files/file-sink.js')
   const beforeCommit = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'x/y' }))
   const sink = await openOutput('/dev/null', { beforeCommit })
   await sink.write(bytesOf('x'))
@@ -278,7 +278,7 @@ test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at 
 })
 
 test.skipIf(!existsSync('/dev/full'))('a full disk is called by its name', async () => {
-  const { openOutput } = await import('../../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/files/file-sink.js')
   const sink = await openOutput('/dev/full')
   expect(await codeOf(sink.write(bytesOf('x')))).toBe('io/no-space')
   await sink.abort()

@@ -109,6 +109,18 @@ export const convert = defineVerb({
       value: '<file>',
       description: 'also write what became of each tensor, with digests of before and after, as JSON',
     },
+    key: {
+      group: 'Output',
+      value: '<file>',
+      description: 'with --receipt: sign it with this private key (PEM), as an in-toto statement',
+    },
+    certificate: { group: 'Output', value: '<file>', description: 'with --key: the certificate of the key (PEM)' },
+    chain: {
+      group: 'Output',
+      value: '<file>',
+      description: 'with --certificate: certificates between it and the root; can be given several times',
+      repeat: true,
+    },
     deterministic: { group: 'Output', description: 'the same input gives the same bytes: no random ids, no times' },
     allowDamage,
     overwrite,

@@ -19,10 +19,15 @@ import {
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { damageAllowed } from '../../input/damage.js'
-import { forEachInput, openOptions } from '../../input/run-inputs.js'
-import { writingTo } from '../../output/new-files.js'
-import { assertNotInput, checkOutputName, checkStdout, markOutputErrors, openGuarded } from '../../output/output.js'
+import { damageAllowed, forEachInput, openOptions } from '../../input/run-inputs.js'
+import {
+  assertNotInput,
+  checkOutputName,
+  checkStdout,
+  markOutputErrors,
+  openGuarded,
+  writingTo,
+} from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { EditOptions } from './index.js'
 import { describeEdit, type Outcome } from './text.js'

@@ -17,10 +17,15 @@ import {
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatShape, formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { checkDamage, damageJson } from '../../input/damage.js'
-import { forEachModel } from '../../input/run-inputs.js'
-import { writingTo } from '../../output/new-files.js'
-import { assertNotInput, checkStdout, isWritable, markOutputErrors, openGuarded } from '../../output/output.js'
+import { checkDamage, damageJson, forEachModel } from '../../input/run-inputs.js'
+import {
+  assertNotInput,
+  checkStdout,
+  isWritable,
+  markOutputErrors,
+  openGuarded,
+  writingTo,
+} from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ExtractOptions } from './index.js'
 

@@ -24,6 +24,41 @@ export const verify = defineVerb({
         'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name; of a merged model all of them, in this order, or turned round after --prefer last',
       repeat: true,
     },
+    key: {
+      group: 'Signature',
+      value: '<file>',
+      description: 'the model must be signed with the private key of this public key (PEM)',
+    },
+    ca: {
+      group: 'Signature',
+      value: '<file>',
+      description:
+        'the model must be signed by a certificate that one of these roots vouches for (PEM); can be given several times',
+      repeat: true,
+    },
+    identity: {
+      group: 'Signature',
+      value: '<name>',
+      description: 'the model must be signed keyless by this identity, such as an e-mail address or a workflow',
+    },
+    issuer: { group: 'Signature', value: '<address>', description: 'with --identity: who must have vouched for it' },
+    trustRoot: {
+      group: 'Signature',
+      value: '<file>',
+      description: "with --identity: Sigstore's trusted_root.json; nothing is fetched",
+    },
+    signature: {
+      group: 'Signature',
+      value: '<file>',
+      description: 'the signature (default: model.sig in a directory, NAME.sig beside a file)',
+    },
+    ignorePath: {
+      group: 'Signature',
+      value: '<path>',
+      description: 'a path below the model that need not be signed; can be given several times',
+      repeat: true,
+    },
+    ignoreUnsigned: { group: 'Signature', description: 'do not mind files that were not signed' },
     threads,
   },
   formatOptions: 'check',
@@ -32,6 +67,10 @@ export const verify = defineVerb({
     ['tare verify model.safetensors', 'exit status 0 when nothing is wrong, 1 when there are errors'],
     ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
     ['tare verify -r --quick models/', 'every model below a directory, and a summary'],
+    [
+      'tare verify --key public.pem llama/',
+      'whether every file is what the owner of the key signed; see also tare sign',
+    ],
     [
       'tare verify --receipt model.receipt.json --source model.safetensors model.gguf',
       'whether both files are still those of the conversion, and the receipt tells the truth',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../src/bytes/index.js'
-import { fnv1a32 } from '../../src/digest/fnv1a.js'
+import { fnv1a32 } from '../../src/digest/hasher.js'
 
 describe('fnv1a32', () => {
   it.each([
