@@ -14,14 +14,15 @@ export function putSigned(target: usize, limit: f64, others: i32, step: f64, ste
     if (abs(scale) > abs(extreme)) extreme = scale
   }
   const wanted = extreme / -stepLimit
-  const rounded = putStep(target, wanted)
-  const error = chooseSigned(rounded, stepLimit, limit)
-  if (wanted === 0 || abs(wanted) >= 0.00006103515625) return rounded
   putF16(target, <f32>wanted)
   const nearest = <f64>f16At(target)
-  if (chooseSigned(nearest, stepLimit, limit) < error) return nearest
-  chooseSigned(putStep(target, wanted), stepLimit, limit)
-  return rounded
+  const error = chooseSigned(nearest, stepLimit, limit)
+  if (wanted === 0 || abs(wanted) >= 0.000003814697265625) return nearest
+  const rounded = putStep(target, wanted)
+  if (chooseSigned(rounded, stepLimit, limit) < error) return rounded
+  putF16(target, <f32>wanted)
+  chooseSigned(nearest, stepLimit, limit)
+  return nearest
 }
 
 function fitScale(from: usize, limit: f64, others: i32, step: f64): f64 {
@@ -68,9 +69,9 @@ function extremeOf(values: usize): f64 {
 
 function tryFour(from: usize, limit: f64, trial: usize): void {
   const middle = both(limit)
-  const top = f64x2.sub(f64x2.add(middle, middle), f64x2.splat(1))
+  const top = both(2 * limit - 1)
   const half = both(0.5)
-  const zero = f64x2.splat(0)
+  const zero = both(0)
   const factorA = v128.load(factors + trial)
   const factorB = v128.load(factors + trial, 16)
   let llA = zero
@@ -82,8 +83,8 @@ function tryFour(from: usize, limit: f64, trial: usize): void {
     // Shifted by the limit nothing is negative, except below the lowest code.
     const placeA = f64x2.add(f64x2.add(f64x2.mul(factorA, value), middle), half)
     const placeB = f64x2.add(f64x2.add(f64x2.mul(factorB, value), middle), half)
-    const codeA = f64x2.sub(f64x2.pmin(f64x2.pmax(f64x2.trunc(placeA), zero), top), middle)
-    const codeB = f64x2.sub(f64x2.pmin(f64x2.pmax(f64x2.trunc(placeB), zero), top), middle)
+    const codeA = f64x2.sub(f64x2.trunc(f64x2.pmin(f64x2.pmax(placeA, zero), top)), middle)
+    const codeB = f64x2.sub(f64x2.trunc(f64x2.pmin(f64x2.pmax(placeB, zero), top)), middle)
     xlA = f64x2.add(xlA, f64x2.mul(codeA, value))
     xlB = f64x2.add(xlB, f64x2.mul(codeB, value))
     llA = f64x2.add(llA, f64x2.mul(codeA, codeA))
@@ -133,9 +134,9 @@ function findErrors(from: usize, d: f64, a: f64, b: f64, c: f64, limit: f64): vo
   const factorA = inverse(scaleA)
   const factorB = inverse(scaleB)
   const middle = both(limit)
-  const top = f64x2.sub(f64x2.add(middle, middle), f64x2.splat(1))
+  const top = both(2 * limit - 1)
   const half = both(0.5)
-  const zero = f64x2.splat(0)
+  const zero = both(0)
   let errorA = zero
   let errorB = zero
   for (let at = from; at < from + 128; at += 8) {

@@ -3,7 +3,7 @@
 // see; pack.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
-import { isCoarseF16, putF16, putStepF16 } from './f16-scales.js'
+import { putF16, putStepF16 } from './f16-scales.js'
 import { errorOf, fitScale, fitScaleAndMin, type SignedTrials, signedError, type Trials } from './fit.js'
 import {
   putFifthPlanes,
@@ -136,6 +136,8 @@ export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1
 export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, count: 15 })
 
 const signedSteps = new Int16Array(16)
+/** Smaller f16 are further apart than 1/64 of themselves. */
+const veryCoarse = 2 ** -18
 
 /** Fits 16 signed scales and rounds them to steps of an f16, which is written and returned. The extreme scale becomes -limit, the only code without a counterpart. */
 function putSigned(
@@ -153,14 +155,14 @@ function putSigned(
   }
   const wanted = extreme / -stepLimit
   const choose = (d: number): number => chooseSigned(source, from, d, stepLimit, trials.limit)
-  const step = putStepF16(target, at, wanted)
-  const error = choose(step)
-  if (!isCoarseF16(wanted)) return step
-  // Rounded away from zero nothing is cut off; rounded to nearest it may still fit better.
   const nearest = putF16(target, at, wanted)
-  if (choose(nearest) < error) return nearest
-  choose(putStepF16(target, at, wanted))
-  return step
+  const error = choose(nearest)
+  if (wanted === 0 || Math.abs(wanted) >= veryCoarse) return nearest
+  // Rounded down to one of the smallest f16, a step leaves large scales out of reach.
+  const step = putStepF16(target, at, wanted)
+  if (choose(step) < error) return step
+  choose(putF16(target, at, wanted))
+  return nearest
 }
 
 /** The steps nearest to each scale, or their neighbours where these have less error. Returns the error of the block. */

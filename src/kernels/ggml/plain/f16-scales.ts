@@ -34,12 +34,6 @@ export function putF16(target: Uint8Array, offset: number, value: number): numbe
  * everything at zero; so these round away from zero.
  */
 export function putStepF16(target: Uint8Array, offset: number, value: number): number {
-  return putF16(
-    target,
-    offset,
-    isCoarseF16(value) ? Math.sign(value) * Math.ceil(Math.abs(value) * 2 ** 24) * 2 ** -24 : value,
-  )
+  const isCoarse = value !== 0 && Math.abs(value) < 2 ** -14
+  return putF16(target, offset, isCoarse ? Math.sign(value) * Math.ceil(Math.abs(value) * 2 ** 24) * 2 ** -24 : value)
 }
-
-/** Whether it is among the subnormals of f16. */
-export const isCoarseF16 = (value: number): boolean => value !== 0 && Math.abs(value) < 2 ** -14
