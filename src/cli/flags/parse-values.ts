@@ -39,6 +39,13 @@ export function parsePositive(text: string): number {
   return value
 }
 
+/** Bits per weight. */
+export function parseBits(text: string): number {
+  const value = /^[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
+  if (!(value > 0 && value <= 64)) throw new UsageError('A number of bits is wanted, such as 4.25.')
+  return value
+}
+
 /** Decimal, or hexadecimal after `0x`. */
 export function parseOffset(text: string): number {
   const value = /^(0x[0-9a-f]+|[0-9]+)$/i.test(text) ? Number(text) : Number.NaN
