@@ -1,0 +1,14 @@
+// Everything that the page asks its workers, by name. Each room of the engine declares its own calls and handles them; here they come
+// together, so that a request is checked against its answer by its name alone.
+import type { OpenCalls } from './rooms/open.js'
+import type { OverviewCalls } from './rooms/overview.js'
+
+/** One question: what is asked, and what is answered. */
+export interface Call<Ask, Answer> {
+  readonly ask: Ask
+  readonly answer: Answer
+}
+
+export interface Calls extends OpenCalls, OverviewCalls {}
+
+export type CallName = keyof Calls
