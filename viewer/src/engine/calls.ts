@@ -1,5 +1,9 @@
 // Everything that the page asks its workers, by name. Each room of the engine declares its own calls and handles them; here they come
 // together, so that a request is checked against its answer by its name alone.
+import type { BytesCalls } from './rooms/bytes.js'
+import type { CompareCalls } from './rooms/compare.js'
+import type { ConvertCalls } from './rooms/convert.js'
+import type { LabCalls } from './rooms/lab.js'
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
 
@@ -9,6 +13,6 @@ export interface Call<Ask, Answer> {
   readonly answer: Answer
 }
 
-export interface Calls extends OpenCalls, OverviewCalls {}
+export interface Calls extends OpenCalls, OverviewCalls, BytesCalls, CompareCalls, LabCalls, ConvertCalls {}
 
 export type CallName = keyof Calls

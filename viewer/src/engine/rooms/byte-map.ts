@@ -78,7 +78,11 @@ export function rowAt(rows: readonly MapRow[], offset: number): number {
 }
 
 /** For each of `count` equal pieces of the file, the kind of most of its bytes: an index into `byteKinds`. */
-export function stripOf(rows: Iterable<Pick<MapRow, 'offset' | 'length' | 'kind'>>, size: number, count: number): Uint8Array {
+export function stripOf(
+  rows: Iterable<Pick<MapRow, 'offset' | 'length' | 'kind'>>,
+  size: number,
+  count: number,
+): Uint8Array {
   const sums = new Float64Array(count * byteKinds.length)
   const step = size / count
   for (const { offset, length, kind } of rows) {

@@ -24,7 +24,10 @@ export interface BytesCalls {
   byteStrip: Call<InFile & { readonly count: number }, Uint8Array>
   byteRead: Call<InFile & { readonly offset: number; readonly length: number }, Uint8Array>
   byteRows: Call<InFile & { readonly from: number; readonly to: number }, readonly FieldRow[]>
-  byteTree: Call<InFile & { readonly parent: string; readonly depth: number; readonly from: number; readonly to: number }, readonly FieldNode[]>
+  byteTree: Call<
+    InFile & { readonly parent: string; readonly depth: number; readonly from: number; readonly to: number },
+    readonly FieldNode[]
+  >
   byteFind: Call<InFile & { readonly text: string; readonly from: number; readonly isBackward: boolean }, number | null>
   bytePlace: Call<InFile & { readonly text: string }, Place | null>
 }
@@ -70,7 +73,10 @@ async function requireFile({ model, file }: InFile): Promise<ByteSource> {
   return found
 }
 
-async function byteStrip({ model, file, count }: BytesCalls['byteStrip']['ask'], { move }: CallContext): Promise<Uint8Array> {
+async function byteStrip(
+  { model, file, count }: BytesCalls['byteStrip']['ask'],
+  { move }: CallContext,
+): Promise<Uint8Array> {
   const { size, name } = await requireFile({ model, file })
   const pieces = Math.max(1, Math.min(count, size))
   const whole = await wholeMap(model, tensorsOf(model).length)
@@ -101,7 +107,14 @@ async function byteRead(ask: BytesCalls['byteRead']['ask'], { signal, move }: Ca
   return bytes
 }
 
-async function byteTree({ model, file, parent, depth, from, to }: BytesCalls['byteTree']['ask']): Promise<readonly FieldNode[]> {
+async function byteTree({
+  model,
+  file,
+  parent,
+  depth,
+  from,
+  to,
+}: BytesCalls['byteTree']['ask']): Promise<readonly FieldNode[]> {
   const rows = await rowsIn(model, tensorsOf(model).length, file, [from, to])
   return childrenOf(rows, parent, depth).slice(0, maxNodes)
 }

@@ -44,7 +44,10 @@ export interface CompareCalls {
 
 export const compareHandlers: Handlers = { compare, compareCrop, compareOverview }
 
-async function compare({ a, b, limit }: CompareCalls['compare']['ask'], { signal, progress }: CallContext): Promise<Difference> {
+async function compare(
+  { a, b, limit }: CompareCalls['compare']['ask'],
+  { signal, progress }: CallContext,
+): Promise<Difference> {
   const onProgress = ({ done, total }: { done: number; total: number }): void => progress({ done, total })
   const found = await diffModels(requireOpened(a).model, requireOpened(b).model, { signal, onProgress })
   const cut = <T>(list: readonly T[]): readonly T[] => list.slice(0, limit)

@@ -4,20 +4,23 @@ import {
   type Conversion,
   type ConvertOptions,
   extractTensor,
+  type FileLayout,
   type FormatId,
   formats,
+  isTareError,
   isWritable,
   type Loss,
+  type Model,
   npyLayout,
   type Plan,
-  planConversion,
   type PlanAction,
+  planConversion,
   runConversion,
   writeLayout,
 } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
-import { requireOpened, requireTensorNamed } from './opened.js'
+import { requireOpened } from './opened.js'
 import { type Kept, keptSinks, removeKept, sinkOf } from './sinks.js'
 
 /** What the page can ask of a conversion. */
@@ -63,18 +66,22 @@ export interface ConvertCalls {
   convertTargets: Call<Record<string, never>, readonly Target[]>
   convertPlan: Call<Ask, PlanSummary>
   /** Into the file that the user chose; without one, into the browser's own storage, from where the page downloads it. */
-  convertRun: Call<Ask & { readonly allowLoss: Loss; readonly file?: FileSystemFileHandle | undefined }, readonly Kept[]>
+  convertRun: Call<
+    Ask & { readonly allowLoss: Loss; readonly file?: FileSystemFileHandle | undefined },
+    readonly Kept[]
+  >
   /** One tensor as NumPy reads it. */
-  convertTensor: Call<{ readonly model: number; readonly tensor: string; readonly file?: FileSystemFileHandle | undefined }, readonly Kept[]>
+  convertTensor: Call<
+    { readonly model: number; readonly tensor: string; readonly file?: FileSystemFileHandle | undefined },
+    readonly Kept[]
+  >
   /** Takes what was downloaded out of the browser's storage. */
   convertForget: Call<Record<string, never>, void>
 }
 
 export const convertHandlers: Handlers = {
   convertTargets: () =>
-    formats
-      .filter(isWritable)
-      .map(({ id, title, extensions }) => ({ id, title, extension: extensions[0] ?? '' })),
+    formats.filter(isWritable).map(({ id, title, extensions }) => ({ id, title, extension: extensions[0] ?? '' })),
   convertPlan: async (ask: Ask, { signal }: CallContext) => summaryOf((await planned(ask, signal)).plan),
   convertRun,
   convertTensor,
@@ -104,16 +111,25 @@ async function convertRun(ask: ConvertCalls['convertRun']['ask'], context: CallC
   return kept
 }
 
-async function convertTensor({ model, tensor: name, file }: ConvertCalls['convertTensor']['ask'], { signal }: CallContext): Promise<readonly Kept[]> {
-  const { dtype, encoding } = requireTensorNamed(model, name)
-  // NumPy has no type for quantized values.
-  const isPlain = ['float', 'int', 'uint', 'bool'].includes((encoding ?? dtype).kind) && (encoding ?? dtype).id !== 'bf16'
-  const tensor = extractTensor(requireOpened(model).model, name, isPlain ? {} : { as: 'f32' })
+async function convertTensor(
+  { model, tensor, file }: ConvertCalls['convertTensor']['ask'],
+  { signal }: CallContext,
+): Promise<readonly Kept[]> {
   const kept: Kept[] = []
   const open = file ? () => sinkOf(file) : await keptSinks(kept)
-  const layout = npyLayout(tensor, `${name.replace(/[^\w.-]+/g, '_').slice(-80)}.npy`)
-  await writeLayout({ files: [layout] }, open, { signal })
+  await writeLayout({ files: [npyOf(requireOpened(model).model, tensor)] }, open, { signal })
   return kept
+}
+
+/** As it is stored where NumPy has that type, otherwise as f32. */
+function npyOf(model: Model, name: string): FileLayout {
+  const file = `${name.replace(/[^\w.-]+/g, '_').slice(-80)}.npy`
+  try {
+    return npyLayout(extractTensor(model, name), file)
+  } catch (error) {
+    if (!isTareError(error, 'usage/option')) throw error
+    return npyLayout(extractTensor(model, name, { as: 'f32' }), file)
+  }
 }
 
 const examples = 5
@@ -123,12 +139,21 @@ export function summaryOf(plan: Plan): PlanSummary {
   const groups = new Map<string, { -readonly [K in keyof ActionCount]: ActionCount[K] } & { examples: PlanAction[] }>()
   for (const each of plan.actions) {
     const { action, subject, loss, requested, from, to } = each
-    const key = [action, subject, loss, requested, subject === 'tensor' ? from : '', subject === 'tensor' ? to : ''].join(' ')
+    const key = [
+      action,
+      subject,
+      loss,
+      requested,
+      subject === 'tensor' ? from : '',
+      subject === 'tensor' ? to : '',
+    ].join(' ')
     const group = groups.get(key) ?? { action, subject, loss, count: 0, isRequested: requested === true, examples: [] }
     group.count++
     if (group.examples.length < examples) group.examples.push(each)
     groups.set(key, group)
   }
-  const actions = [...groups.values()].sort((a, b) => order.indexOf(a.loss) - order.indexOf(b.loss) || b.count - a.count)
+  const actions = [...groups.values()].sort(
+    (a, b) => order.indexOf(a.loss) - order.indexOf(b.loss) || b.count - a.count,
+  )
   return { ...plan, actions }
 }

@@ -13,7 +13,9 @@ const pieceBytes = 4 << 20
 
 /** Hexadecimal if it is written as `0x…` or as pairs of digits with spaces; otherwise the text in UTF-8. Undefined for nothing. */
 export function parsePattern(text: string): Uint8Array | undefined {
-  const digits = /^0x([0-9a-f]{2}(?:\s?[0-9a-f]{2})*)$/i.exec(text.trim())?.[1] ?? /^[0-9a-f]{2}(?: [0-9a-f]{2})+$/i.exec(text.trim())?.[0]
+  const digits =
+    /^0x([0-9a-f]{2}(?:\s?[0-9a-f]{2})*)$/i.exec(text.trim())?.[1] ??
+    /^[0-9a-f]{2}(?: [0-9a-f]{2})+$/i.exec(text.trim())?.[0]
   const bytes = digits
     ? Uint8Array.from(digits.replace(/\s/g, '').match(/../g)!, (pair) => Number.parseInt(pair, 16))
     : new TextEncoder().encode(text)
@@ -21,7 +23,11 @@ export function parsePattern(text: string): Uint8Array | undefined {
 }
 
 /** Forward from a byte to the end of the file, or backward to its start. Undefined where there is none. */
-export async function findBytes(source: ByteSource, pattern: Uint8Array, options: FindOptions): Promise<number | undefined> {
+export async function findBytes(
+  source: ByteSource,
+  pattern: Uint8Array,
+  options: FindOptions,
+): Promise<number | undefined> {
   const { from, isBackward, signal, onProgress } = options
   const overlap = pattern.byteLength - 1
   let at = isBackward ? Math.min(from, source.size - 1) : from
@@ -51,7 +57,11 @@ function firstIn(bytes: Uint8Array, pattern: Uint8Array): number {
 function lastIn(bytes: Uint8Array, pattern: Uint8Array): number {
   const last = bytes.byteLength - pattern.byteLength
   if (last < 0) return -1
-  for (let at = bytes.lastIndexOf(pattern[0]!, last); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(pattern[0]!, at - 1))
+  for (
+    let at = bytes.lastIndexOf(pattern[0]!, last);
+    at >= 0;
+    at = at === 0 ? -1 : bytes.lastIndexOf(pattern[0]!, at - 1)
+  )
     if (isAt(bytes, pattern, at)) return at
   return -1
 }

@@ -20,7 +20,10 @@ export const globOf = (name: string): string => name.replace(/[*?[\]{}=\\]/g, '?
 
 /** Of the tensors that would be quantized by default, the largest kind first. */
 export function kindsOf(model: Pick<Model, 'tensors'>, method: string): KindOfTensor[] {
-  const kinds = new Map<string, { glob: string; count: number; values: number; bytes: number; example: string; most: number }>()
+  const kinds = new Map<
+    string,
+    { glob: string; count: number; values: number; bytes: number; example: string; most: number }
+  >()
   for (const { name, method: chosen, elements, sizeBefore } of planMethods(model, { method, requantize: true })) {
     // What has this very type already is of a kind that can be quantized, too.
     const glob = globOf(name)

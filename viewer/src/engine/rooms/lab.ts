@@ -42,20 +42,38 @@ export interface MeasuredKind extends KindOfTensor {
 
 export interface LabCalls {
   labMethods: Call<Record<string, never>, readonly string[]>
-  labCrop: Call<{ readonly model: number; readonly tensor: string; readonly method: string; readonly crop: Crop }, LabCrop>
-  labTensor: Call<{ readonly model: number; readonly tensor: string }, { readonly points: readonly MethodPoint[]; readonly isSample: boolean }>
+  labCrop: Call<
+    { readonly model: number; readonly tensor: string; readonly method: string; readonly crop: Crop },
+    LabCrop
+  >
+  labTensor: Call<
+    { readonly model: number; readonly tensor: string },
+    { readonly points: readonly MethodPoint[]; readonly isSample: boolean }
+  >
   /** Of all that can be quantized, with `family` as the methods to choose from. */
   labKinds: Call<{ readonly model: number; readonly methods: readonly string[] }, readonly MeasuredKind[]>
   /** What a choice of methods would make of the model. */
   labPlan: Call<
-    { readonly model: number; readonly method: string; readonly rules: readonly (readonly [glob: string, method: string])[] },
-    { readonly before: number; readonly after: number; readonly quantized: number; readonly kept: readonly MethodChoice[] }
+    {
+      readonly model: number
+      readonly method: string
+      readonly rules: readonly (readonly [glob: string, method: string])[]
+    },
+    {
+      readonly before: number
+      readonly after: number
+      readonly quantized: number
+      readonly kept: readonly MethodChoice[]
+    }
   >
 }
 
 export const labHandlers: Handlers = { labMethods: () => methodNames(), labCrop, labTensor, labKinds, labPlan }
 
-async function labCrop({ model, tensor: name, method, crop }: LabCalls['labCrop']['ask'], { signal, move }: CallContext): Promise<LabCrop> {
+async function labCrop(
+  { model, tensor: name, method, crop }: LabCalls['labCrop']['ask'],
+  { signal, move }: CallContext,
+): Promise<LabCrop> {
   const tensor = requireTensorNamed(model, name)
   const { row, column, height, width, fixed } = crop
   const rows = [row, row + height] as const
@@ -68,7 +86,17 @@ async function labCrop({ model, tensor: name, method, crop }: LabCalls['labCrop'
   const { difference: error, rmse, maxAbs } = measured(original, result)
   move(original.buffer, result.buffer, error.buffer)
   const bitsPerWeight = (stored.byteLength * 8) / Math.max(1, original.length)
-  return { rows: window.rows, columns: window.columns, original, result, error, rmse, maxAbs, snr: snrOf(original, rmse), bitsPerWeight }
+  return {
+    rows: window.rows,
+    columns: window.columns,
+    original,
+    result,
+    error,
+    rmse,
+    maxAbs,
+    snr: snrOf(original, rmse),
+    bitsPerWeight,
+  }
 }
 
 /** Values that no method takes become 0, as they do where methods are measured. */
@@ -102,7 +130,10 @@ async function labTensor({ model, tensor }: LabCalls['labTensor']['ask'], { sign
 /** Values of one tensor that stand for all of its kind. */
 const kindSample = 1 << 14
 
-async function labKinds({ model, methods }: LabCalls['labKinds']['ask'], { signal, progress }: CallContext): Promise<MeasuredKind[]> {
+async function labKinds(
+  { model, methods }: LabCalls['labKinds']['ask'],
+  { signal, progress }: CallContext,
+): Promise<MeasuredKind[]> {
   const opened = requireOpened(model).model
   const kinds = kindsOf(opened, methods[0] ?? 'q8_0')
   const found: MeasuredKind[] = []
@@ -121,5 +152,10 @@ function labPlan({ model, method, rules }: LabCalls['labPlan']['ask']): LabCalls
   const choices = planMethods(requireOpened(model).model, { method, tensorMethod: rules, requantize: true })
   const sum = (key: 'sizeBefore' | 'sizeAfter'): number => choices.reduce((total, each) => total + each[key], 0)
   const kept = choices.filter((each) => each.method === undefined)
-  return { before: sum('sizeBefore'), after: sum('sizeAfter'), quantized: choices.length - kept.length, kept: kept.slice(0, 200) }
+  return {
+    before: sum('sizeBefore'),
+    after: sum('sizeAfter'),
+    quantized: choices.length - kept.length,
+    kept: kept.slice(0, 200),
+  }
 }

@@ -10,7 +10,10 @@ export interface Kept {
 
 const folderName = 'tare-output'
 
-export async function sinkOf(handle: FileSystemFileHandle, onClose: () => Promise<void> = async () => {}): Promise<ByteSink> {
+export async function sinkOf(
+  handle: FileSystemFileHandle,
+  onClose: () => Promise<void> = async () => {},
+): Promise<ByteSink> {
   const stream = await handle.createWritable()
   let position = 0
   return {
