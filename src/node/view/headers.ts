@@ -1,27 +1,33 @@
 // What browsers are told with every answer.
 
 /** Scripts, styles and workers of our own; nothing inline, no other origin. The zstd decoder is inside a `data:` address. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "worker-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob: data:",
-  "connect-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const policyWith = (connect: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "worker-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    `connect-src ${connect}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 /** The page is isolated from other origins, so that its threads may share memory. */
 export const commonHeaders: Readonly<Record<string, string>> = {
-  'Content-Security-Policy': policy,
+  'Content-Security-Policy': policyWith("'self' data:"),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-store',
+}
+
+/** A worker has the policy of its script, and one of them opens the addresses that the user types. */
+export const scriptHeaders: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': policyWith("'self' data: https: http:"),
 }
 
 const types: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { streamRange } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
 import { admit } from './gate.js'
-import { commonHeaders, plainBytes } from './headers.js'
+import { commonHeaders, plainBytes, scriptHeaders } from './headers.js'
 import { listPage, type PageFile } from './page-folder.js'
 import { wantedRange } from './range.js'
 import type { ServedFile, ServedModels } from './served-models.js'
@@ -65,7 +65,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, site: 
   }
   const file = site.files.get(name === '' ? 'index.html' : name)
   if (!file) return refuse(response, 404)
-  send(request, response, file.type, file.read())
+  send(request, response, file.type, file.read(), name.endsWith('.js') ? scriptHeaders : {})
 }
 
 async function answerFile(
@@ -106,8 +106,14 @@ async function sendBytes(response: ServerResponse, { source }: ServedFile, start
   response.end()
 }
 
-function send(request: IncomingMessage, response: ServerResponse, type: string, body: Buffer): void {
-  response.writeHead(200, { ...commonHeaders, 'Content-Type': type, 'Content-Length': body.byteLength })
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  type: string,
+  body: Buffer,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(200, { ...commonHeaders, ...more, 'Content-Type': type, 'Content-Length': body.byteLength })
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 

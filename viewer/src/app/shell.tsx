@@ -24,7 +24,7 @@ export function Shell() {
           tare
         </a>
         <ModelChoice />
-        <nav aria-label="Sections">{model?.status === 'open' && <Sections model={model} />}</nav>
+        <nav aria-label="Sections">{model && isThere(model) && <Sections model={model} />}</nav>
         <div class="tools">
           <button type="button" class="quiet" title={`Colours: ${theme.value} (t)`} onClick={nextTheme}>
             {{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}
@@ -68,20 +68,24 @@ function ModelChoice() {
   )
 }
 
+const isThere = ({ status }: OpenedModel): boolean => status === 'open' || status === 'failed'
+
 function Sections({ model }: { readonly model: OpenedModel }) {
   const shown = address.value.screen
   return (
     <>
-      {screens.map(({ id, title, key }) => (
-        <a
-          key={id}
-          href={formatAddress({ model: model.id, screen: id, query: {} })}
-          aria-current={id === shown ? 'page' : undefined}
-          title={`${title} (${key})`}
-        >
-          {title}
-        </a>
-      ))}
+      {screens
+        .filter((screen) => model.head || screen.isForAny)
+        .map(({ id, title, key }) => (
+          <a
+            key={id}
+            href={formatAddress({ model: model.id, screen: id, query: {} })}
+            aria-current={id === shown ? 'page' : undefined}
+            title={`${title} (${key})`}
+          >
+            {title}
+          </a>
+        ))}
     </>
   )
 }
@@ -89,7 +93,8 @@ function Sections({ model }: { readonly model: OpenedModel }) {
 function Content({ model }: { readonly model: OpenedModel | undefined }) {
   if (!model || model.status === 'closed') return <Drop />
   if (model.status === 'opening') return <p class="waiting">Opening {visible(model.title)}…</p>
-  if (model.status === 'failed' || !model.head) return <Failed model={model} />
+  const isBare = model.status === 'failed' || !model.head
+  if (isBare && !screenNamed(address.value.screen)?.isForAny) return <Failed model={model} />
   return <Loaded key={model.id} id={address.value.screen} model={model as ScreenProps['model']} />
 }
 

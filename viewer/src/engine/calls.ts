@@ -1,6 +1,7 @@
 // Everything that the page asks its workers, by name. Each room of the engine declares its own calls and handles them; here they come
 // together, so that a request is checked against its answer by its name alone.
 import type { BytesCalls } from './rooms/bytes.js'
+import type { CodesCalls } from './rooms/codes.js'
 import type { CompareCalls } from './rooms/compare.js'
 import type { ConvertCalls } from './rooms/convert.js'
 import type { LabCalls } from './rooms/lab.js'
@@ -13,6 +14,6 @@ export interface Call<Ask, Answer> {
   readonly answer: Answer
 }
 
-export interface Calls extends OpenCalls, OverviewCalls, BytesCalls, CompareCalls, LabCalls, ConvertCalls {}
+export interface Calls extends OpenCalls, OverviewCalls, BytesCalls, CodesCalls, CompareCalls, LabCalls, ConvertCalls {}
 
 export type CallName = keyof Calls

@@ -1,5 +1,6 @@
 // The entry of the session worker.
 import { bytesHandlers } from './rooms/bytes.js'
+import { codesHandlers } from './rooms/codes.js'
 import { compareHandlers } from './rooms/compare.js'
 import { convertHandlers } from './rooms/convert.js'
 import { labHandlers } from './rooms/lab.js'
@@ -9,6 +10,14 @@ import { type Port, serveCalls } from './serve.js'
 
 serveCalls(
   self as unknown as Port,
-  { ...openHandlers, ...overviewHandlers, ...bytesHandlers, ...compareHandlers, ...labHandlers, ...convertHandlers },
+  {
+    ...openHandlers,
+    ...overviewHandlers,
+    ...bytesHandlers,
+    ...codesHandlers,
+    ...compareHandlers,
+    ...labHandlers,
+    ...convertHandlers,
+  },
   6,
 )
