@@ -3,6 +3,7 @@ import { type ByteSource, type MapRow, TareError } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
 import { childrenOf, type FieldNode, type FieldRow, fieldRow, rowsIn, stripOf, wholeMap } from './byte-map.js'
+import { type ReadValue, readValues } from './byte-values.js'
 import { findBytes, parsePattern } from './find-bytes.js'
 import { findOpened, requireInput } from './opened.js'
 import { openInput } from './sources.js'
@@ -23,6 +24,8 @@ export interface BytesCalls {
   byteFiles: Call<{ readonly model: number }, readonly { readonly name: string; readonly size: number }[]>
   byteStrip: Call<InFile & { readonly count: number }, Uint8Array>
   byteRead: Call<InFile & { readonly offset: number; readonly length: number }, Uint8Array>
+  /** The bytes at a place in every type. */
+  byteValues: Call<InFile & { readonly offset: number; readonly isBigEndian: boolean }, readonly ReadValue[]>
   byteRows: Call<InFile & { readonly from: number; readonly to: number }, readonly FieldRow[]>
   byteTree: Call<
     InFile & { readonly parent: string; readonly depth: number; readonly from: number; readonly to: number },
@@ -37,6 +40,7 @@ export const bytesHandlers: Handlers = {
     (await filesOf(model)).map(({ name, size }) => ({ name: name.replace(/^.*[/\\]/, ''), size })),
   byteStrip,
   byteRead,
+  byteValues,
   byteRows: async ({ model, file, from, to }: BytesCalls['byteRows']['ask']) =>
     (await rowsIn(model, tensorsOf(model).length, file, [from, to])).slice(0, maxRows).map(fieldRow),
   byteTree,
@@ -105,6 +109,17 @@ async function byteRead(ask: BytesCalls['byteRead']['ask'], { signal, move }: Ca
   const bytes = new Uint8Array(await source.read(offset, length, { signal }))
   move(bytes.buffer)
   return bytes
+}
+
+const valueBytes = 32
+
+async function byteValues(
+  ask: BytesCalls['byteValues']['ask'],
+  { signal }: CallContext,
+): Promise<readonly ReadValue[]> {
+  const source = await requireFile(ask)
+  const length = Math.max(0, Math.min(valueBytes, source.size - ask.offset))
+  return readValues(await source.read(ask.offset, length, { signal }), ask.isBigEndian)
 }
 
 async function byteTree({

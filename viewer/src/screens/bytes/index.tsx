@@ -100,7 +100,7 @@ function FileBytes({ model, file, size, children }: FileBytesProps) {
       <FieldTree {...place} size={size} at={at} onGo={go} />
       <HexGrid {...place} size={size} top={top} at={at} marked={marked} onTop={setTop} onGo={go} onRows={setRows} />
       <aside>
-        <Values {...place} at={at} size={size} />
+        <Values {...place} at={at} />
         <Legend />
         <Command words={['tare', 'map', '--at', hexOffset(at), '--hex', model.argument]} />
       </aside>
