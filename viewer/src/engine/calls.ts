@@ -2,6 +2,7 @@
 // together, so that a request is checked against its answer by its name alone.
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
+import type { TensorsCalls } from './rooms/tensors.js'
 
 /** One question: what is asked, and what is answered. */
 export interface Call<Ask, Answer> {
@@ -9,6 +10,6 @@ export interface Call<Ask, Answer> {
   readonly answer: Answer
 }
 
-export interface Calls extends OpenCalls, OverviewCalls {}
+export interface Calls extends OpenCalls, OverviewCalls, TensorsCalls {}
 
 export type CallName = keyof Calls

@@ -1,6 +1,13 @@
 // The entry of the session worker.
 import { openHandlers } from './rooms/open.js'
 import { overviewHandlers } from './rooms/overview.js'
+import { tensorsHandlers } from './rooms/tensors.js'
 import { type Port, serveCalls } from './serve.js'
 
-serveCalls(self as unknown as Port, { ...openHandlers, ...overviewHandlers }, 6)
+const handlers = {
+  ...openHandlers,
+  ...overviewHandlers,
+  ...tensorsHandlers,
+}
+
+serveCalls(self as unknown as Port, handlers, 6)
