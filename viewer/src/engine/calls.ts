@@ -7,6 +7,7 @@ import type { ConvertCalls } from './rooms/convert.js'
 import type { LabCalls } from './rooms/lab.js'
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
+import type { TensorsCalls } from './rooms/tensors.js'
 
 /** One question: what is asked, and what is answered. */
 export interface Call<Ask, Answer> {
@@ -14,6 +15,14 @@ export interface Call<Ask, Answer> {
   readonly answer: Answer
 }
 
-export interface Calls extends OpenCalls, OverviewCalls, BytesCalls, CodesCalls, CompareCalls, LabCalls, ConvertCalls {}
+export interface Calls
+  extends OpenCalls,
+    OverviewCalls,
+    TensorsCalls,
+    BytesCalls,
+    CodesCalls,
+    CompareCalls,
+    LabCalls,
+    ConvertCalls {}
 
 export type CallName = keyof Calls

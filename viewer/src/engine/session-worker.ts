@@ -6,18 +6,18 @@ import { convertHandlers } from './rooms/convert.js'
 import { labHandlers } from './rooms/lab.js'
 import { openHandlers } from './rooms/open.js'
 import { overviewHandlers } from './rooms/overview.js'
+import { tensorsHandlers } from './rooms/tensors.js'
 import { type Port, serveCalls } from './serve.js'
 
-serveCalls(
-  self as unknown as Port,
-  {
-    ...openHandlers,
-    ...overviewHandlers,
-    ...bytesHandlers,
-    ...codesHandlers,
-    ...compareHandlers,
-    ...labHandlers,
-    ...convertHandlers,
-  },
-  6,
-)
+const handlers = {
+  ...openHandlers,
+  ...overviewHandlers,
+  ...tensorsHandlers,
+  ...bytesHandlers,
+  ...codesHandlers,
+  ...compareHandlers,
+  ...labHandlers,
+  ...convertHandlers,
+}
+
+serveCalls(self as unknown as Port, handlers, 6)

@@ -58,7 +58,7 @@ function Node({ node, depth, ...tree }: TreeProps & { readonly node: FieldNode; 
   const [isOpen, setOpen] = useState(false)
   return (
     <li>
-      <div class={`node ${kind}${holds ? ' holds' : ''}`}>
+      <div class={`node is-${kind}${holds ? ' holds' : ''}`}>
         {fields > 0 ? (
           <button
             type="button"
@@ -74,7 +74,7 @@ function Node({ node, depth, ...tree }: TreeProps & { readonly node: FieldNode; 
         )}
         <button
           type="button"
-          class="quiet field"
+          class="quiet choose"
           aria-current={holds ? 'true' : undefined}
           title={`${visible(path)} at ${hexOffset(offset)}, ${sizeLabel(length)}`}
           onClick={() => tree.onGo(offset, length)}
