@@ -27,6 +27,9 @@ export const screens: readonly Screen[] = [
   { id: 'tensors', title: 'Tensors', key: '2', load: () => import('../screens/tensors/index.js') },
   { id: 'bytes', title: 'Bytes', key: '4', isForAny: true, load: () => import('../screens/bytes/index.js') },
   { id: 'findings', title: 'Findings', key: '5', isForAny: true, load: () => import('../screens/findings/index.js') },
+  { id: 'compare', title: 'Compare', key: '6', load: () => import('../screens/compare/index.js') },
+  { id: 'lab', title: 'Quantize', key: '7', load: () => import('../screens/lab/index.js') },
+  { id: 'convert', title: 'Convert', key: '8', load: () => import('../screens/convert/index.js') },
 ]
 
 export const screenNamed = (id: string): Screen | undefined => screens.find((screen) => screen.id === id)

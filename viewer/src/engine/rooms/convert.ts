@@ -75,6 +75,8 @@ export interface ConvertCalls {
     { readonly model: number; readonly tensor: string; readonly file?: FileSystemFileHandle | undefined },
     readonly Kept[]
   >
+  /** All tensors for a spreadsheet. */
+  convertTable: Call<{ readonly model: number }, string>
   /** Takes what was downloaded out of the browser's storage. */
   convertForget: Call<Record<string, never>, void>
 }
@@ -85,6 +87,7 @@ export const convertHandlers: Handlers = {
   convertPlan: async (ask: Ask, { signal }: CallContext) => summaryOf((await planned(ask, signal)).plan),
   convertRun,
   convertTensor,
+  convertTable: ({ model }: ConvertCalls['convertTable']['ask']) => tableCsv(requireOpened(model).model),
   convertForget: () => removeKept(),
 }
 
@@ -130,6 +133,21 @@ function npyOf(model: Model, name: string): FileLayout {
     if (!isTareError(error, 'usage/option')) throw error
     return npyLayout(extractTensor(model, name, { as: 'f32' }), file)
   }
+}
+
+/** A cell that begins like a formula is one to spreadsheets; the apostrophe keeps it a text. */
+const csvCell = (text: string): string => {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+export function tableCsv({ tensors }: Pick<Model, 'tensors'>): string {
+  const lines = ['name,type,shape,bytes,offset']
+  for (const { name, dtype, encoding, shape, data } of tensors) {
+    const cells = [name, (encoding ?? dtype).id, shape.join('x'), data?.byteLength ?? '', data?.origin?.offset ?? '']
+    lines.push(cells.map((cell) => csvCell(String(cell))).join(','))
+  }
+  return `${lines.join('\r\n')}\r\n`
 }
 
 const examples = 5

@@ -40,8 +40,18 @@ export interface MeasuredKind extends KindOfTensor {
   readonly power: number
 }
 
+export interface LabStart {
+  readonly methods: readonly string[]
+  readonly tensor?: string | undefined
+  readonly rows: number
+  readonly columns: number
+  /** Why there is no tensor. */
+  readonly reason?: string | undefined
+}
+
 export interface LabCalls {
-  labMethods: Call<Record<string, never>, readonly string[]>
+  /** The tensor to begin with: the one that is named, or else the largest that can be quantized; and all methods. */
+  labStart: Call<{ readonly model: number; readonly tensor: string }, LabStart>
   labCrop: Call<
     { readonly model: number; readonly tensor: string; readonly method: string; readonly crop: Crop },
     LabCrop
@@ -68,7 +78,24 @@ export interface LabCalls {
   >
 }
 
-export const labHandlers: Handlers = { labMethods: () => methodNames(), labCrop, labTensor, labKinds, labPlan }
+export const labHandlers: Handlers = { labStart, labCrop, labTensor, labKinds, labPlan }
+
+function labStart({ model, tensor: wanted }: LabCalls['labStart']['ask']): LabStart {
+  const { tensors } = requireOpened(model).model
+  const methods = methodNames()
+  const named = tensors.find(({ name }) => name === wanted)
+  const tensor = named ?? largestMatrix(tensors)
+  if (!tensor) return { methods, rows: 0, columns: 0, reason: 'This model has no matrix that could be quantized.' }
+  return { methods, tensor: tensor.name, rows: tensor.shape.at(-2) ?? 1, columns: tensor.shape.at(-1) ?? 1 }
+}
+
+function largestMatrix(tensors: readonly Tensor[]): Tensor | undefined {
+  let largest: Tensor | undefined
+  for (const tensor of tensors)
+    if (tensor.shape.length === 2 && tensor.data && tensor.data.byteLength > (largest?.data?.byteLength ?? 0))
+      largest = tensor
+  return largest
+}
 
 async function labCrop(
   { model, tensor: name, method, crop }: LabCalls['labCrop']['ask'],
