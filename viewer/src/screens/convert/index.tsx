@@ -9,6 +9,7 @@ import { Download } from './download.js'
 import { Extras } from './extras.js'
 import { PlanView } from './plan-view.js'
 import './convert.css'
+import '../../parts/maps.css'
 
 export default function Convert({ model }: ScreenProps) {
   const { answer: targets } = useAnswer('convertTargets', {})

@@ -1,7 +1,7 @@
 // All methods on one tensor: bits per weight to the right, signal to noise upwards. The marked one is chosen; a click chooses another.
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MethodPoint } from 'tare/kit'
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { useSize } from '../../parts/use-size.js'
 import { isDark } from '../../state/theme.js'
@@ -19,17 +19,18 @@ export function Plot({ points, chosen, onChoose }: PlotProps) {
   const box = useRef<HTMLDivElement>(null)
   const width = useSize(box)?.width ?? 0
   const dark = isDark()
+  const Plotter = usePlotter()
   useEffect(() => {
     const element = box.current
     const shown = points.filter(({ snr }) => snr !== null)
-    if (!element || width < 40 || shown.length === 0) return
+    if (!element || !Plotter || width < 40 || shown.length === 0) return
     const ink = dark ? '#e8eaee' : '#16191d'
     const faint = dark ? '#a6aeba' : '#565e69'
     const line = dark ? '#333a45' : '#d9dde3'
     const axis = { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
     const bits = shown.map(({ bitsPerWeight }) => bitsPerWeight)
     const levels = shown.map(({ snr }) => snr!)
-    const plot = new uPlot(
+    const plot = new Plotter(
       {
         width,
         height,
@@ -55,18 +56,40 @@ export function Plot({ points, chosen, onChoose }: PlotProps) {
     }
     plot.over.addEventListener('click', click)
     return () => plot.destroy()
-  }, [points, chosen, width, dark, onChoose])
+  }, [points, chosen, width, dark, onChoose, Plotter])
   const list = points
     .filter(({ snr }) => snr !== null)
     .map((each) => `${shortName(each.method)} ${each.bitsPerWeight.toFixed(2)} bits, ${each.snr!.toFixed(1)} dB`)
   return (
-    <div
-      ref={box}
-      class="plot"
-      role="img"
-      aria-label={`Methods by bits per weight and signal to noise: ${list.join('; ')}`}
-    />
+    <>
+      <div
+        ref={box}
+        class="plot"
+        role="img"
+        aria-label={`Methods by bits per weight and signal to noise: ${list.join('; ')}`}
+      />
+      <details>
+        <summary>As a list</summary>
+        <ul class="method-list">
+          {list.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      </details>
+    </>
   )
+}
+
+/** It asks the browser how numbers are written, and some browsers name a language that they do not know: then there is the list alone. */
+function usePlotter(): typeof uPlot | undefined {
+  const [found, setFound] = useState<{ readonly Plotter: typeof uPlot }>()
+  useEffect(() => {
+    import('uplot').then(
+      ({ default: Plotter }) => setFound({ Plotter }),
+      () => {},
+    )
+  }, [])
+  return found?.Plotter
 }
 
 function place(plot: uPlot, { bitsPerWeight, snr }: MethodPoint, isCanvas: boolean): readonly [x: number, y: number] {
