@@ -1,13 +1,17 @@
 // The entry of the session worker.
 import { openHandlers } from './rooms/open.js'
 import { overviewHandlers } from './rooms/overview.js'
+import { openedTensor, tensorHandlers } from './rooms/tensor.js'
 import { tensorsHandlers } from './rooms/tensors.js'
+import { tileHandlers } from './rooms/tiles.js'
 import { type Port, serveCalls } from './serve.js'
 
 const handlers = {
   ...openHandlers,
   ...overviewHandlers,
   ...tensorsHandlers,
+  ...tensorHandlers,
+  ...tileHandlers(openedTensor),
 }
 
 serveCalls(self as unknown as Port, handlers, 6)
