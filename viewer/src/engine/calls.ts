@@ -7,7 +7,9 @@ import type { ConvertCalls } from './rooms/convert.js'
 import type { LabCalls } from './rooms/lab.js'
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
+import type { TensorCalls } from './rooms/tensor.js'
 import type { TensorsCalls } from './rooms/tensors.js'
+import type { TileCalls } from './rooms/tiles.js'
 
 /** One question: what is asked, and what is answered. */
 export interface Call<Ask, Answer> {
@@ -19,6 +21,8 @@ export interface Calls
   extends OpenCalls,
     OverviewCalls,
     TensorsCalls,
+    TensorCalls,
+    TileCalls,
     BytesCalls,
     CodesCalls,
     CompareCalls,

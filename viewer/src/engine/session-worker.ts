@@ -7,7 +7,9 @@ import { convertHandlers } from './rooms/convert.js'
 import { labHandlers } from './rooms/lab.js'
 import { openHandlers } from './rooms/open.js'
 import { overviewHandlers } from './rooms/overview.js'
+import { openedTensor, tensorHandlers } from './rooms/tensor.js'
 import { tensorsHandlers } from './rooms/tensors.js'
+import { tileHandlers } from './rooms/tiles.js'
 import { type Port, serveCalls } from './serve.js'
 
 // Messages name the flags of the command, as everything here does that can be typed as well.
@@ -17,6 +19,8 @@ const handlers = {
   ...openHandlers,
   ...overviewHandlers,
   ...tensorsHandlers,
+  ...tensorHandlers,
+  ...tileHandlers(openedTensor),
   ...bytesHandlers,
   ...codesHandlers,
   ...compareHandlers,

@@ -46,35 +46,39 @@ function numberOf({ shape, data }: Tensor, index: number, by: SortKey, figures: 
   return found ?? undefined
 }
 
-/** Names by their rank: comparing numbers is many times faster than comparing texts, and equal names are compared once. */
+/** By their ranks: comparing numbers is many times faster than comparing texts. */
 function byText(model: Model, chosen: Uint32Array, by: 'name' | 'type', isDescending: boolean): Uint32Array {
-  const textOf = ({ name, dtype, encoding }: Tensor): string => (by === 'name' ? name : (encoding ?? dtype).id)
-  const texts = [...new Set(Array.from(chosen, (i) => textOf(model.tensors[i]!)))].sort(naturalOrder)
-  const ranks = new Map(texts.map((text, rank) => [text, rank]))
-  const keys = new Uint32Array(model.tensors.length)
-  for (const i of chosen) keys[i] = ranks.get(textOf(model.tensors[i]!))!
+  const keys = by === 'name' ? nameRanks(model) : typeRanks(model)
   const sign = isDescending ? -1 : 1
   return chosen.toSorted((a, b) => sign * (keys[a]! - keys[b]!) || a - b)
 }
 
-/** Layer 2 before layer 10. */
-export function naturalOrder(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  let at = 0
-  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
-  if (at === length) return a.length - b.length
-  let start = at
-  while (start > 0 && isDigit(a.charCodeAt(start - 1))) start--
-  const [endA, endB] = [digitsEnd(a, start), digitsEnd(b, start)]
-  if (endA === start || endB === start) return a.charCodeAt(at) - b.charCodeAt(at)
-  const difference = Number(a.slice(start, endA)) - Number(b.slice(start, endB))
-  return difference || a.charCodeAt(at) - b.charCodeAt(at)
+function typeRanks({ tensors }: Model): Uint32Array {
+  const ids = new Set<string>()
+  for (const { dtype, encoding } of tensors) ids.add((encoding ?? dtype).id)
+  const ranks = new Map([...ids].sort().map((id, rank) => [id, rank]))
+  return Uint32Array.from(tensors, ({ dtype, encoding }) => ranks.get((encoding ?? dtype).id)!)
 }
 
-const isDigit = (code: number): boolean => code >= 48 && code <= 57
+const ranksOfNames = new WeakMap<Model, Uint32Array>()
 
-function digitsEnd(text: string, start: number): number {
-  let end = start
-  while (end < text.length && isDigit(text.charCodeAt(end))) end++
-  return end
+/** Once for a model. Files are often in this order already, which a plain array notices and a typed one does not. */
+function nameRanks(model: Model): Uint32Array {
+  const known = ranksOfNames.get(model)
+  if (known) return known
+  const keys = model.tensors.map(({ name }) => naturalKey(name))
+  const order = keys.map((_, i) => i).sort((a, b) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b))
+  const ranks = new Uint32Array(keys.length)
+  for (const [rank, i] of order.entries()) ranks[i] = rank
+  ranksOfNames.set(model, ranks)
+  return ranks
+}
+
+/** A text whose plain order is the natural one: each number is preceded by how long it is, so that layer 2 comes before layer 10. */
+export const naturalKey = (name: string): string =>
+  name.replace(/\d+/g, (digits) => String.fromCharCode(48 + Math.min(digits.length, 60)) + digits)
+
+export const naturalOrder = (a: string, b: string): number => {
+  const [x, y] = [naturalKey(a), naturalKey(b)]
+  return x < y ? -1 : x > y ? 1 : 0
 }

@@ -27,7 +27,7 @@ export function buildTree(model: Model, chosen: Uint32Array): Group {
   const root = emptyGroup()
   for (const index of chosen) {
     const { name, path, data } = model.tensors[index]!
-    const segments = path ?? name.split(/[./]/)
+    const segments = path ?? (name.includes('/') ? name.split(/[./]/) : name.split('.'))
     const bytes = data?.byteLength ?? 0
     let group = root
     group.tensors++
