@@ -44,7 +44,11 @@ export interface OpenPage {
   close(): Promise<void>
 }
 
-export async function openPage(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+export async function openPage(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenPage> {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   const problems: string[] = []
@@ -60,7 +64,9 @@ export async function openPage(browser: Browser, address: string, options: Brows
   await page.exposeFunction('reportViolation', (text: string) => problems.push(`policy: ${text}`))
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
-      void (window as unknown as { reportViolation(text: string): void }).reportViolation(`${violatedDirective} ${blockedURI}`)
+      void (window as unknown as { reportViolation(text: string): void }).reportViolation(
+        `${violatedDirective} ${blockedURI}`,
+      )
     })
   })
   await page.goto(address)
