@@ -18,6 +18,7 @@ export interface Screen {
 export const screens: readonly Screen[] = [
   { id: 'overview', title: 'Overview', key: '1', load: () => import('../screens/overview/index.js') },
   { id: 'tensors', title: 'Tensors', key: '2', load: () => import('../screens/tensors/index.js') },
+  { id: 'tensor', title: 'Tensor', key: '3', load: () => import('../screens/tensor/index.js') },
 ]
 
 export const screenNamed = (id: string): Screen | undefined => screens.find((screen) => screen.id === id)
