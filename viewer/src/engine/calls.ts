@@ -2,6 +2,7 @@
 // together, so that a request is checked against its answer by its name alone.
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
+import type { SampleCalls } from './rooms/samples.js'
 import type { TensorCalls } from './rooms/tensor.js'
 import type { TensorsCalls } from './rooms/tensors.js'
 import type { TileCalls } from './rooms/tiles.js'
@@ -12,6 +13,6 @@ export interface Call<Ask, Answer> {
   readonly answer: Answer
 }
 
-export interface Calls extends OpenCalls, OverviewCalls, TensorsCalls, TensorCalls, TileCalls {}
+export interface Calls extends OpenCalls, SampleCalls, OverviewCalls, TensorsCalls, TensorCalls, TileCalls {}
 
 export type CallName = keyof Calls

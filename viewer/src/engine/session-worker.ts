@@ -1,6 +1,7 @@
 // The entry of the session worker.
 import { openHandlers } from './rooms/open.js'
 import { overviewHandlers } from './rooms/overview.js'
+import { sampleHandlers } from './rooms/samples.js'
 import { openedTensor, tensorHandlers } from './rooms/tensor.js'
 import { tensorsHandlers } from './rooms/tensors.js'
 import { tileHandlers } from './rooms/tiles.js'
@@ -8,6 +9,7 @@ import { type Port, serveCalls } from './serve.js'
 
 const handlers = {
   ...openHandlers,
+  ...sampleHandlers,
   ...overviewHandlers,
   ...tensorsHandlers,
   ...tensorHandlers,

@@ -81,7 +81,7 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   }
   drawTiles(context, scene, draw, ratio)
   if (pixels >= 6 && scene.blockWidth) drawBlocks(context, scene, x, y)
-  if (pixels >= 24) drawNumbers(context, scene, x, y)
+  if (pixels >= 31) drawNumbers(context, scene, x, y)
   if (scene.cursor) outline(context, scene.cursor, x, y, pixels)
   context.restore()
   drawMargins(context, scene, x, y)

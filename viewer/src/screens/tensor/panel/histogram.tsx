@@ -4,11 +4,11 @@ import type { SampleStats } from 'tare'
 import type { Scale } from 'tare/kit'
 import type uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { countLabel, valueText } from '../../../parts/format.js'
+import { shortCount, valueText } from '../../../parts/format.js'
 import { useSize } from '../../../parts/use-size.js'
 import { isDark } from '../../../state/theme.js'
 
-export function Histogram({ stats, scale }: { readonly stats: SampleStats; readonly scale: Scale }) {
+export function Histogram({ stats, scale }: { readonly stats: SampleStats; readonly scale: Scale | undefined }) {
   const room = useRef<HTMLDivElement>(null)
   const size = useSize(room)
   const dark = isDark()
@@ -28,7 +28,7 @@ export function Histogram({ stats, scale }: { readonly stats: SampleStats; reado
       isGone = true
       plot?.destroy()
     }
-  }, [size?.width, stats, scale.low, scale.high, dark])
+  }, [size?.width, stats, scale?.low, scale?.high, dark])
   if (min === null || max === null) return null
   const top = histogram.indexOf(Math.max(...histogram))
   const at = min + ((top + 0.5) * (max - min)) / histogram.length
@@ -51,7 +51,20 @@ function dataOf({ min, max, histogram }: SampleStats): uPlot.AlignedData {
   return [histogram.map((_, i) => min! + (i + 0.5) * step), histogram.map((count) => (count === 0 ? null : count))]
 }
 
-function optionsFor(Plot: typeof uPlot, width: number, stats: SampleStats, scale: Scale, dark: boolean): uPlot.Options {
+/** Few enough to be read. */
+function powersOfTen(max: number): number[] {
+  const last = Math.ceil(Math.log10(max))
+  const step = Math.ceil(last / 4)
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => 10 ** (i * step))
+}
+
+function optionsFor(
+  Plot: typeof uPlot,
+  width: number,
+  stats: SampleStats,
+  scale: Scale | undefined,
+  dark: boolean,
+): uPlot.Options {
   const ink = dark ? '#a6aeba' : '#565e69'
   const grid = { stroke: dark ? '#262b34' : '#e9ecf0', width: 1 }
   const bar = dark ? '#7db3ee' : '#1a5aa8'
@@ -71,7 +84,8 @@ function optionsFor(Plot: typeof uPlot, width: number, stats: SampleStats, scale
         ticks: grid,
         font,
         size: 44,
-        values: (_, ticks) => ticks.map((tick) => (Math.log10(tick ?? 0) % 1 === 0 ? countLabel(tick) : '')),
+        splits: () => powersOfTen(highest),
+        values: (_, ticks) => ticks.map(shortCount),
       },
     ],
     series: [
@@ -87,6 +101,7 @@ function optionsFor(Plot: typeof uPlot, width: number, stats: SampleStats, scale
     hooks: {
       drawClear: [
         (plot) => {
+          if (!scale) return
           const [from, to] = [scale.low, scale.high].map((value) =>
             plot.valToPos(Math.max(stats.min!, Math.min(stats.max!, value)), 'x', true),
           )

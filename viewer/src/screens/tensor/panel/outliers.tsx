@@ -11,7 +11,7 @@ const few = 8
 /** Bytes that are read without being asked. */
 const maxUnasked = 64 * 2 ** 20
 
-export function Outliers({ info, plane, values, onShow }: PanelProps) {
+export function Outliers({ info, plane, data, onShow }: PanelProps) {
   const [isAsked, setAsked] = useState(info.bytes <= maxUnasked)
   const [progress, setProgress] = useState(0)
   const [found, setFound] = useState<readonly Outlier[]>()
@@ -32,7 +32,7 @@ export function Outliers({ info, plane, values, onShow }: PanelProps) {
     })
     return () => abort.abort()
   }, [isAsked])
-  const std = values?.std ?? 0
+  const std = data.stats?.std ?? 0
   return (
     <section class="outliers">
       <h2>Largest values</h2>

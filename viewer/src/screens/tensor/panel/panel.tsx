@@ -39,7 +39,7 @@ export function Panel(props: PanelProps) {
       {info.problem === undefined && (
         <>
           <ColorBar scale={scale} colors={settings.colors} />
-          {data.stats && <Histogram stats={data.stats} scale={scale} />}
+          {data.stats && <Histogram stats={data.stats} scale={settings.layer === 'values' ? scale : undefined} />}
           {data.stats && <Statistics stats={data.stats} />}
           <Outliers key={`${info.ref.index} ${JSON.stringify(props.plane)}`} {...props} />
         </>
