@@ -25,6 +25,7 @@ export interface Screen {
 export const screens: readonly Screen[] = [
   { id: 'overview', title: 'Overview', key: '1', load: () => import('../screens/overview/index.js') },
   { id: 'tensors', title: 'Tensors', key: '2', load: () => import('../screens/tensors/index.js') },
+  { id: 'tensor', title: 'Tensor', key: '3', load: () => import('../screens/tensor/index.js') },
   { id: 'bytes', title: 'Bytes', key: '4', isForAny: true, load: () => import('../screens/bytes/index.js') },
   { id: 'findings', title: 'Findings', key: '5', isForAny: true, load: () => import('../screens/findings/index.js') },
   { id: 'compare', title: 'Compare', key: '6', load: () => import('../screens/compare/index.js') },

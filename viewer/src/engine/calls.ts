@@ -7,6 +7,7 @@ import type { ConvertCalls } from './rooms/convert.js'
 import type { LabCalls } from './rooms/lab.js'
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
+import type { SampleCalls } from './rooms/samples.js'
 import type { TensorCalls } from './rooms/tensor.js'
 import type { TensorsCalls } from './rooms/tensors.js'
 import type { TileCalls } from './rooms/tiles.js'
@@ -19,6 +20,7 @@ export interface Call<Ask, Answer> {
 
 export interface Calls
   extends OpenCalls,
+    SampleCalls,
     OverviewCalls,
     TensorsCalls,
     TensorCalls,

@@ -7,6 +7,7 @@ import { convertHandlers } from './rooms/convert.js'
 import { labHandlers } from './rooms/lab.js'
 import { openHandlers } from './rooms/open.js'
 import { overviewHandlers } from './rooms/overview.js'
+import { sampleHandlers } from './rooms/samples.js'
 import { openedTensor, tensorHandlers } from './rooms/tensor.js'
 import { tensorsHandlers } from './rooms/tensors.js'
 import { tileHandlers } from './rooms/tiles.js'
@@ -17,6 +18,7 @@ speakOfFlags()
 
 const handlers = {
   ...openHandlers,
+  ...sampleHandlers,
   ...overviewHandlers,
   ...tensorsHandlers,
   ...tensorHandlers,

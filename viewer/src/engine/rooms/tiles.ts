@@ -1,9 +1,11 @@
 // What is read of a tensor for the screen that shows it: tiles of values and codes, an overview, norms, a histogram, outliers.
 import {
+  hasCodes,
   type Pooled,
   poolTensor,
   poolWindow,
   previewTensor,
+  readCodes,
   readWindow,
   type SampleStats,
   sampleStats,
@@ -44,6 +46,13 @@ export interface Norms {
   readonly columns: Float32Array
 }
 
+export interface CellFacts {
+  readonly value: number
+  readonly code?: number | undefined
+  readonly scale?: number | undefined
+  readonly offset?: number | undefined
+}
+
 interface PlaneAsk {
   readonly tensor: TensorRef
   readonly plane: Plane
@@ -64,6 +73,8 @@ export interface TileCalls {
   /** In at most this many cells each way; progress in values. `isQuick` reads a few bands only. */
   overview: Call<PlaneAsk & { readonly width: number; readonly height: number; readonly isQuick: boolean }, Overview>
   norms: Call<PlaneAsk, Norms>
+  /** One value and, in a quantized tensor, what it is made of: value = scale · code + offset. */
+  cell: Call<PlaneAsk & { readonly row: number; readonly column: number }, CellFacts>
   histogram: Call<{ readonly tensor: TensorRef; readonly bins: number }, SampleStats>
   outliers: Call<PlaneAsk & { readonly count: number }, readonly Outlier[]>
 }
@@ -101,6 +112,20 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
       move(rows.buffer, columns.buffer)
       return { rows, columns }
     },
+    async cell(
+      { tensor: ref, plane, row, column }: TileCalls['cell']['ask'],
+      { signal }: CallContext,
+    ): Promise<CellFacts> {
+      const tensor = await find(ref)
+      const window = { rows: [row, row + 1], columns: [column, column + 1], signal } as const
+      const { data } = await readWindow(tensor, { ...window, axes: plane.axes, fixed: plane.fixed })
+      const facts = { value: data[0]! }
+      const canShowCodes =
+        tensor.order === 'row' && !isTurned(tensor, plane) && hasCodes(tensor.encoding ?? tensor.dtype)
+      if (!canShowCodes) return facts
+      const { codes, scales, offsets } = await readCodes(tensor, { ...window, fixed: plane.fixed })
+      return { ...facts, code: codes[0], scale: scales[0], ...(offsets && { offset: offsets[0] }) }
+    },
     async histogram({ tensor, bins }: TileCalls['histogram']['ask'], { signal }: CallContext) {
       return sampleStats(await find(tensor), { bins, values: 1 << 19, signal })
     },
@@ -110,19 +135,22 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
   }
 }
 
+/** Other axes than the last two. */
+const isTurned = ({ shape: { length } }: Tensor, { axes }: Plane): boolean =>
+  axes !== undefined && (axes[0] !== length - 2 || axes[1] !== length - 1)
+
 /**
  * Where the plane is one range of the file, a tensor of that alone, which can be streamed; elsewhere the tensor as it is, to be read by windows.
  */
 function planeTensor(tensor: Tensor, plane: Plane): { readonly tensor: Tensor; readonly isWhole: boolean } {
   const { shape, order, data, dtype, encoding } = tensor
   const rank = shape.length
-  const isTurned = plane.axes && (plane.axes[0] !== rank - 2 || plane.axes[1] !== rank - 1)
-  if (rank <= 2) return { tensor, isWhole: !isTurned }
+  if (rank <= 2) return { tensor, isWhole: !isTurned(tensor, plane) }
   const { group, regions } = encoding ?? dtype
   const origin = data?.origin
   const size = plane.rows * plane.columns
   const isApart = order !== 'row' || regions !== undefined || !origin || size % group.elements !== 0
-  if (isTurned || isApart) return { tensor, isWhole: false }
+  if (isTurned(tensor, plane) || isApart) return { tensor, isWhole: false }
   let index = 0
   for (const [i, dim] of shape.slice(0, -2).entries()) index = index * dim + (plane.fixed?.[i] ?? 0)
   const length = (size / group.elements) * group.bytes

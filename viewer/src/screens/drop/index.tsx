@@ -1,11 +1,41 @@
 // The first screen: where a model comes from.
 import { useRef } from 'preact/hooks'
 import type { NamedFile } from '../../engine/rooms/open.js'
+import type { SampleName } from '../../engine/rooms/samples.js'
+import { ask } from '../../engine/session.js'
 import { addAddress, addFiles } from '../../state/models.js'
 import './drop.css'
 
 const named = (files: FileList | null): NamedFile[] =>
   [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))
+
+const samples: readonly (readonly [SampleName, string])[] = [
+  ['values', 'a small model'],
+  ['quantized', 'the same, quantized'],
+  ['damaged', 'a damaged file'],
+]
+
+async function openSample(sample: SampleName): Promise<void> {
+  const { name, bytes } = await ask('sample', { name: sample })
+  await addFiles([{ path: name, file: new File([bytes], name) }])
+}
+
+function Samples() {
+  return (
+    <p class="samples">
+      No model at hand? Look at{' '}
+      {samples.map(([name, title], i) => (
+        <span key={name}>
+          {i > 0 && (i === samples.length - 1 ? ' or ' : ', ')}
+          <button type="button" class="link" onClick={() => void openSample(name)}>
+            {title}
+          </button>
+        </span>
+      ))}
+      .
+    </p>
+  )
+}
 
 export function Drop() {
   const files = useRef<HTMLInputElement>(null)
@@ -35,6 +65,7 @@ export function Drop() {
           <button type="submit">Open</button>
         </div>
       </form>
+      <Samples />
       <p class="faint">
         GGUF, safetensors, PyTorch, ONNX, NumPy, AERO, MCF, OINF, EMBD, Primitiv. Large files are read in parts.
       </p>

@@ -40,7 +40,7 @@ export function Grid({ model, view, onSort, onToggle, onSummary }: GridProps) {
   const version = figuresVersion.value
   const isByFigure = !['file', 'name', 'type', 'values', 'size'].includes(view.sort.by) || /[<>=]/.test(view.filter)
   const asked = { model: model.id, view, from, to, ...(isByFigure && { version }) }
-  const { answer: page } = useAnswer('table', asked, { priority: priorities.view })
+  const { answer: page, isLoading } = useAnswer('table', asked, { priority: priorities.view })
   const colorOf = useMemo(() => typeColors(model.head.types), [model.head])
 
   useEffect(() => {
@@ -132,7 +132,7 @@ export function Grid({ model, view, onSort, onToggle, onSummary }: GridProps) {
           })}
         </div>
       </div>
-      {page?.count === 0 && (
+      {page?.count === 0 && !isLoading && (
         <p class="empty">{view.filter === '' ? 'This file has no tensors.' : 'Nothing matches the filter.'}</p>
       )}
     </div>
