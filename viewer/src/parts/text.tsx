@@ -1,12 +1,7 @@
-// Names and values come from files. They are shown as text, with characters that hide or reorder others shown by their number.
+// A name from a file, as text.
+import { visible } from './visible.js'
 
-const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/gu
-
-export const visible = (text: string): string =>
-  text.replace(hidden, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
-
-/** The same with line breaks kept, for long texts. */
-export const visibleLines = (text: string): string => text.split(/\r?\n/).map(visible).join('\n')
+export { visible, visibleLines } from './visible.js'
 
 /** A name in the font of names; hovering shows all of it where it is cut. */
 export function Name({ text, className = '' }: { readonly text: string; readonly className?: string }) {

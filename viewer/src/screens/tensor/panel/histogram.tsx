@@ -85,6 +85,7 @@ function optionsFor(
         font,
         size: 44,
         splits: () => powersOfTen(highest),
+        filter: (_, ticks) => ticks,
         values: (_, ticks) => ticks.map(shortCount),
       },
     ],
