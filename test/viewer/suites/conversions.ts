@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { convert, diff, openModel, readTensor } from '../../../src/node.js'
-import { type Folder, makeFolder, sampleModel, writePair } from '../models.js'
+import { type Folder, makeFolder, writePair } from '../models.js'
 import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
 
 export function conversionSuite(browser: () => Browser): void {
@@ -87,7 +87,7 @@ export function conversionSuite(browser: () => Browser): void {
     const { page } = opened
     await show(page, '#/f/0/convert?to=gguf&method=q4_k', '.plan dd')
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download (')])
-    await convert(await sampleModel(), folder.at('wanted.gguf'), { quantize: { method: 'q4_k', requantize: true } })
+    await convert(a, folder.at('wanted.gguf'), { quantize: { method: 'q4_k', requantize: true } })
     expect(readFileSync(await download.path()).equals(readFileSync(folder.at('wanted.gguf')))).toBe(true)
     opened.assertClean()
   })
