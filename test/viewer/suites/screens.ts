@@ -8,6 +8,7 @@ import { accessibilityProblems, type OpenPage, openPage, startView, type Viewed 
 const screens: readonly (readonly [key: string, name: string, sign: string])[] = [
   ['1', 'Overview', '.facts dd'],
   ['2', 'Tensors', '[role=grid], [role=treegrid]'],
+  ['3', 'Tensor', 'canvas'],
   ['4', 'Bytes', '.hex .byte.at'],
   ['5', 'Findings', '.findings-screen .verdict'],
   ['6', 'Compare', '.differences .link'],

@@ -76,7 +76,7 @@ export function HexGrid({ model, file, size, top, at, marked, onTop, onGo, onRow
                 </span>
               )
             })}
-            <span class="text" role="gridcell" aria-label="as text">
+            <span class="text" role="gridcell">
               {bytes && textOf(bytes.subarray(offset - from, offset - from + inRow))}
             </span>
           </div>

@@ -81,6 +81,7 @@ function FileBytes({ model, file, size, children }: FileBytesProps) {
   const place = { model: model.id, file }
   return (
     <div class="bytes">
+      <h1 class="spoken">Bytes</h1>
       <header>
         {children}
         <GoTo {...place} onGo={go} />

@@ -13,34 +13,36 @@ export function Summary({ difference }: { readonly difference: Difference }) {
       <p class={`verdict ${difference.equal ? 'ok' : 'warnings'}`}>
         {difference.equal ? 'The two models are equal' : 'The two models differ'}
       </p>
-      <table>
-        <thead>
-          <tr>
-            <td />
-            {['equal', 'changed', 'only in A', 'only in B', 'renamed'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([title, counts]) => (
-            <tr key={title}>
-              <th scope="row">{title}</th>
-              {[
-                counts.equal,
-                counts.changed,
-                counts.missing,
-                counts.extra,
-                'renamed' in counts ? counts.renamed : 0,
-              ].map((count, i) => (
-                <td key={i}>{countLabel(count)}</td>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <td />
+              {['equal', 'changed', 'only in A', 'only in B', 'renamed'].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows.map(([title, counts]) => (
+              <tr key={title}>
+                <th scope="row">{title}</th>
+                {[
+                  counts.equal,
+                  counts.changed,
+                  counts.missing,
+                  counts.extra,
+                  'renamed' in counts ? counts.renamed : 0,
+                ].map((count, i) => (
+                  <td key={i}>{countLabel(count)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   )
 }
