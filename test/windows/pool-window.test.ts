@@ -24,7 +24,7 @@ describe('poolWindow', () => {
         const view = {
           rows: [start[0], start[0] + length[0]],
           columns: [start[1], start[1] + length[1]],
-          axes: isTurned ? [2, 1] : [1, 2],
+          axes: isTurned ? ([2, 1] as const) : ([1, 2] as const),
           fixed: [fixed],
         } as const
         const pooled = await poolWindow(tensor, view, width, height)
