@@ -59,7 +59,7 @@ describe('poolWindow', () => {
 
   it('refuses a number of cells that cannot be', async () => {
     const tensor = sampleTensor('w', 'i8', [2, 3])
-    await expect(poolWindow(tensor, {}, 0, 1)).rejects.toThrow('1 by 0 cells were asked for')
+    await expect(poolWindow(tensor, {}, 0, 1)).rejects.toThrow('1 by 0 cells were requested')
     expect((await poolWindow(tensor, { rows: [1, 1] }, 4, 4)).rows).toBe(0)
   })
 })
