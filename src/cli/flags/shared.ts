@@ -21,7 +21,7 @@ export const commonFlags = defineFlags({
     choices: ['public', 'any'],
     bare: 'public',
   },
-  cache: { group: 'Remote', negated: 'keep nothing of http addresses on disk' },
+  cache: { group: 'Remote', negated: 'keep nothing of what is fetched on disk' },
   color: {
     group: 'Output',
     value: '<when>',
@@ -47,8 +47,8 @@ export const tableFlags = defineFlags({
   },
 })
 
-export const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }
-export const input = { name: '<input>', description: 'a file, directory or http address, or - for standard input' }
+export const inputs = { name: '<input...>', description: 'files, directories, addresses (http, s3, hf), or - for standard input' }
+export const input = { name: '<input>', description: 'a file, a directory, an address (http, s3, hf), or - for standard input' }
 
 export const tensors = defineFlag({
   value: '<glob>',
