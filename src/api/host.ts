@@ -29,6 +29,7 @@ export interface OpenRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly cache?: boolean | undefined
   readonly s3?: S3Options | undefined
+  /** Called for each warning and note about the input. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

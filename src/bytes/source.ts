@@ -63,6 +63,7 @@ export interface ByteSource {
   readonly stored?: StoredObject | undefined
   /** Throws when the bytes are no longer those that were there in the beginning, as far as the source can tell. */
   assertUnchanged?(): Promise<void>
+  /** Releases the file or connection. Reads after this fail. */
   close(): Promise<void>
 }
 
@@ -84,7 +85,7 @@ export function checkRange(
     file: source.name,
     offset,
     length,
-    message: `bytes ${offset}..${offset + length} were asked for, but the file has ${source.size}`,
+    message: `bytes ${offset}..${offset + length} were requested, but the file has ${source.size}`,
   })
 }
 

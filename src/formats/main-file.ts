@@ -17,12 +17,12 @@ export function mainFileIn(
   if (answers.size === 0) refuseEmpty(directory, files, formats)
   const [first] = answers.size === 1 ? answers : preferred(answers, formats)
   if (first === undefined) {
-    const message = `it holds several models (${listed([...answers].sort())}); name the one that is meant`
+    const message = `it holds several models (${listed([...answers].sort())}); name one of them`
     return failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
   if (answers.size > 1) {
     const others = [...answers].filter((answer) => answer !== first)
-    const message = `it holds ${first} and ${others.join(', ')}; ${first} was opened`
+    const message = `it holds ${first} and ${others.join(', ')}; opening ${first}`
     onFinding?.(findingOf(openCodes['several-forms'], { message }, directory))
   }
   return first
@@ -44,7 +44,7 @@ function refuseEmpty(directory: string, files: readonly string[], formats: reado
   const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
   const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
   if (candidates.length > 1) {
-    const message = `nothing says which of ${listed(candidates)} is meant; name it`
+    const message = `it is not clear which of ${listed(candidates)} is meant; name one`
     failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
   const foreign = foreignDirectory(files)

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
@@ -10,6 +10,7 @@ import { withIoErrors } from './files/io-error.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
 import { behindLinks } from './files/temp-files.js'
+import { rawArgument } from './raw-argument.js'
 import { isRemote, openAddress, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {
@@ -27,7 +28,8 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   if (isRemote(input)) return openAddress(input, options)
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
-  const stats = await withIoErrors(input, () => stat(input)).catch((error) => explainName(input, error))
+  const stats = await withIoErrors(input, () => stat(input)).catch((error) => openOddName(input, error))
+  if (stats instanceof FileSource) return stats
   const known = options.formats ?? formats
   if (stats.isFile()) return openFile(input, await findFolder(input, known))
   if (stats.isDirectory()) {
@@ -48,10 +50,13 @@ function refuseOtherStores(input: string): void {
   failWith(usageCodes.option, { file: input, message: `${scheme.toLowerCase()} addresses are not opened; ${message}` })
 }
 
-/** Node replaces what is not UTF-8 in the arguments of a program, and with that the name of the file is gone. */
-function explainName(input: string, error: unknown): never {
-  if (!input.includes('\ufffd') || !(error instanceof TareError) || error.code !== ioCodes['not-found'].code)
-    throw error
+/** A file that was not found by its name, because the name is not UTF-8 and Node has replaced some of it. */
+async function openOddName(input: string, error: unknown): Promise<FileSource> {
+  const isNotFound = error instanceof TareError && error.code === ioCodes['not-found'].code
+  if (!isNotFound || !input.includes('\ufffd')) throw error
+  const path = rawArgument(input)
+  if (path && (await stat(path).catch(() => undefined))?.isFile())
+    return FileSource.fromHandle(await withIoErrors(input, () => open(path)), input)
   const message = 'there is no such file; if its name is not UTF-8, rename it or pipe it in: tare VERB - < FILE'
   return failWith(ioCodes['not-found'], { file: input, message })
 }

@@ -27,6 +27,7 @@ export interface WriteProgress {
 export interface WriteLayoutOptions {
   readonly signal?: AbortSignal | undefined
   readonly window?: number
+  /** Called as bytes are written. */
   readonly onProgress?: ((progress: WriteProgress) => void) | undefined
   /** Digests of whole files, computed while they are written. */
   readonly digests?: readonly Algorithm[]

@@ -131,7 +131,7 @@ function remarkOn({ json, console, signal }: Context, finding: Finding): void {
   counts.set(finding.code, count)
   if (count <= maxRemarks) console.remarkOn(finding)
   else if (count === maxRemarks + 1)
-    console.remark(`more of ${finding.code} are not shown; \`tare verify\` lists all of them`)
+    console.remark(`further ${finding.code} findings are not shown; \`tare verify\` lists them all`)
 }
 
 export function checkStdin(inputs: readonly (string | undefined)[]): void {
@@ -246,7 +246,7 @@ function remarkDamage({ console, json }: Context, damage: readonly Finding[]): v
   if (damage.length === 0 || json) return
   for (const finding of damage.slice(0, maxShown)) console.remarkOn(finding)
   const more = damage.length > maxShown ? ` (${damage.length - maxShown} more are not shown)` : ''
-  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; it is taken as it is`)
+  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; continuing anyway`)
 }
 
 /** For JSON: a member only where something is damaged. */

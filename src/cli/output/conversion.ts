@@ -126,7 +126,7 @@ export async function reportWritten(
 /** The whole plan: a row for everything that is not simply copied, and the resulting files. */
 function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.unrequestedLoss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, unrequested loss: ${paintLoss(plan.unrequestedLoss, color)}`
   const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,
@@ -134,7 +134,7 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
     action.action,
     detailOf(action),
     action.loss,
-    escapeText(action.reason ?? (action.requested ? 'as asked' : '')),
+    escapeText(action.reason ?? (action.requested ? 'requested' : '')),
   ])
   const columns = [
     { title: 'what', paint: color.dim },
@@ -146,9 +146,9 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   ]
   yield* formatTable(columns, rows.slice(0, console.maxRows), console.look)
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
-  yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
+  yield `  ${plural(plan.actions.length - changes.length, 'item')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`
-  yield `  peak memory about ${formatSize(plan.peakMemory)}, beside the program itself`
+  yield `  peak memory about ${formatSize(plan.peakMemory)} on top of the program itself`
   yield 'files'
   yield* formatTable(
     [{ title: 'name' }, rightColumn('size'), rightColumn('bytes')],

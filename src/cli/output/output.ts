@@ -29,12 +29,12 @@ import { UsageError } from '../status.js'
 
 /** For verbs that write files only. */
 export function requireFile(output: string | undefined): string {
-  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  if (output === undefined || output === '-') throw new UsageError('name the output with -o FILE')
   return output
 }
 
 export function checkStdout({ json }: Context, output: string | undefined): void {
-  if (output === '-' && json) throw new UsageError('--json and -o - both want standard output')
+  if (output === '-' && json) throw new UsageError('--json and -o - both write to standard output')
 }
 
 /** The format that `--to` names or, without it, the name of the output. */
@@ -47,7 +47,7 @@ export const isWritable = ({ capabilities }: Format): boolean => !!(capabilities
 /** The name of the output says no format; lists what `--to` takes. */
 export function unknownOutput(): UsageError {
   const known = formats.filter(isWritable).map((each) => each.id)
-  return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+  return new UsageError(`cannot tell the format from the name of the output; add --to with one of ${known.join(', ')}`)
 }
 
 /** The name of an input without the extension of its format. */
@@ -129,7 +129,7 @@ async function inNewDirectory<T>({ console, json }: Context, directory: string, 
   const forget = onEarlyExit(remove)
   try {
     const result = await work()
-    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: the directory was made`)
+    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: created the directory`)
     return result
   } catch (error) {
     remove()

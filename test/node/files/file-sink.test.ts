@@ -248,6 +248,36 @@ describe('several files', () => {
   })
 })
 
+describe('files in folders below', () => {
+  test('wait beside the main file, and their folder is made when they appear', async () => {
+    const main = await FileSink.open(at('main'))
+    const below = await main.sibling('folder/file')
+    await below.write(bytesOf('b'))
+    expect(existsSync(at('folder'))).toBe(false)
+    await main.close()
+    expect(readdirSync(at()).sort()).toEqual(['folder', 'main'])
+    expect(readFileSync(at('folder', 'file'), 'utf8')).toBe('b')
+  })
+
+  test('leave no folder behind when they do not appear', async () => {
+    const aborted = await FileSink.open(at('main'))
+    await aborted.sibling('folder/file')
+    await aborted.abort()
+    const main = await FileSink.open(at('main'))
+    await main.sibling('folder/file')
+    mkdirSync(at('main')) // somebody puts a directory in the way
+    expect(await codeOf(main.close())).toMatch(/^io\//)
+    expect(readdirSync(at())).toEqual(['main'])
+  })
+
+  test('do not lead elsewhere', async () => {
+    const main = await FileSink.open(at('main'))
+    for (const name of ['folder/../../x', '/x', 'folder//x', 'folder/'])
+      expect(await codeOf(main.sibling(name)), name).toBe('io/unsafe-path')
+    await main.abort()
+  })
+})
+
 describe('temporary names', () => {
   test('are removed at once when the process must end', async () => {
     const main = await FileSink.open(at('main'))

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSource,
@@ -45,8 +46,10 @@ export default async function edit(context: Context, inputs: readonly string[], 
     if (hasRecovered) return 0
     throw new UsageError('say what to change with --set key=value, --unset key or --rename-tensor old=new')
   }
-  if (output === undefined && (input === '-' || (isRemote(input) && !isObject(input))))
-    throw new UsageError('this input cannot be changed where it is; say where to with -o FILE')
+  // Node can read a file whose name is not UTF-8 (U+FFFD stands in for some of it), but would write to another.
+  const isOddName = input.includes('\ufffd') && !existsSync(input)
+  if (output === undefined && (input === '-' || (isRemote(input) && !isObject(input)) || isOddName))
+    throw new UsageError('this input cannot be changed where it is; name the output with -o FILE')
   checkStdout(context, output)
   return forEachInput(context, inputs, async (source) => {
     // The files beside the model stay as they are: they are neither edited nor taken into it.
@@ -97,7 +100,7 @@ async function recover({ console }: Context, input: string): Promise<boolean> {
     await recoverEdit(file).catch((reason: TareError) => {
       throw new UsageError(`${escapeName(file)}: ${reason.message}`)
     })
-    console.remark(`${escapeName(file)}: an edit was interrupted; the file is again what it was before`)
+    console.remark(`${escapeName(file)}: an edit was interrupted; the file is back to what it was before`)
     return true
   }
 }
