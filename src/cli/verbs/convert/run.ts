@@ -7,6 +7,7 @@ import {
   closeModel,
   type Format,
   formats,
+  keepHeapSmall,
   type ConvertOptions as LibraryOptions,
   type Merged,
   type Model,
@@ -35,7 +36,7 @@ import {
   openModels,
 } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
-import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
+import { collectorFor, maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
 import { checkStdout, formatOfOutput, markOutputErrors, stemOf, unknownOutput } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
@@ -48,6 +49,7 @@ export default async function convert(
 ): Promise<Status> {
   const intoDirectory = options.output !== undefined && (await isDirectory(options.output))
   checkOptions(context, inputs, options, intoDirectory)
+  keepHeapSmall()
   const parts = options.vocab === undefined ? undefined : [await readVocabulary(context, options.vocab)]
   // Opened with the first input and kept for all, so that a failure is reported in the place of an input.
   let state: Promise<Opened[]> | undefined
@@ -62,6 +64,7 @@ export default async function convert(
       const { model, actions: before } = await joinModels(context, main, others, options)
       const place = placeFor(input, model, options, intoDirectory && inputs.length === 1, intoDirectory)
       const stateFrom = await stateFor({ source, model })
+      collectorFor(model)?.()
       const conversion = await planConversion(model, place.format.id, {
         ...(await planOptions(context, options, place)),
         parts,
