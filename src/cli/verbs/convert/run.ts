@@ -64,12 +64,14 @@ export default async function convert(
       const { model, actions: before } = await joinModels(context, main, others, options)
       const place = placeFor(input, model, options, intoDirectory && inputs.length === 1, intoDirectory)
       const stateFrom = await stateFor({ source, model })
-      collectorFor(model)?.()
+      const collectGarbage = collectorFor(model)
+      collectGarbage?.()
       const conversion = await planConversion(model, place.format.id, {
         ...(await planOptions(context, options, place)),
         parts,
         before,
         stateFrom: stateFrom?.model,
+        collectGarbage,
       })
       if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
