@@ -8,23 +8,6 @@ export type OutputType = 'f32' | 'f16' | 'bf16' | 'q8_0'
 
 /** What GGUF calls a file in which most tensors are of a type: `general.file_type`. */
 export const fileTypes: Readonly<Record<OutputType, number>> = { f32: 0, f16: 1, q8_0: 7, bf16: 32 }
-/** The same for methods of quantizing. */
-const quantizedFileTypes: Readonly<Record<string, number>> = {
-  q4_0: 2,
-  q4_1: 3,
-  q8_0: 7,
-  q5_0: 8,
-  q5_1: 9,
-  q2_k: 10,
-  q3_k: 12,
-  q4_k: 15,
-  q5_k: 17,
-  q6_k: 18,
-}
-
-export const quantizedFileType = (method: string): number | undefined =>
-  quantizedFileTypes[method.toLowerCase().replace(/^ggml\./, '')]
-
 /** Experts as MXFP4, whatever the rest is. */
 export const mxfp4FileType = 38
 
@@ -47,11 +30,14 @@ function typeFor({ name, shape }: Tensor, wanted: OutputType): DType {
 export const typed = (tensor: Tensor, wanted: OutputType): Tensor =>
   castTensor(tensor, typeFor(tensor, wanted), { overflow: true })
 
-/** The type that the weights have: that of the first matrix of 16-bit floats. */
-export function prevailingType(tensors: readonly Tensor[]): OutputType {
+/** The type of the first matrix of 16-bit floats; undefined if there is none. */
+export function firstMatrixType(tensors: readonly Tensor[]): 'bf16' | 'f16' | undefined {
   for (const { dtype, shape } of tensors) {
     if (shape.length >= 2 && dtype === bf16) return 'bf16'
     if (shape.length >= 2 && dtype === f16) return 'f16'
   }
-  return 'f16'
+  return undefined
 }
+
+/** The type that the weights have, as llama.cpp's converter sees it: f32 does not count. */
+export const prevailingType = (tensors: readonly Tensor[]): OutputType => firstMatrixType(tensors) ?? 'f16'
