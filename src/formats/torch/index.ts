@@ -13,7 +13,7 @@ export const torch: Format<'torch', typeof allTorchCodes> = {
   title: 'PyTorch',
   // `.bin` is too common a name to claim; such files are recognised by what is in them.
   extensions: ['.pt', '.pth', '.ckpt', indexSuffix],
-  capabilities: { checksums: 'all' },
+  capabilities: { checksums: 'all', conventions: 'hub' },
   codes: allTorchCodes,
   repairs:
     'from a cut or damaged file with its pickle, the tensors whose storages match their checksum; the output needs another format',

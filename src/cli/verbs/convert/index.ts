@@ -7,6 +7,7 @@ import {
   dryRun,
   output,
   overwrite,
+  resume,
   selectParts,
   selectTensors,
   set,
@@ -84,7 +85,7 @@ export const convert = defineVerb({
     asIs: {
       group: 'Tensors',
       description:
-        'copy names and weights as they are, instead of translating a model directory into what llama.cpp runs',
+        'copy names and weights as they are, instead of translating between a model directory and what llama.cpp runs',
     },
     keepBytes: {
       group: 'Tensors',
@@ -127,6 +128,7 @@ export const convert = defineVerb({
     deterministic: { group: 'Output', description: 'the same input gives the same bytes: no random ids, no times' },
     allowDamage,
     overwrite,
+    resume,
     threads,
   },
   formatOptions: 'write',
@@ -143,6 +145,10 @@ export const convert = defineVerb({
     ],
     ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
     ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],
+    [
+      'tare convert model-Q8_0.gguf -o model/ --cast bf16 --shard-size 5GB',
+      'a file of llama.cpp as the directory that it could have been made of',
+    ],
   ],
 })
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
@@ -14,6 +14,7 @@ import {
   type Part,
   parseRename,
   parseVocabularyText,
+  pathIn,
   planConversion,
   readNameMap,
   settingOf,
@@ -69,7 +70,7 @@ export default async function convert(
         before,
         stateFrom: stateFrom?.model,
       })
-      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
+      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss, options.output)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
       return await carryOut(context, input, sources, conversion, place, options)
     } finally {
@@ -142,7 +143,7 @@ async function carryOut(
   inputs: readonly ByteSource[],
   conversion: Conversion,
   { directory, isFolder, pathOf }: Place,
-  { allowLoss, allowDamage, overwrite, receipt, ...options }: ConvertOptions,
+  { allowLoss, allowDamage, overwrite, resume, receipt, ...options }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
   checkLoss(plan, maxLoss(allowLoss))
@@ -151,7 +152,7 @@ async function carryOut(
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
-  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
+  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite, resume }, run)
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
@@ -265,7 +266,7 @@ function placeFor(
     directory,
     name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
     isFolder,
-    pathOf: (name) => (isStream ? '-' : join(directory, name)),
+    pathOf: (name) => (isStream ? '-' : pathIn(directory, name)),
   }
 }
 

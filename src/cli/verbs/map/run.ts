@@ -62,8 +62,11 @@ async function fileOf(main: ByteSource, name: string): Promise<ByteSource | unde
 /** The path from the directory of one file down to another, with slashes. */
 function pathBelow(main: string, name: string): string | undefined {
   if (isRemote(main)) {
-    const home = new URL('.', main).href
-    return name.startsWith(home) ? decodeURIComponent(name.slice(home.length)) : undefined
+    const isWeb = /^https?:/i.test(main)
+    const home = isWeb ? new URL('.', main).href : main.slice(0, main.lastIndexOf('/') + 1)
+    if (!name.startsWith(home)) return undefined
+    const path = name.slice(home.length)
+    return isWeb ? decodeURIComponent(path) : path
   }
   const path = relative(dirname(main), name)
   return isRemote(name) || isAbsolute(path) || path.startsWith('..') ? undefined : path.replaceAll(sep, '/')
