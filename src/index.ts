@@ -127,6 +127,7 @@ export {
   type OverviewOptions,
   type Pooled,
   poolTensor,
+  poolWindow,
   previewTensor,
   quantileShares,
   readCodes,

@@ -16,9 +16,7 @@ import {
   parseVocabularyText,
   pathIn,
   planConversion,
-  readNameMap,
   settingOf,
-  TareError,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
@@ -26,6 +24,7 @@ import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
+import { nameMapFrom } from '../../input/name-map.js'
 import {
   checkStdin,
   damageAllowed,
@@ -89,7 +88,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
+    ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(
         options.quantize,
@@ -118,17 +117,6 @@ async function joinModels(
   const settled = [...unset, ...set.map(([key, value]) => settingOf(key, value)[0])]
   const models = [main, ...others.map((other) => other.model)] as const
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
-}
-
-/** Whatever is wrong with the map, nothing can be converted without it. */
-async function nameMapOf(file: string): Promise<Map<string, string>> {
-  try {
-    return await readNameMap(file)
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    const { path, code, message } = error.finding
-    throw new UsageError(`--rename-map ${file}: ${path ? `${path}: ` : ''}${message} (${code})`)
-  }
 }
 
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {
