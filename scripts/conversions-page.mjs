@@ -127,7 +127,7 @@ export async function conversionsPage() {
     '',
     '- **kept**: as it is, or with its elements in another order',
     '- **mapped**: the same content in a form of the target; its own form is noted beside it where the target would not give it back',
-    '- **stowed**: carried in the metadata key `tare.stowage` (in the archive comment of NPZ files) and restored on the way home',
+    '- **stowed**: carried in the metadata key `tare.stowage` (in the archive comment of NPZ files) and restored when converting back',
     '- **cast to**, **decoded to**: another element type that holds every value, or the nearest one; the plan names what is lost',
     '- **dropped**: refused unless `--allow-loss` is given',
     '- **refused**: nothing of the model has a place in such a file',

@@ -38,7 +38,7 @@ function mainPage() {
       entry(`${bold('tare --version')}`, 'Print the version; with --verbose also what it runs on.'),
     ]),
     section('Exit status', [
-      statuses(exitStatus({ no: 'what was asked about the input is not so, or the input is damaged' })),
+      statuses(exitStatus({ no: 'a check fails, or the input is damaged' })),
       paragraphs('\nThe page of each verb says what "no" means for it.'),
     ]),
     section('Environment', [

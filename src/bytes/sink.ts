@@ -44,6 +44,7 @@ export interface ByteSink {
   expect?(pieces: Iterable<OutputPiece>): Promise<void>
   /** The parts of a range that have to be written, in order. All others are there without it: `skip` passes them, `write` drops them. */
   needed?(start: number, end: number): readonly (readonly [start: number, end: number])[]
+  /** Passes bytes that need not be written. */
   skip?(length: number): void
   /** Known after `expect`. */
   readonly transfer?: Transfer | undefined

@@ -181,7 +181,7 @@ function buildVerb(program: Command, verb: Verb, act: Act, width: number): Comma
     .description(describeVerb(verb))
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', () => helpFooter(verb, width))
-    .showHelpAfterError(`Run \`tare ${verb.name} --help\` for what it takes.`)
+    .showHelpAfterError(`Run \`tare ${verb.name} --help\` for its options.`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
   // A verb may give a common flag a further meaning; its own flags are listed first.
   const flags: Flags = { ...verb.flags, ...commonFlags, ...verb.flags }

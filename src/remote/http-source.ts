@@ -76,6 +76,7 @@ export class HttpSource implements ByteSource {
     this.#cache = new BlockCache(version.size, request, key, options.store)
   }
 
+  /** Asks the server for the beginning of a file, which also tells its size and version. */
   static async open(address: string, options: HttpOptions = {}, hint: OpenHint = {}): Promise<HttpSource> {
     const { url, headers } = parseAddress(address, options.headers)
     const own = { ...options, headers }

@@ -7,6 +7,7 @@ import { remoteCodes } from './codes.js'
 export interface RequestSettings {
   /** Headers of the caller, such as Authorization. Never sent to an origin other than the one the user typed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined
   /** How many times a request is tried, including the first. */
   readonly tries?: number | undefined

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type OutputChunk } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTinyModel } from '../families/tiny-model.js'
 import { usePackage } from './package.js'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -36,6 +37,15 @@ describe('the cookbook', () => {
     it(name, works)
   }
 
+  it('has programs of at most five lines, besides the one about errors, and lists all of them', () => {
+    const page = readFileSync(join(cookbook, 'README.md'), 'utf8')
+    for (const name of readdirSync(cookbook).filter((each) => each.endsWith('.mjs'))) {
+      const lines = readFileSync(join(cookbook, name), 'utf8').split('\n')
+      const code = lines.filter((line) => line !== '' && !line.startsWith('//'))
+      if (name !== 'catch-errors.mjs') expect(code.length, name).toBeLessThanOrEqual(5)
+      expect(page).toContain(`(${name})`)
+    }
+  })
   recipe('list-tensors', async () => {
     expect(await run('list-tensors', model)).toMatch(/^layers\.0\.weight f32 32x64\n(.*\n){3}$/)
   })
@@ -49,6 +59,11 @@ describe('the cookbook', () => {
   recipe('convert', async () => {
     expect(await run('convert', model, 'half.gguf')).toMatch(/^precision half\.gguf \d+\n$/)
     expect(await run('list-tensors', 'half.gguf')).toContain('layers.0.weight f16 32x64')
+  })
+  recipe('hub-to-gguf', async () => {
+    await writeTinyModel(folder('llama'))
+    expect(await run('hub-to-gguf', 'llama', 'llama.gguf')).toMatch(/^llama\.gguf \d+ precision\n$/)
+    expect(await run('list-tensors', 'llama.gguf')).toContain('blk.1.attn_q.weight f16 8x8')
   })
   recipe('quantize-with-report', async () => {
     const printed = await run('quantize-with-report', model, 'small.gguf')
@@ -64,9 +79,7 @@ describe('the cookbook', () => {
     mkdirSync(folder('models'))
     cpSync(folder(model), folder('models', 'whole.safetensors'))
     writeFileSync(folder('models', 'cut.safetensors'), readFileSync(folder(model)).subarray(0, 9000))
-    expect(await run('verify-folder', 'models')).toBe(
-      'cut.safetensors errors safetensors/past-end safetensors/past-end\nwhole.safetensors ok\n',
-    )
+    expect(await run('verify-folder', 'models')).toBe('cut.safetensors errors\nwhole.safetensors ok\n')
   })
   recipe('repair-cut-download', async () => {
     writeFileSync(folder('cut.safetensors'), readFileSync(folder(model)).subarray(0, 9000))
@@ -100,7 +113,7 @@ describe('the cookbook', () => {
   })
 
   it('is run as a whole', () => {
-    const programs = readdirSync(cookbook).filter((name) => !name.endsWith('-in-browser.mjs')) // those run in Chromium
+    const programs = readdirSync(cookbook).filter((name) => /(?<!-in-browser)\.mjs$/.test(name)) // those run in Chromium
     expect([...tried].sort()).toEqual(programs.sort())
   })
 })

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { callerWord } from '../../src/errors/index.js'
-import * as kit from '../../src/kit.js'
 import { speakOfFlags } from '../../src/kit-node.js'
+import * as library from '../../src/node.js'
 
-it('names options until the command runs a verb; programs cannot switch it', () => {
+it('names options until a tool for people says otherwise, which the library cannot', () => {
   expect(callerWord('--only', 'only')).toBe('only')
-  expect('speakOfFlags' in kit).toBe(false)
+  expect('speakOfFlags' in library).toBe(false)
   speakOfFlags()
   expect(callerWord('--only', 'only')).toBe('--only')
 })

@@ -3,6 +3,7 @@
 import { failWith, TareError, usageCodes } from '../../errors/index.js'
 import { type Bundle, signatureCodes } from '../../trust/index.js'
 
+/** Whose keyless signatures are accepted. */
 export interface KeylessTrust {
   /** Who must have signed, such as an address or a workflow. */
   readonly identity: string

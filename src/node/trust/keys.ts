@@ -20,12 +20,14 @@ export function hashOfKey(key: KeyObject, file: string): string {
   return failWith(signatureCodes['key-kind'], { file, message })
 }
 
+/** The public key in the content of a PEM file. */
 export function readPublicKey(pem: Buffer, file: string): KeyObject {
   const key = parsed(() => createPublicKey(pem), file, 'a public key in PEM form')
   hashOfKey(key, file)
   return key
 }
 
+/** The private key in the content of a PEM file. */
 export function readPrivateKey(pem: Buffer, file: string, password?: string): KeyObject {
   if (isEncrypted(pem) && password === undefined)
     failWith(signatureCodes['key-kind'], { file, message: 'the key is encrypted and its password is not given' })

@@ -18,6 +18,7 @@ export interface SignOptions extends HashFilesOptions, SigningKey {
   readonly tensors?: boolean | undefined
 }
 
+/** A signature, and what it covers. */
 export interface SignResult {
   /** The signature, as a file. */
   readonly text: string
@@ -27,6 +28,7 @@ export interface SignResult {
   readonly signer: string
 }
 
+/** Signs a file, or all files of a directory. The signature is returned, not written. */
 export async function signModel(model: string, options: SignOptions): Promise<SignResult> {
   const { key, certificates, hash = 'sha256', shardSize, allowSymlinks = false } = options
   // Before a large model is read.

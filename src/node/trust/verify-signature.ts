@@ -15,6 +15,7 @@ import { gitPaths, type ListedFile, listFiles, listNamed, pathBelow } from './li
 import { openStatement, type Trust } from './statement.js'
 import { fileOfPiece, tensorDigests } from './tensor-digests.js'
 
+/** What a signature is checked against, and which files count. */
 export interface SignatureOptions extends HashFilesOptions {
   readonly trust: Trust
   /** Paths below the model that are not part of it, beside those that the signature names. */
@@ -23,6 +24,7 @@ export interface SignatureOptions extends HashFilesOptions {
   readonly ignoreUnsigned?: boolean | undefined
 }
 
+/** Who signed, what was compared, and what is wrong. */
 export interface SignatureResult {
   readonly findings: readonly Finding[]
   readonly method: Bundle['method'] | null

@@ -9,6 +9,7 @@ import { withRetries } from '../retry.js'
 import { encodeKey, nameOfObject } from './address.js'
 import { textOf } from './answers.js'
 
+/** What requests to a bucket are signed with. */
 export interface S3Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string

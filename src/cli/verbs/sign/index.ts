@@ -43,13 +43,14 @@ export const sign = defineVerb({
   },
   no: 'the model cannot be signed as it is, for example because of a symbolic link',
   examples: [
-    ['tare sign llama/ --key key.pem', 'writes llama/model.sig'],
+    [
+      'tare sign llama/ --key key.pem',
+      'writes llama/model.sig, which others check with: tare verify llama/ --key public.pem',
+    ],
     [
       'tare sign model.gguf --key key.pem --certificate me.pem --chain authority.pem',
       'with a certificate: writes model.gguf.sig',
     ],
-    ['tare verify llama/ --key public.pem', 'what others do with it'],
-    ['openssl ecparam -genkey -name prime256v1 -noout -out key.pem', 'makes a key'],
   ],
 })
 
