@@ -35,6 +35,7 @@ export interface QuantizeSettings extends MethodOptions {
   readonly scan?: boolean | undefined
   /** Where the importance weights come from, for the metadata of models of llama.cpp. */
   readonly importanceOrigin?: MatrixOrigin | undefined
+  /** Called as values are read to choose scales. */
   readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

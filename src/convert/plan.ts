@@ -18,9 +18,10 @@ import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
 import { assertSizes, checkTensors, fit } from './stages/fit.js'
 import { recode } from './stages/recode.js'
 import { share, sharedOut } from './stages/share.js'
-import { addParts, changeOptimizerState, orient, rename, restore, select, translate } from './stages/source.js'
+import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'
 import { fileOf, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
+import { translate } from './stages/translate.js'
 
 export type { ConvertOptions, QuantizeSettings } from './options.js'
 

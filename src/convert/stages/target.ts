@@ -1,5 +1,5 @@
 // What the target can hold. It is asked before the tensors are looked at, and again when they have their final types.
-import { countElements, isPlainFileName } from '../../bytes/index.js'
+import { countElements, isPathBelow } from '../../bytes/index.js'
 import { fileKind, filePart } from '../../content/companions.js'
 import { type Vocabulary, vocabularyKind } from '../../content/vocabulary.js'
 import { exportVocabulary } from '../../content/vocabulary-text.js'
@@ -56,7 +56,7 @@ function inFolder(write: WriteCapabilities): WriteCapabilities {
       const fit = write.part(part)
       if (fit.fits) return fit
       if (part.kind === vocabularyKind) return vocabularyAsFile(part) ?? fit
-      return part.kind === fileKind && part.data && isPlainFileName(part.name ?? '') ? { fits: true } : fit
+      return part.kind === fileKind && part.data && isPathBelow(part.name ?? '') ? { fits: true } : fit
     },
   }
 }
@@ -109,7 +109,7 @@ async function withDispensable(
 
 function asForm<T>(fit: Fit<T>, why: string | false): Fit<T> {
   if (fit.fits || why === false) return fit
-  return { ...fit, loss: 'form', reason: `${why}, and readers of the target have no use for it` }
+  return { ...fit, loss: 'form', reason: `${why}, and readers of the target do not use it` }
 }
 
 /** 0, 1, 2, … as integers, in one row. */

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import {
   checkLoss,
   closeModel,
@@ -9,6 +9,7 @@ import {
   modelQuality,
   openInput,
   openModel,
+  pathIn,
   planQuantization,
   type QuantizeSettings,
   settingOf,
@@ -36,10 +37,10 @@ export default async function quantize(
   const output = requireFile(options.output)
   const target = formatOfOutput(output, options.to)?.id
   if (target === undefined) throw unknownOutput()
-  const pathOf = (name: string): string => join(dirname(output), name)
+  const pathOf = (name: string): string => pathIn(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
     const matrix = await importanceFrom(context, options.imatrix)
-    const { method = defaultMethod(target), methods, only, exclude, unset, files, without, overwrite } = options
+    const { method = defaultMethod(target), methods, only, exclude, unset, files, without, overwrite, resume } = options
     const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, options, console.progress.update, matrix),
@@ -56,7 +57,7 @@ export default async function quantize(
     if (options.saveMethods !== undefined) await saveMethods(options.saveMethods, choices, [source])
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)
     if (!options.dryRun)
-      await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
+      await writeConversion(context, planned, { pathOf, inputs: [source], overwrite, resume }, { pool, onDamage })
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
     const isMeasured = options.report && !options.dryRun
     const quality = isMeasured ? await compare(context, model, written[0]!.name, matrix?.importance) : undefined

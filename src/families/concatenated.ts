@@ -1,6 +1,6 @@
 // Several payloads, one after the other.
-import { checkRange } from '../../bytes/index.js'
-import { lazyPayload, type Payload } from '../../model/index.js'
+import { checkRange } from '../bytes/index.js'
+import { lazyPayload, type Payload } from '../model/index.js'
 
 export function concatenated(parts: readonly Payload[], name: string): Payload {
   const ends: number[] = []
