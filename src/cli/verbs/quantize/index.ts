@@ -21,14 +21,15 @@ export const quantize = defineVerb({
   name: 'quantize',
   summary: 'convert with a quantization method per tensor, and report what that costs',
   description:
-    "Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods for MCF: q8, q4, k6, k4, k3, k2, int8, int4. For GGUF and AERO, ggml's types: q8_0, q6_k, q5_k, q5_1, q5_0, q4_k, q4_1, q4_0, q3_k, q2_k, iq4_nl, iq4_xs, iq3_s, iq3_xxs, iq2_s, iq2_xs, iq2_xxs, iq1_m, iq1_s, mxfp4, nvfp4, tq2_0, tq1_0, q2_0, q1_0; iq2_xs, iq2_xxs and iq1_s need --imatrix.",
+    "Large matrices of floats are quantized; norms, biases and small tensors stay as they are. Methods for MCF: q8, q4, k6, k4, k3, k2, int8, int4. For GGUF models with an architecture, the mixes of llama-quantize: q4_k_m, q4_k_s, q5_k_m, q5_k_s, q3_k_l, q3_k_m, q3_k_s, q2_k, q2_k_s, q6_k, q8_0, iq4_xs, iq3_m, iq2_m, mxfp4_moe and so on; --pure for one type. For GGUF and AERO, ggml's types: q8_0, q6_k, q5_k, q5_1, q5_0, q4_k, q4_1, q4_0, q3_k, q2_k, iq4_nl, iq4_xs, iq3_s, iq3_xxs, iq2_s, iq2_xs, iq2_xxs, iq1_m, iq1_s, mxfp4, nvfp4, tq2_0, tq1_0, q2_0, q1_0; iq2_xs, iq2_xxs and iq1_s need --imatrix.",
   arguments: [input],
   flags: {
     output: output('the output, such as model.mcf'),
     to,
     method: {
       value: '<name>',
-      description: 'the method for everything that is quantized (default: k4 for MCF, q4_k for others)',
+      description:
+        'the method for everything that is quantized (default: k4 for MCF, q4_k for others, which is q4_k_m for models of llama.cpp)',
     },
     targetSize: {
       value: '<size>',
@@ -41,7 +42,10 @@ export const quantize = defineVerb({
       parse: parseBits,
     },
     methods: { value: '<file>', description: 'methods by the names of tensors, as JSON; keep for none' },
-    saveMethods: { value: '<file>', description: 'write the methods of all tensors to this file, to be edited' },
+    saveMethods: {
+      value: '<file>',
+      description: 'write the methods of all tensors to this file, to be edited; with --dry-run, too',
+    },
     ...quantizeFlags,
     ...selectTensors,
     set,
@@ -66,7 +70,8 @@ export const quantize = defineVerb({
       "tare quantize model.safetensors -o model.mcf --tensor-method '*embed*=q8' --dry-run",
       'the sizes, before anything is written',
     ],
-    ['tare quantize model.safetensors -o model.gguf --method q4_k', 'one of the types of ggml, for llama.cpp'],
+    ['tare quantize model.gguf -o small.gguf --method q4_k_m', 'the mix of types that llama-quantize makes'],
+    ['tare quantize model.gguf -o small.gguf --target-size 4GB', 'a method per tensor, chosen by measured errors'],
     [
       'tare quantize model.gguf -o small.gguf --method iq3_s --imatrix imatrix.gguf --report',
       'columns count as much as an importance matrix says',

@@ -21,18 +21,19 @@ const scales = new Float32Array(8)
 const codes = new Uint8Array(256)
 const sums = { product: 0, square: 0 }
 
+const lowest = levels4[0]!
+const highest = levels4[15]!
+/** The levels are whole numbers: for each of these between the lowest and the highest, the code of the level at or below it. */
+const codeBelow = Uint8Array.from({ length: highest - lowest }, (_, i) =>
+  levels4.findLastIndex((level) => level <= lowest + i),
+)
+
 /** The code of the nearest level; halfway the upper one. */
 function nearestLevel(value: number): number {
-  if (value <= levels4[0]!) return 0
-  if (value >= levels4[15]!) return 15
-  let low = 0
-  let high = 15
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (value < levels4[middle]!) high = middle
-    else low = middle
-  }
-  return fround(value - levels4[low]!) < fround(levels4[high]! - value) ? low : high
+  if (value <= lowest) return 0
+  if (value >= highest) return 15
+  const low = codeBelow[(value - lowest) | 0]!
+  return fround(value - levels4[low]!) < fround(levels4[low + 1]! - value) ? low : low + 1
 }
 
 function sumLevels(row: Float32Array, from: number, factor: number): void {
