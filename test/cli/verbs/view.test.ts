@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import Ajv from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../../docs/schema/view.schema.json' with { type: 'json' }
 import { runCli } from '../run-cli.js'
@@ -22,7 +22,7 @@ describe('view', () => {
     })
     const line = await new Promise<string>((found) => createInterface(child.stdout).once('line', found))
     const said = JSON.parse(line)
-    const validate = new Ajv({ strict: false }).compile(schema)
+    const validate = new Ajv2020({ strict: false }).compile(schema)
     expect(validate(said) || validate.errors).toBe(true)
     expect(said.files.map(({ name }: { name: string }) => name)).toEqual(['tiny-mlp.safetensors'])
     expect((await fetch(said.address)).status).toBe(200)
