@@ -39,6 +39,12 @@ export function parsePositive(text: string): number {
   return value
 }
 
+export function parsePort(text: string): number {
+  const value = parseCount(text)
+  if (value > 65_535) throw new UsageError('A port is wanted, 0 to 65535.')
+  return value
+}
+
 /** Decimal, or hexadecimal after `0x`. */
 export function parseOffset(text: string): number {
   const value = /^(0x[0-9a-f]+|[0-9]+)$/i.test(text) ? Number(text) : Number.NaN

@@ -19,6 +19,7 @@ import { stats } from './stats/index.js'
 import { tokenize } from './tokenize/index.js'
 import type { Action, CallableVerb, Verb } from './verb.js'
 import { verify } from './verify/index.js'
+import { view } from './view/index.js'
 
 export const verbs: readonly CallableVerb[] = [
   callable(inspect, () => import('./inspect/run.js')),
@@ -28,6 +29,7 @@ export const verbs: readonly CallableVerb[] = [
   callable(map, () => import('./map/run.js')),
   callable(stats, () => import('./stats/run.js')),
   callable(picture, () => import('./picture/run.js')),
+  callable(view, () => import('./view/run.js')),
   callable(show, () => import('./show/run.js')),
   callable(extract, () => import('./extract/run.js')),
   callable(convert, () => import('./convert/run.js')),

@@ -7,7 +7,7 @@ import { Drop } from '../screens/drop/index.js'
 import { formatAddress } from '../state/address.js'
 import { announcement, notice } from '../state/announce.js'
 import { address, go } from '../state/location.js'
-import { currentModel, models, type OpenedModel } from '../state/models.js'
+import { currentModel, models, type OpenedModel, removeModel } from '../state/models.js'
 import { nextTheme, theme } from '../state/theme.js'
 import { Help, showHelp } from './help.js'
 import { type ScreenProps, screenNamed, screens } from './screens.js'
@@ -24,7 +24,7 @@ export function Shell() {
           tare
         </a>
         <ModelChoice />
-        <nav aria-label="Sections">{model?.status === 'open' && <Sections model={model} />}</nav>
+        <nav aria-label="Sections">{model && isThere(model) && <Sections model={model} />}</nav>
         <div class="tools">
           <button type="button" class="quiet" title={`Colours: ${theme.value} (t)`} onClick={nextTheme}>
             {{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}
@@ -51,37 +51,55 @@ function ModelChoice() {
   if (there.length === 0) return null
   const choose = (value: string): void =>
     go(value === '' ? { screen: 'drop', query: {} } : { model: Number(value), screen: 'overview', query: {} })
+  const shown = currentModel.value
   return (
-    <select
-      class="models"
-      aria-label="Model"
-      value={address.value.model === undefined ? '' : String(address.value.model)}
-      onChange={(event) => choose(event.currentTarget.value)}
-    >
-      {there.map(({ id, title }) => (
-        <option key={id} value={String(id)}>
-          {visible(title)}
-        </option>
-      ))}
-      <option value="">Open another…</option>
-    </select>
+    <>
+      <select
+        class="models"
+        aria-label="Model"
+        value={address.value.model === undefined ? '' : String(address.value.model)}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        {there.map(({ id, title }) => (
+          <option key={id} value={String(id)}>
+            {visible(title)}
+          </option>
+        ))}
+        <option value="">Open another…</option>
+      </select>
+      {shown && (
+        <button
+          type="button"
+          class="quiet close"
+          aria-label={`Close ${visible(shown.title)}`}
+          title="Close this model"
+          onClick={() => void removeModel(shown.id)}
+        >
+          ×
+        </button>
+      )}
+    </>
   )
 }
+
+const isThere = ({ status }: OpenedModel): boolean => status === 'open' || status === 'failed'
 
 function Sections({ model }: { readonly model: OpenedModel }) {
   const shown = address.value.screen
   return (
     <>
-      {screens.map(({ id, title, key }) => (
-        <a
-          key={id}
-          href={formatAddress({ model: model.id, screen: id, query: {} })}
-          aria-current={id === shown ? 'page' : undefined}
-          title={`${title} (${key})`}
-        >
-          {title}
-        </a>
-      ))}
+      {screens
+        .filter((screen) => model.head || screen.isForAny)
+        .map(({ id, title, key }) => (
+          <a
+            key={id}
+            href={formatAddress({ model: model.id, screen: id, query: {} })}
+            aria-current={id === shown ? 'page' : undefined}
+            title={`${title} (${key})`}
+          >
+            {title}
+          </a>
+        ))}
     </>
   )
 }
@@ -89,7 +107,8 @@ function Sections({ model }: { readonly model: OpenedModel }) {
 function Content({ model }: { readonly model: OpenedModel | undefined }) {
   if (!model || model.status === 'closed') return <Drop />
   if (model.status === 'opening') return <p class="waiting">Opening {visible(model.title)}…</p>
-  if (model.status === 'failed' || !model.head) return <Failed model={model} />
+  const isBare = model.status === 'failed' || !model.head
+  if (isBare && !screenNamed(address.value.screen)?.isForAny) return <Failed model={model} />
   return <Loaded key={model.id} id={address.value.screen} model={model as ScreenProps['model']} />
 }
 

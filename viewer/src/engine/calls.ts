@@ -1,5 +1,10 @@
 // Everything that the page asks its workers, by name. Each room of the engine declares its own calls and handles them; here they come
 // together, so that a request is checked against its answer by its name alone.
+import type { BytesCalls } from './rooms/bytes.js'
+import type { CodesCalls } from './rooms/codes.js'
+import type { CompareCalls } from './rooms/compare.js'
+import type { ConvertCalls } from './rooms/convert.js'
+import type { LabCalls } from './rooms/lab.js'
 import type { OpenCalls } from './rooms/open.js'
 import type { OverviewCalls } from './rooms/overview.js'
 import type { SampleCalls } from './rooms/samples.js'
@@ -13,6 +18,17 @@ export interface Call<Ask, Answer> {
   readonly answer: Answer
 }
 
-export interface Calls extends OpenCalls, SampleCalls, OverviewCalls, TensorsCalls, TensorCalls, TileCalls {}
+export interface Calls
+  extends OpenCalls,
+    SampleCalls,
+    OverviewCalls,
+    TensorsCalls,
+    TensorCalls,
+    TileCalls,
+    BytesCalls,
+    CodesCalls,
+    CompareCalls,
+    LabCalls,
+    ConvertCalls {}
 
 export type CallName = keyof Calls

@@ -3,7 +3,7 @@ import { type Finding, formats, type ModelSummary, openModel as readModel, summa
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
 import { groupFiles } from './group-files.js'
-import { closeOpened, setOpened } from './opened.js'
+import { closeOpened, setInput, setOpened } from './opened.js'
 import { openInput } from './sources.js'
 
 /** A file with its path below what was chosen or dropped. */
@@ -60,6 +60,7 @@ export const openHandlers: Handlers = {
 
 async function open({ model: id, from }: OpenCalls['open']['ask'], { signal }: CallContext): Promise<ModelHead> {
   const findings: Finding[] = []
+  setInput(id, from)
   const source = await openInput(from, signal)
   try {
     const model = await readModel(source, { signal, onFinding: (finding) => findings.push(finding) })

@@ -1,5 +1,5 @@
 // The models that are open in this worker, by the number that the page gave them.
-import { type ByteSource, closeModel, type Model, type Tensor } from 'tare/kit'
+import { type ByteSource, closeModel, findTensor, type Model, type Tensor } from 'tare/kit'
 import type { ModelFiles } from './open.js'
 
 export interface Opened {
@@ -10,6 +10,17 @@ export interface Opened {
 }
 
 const opened = new Map<number, Opened>()
+
+/** What each model is opened from, also where that failed: its bytes can still be looked at. */
+const inputs = new Map<number, ModelFiles>()
+
+export const setInput = (id: number, from: ModelFiles): void => void inputs.set(id, from)
+
+export function requireInput(id: number): { readonly from: ModelFiles } {
+  const from = inputs.get(id)
+  if (!from) throw new Error(`there is no model ${id}`)
+  return { from }
+}
 
 export async function setOpened(id: number, next: Opened): Promise<void> {
   await closeOpened(id)
@@ -22,6 +33,8 @@ export async function closeOpened(id: number): Promise<void> {
   if (old) await closeModel(old.model)
 }
 
+export const findOpened = (id: number): Opened | undefined => opened.get(id)
+
 export function requireOpened(id: number): Opened {
   const found = opened.get(id)
   if (!found) throw new Error(`model ${id} is not open`)
@@ -33,3 +46,5 @@ export function requireTensor(id: number, index: number): Tensor {
   if (!tensor) throw new Error(`model ${id} has no tensor number ${index}`)
   return tensor
 }
+
+export const requireTensorNamed = (id: number, name: string): Tensor => findTensor(requireOpened(id).model, name)

@@ -3,7 +3,7 @@ import { type VerifyResult, verifySource } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
 import { type MetadataPage, metadataPage, metadataText } from './metadata.js'
-import { requireOpened } from './opened.js'
+import { requireInput, requireOpened } from './opened.js'
 import { openInput } from './sources.js'
 import { layOutTreemap, type TreemapBox } from './treemap.js'
 import { type VocabularyPage, vocabularyPage } from './vocabulary.js'
@@ -27,7 +27,7 @@ export interface OverviewCalls {
 export const overviewHandlers: Handlers = {
   /** A check reads the file from the start, through a source of its own. */
   async verify({ model, quick }: OverviewCalls['verify']['ask'], { signal, progress }: CallContext) {
-    const source = await openInput(requireOpened(model).from, signal)
+    const source = await openInput(requireInput(model).from, signal)
     return verifySource(source, { quick, signal, onProgress: ({ done, total }) => progress({ done, total }) })
   },
   treemap: ({ model, width, height }: OverviewCalls['treemap']['ask']) =>

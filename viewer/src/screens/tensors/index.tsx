@@ -49,6 +49,7 @@ export default function Tensors({ model }: ScreenProps) {
   const progress = figuresProgress.value
   return (
     <div class="tensors">
+      <h1 class="spoken">Tensors</h1>
       <header class="toolbar">
         <input
           type="search"
