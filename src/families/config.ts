@@ -1,5 +1,6 @@
 // config.json as the library that trained the model would read it: with everything that the file need not say.
 import { callerWord, failWith } from '../errors/index.js'
+import { layerKeys } from './architectures/shared-keys.js'
 import { familyCodes } from './codes.js'
 import type { ModelDirectory } from './directory.js'
 import { find, isObject } from './facts.js'
@@ -41,7 +42,7 @@ export function completeConfig(raw: Config, className: string, directory: ModelD
     })
   }
   const config = settle(family, raw)
-  const layers = find(config, ['n_layers', 'num_hidden_layers', 'n_layer', 'num_layers'])
+  const layers = find(config, layerKeys)
   if (typeof layers !== 'number' || !Number.isInteger(layers) || layers < 0 || layers > maxLayers) {
     const message = `the number of layers is ${JSON.stringify(layers ?? null)}; a whole number up to ${maxLayers} was expected`
     failWith(familyCodes['config-value'], { file: directory.pathOf(configFile), path: 'num_hidden_layers', message })

@@ -24,7 +24,7 @@ describe('poolWindow', () => {
         const view = {
           rows: [start[0], start[0] + length[0]],
           columns: [start[1], start[1] + length[1]],
-          axes: isTurned ? [2, 1] : [1, 2],
+          axes: isTurned ? ([2, 1] as const) : ([1, 2] as const),
           fixed: [fixed],
         } as const
         const pooled = await poolWindow(tensor, view, width, height)
@@ -59,7 +59,7 @@ describe('poolWindow', () => {
 
   it('refuses a number of cells that cannot be', async () => {
     const tensor = sampleTensor('w', 'i8', [2, 3])
-    await expect(poolWindow(tensor, {}, 0, 1)).rejects.toThrow('1 by 0 cells were asked for')
+    await expect(poolWindow(tensor, {}, 0, 1)).rejects.toThrow('1 by 0 cells were requested')
     expect((await poolWindow(tensor, { rows: [1, 1] }, 4, 4)).rows).toBe(0)
   })
 })

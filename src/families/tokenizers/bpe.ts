@@ -63,7 +63,7 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
   checkSize(files, size, byId)
   const codec = await textCodec(tokenizer, files)
   const contents = new Map(added.map(({ content, id }) => [content, id]))
-  const pre = await preTokenizerOf(files, codec, (token) => contents.get(token) ?? vocabulary.get(token))
+  const pre = files.pre ?? (await preTokenizerOf(files, codec, (token) => contents.get(token) ?? vocabulary.get(token)))
   const list: TokenList = { tokens: [], types: [] }
   const put = (token: string, type: number): void => {
     list.tokens.push(token)

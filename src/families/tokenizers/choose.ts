@@ -12,8 +12,9 @@ import type { Entry } from './vocabulary.js'
 export async function tokenizerEntries(
   directory: ModelDirectory,
   { family, raw, config }: ModelConfig,
+  pre?: string,
 ): Promise<Entry[]> {
-  const files = await readTokenizerFiles(directory, raw)
+  const files = { ...(await readTokenizerFiles(directory, raw)), pre }
   const hasModel = await directory.has(sentencePieceFile)
   switch (family.tokenizer) {
     case 'llama':

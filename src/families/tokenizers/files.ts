@@ -19,6 +19,8 @@ export interface TokenizerFiles {
   readonly tokenizerJson: Config | undefined
   readonly tokenizerConfig: Config | undefined
   readonly added: readonly AddedToken[]
+  /** What llama.cpp calls the way in which text is split, where that is stated. */
+  readonly pre?: string | undefined
 }
 
 export const tokenizerFile = 'tokenizer.json'

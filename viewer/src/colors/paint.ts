@@ -10,9 +10,16 @@ export interface Palette {
 const packed = ([red, green, blue]: readonly [number, number, number]): number =>
   new Uint32Array(new Uint8Array([red, green, blue, 255]).buffer)[0]!
 
+const palettes = new Map<string, Palette>()
+
+/** Made once for each map. */
 export function paletteOf(map: ColorMap): Palette {
+  const known = palettes.get(map.name)
+  if (known) return known
   const table = colorTable(map)
-  return { colors: new Uint32Array(table.buffer, table.byteOffset, table.length / 4), none: packed(noValue) }
+  const made = { colors: new Uint32Array(table.buffer, table.byteOffset, table.length / 4), none: packed(noValue) }
+  palettes.set(map.name, made)
+  return made
 }
 
 /** Values that are NaN or infinite have a colour of their own. */

@@ -11,12 +11,13 @@ import {
   sampleStats,
   type Tensor,
 } from 'tare'
-import { rangePayload } from 'tare/kit'
+import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
 import { type PlaneSize, tileSize, tileSpan } from '../tiles/layout.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
+import { coarseNorms, momentsOfCells } from './overview-figures.js'
 import type { TensorRef } from './tensor.js'
 
 /** Two axes of a tensor, at an index of each other one. */
@@ -38,6 +39,9 @@ export interface TileNumbers {
 export interface Overview extends TileNumbers {
   /** Only some rows of each cell were read. */
   readonly isSample: boolean
+  readonly moments: Readonly<Record<CellFigure, Moments>>
+  /** By the rows and columns of cells; absent where there are too many rows or columns. */
+  readonly norms?: Norms | undefined
 }
 
 export interface Norms {
@@ -97,7 +101,9 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
         : isQuick
           ? await previewTensor(tensor.tensor, width, height, { signal })
           : await poolTensor(tensor.tensor, width, height, { signal, onProgress: throttled(context) })
-      const overview = { ...numbersOf(pooled), isSample: pooled.isSample }
+      const cells = numbersOf(pooled)
+      const norms = coarseNorms(cells, plane)
+      const overview: Overview = { ...cells, isSample: pooled.isSample, moments: momentsOfCells(cells), norms }
       context.move(overview.min.buffer, overview.max.buffer, overview.mean.buffer, overview.rms.buffer)
       return overview
     },

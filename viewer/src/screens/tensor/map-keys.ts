@@ -80,6 +80,7 @@ export function mapKeys(now: () => TensorActions): readonly KeyBinding[] {
     { keys: ['-'], title: 'Zoom out', run: () => zoom(-0.5) },
     { keys: ['0'], title: 'A pixel for each value', run: withMap((map) => map.move({ ...map.view(), zoom: 0 })) },
     { keys: ['f'], title: 'Show all of it', run: withMap((map) => map.fit()) },
+    { keys: ['g'], title: 'Go to a row and column', run: () => document.querySelector<HTMLElement>('.goto')?.focus() },
     { keys: ['['], title: 'Tensor before', run: () => now().go(-1) },
     { keys: [']'], title: 'Next tensor', run: () => now().go(1) },
     { keys: ['s'], title: 'Next scale', run: () => now().nextScale() },

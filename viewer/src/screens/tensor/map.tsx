@@ -99,8 +99,6 @@ export function HeatMap(props: MapProps) {
     const scale = scaleAt(settings.scale, level, values, far, settings.sigmas)
     const overviewScale = scaleAt(settings.scale, Math.max(level, data.overviewLevel), values, far, settings.sigmas)
     const colorMap = (settings.colors && colorMapNamed(settings.colors)) || colorsFor(scale)
-    const style = getComputedStyle(element)
-    const token = (name: string): string => style.getPropertyValue(name)
     drawMap(
       element.getContext('2d')!,
       {
@@ -124,7 +122,7 @@ export function HeatMap(props: MapProps) {
           empty: dark ? '#1b1f26' : '#f5f6f8',
           ink: dark ? '#a6aeba' : '#565e69',
           line: dark ? 'rgb(0 0 0 / 45%)' : 'rgb(0 0 0 / 35%)',
-          bar: token('--accent-flat') || (dark ? '#4d7fb8' : '#8fb4dd'),
+          bar: dark ? '#4d7fb8' : '#8fb4dd',
         },
       },
       ratio,

@@ -1,6 +1,6 @@
 // The parts of the screen, around one tensor whose place is known.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { colorMaps, momentsOf, scaleKinds } from 'tare/kit'
+import { colorMaps, scaleKinds } from 'tare/kit'
 import { useKeys } from '../../app/keys.js'
 import type { ScreenProps } from '../../app/screens.js'
 import type { TensorInfo } from '../../engine/rooms/tensor.js'
@@ -34,7 +34,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
   const far = useMemo<Known | undefined>(
     () =>
       data.overview && settings.layer === 'values'
-        ? { level: data.overviewLevel, moments: momentsOf(data.overview[settings.cells]) }
+        ? { level: data.overviewLevel, moments: data.overview.moments[settings.cells] }
         : undefined,
     [data.overview, settings.cells, settings.layer],
   )

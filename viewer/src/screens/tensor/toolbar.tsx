@@ -17,7 +17,7 @@ const scaleTitles = {
   sign: 'Sign',
   exponent: 'Exponent',
 } as const
-const figureTitles = { mean: 'Mean', rms: 'Root mean square', min: 'Smallest', max: 'Largest' } as const
+const figureTitles = { mean: 'Cells: mean', rms: 'Cells: RMS', min: 'Cells: min', max: 'Cells: max' } as const
 
 interface ToolbarProps {
   readonly info: TensorInfo

@@ -4,7 +4,7 @@ import type { SampleStats } from 'tare'
 import type { TensorInfo } from '../../engine/rooms/tensor.js'
 import type { Norms, Overview, Plane } from '../../engine/rooms/tiles.js'
 import { askTensor } from '../../engine/tensor-workers.js'
-import { overviewLevel, type PlaneSize } from '../../engine/tiles/layout.js'
+import { overviewLevel } from '../../engine/tiles/layout.js'
 import { isAborted, priorities } from '../../engine/wire.js'
 
 export interface TensorData {
@@ -22,21 +22,6 @@ export interface TensorData {
 const minForPreview = 2 ** 21
 /** Norms of rows and columns take two passes of their own. */
 const maxForNorms = 2 ** 28
-
-/** From the cells of an overview, for the time until every row and column is known. */
-export function coarseNorms({ rows, columns, rms }: Overview, plane: PlaneSize): Norms | undefined {
-  if (rows * columns === 0 || Math.max(plane.rows, plane.columns) >= 2 ** 24) return undefined
-  const squares = { rows: new Float64Array(rows), columns: new Float64Array(columns) }
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) {
-      const square = rms[row * columns + column]! ** 2 || 0
-      squares.rows[row]! += square / columns
-      squares.columns[column]! += square / rows
-    }
-  const spread = (sums: Float64Array, length: number): Float32Array =>
-    Float32Array.from({ length }, (_, i) => Math.sqrt(sums[Math.floor((i * sums.length) / length)]!))
-  return { rows: spread(squares.rows, plane.rows), columns: spread(squares.columns, plane.columns) }
-}
 
 export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
   const { rows, columns } = plane
@@ -62,7 +47,7 @@ export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
       const histogram = askTensor('histogram', { tensor, bins: 128 }, view).then((stats) => add({ stats }))
       if (rows * columns > minForPreview) {
         const quick = await askTensor('overview', { tensor, plane, ...size, isQuick: true }, view)
-        add({ overview: quick, progress: 0, norms: coarseNorms(quick, plane) })
+        add({ overview: quick, progress: 0, norms: quick.norms })
       }
       await histogram
       const overview = await askTensor(
@@ -73,7 +58,7 @@ export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
           onProgress: ({ done, total }) => add({ progress: done / total }),
         },
       )
-      add({ overview, progress: undefined, norms: coarseNorms(overview, plane) })
+      add({ overview, progress: undefined, norms: overview.norms })
       if (rows * columns > maxForNorms || Math.max(rows, columns) >= 2 ** 24) return
       add({ norms: await askTensor('norms', { tensor, plane }, { signal, priority: priorities.background }) })
     }

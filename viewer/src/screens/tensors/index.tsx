@@ -5,7 +5,7 @@ import { type SortKey, sortKeys } from '../../engine/rooms/table/order.js'
 import type { TableView } from '../../engine/rooms/tensors.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
 import { address, setQuery } from '../../state/location.js'
-import { computeAllFigures, figuresProgress } from './figures.js'
+import { computeAllFigures, figuresProgress, stopFigures } from './figures.js'
 import { FilterHelp } from './filter-help.js'
 import { Grid } from './grid.js'
 import { SelectionBar } from './selection-bar.js'
@@ -70,12 +70,9 @@ export default function Tensors({ model }: ScreenProps) {
         </label>
         <button
           type="button"
-          disabled={progress !== undefined}
-          onClick={() => void computeAllFigures(model.id, model.head.tensors)}
+          onClick={() => (progress ? stopFigures() : void computeAllFigures(model.id, model.head.tensors))}
         >
-          {progress === undefined
-            ? 'Compute statistics'
-            : `${countLabel(progress.done)} of ${countLabel(progress.total)}`}
+          {progress ? `Stop at ${countLabel(progress.done)}` : 'Compute statistics'}
         </button>
         <span class="faint count">
           {countLabel(summary.tensors)} {summary.tensors === 1 ? 'tensor' : 'tensors'}, {sizeLabel(summary.bytes)}

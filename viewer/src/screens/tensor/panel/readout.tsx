@@ -12,7 +12,7 @@ import type { PanelProps } from './panel.js'
 /** A pointer crosses many values that nobody means. */
 const patience = 60
 
-export function Readout({ info, plane, cursor }: PanelProps) {
+export function Readout({ info, plane, cursor, onShow }: PanelProps) {
   const [facts, setFacts] = useState<CellFacts>()
   const place = cursor && indexOf(cursor.row, cursor.column)
   useEffect(() => {
@@ -65,7 +65,7 @@ export function Readout({ info, plane, cursor }: PanelProps) {
           <>
             <div>
               <dt>Code</dt>
-              <dd>{facts?.code ?? '–'}</dd>
+              <dd>{valueText(facts?.code)}</dd>
             </div>
             <div>
               <dt>Scale</dt>
@@ -89,7 +89,34 @@ export function Readout({ info, plane, cursor }: PanelProps) {
           </dd>
         </div>
       </dl>
+      {info.problem === undefined && <GoTo plane={plane} onShow={onShow} />}
     </section>
+  )
+}
+
+/** A row and a column, or for a vector the column alone. */
+function GoTo({ plane, onShow }: Pick<PanelProps, 'plane' | 'onShow'>) {
+  const show = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const numbers = String(new FormData(form).get('place')).match(/\d+/g)?.map(Number) ?? []
+    const column = numbers.at(-1)
+    if (column === undefined) return
+    const row = numbers.length > 1 ? numbers.at(-2)! : 0
+    onShow({ row: Math.min(row, plane.rows - 1), column: Math.min(column, plane.columns - 1) })
+    form.querySelector('input')?.blur()
+  }
+  return (
+    <form onSubmit={show}>
+      <input
+        name="place"
+        class="goto"
+        placeholder="Go to row, column"
+        aria-label="Go to row, column"
+        autocomplete="off"
+      />
+      <button type="submit">Go</button>
+    </form>
   )
 }
 
