@@ -18,8 +18,10 @@ export async function openBeside(main: ByteSource, path: string): Promise<ByteSo
 /** The path from the directory of one file down to another, with slashes. */
 export function pathFrom(main: string, name: string): string | undefined {
   if (isRemote(main)) {
-    const home = new URL('.', main).href
-    return name.startsWith(home) ? decodePath(name.slice(home.length)) : undefined
+    const isWeb = /^https?:/i.test(main)
+    const home = isWeb ? new URL('.', main).href : main.slice(0, main.lastIndexOf('/') + 1)
+    if (!name.startsWith(home)) return undefined
+    return isWeb ? decodePath(name.slice(home.length)) : name.slice(home.length)
   }
   const path = relative(dirname(main), name)
   return isRemote(name) || isAbsolute(path) || path.startsWith('..') ? undefined : path.replaceAll(sep, '/')

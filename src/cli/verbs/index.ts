@@ -6,6 +6,7 @@ import { diff } from './diff/index.js'
 import { edit } from './edit/index.js'
 import { embed } from './embed/index.js'
 import { extract } from './extract/index.js'
+import { fetch } from './fetch/index.js'
 import { hash } from './hash/index.js'
 import { inspect } from './inspect/index.js'
 import { map } from './map/index.js'
@@ -38,6 +39,7 @@ export const verbs: readonly CallableVerb[] = [
   callable(quantize, () => import('./quantize/run.js')),
   callable(edit, () => import('./edit/run.js')),
   callable(repair, () => import('./repair/run.js')),
+  callable(fetch, () => import('./fetch/run.js')),
   callable(tokenize, () => import('./tokenize/run.js')),
   callable(embed, () => import('./embed/run.js')),
 ]
