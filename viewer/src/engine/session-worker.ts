@@ -1,4 +1,5 @@
 // The entry of the session worker.
+import { speakOfFlags } from 'tare/kit'
 import { bytesHandlers } from './rooms/bytes.js'
 import { codesHandlers } from './rooms/codes.js'
 import { compareHandlers } from './rooms/compare.js'
@@ -11,6 +12,9 @@ import { openedTensor, tensorHandlers } from './rooms/tensor.js'
 import { tensorsHandlers } from './rooms/tensors.js'
 import { tileHandlers } from './rooms/tiles.js'
 import { type Port, serveCalls } from './serve.js'
+
+// Messages name the flags of the command, as everything here does that can be typed as well.
+speakOfFlags()
 
 const handlers = {
   ...openHandlers,
