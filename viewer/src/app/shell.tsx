@@ -7,7 +7,7 @@ import { Drop } from '../screens/drop/index.js'
 import { formatAddress } from '../state/address.js'
 import { announcement, notice } from '../state/announce.js'
 import { address, go } from '../state/location.js'
-import { currentModel, models, type OpenedModel } from '../state/models.js'
+import { currentModel, models, type OpenedModel, removeModel } from '../state/models.js'
 import { nextTheme, theme } from '../state/theme.js'
 import { Help, showHelp } from './help.js'
 import { type ScreenProps, screenNamed, screens } from './screens.js'
@@ -51,20 +51,34 @@ function ModelChoice() {
   if (there.length === 0) return null
   const choose = (value: string): void =>
     go(value === '' ? { screen: 'drop', query: {} } : { model: Number(value), screen: 'overview', query: {} })
+  const shown = currentModel.value
   return (
-    <select
-      class="models"
-      aria-label="Model"
-      value={address.value.model === undefined ? '' : String(address.value.model)}
-      onChange={(event) => choose(event.currentTarget.value)}
-    >
-      {there.map(({ id, title }) => (
-        <option key={id} value={String(id)}>
-          {visible(title)}
-        </option>
-      ))}
-      <option value="">Open another…</option>
-    </select>
+    <>
+      <select
+        class="models"
+        aria-label="Model"
+        value={address.value.model === undefined ? '' : String(address.value.model)}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        {there.map(({ id, title }) => (
+          <option key={id} value={String(id)}>
+            {visible(title)}
+          </option>
+        ))}
+        <option value="">Open another…</option>
+      </select>
+      {shown && (
+        <button
+          type="button"
+          class="quiet close"
+          aria-label={`Close ${visible(shown.title)}`}
+          title="Close this model"
+          onClick={() => void removeModel(shown.id)}
+        >
+          ×
+        </button>
+      )}
+    </>
   )
 }
 

@@ -23,7 +23,8 @@ export function Command({ words }: { readonly words: readonly string[] }) {
   const line = commandLine(words)
   return (
     <div class="command">
-      <code>{visible(line)}</code>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line scrolls, also by keys */}
+      <code tabIndex={0}>{visible(line)}</code>
       <button type="button" class="quiet" onClick={() => void copyText(line, 'Command')}>
         Copy
       </button>

@@ -105,7 +105,7 @@ function placeOf({ data, dtype, encoding }: Tensor): TensorPlace | undefined {
   const { handle, name } = origin.source
   const { offset, length } = origin
   if (handle?.kind === 'blob') return { source: { blob: handle.blob, name: handle.name }, offset, length }
-  return /^https?:/.test(name) ? { source: { address: name }, offset, length } : undefined
+  return /^(https?|hf):/.test(name) ? { source: { address: name }, offset, length } : undefined
 }
 
 /** In the session worker: the tensor of the open model. */

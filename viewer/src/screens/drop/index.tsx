@@ -61,7 +61,7 @@ export function Drop() {
       <form onSubmit={openAddress}>
         <label for="address">or open an address</label>
         <div class="row">
-          <input id="address" ref={address} type="url" placeholder="https://…/model.safetensors" />
+          <input id="address" ref={address} type="url" placeholder="https://…/model.gguf or hf://owner/model" />
           <button type="submit">Open</button>
         </div>
       </form>
