@@ -13,6 +13,12 @@ export function largeSuite(browser: () => Browser): void {
     folder = makeFolder()
   })
   afterAll(() => folder?.remove())
+  const small = (): string => {
+    const path = folder.at('small.safetensors')
+    const header = JSON.stringify({ a: { dtype: 'F32', shape: [4, 4], data_offsets: [0, 64] } })
+    writeSafetensors(path, header, new Uint8Array(64))
+    return path
+  }
 
   it('a million tensors scroll and sort', async () => {
     const path = folder.at('million.safetensors')
@@ -21,20 +27,30 @@ export function largeSuite(browser: () => Browser): void {
       (_, i) => `"t${i}":{"dtype":"U8","shape":[1],"data_offsets":[${i},${i + 1}]}`,
     )
     writeSafetensors(path, `{${entries.join(',')}}`, new Uint8Array(million))
-    const viewed = await startView(path)
+    const viewed = await startView(small())
     const { page, assertClean, close } = await openPage(browser(), viewed.address)
-    await page.waitForSelector('.facts', { timeout: 50_000 })
-    await show(page, '#/f/0/tensors', '[role=row] .name')
+    page.setDefaultTimeout(150_000)
+    await page.waitForSelector('.facts')
+    await page.keyboard.press('o')
+    await page.setInputFiles('input[type=file][multiple]', path)
+    await page.waitForSelector('.facts')
+    await show(page, '#/f/1/tensors', '[role=row] .name')
     const grid = page.locator('[role=grid], [role=treegrid]').first()
     expect(Number(await grid.getAttribute('aria-rowcount'))).toBeGreaterThanOrEqual(million)
     expect(await page.locator('[role=row]').count()).toBeLessThan(200)
     await grid.focus()
     await page.keyboard.press('End')
     await page.waitForFunction(() => document.querySelector('main')?.textContent?.includes('t999999'))
+    await page.keyboard.press('Home')
+    for (const direction of ['ascending', 'descending']) {
+      const title = page.locator('[role=columnheader]', { hasText: 'Name' })
+      if ((await title.getAttribute('aria-sort')) !== direction) await title.locator('button').click()
+    }
+    await page.waitForFunction(() => document.querySelector('[role=row] .name')?.textContent === 't999999')
     assertClean()
     await close()
     await viewed.close()
-  })
+  }, 240_000)
 
   it('six gigabytes open, and their last byte is shown', async () => {
     const path = folder.at('sparse.safetensors')
@@ -63,13 +79,7 @@ export function largeSuite(browser: () => Browser): void {
   })
 
   it('a worker that dies is replaced', async () => {
-    const path = folder.at('small.safetensors')
-    writeSafetensors(
-      path,
-      JSON.stringify({ a: { dtype: 'F32', shape: [4, 4], data_offsets: [0, 64] } }),
-      new Uint8Array(64),
-    )
-    const viewed = await startView(path)
+    const viewed = await startView(small())
     const { page, close } = await openPage(browser(), viewed.address)
     await page.waitForSelector('.facts')
     await killWorker(page)

@@ -116,6 +116,8 @@ function drawPoints(plot: uPlot, points: readonly MethodPoint[], chosen: string,
   const ratio = devicePixelRatio
   ctx.save()
   ctx.font = `${11 * ratio}px ui-monospace, monospace`
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'alphabetic'
   ctx.strokeStyle = faint
   ctx.beginPath()
   let top = Number.NEGATIVE_INFINITY
