@@ -1,35 +1,10 @@
-// Directories that llama.cpp's own converter has converted: the files must be the same, byte for byte. The tokenizers belong to their
-// publishers; TARE_TOKENIZER_PACKAGES names a folder in which their packages are installed (see scripts/install-tokenizers.mjs).
-import { execFileSync } from 'node:child_process'
+// Directories that llama.cpp's own converter has converted: the files must be the same, byte for byte.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { rmSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
 import { closeModel, openInput, openModel } from '../../src/kit-node.js'
 import { convertToFiles } from '../support/convert.js'
-import { besideRoot } from '../support/fixtures.js'
-
-interface Golden {
-  readonly name: string
-  readonly dir: string
-  readonly outputs: readonly { readonly outtype: string; readonly sha256: string }[]
-}
-
-const folder = join(besideRoot, 'hf-gguf')
-const packages = process.env.TARE_TOKENIZER_PACKAGES ?? ''
-const list = join(folder, 'cases.json')
-const cases: readonly Golden[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')).cases : []
-const isReady = packages !== '' && existsSync(join(packages, 'node_modules'))
-const scratch = mkdtempSync(join(tmpdir(), 'tare-golden-'))
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
-
-function makeDirectory({ name, dir }: Golden): string {
-  const make = join(folder, 'make-hf-dir.mjs')
-  const args = ['--cases', join(folder, 'case-defs.json'), '--case', name, '--out', scratch, '--packages', packages]
-  execFileSync(process.execPath, [make, ...args], { stdio: 'pipe' })
-  return join(scratch, name, dir)
-}
+import { goldenCases, makeDirectory } from './golden-cases.js'
 
 async function digestOfConverted(path: string, outtype: string): Promise<string> {
   const model = await openModel(await openInput(path))
@@ -42,8 +17,8 @@ async function digestOfConverted(path: string, outtype: string): Promise<string>
   }
 }
 
-describe.skipIf(!isReady || cases.length === 0)('directories that llama.cpp has converted', () => {
-  for (const golden of cases) {
+describe.skipIf(goldenCases.length === 0)('directories that llama.cpp has converted', () => {
+  for (const golden of goldenCases) {
     it(golden.name, { timeout: 120_000 }, async () => {
       const path = makeDirectory(golden)
       for (const { outtype, sha256 } of golden.outputs)

@@ -52,14 +52,18 @@ const replace = (from: string, content: string): Config => ({ type: 'Replace', p
 const unknownToken = ({ special, tokens, types }: GgufTokens): string | null =>
   special('unknown') ?? tokens[types.indexOf(tokenType.unknown)] ?? null
 
-/** Every way to put a piece together from two others, the pieces with the best scores first; of equal ones the older. */
+/**
+ * Every way to put a piece together from two others, the pieces with the best scores first. Files that were made of tokenizer.json have no
+ * scores; there, pieces are older the lower their id, except that spaces are joined after everything else.
+ */
 function mergesOf({ tokens, types, scores }: GgufTokens, vocab: ReadonlyMap<string, number>): [string, string][] {
   const isPart = (text: string): boolean => {
     const id = vocab.get(text)
     return id !== undefined && isText(types[id]!)
   }
   const ids = tokens.map((_, id) => id).filter((id) => isText(types[id]!) && vocab.get(tokens[id]!) === id)
-  ids.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b)
+  const isBlank = tokens.map((token) => blank.test(token))
+  ids.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || Number(isBlank[a]) - Number(isBlank[b]) || a - b)
   return ids.flatMap((id) => {
     const piece = tokens[id]!
     if (piece.length > maxPiece) return []
@@ -71,6 +75,8 @@ function mergesOf({ tokens, types, scores }: GgufTokens, vocab: ReadonlyMap<stri
     return splits.sort((a, b) => vocab.get(a[0])! - vocab.get(b[0])! || vocab.get(a[1])! - vocab.get(b[1])!)
   })
 }
+
+const blank = /^\u2581+$/
 
 /** Others are found in a text before it is split, or stand for bytes. */
 const isText = (type: number): boolean => type === tokenType.normal || type === tokenType.userDefined
