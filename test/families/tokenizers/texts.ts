@@ -11,7 +11,7 @@ export const texts: readonly string[] = [
   '\n',
   '1 12 123 1234 12345 3.14159 1,000,000 ² ½ ٣٤٥',
   'snake_case camelCase PascalCase SCREAMING_CASE kebab-case',
-  'function f(a, b) { return a ** b; } // comment\nconst s = `x${y}`;',
+  'function f(a, b) { return a ** b; } // comment\nconst s = [`x`, y];',
   'for i in range(10):\n    print(f"{i:>3} {i**2}")\n',
   '#include <stdio.h>\nint main(void) { return 0; }',
   'https://example.org/a?b=c&d=%20e#f user@example.com',
