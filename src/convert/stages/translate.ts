@@ -20,6 +20,7 @@ export async function translate(state: State): Promise<State> {
     isSorted: from.plain === true,
     outputType: outputTypeFor(state, families.isOutputType),
     quantized: options.quantize?.method,
+    preTokenizer: options.preTokenizer,
     signal: options.signal,
   })
   if (!translated) return state

@@ -24,6 +24,8 @@ export interface ToGgufOptions {
   readonly outputType?: OutputType | undefined
   /** What the matrices are quantized to afterwards. */
   readonly quantized?: string | undefined
+  /** The name of the way in which the tokenizer splits text. Default: it is found by what the tokenizer does. */
+  readonly preTokenizer?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -37,7 +39,7 @@ const quantizationVersion = 2
 /** Undefined where the model is not a directory whose configuration names an architecture. Fails where that is unknown. */
 export async function toGguf(
   source: Model,
-  { format, isSorted = true, outputType, quantized, signal }: ToGgufOptions,
+  { format, isSorted = true, outputType, quantized, preTokenizer, signal }: ToGgufOptions,
 ): Promise<Translated | undefined> {
   const directory = new ModelDirectory(source, signal)
   const raw = await directory.json('config.json')
@@ -45,7 +47,7 @@ export async function toGguf(
   if (!raw || className === undefined) return undefined
   const info = completeConfig(raw, className, directory)
   const file = directory.pathOf('config.json')
-  const tokenizer = await tokenizerEntries(directory, info)
+  const tokenizer = await tokenizerEntries(directory, info, preTokenizer)
   const tokens = tokenizer.find(([key]) => key === 'tokenizer.ggml.tokens')?.[1]
   const computed = computedTensors(info, file)
   const converted = await convertTensors(source, info, {
@@ -73,7 +75,7 @@ export async function toGguf(
     pooling: await poolingOf(directory),
   }
   for (const [key, value] of ownEntries(info, facts, file)) metadata.set(key, value)
-  checkTensors(tensors, metadata, info.layers, file)
+  checkTensors(tensors, metadata, info, file)
   metadata.set('general.quantization_version', { type: 'u32', value: quantizationVersion })
   for (const [key, value] of tokenizer) metadata.set(key, value)
   const model: Model = { format, metadata, tensors, parts: [], files: source.files }

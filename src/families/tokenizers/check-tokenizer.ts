@@ -48,9 +48,9 @@ function checkStep(step: unknown, path: string, depth: number, state: State, ref
 
 function checkPattern(pattern: unknown, path: string, refuse: Refuse): void {
   if (pattern === undefined) return
-  const regex = isObject(pattern) ? pattern.Regex : undefined
-  if (regex === undefined) return
-  if (typeof regex !== 'string') refuse(`${path}.Regex`, 'a text was expected')
+  const { Regex: regex, String: plain } = isObject(pattern) ? pattern : {}
+  if (typeof plain === 'string' && regex === undefined) return
+  if (typeof regex !== 'string') refuse(path, 'a Regex or a String was expected')
   const problem = patternProblem(regex)
   if (problem !== undefined) refuse(`${path}.Regex`, `the pattern is not run: ${problem}`)
 }

@@ -5,6 +5,7 @@ import type { Config } from '../family.js'
 import { bpeEntries, typeCountEntry, wordPieceEntries } from './bpe.js'
 import { readTokenizerFiles, type TokenizerFiles } from './files.js'
 import { isLlamaHf, llamaHfEntries } from './llama-hf.js'
+import { checkPreTokenizer } from './pre-tokenizer.js'
 import { sentencePieceEntries, sentencePieceFile } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
 import type { Entry } from './vocabulary.js'
@@ -12,8 +13,10 @@ import type { Entry } from './vocabulary.js'
 export async function tokenizerEntries(
   directory: ModelDirectory,
   { family, raw, config }: ModelConfig,
+  pre?: string,
 ): Promise<Entry[]> {
-  const files = await readTokenizerFiles(directory, raw)
+  if (pre !== undefined) checkPreTokenizer(pre)
+  const files = await readTokenizerFiles(directory, raw, pre)
   const hasModel = await directory.has(sentencePieceFile)
   switch (family.tokenizer) {
     case 'llama':

@@ -19,15 +19,22 @@ export interface TokenizerFiles {
   readonly tokenizerJson: Config | undefined
   readonly tokenizerConfig: Config | undefined
   readonly added: readonly AddedToken[]
+  /** The name of the way in which text is split, where somebody has chosen it. */
+  readonly pre?: string | undefined
 }
 
 export const tokenizerFile = 'tokenizer.json'
 export const tokenizerConfigFile = 'tokenizer_config.json'
 
-export async function readTokenizerFiles(directory: ModelDirectory, raw: Config): Promise<TokenizerFiles> {
+export async function readTokenizerFiles(
+  directory: ModelDirectory,
+  raw: Config,
+  pre?: string,
+): Promise<TokenizerFiles> {
   const tokenizerJson = await directory.json(tokenizerFile)
   const tokenizerConfig = await directory.json(tokenizerConfigFile)
-  return { directory, raw, tokenizerJson, tokenizerConfig, added: addedTokens(tokenizerJson?.added_tokens, directory) }
+  const added = addedTokens(tokenizerJson?.added_tokens, directory)
+  return { directory, raw, tokenizerJson, tokenizerConfig, added, pre }
 }
 
 export function addedTokens(stated: unknown, directory: ModelDirectory): AddedToken[] {

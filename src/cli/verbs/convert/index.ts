@@ -83,6 +83,11 @@ export const convert = defineVerb({
       description:
         'copy names and weights as they are, instead of translating a model directory into what llama.cpp runs',
     },
+    pre: {
+      group: 'Tensors',
+      value: '<name>',
+      description: "llama.cpp's name for the way the tokenizer splits text, where it is not recognised",
+    },
     keepBytes: {
       group: 'Tensors',
       description: 'for another order of elements, reverse the dimensions over the same bytes',

@@ -77,6 +77,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
   return {
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
+    preTokenizer: options.pre,
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
     ...(options.quantize !== undefined && {
