@@ -19,6 +19,7 @@ import { remoteCodes } from './remote/index.js'
 import { poolCodes } from './threads/codes.js'
 import { tokenizeCodes } from './tokenize/codes.js'
 import { transformCodes } from './transforms/codes.js'
+import { signatureCodes } from './trust/codes.js'
 import { profileCodes } from './verify/profile.js'
 import { receiptCodes } from './verify/receipt-codes.js'
 import { msgpackCodes } from './wire/msgpack/index.js'
@@ -45,6 +46,7 @@ const shared = [
   zstdCodes,
   profileCodes,
   receiptCodes,
+  signatureCodes,
 ] as const
 
 /** Every code that tare can report. */

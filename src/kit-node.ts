@@ -1,13 +1,12 @@
 // The kit with what Node adds to it, for the command.
-import { speakOfFlags } from './errors/index.js'
 import { registerNodeBytes } from './node/bytes.js'
 import { registerNodeDigests } from './node/digests.js'
 import { registerNodeZstd } from './node/zstd.js'
 
+export { speakOfFlags } from './errors/caller-word.js'
 export * from './kit.js'
 export * from './node/index.js'
 
-speakOfFlags()
 registerNodeBytes()
 registerNodeDigests()
 registerNodeZstd()

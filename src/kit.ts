@@ -77,6 +77,7 @@ export { type MethodChoice, type MethodOptions, planMethods } from './transforms
 export { quantizeTensor } from './transforms/quantize/quantize.js'
 export { columnMajor, rowMajor, transposed } from './transforms/reorder.js'
 export { matchesGlob, parseRename, renameTensor, selector } from './transforms/select.js'
+export * from './trust/index.js'
 export { checkProfile, type Profile, type ProfileTensor } from './verify/profile.js'
 export { profiles, requireProfile } from './verify/profiles/index.js'
 export { parseReceipt } from './verify/read-receipt.js'

@@ -27,6 +27,7 @@ room('formats', ...ground, 'embed') // a graph is a format's way of writing an e
 room('transforms', ...ground)
 room('stow', ...ground, 'formats', 'transforms')
 room('families', ...ground, 'transforms')
+room('trust', 'errors', 'bytes', 'digest')
 const verbs = [...ground, 'formats', 'transforms', 'stow']
 room('inspect', ...verbs)
 room('windows', ...verbs, 'inspect')
@@ -52,6 +53,7 @@ room(
   'pack',
   'remote',
   'edit',
+  'trust',
 )
 room('pack', ...verbs, 'convert')
 const api = [...verbs, 'inspect', 'convert', 'diff', 'verify', 'pack', 'remote', 'all-codes.ts']
@@ -73,10 +75,11 @@ room(
   'edit',
   'windows',
   'picture',
+  'trust',
   'all-codes.ts',
 )
 room('kit.ts', ...below['index.ts']!)
-room('node', ...verbs, 'threads/node', 'embed', 'pack', 'remote', 'edit', 'api', 'index.ts')
+room('node', ...verbs, 'inspect', 'trust', 'threads/node', 'embed', 'pack', 'remote', 'edit', 'api', 'index.ts')
 room('node.ts', 'index.ts', 'node', 'threads/node', ...verbs)
 room('kit-node.ts', 'kit.ts', 'node', 'errors')
 room('cli', 'node.ts', 'kit.ts', 'kit-node.ts')

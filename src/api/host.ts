@@ -27,6 +27,7 @@ export interface PlaceRequest {
 export interface OpenRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly cache?: boolean | undefined
+  /** Called for each warning and note about the input. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -14,6 +14,7 @@ export interface ByteSink {
    * writing itself where a processor sleeps in between. False: this sink would rather not, nothing was written.
    */
   writeNow?(bytes: Uint8Array): boolean
+  /** Overwrites bytes that were written before. Only where `canPatch` is true. */
   patch(offset: number, bytes: Uint8Array): Promise<void>
   /** The same, done when it returns, for bytes that are still in memory. False: they are not, nothing was patched. */
   patchNow?(offset: number, bytes: Uint8Array): boolean

@@ -9,11 +9,11 @@ export function describeVerb({ summary, description }: Verb): string {
 
 /** What the exit status of a verb tells. */
 export const exitStatus = ({ no }: Verb): readonly (readonly [status: string, meaning: string])[] => [
-  ['0', 'fine, or the answer is yes'],
+  ['0', 'success, or the answer is yes'],
   ['1', `the answer is no: ${no}`],
   [
     '2',
-    'it could not be run: wrong usage, a missing or unreadable input, the network, an output that cannot be written',
+    'could not run: wrong usage, a missing or unreadable input, a network failure, an output that cannot be written',
   ],
 ]
 

@@ -44,7 +44,8 @@ export async function execute(
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
-    const { openPool } = await import('../kit-node.js')
+    const { openPool, speakOfFlags } = await import('../kit-node.js')
+    speakOfFlags()
     const common = readCommon(options)
     let opened: WorkerPool | undefined
     const context: Context = {

@@ -27,6 +27,7 @@ export interface QuantizeSettings extends MethodOptions {
    * of the values. Without it the sizes are the same, and the records say that the range is not known.
    */
   readonly scan?: boolean | undefined
+  /** Called as values are read to choose scales. */
   readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

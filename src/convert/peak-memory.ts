@@ -3,12 +3,12 @@
 // (a band of a matrix that is transposed, the scales of a matrix that is quantized) does. It is meant to be too much rather than too little.
 import { defaultWindow } from '../bytes/index.js'
 import { countSlots, type Layout, type Model, type Payload } from '../model/index.js'
+import { indexSize } from '../model/model.js'
 import { byteCosts } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
 import { decodeMemory } from '../transforms/decode-regions.js'
 import { quantizeMemory } from '../transforms/quantize/blocks.js'
 import { reorderMemory } from '../transforms/reorder.js'
-import { indexSize } from '../writing/index-size.js'
 import type { ActionKind, PlanAction } from './actions.js'
 import type { Item } from './stages/state.js'
 
@@ -118,7 +118,7 @@ function streamMemory({ action, requested }: PlanAction, input: Payload, output:
       return 8 * defaultWindow + quantizeMemory(output.byteLength)
     case 'transpose':
     case 'reorder':
-      // When it was asked for, only the dimensions are reversed.
+      // When it was requested, only the dimensions are reversed.
       return requested ? 0 : reorderMemory(Math.max(input.byteLength, output.byteLength), hasRandomAccess)
     default:
       return 0

@@ -32,7 +32,7 @@ export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
     .slice(0, 3)
     .map((action) => `${action.subject} ${JSON.stringify(action.name)}: ${action.reason ?? action.action}`)
   const more = lost.length > 3 ? ` and ${lost.length - 3} more` : ''
-  const message = `${plan.unrequestedLoss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.unrequestedLoss, lost)}`
+  const message = `${plan.unrequestedLoss} would be lost (${named.join('; ')}${more}); ${callerWord('--dry-run', 'planConversion()')} shows the plan; to proceed, add ${permissionFor(plan.unrequestedLoss, lost)}`
   failWith(writeCodes['loss-refused'], { file: plan.source.file, message })
 }
 

@@ -3,7 +3,7 @@
 export interface Change {
   readonly subject: 'tensor' | 'metadata' | 'part'
   readonly name: string
-  readonly action: 'rename' | 'cast' | 'map' | 'add' | 'drop'
+  readonly action: 'rename' | 'cast' | 'dequantize' | 'map' | 'add' | 'drop'
   readonly loss: 'none' | 'form' | 'precision' | 'content'
   readonly requested?: true
   readonly from?: string

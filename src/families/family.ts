@@ -28,6 +28,10 @@ export interface KeyRule {
   /** The setting that is copied: the first of these that is present, even if it is null. */
   readonly from?: readonly string[]
   readonly value?: (facts: Facts) => unknown
+  /** The settings that a value stands for, on the way back; without it, the setting that is copied. Sees those that are known so far. */
+  readonly back?: (value: unknown, config: Config) => Config
+  /** The settings that stand for an entry that is not there, where the defaults would make one. */
+  readonly absent?: Config
   /** The conversion fails without a value. */
   readonly required?: true
 }
@@ -80,14 +84,25 @@ export interface Family {
   readonly architecture: string
   /** What the configuration calls it: `architectures`. The first is written when a GGUF file becomes a directory. */
   readonly classes: readonly string[]
+  /** Tensors of GGUF that only models of one of the classes have. */
+  readonly tells?: Readonly<Record<string, RegExp>>
   /** For each `model_type`, what the configuration need not say. */
   readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
   /** Settings that are not what the file says. */
   readonly settle?: (config: Config) => Config
+  /** The same on the way back: what the file has to say for settings to come out as these. */
+  readonly unsettle?: (config: Config) => Config
+  /** Names of settings that the file has, where the defaults do not tell. */
+  readonly settings?: readonly string[]
   readonly keys: readonly KeyRule[]
   readonly tensors: NameTable
   /** Removed from the beginning of names, or put in front of names that do not have it. */
-  readonly prefix?: { readonly remove?: readonly string[]; readonly add?: Readonly<Record<string, string>> }
+  readonly prefix?: {
+    readonly remove?: readonly string[]
+    readonly add?: Readonly<Record<string, string>>
+    /** What published names begin with, on the way back; the output layer is outside of it. */
+    readonly back?: string
+  }
   /** Changes of names that published checkpoints have. */
   readonly respell?: readonly (readonly [pattern: RegExp, replacement: string])[]
   /** Tensors that are left out, beyond those that every family leaves out. */

@@ -1,2 +1,3 @@
 export { type ToGgufOptions, type Translated, toGguf } from './to-gguf/convert.js'
 export { isOutputType, type OutputType } from './to-gguf/element-types.js'
+export { type ToHubOptions, toHub } from './to-hub/convert.js'

@@ -1,6 +1,7 @@
 // Values of the configuration as metadata, checked: a file can say anything.
 import { failWith } from '../errors/index.js'
-import { listOf, type MetaValue } from '../model/index.js'
+import { listOf, type MetaList, type MetaValue } from '../model/index.js'
+import { compareMeta } from '../model/same-meta.js'
 import { familyCodes } from './codes.js'
 import { find } from './facts.js'
 import type { Facts, KeyRule } from './family.js'
@@ -48,4 +49,18 @@ function listed(value: unknown, item: (each: unknown) => MetaValue | undefined):
   const items = value.map(item)
   if (items.length === 0 || items.includes(undefined)) return undefined
   return listOf(items[0]!.type, items as MetaValue[])
+}
+
+/** Whether two entries would be stored as the same bytes: numbers of single precision are rounded. */
+export function isSameValue(a: MetaValue, b: MetaValue): boolean {
+  if (a.type !== b.type) return false
+  if (a.type === 'array' && b.type === 'array') return isSameList(a, b)
+  if (a.type === 'f32' && b.type === 'f32') return Object.is(Math.fround(a.value), Math.fround(b.value))
+  return compareMeta(a, b).sameness === 'same'
+}
+
+function isSameList(a: MetaList, b: MetaList): boolean {
+  if (a.length !== b.length || a.item !== b.item) return false
+  const others = b.values()
+  return a.values().every((value, i) => isSameValue(value, others[i]!))
 }

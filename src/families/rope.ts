@@ -35,7 +35,7 @@ function ropeFrequencies(config: Config, rope: Config, file: string): Computed {
 const maxHeadSize = 1 << 16
 
 /** In single precision, rounded after each step, and with divisions by a computed number as products with its reciprocal, as torch does. */
-function llama3Factors(rope: Config, size: number): readonly number[] {
+export function llama3Factors(rope: Config, size: number): readonly number[] {
   const { fround } = Math
   const setting = (key: string, otherwise: number): number => numberIn(rope, key) ?? otherwise
   const theta = setting('rope_theta', 10000)

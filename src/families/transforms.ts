@@ -1,4 +1,4 @@
-// What becomes of the elements of a tensor on the way to GGUF, by name.
+// What becomes of the elements of a tensor on the way to GGUF, by name; `inverses` has the ways back.
 import { fillView, viewOf } from '../bytes/views.js'
 import { f16, f32 } from '../dtypes/index.js'
 import type { Tensor } from '../model/index.js'
@@ -97,7 +97,7 @@ function splitKvB(tensor: Tensor, config: Config): readonly Tensor[] {
 }
 
 /** Computed in the type that it has, if that is f16 or f32, else in f32. */
-function plus(tensor: Tensor, addend: number): Tensor {
+export function plus(tensor: Tensor, addend: number): Tensor {
   const isHalf = tensor.dtype === f16
   const values = castTensor(tensor, f32)
   const data = mapElements({
@@ -116,9 +116,9 @@ function plus(tensor: Tensor, addend: number): Tensor {
   return isHalf ? castTensor(sum, f16) : sum
 }
 
-const swapped = (shape: readonly number[]): number[] => [...shape.slice(0, -2), shape.at(-1)!, shape.at(-2)!]
+export const swapped = (shape: readonly number[]): number[] => [...shape.slice(0, -2), shape.at(-1)!, shape.at(-2)!]
 
-function three(tensor: Tensor): [number, number, number] {
+export function three(tensor: Tensor): [number, number, number] {
   const [a, b, c] = tensor.shape
   if (tensor.shape.length !== 3) refuseShape(tensor, 'three dimensions were expected')
   return [a!, b!, c!]
@@ -130,13 +130,13 @@ function halfOf(tensor: Tensor, axis: number): number {
   return length / 2
 }
 
-function required(tensor: Tensor, config: Config, ...keys: readonly string[]): number {
+export function required(tensor: Tensor, config: Config, ...keys: readonly string[]): number {
   const value = numberIn(config, ...keys)
   if (value !== undefined && Number.isInteger(value) && value > 0) return value
   return refuseShape(tensor, `the configuration does not say what ${keys[0]} is`)
 }
 
-const headsOf = (tensor: Tensor, config: Config): number =>
+export const headsOf = (tensor: Tensor, config: Config): number =>
   required(tensor, config, 'n_heads', 'num_attention_heads', 'n_head')
-const kvHeadsOf = (tensor: Tensor, config: Config): number =>
+export const kvHeadsOf = (tensor: Tensor, config: Config): number =>
   required(tensor, config, 'n_kv_heads', 'num_key_value_heads')

@@ -1,5 +1,5 @@
 // A model is an index: names, types, shapes and where the bytes are. It contains no tensor data.
-import type { ByteSource } from '../bytes/index.js'
+import { type ByteSource, coveredBytes, type Range } from '../bytes/index.js'
 import type { DType } from '../dtypes/dtype.js'
 import type { Finding } from '../errors/index.js'
 import type { WorkerPool } from '../threads/index.js'
@@ -148,4 +148,23 @@ export const formatDims = (shape: Shape): string => `[${shownDims(shape).join(',
 export function sharedShape(shape: readonly number[], before: Tensor | undefined): readonly number[] {
   const isSame = before?.shape.length === shape.length && shape.every((dim, i) => dim === before.shape[i])
   return isSame ? before.shape : shape
+}
+
+/**
+ * How much of a model's files is index: everything that is neither tensor data nor one of the parts `apart`, which have bytes of their own.
+ * Bytes that several tensors share count once.
+ */
+export function indexSize(model: Model, apart: readonly Part[]): number {
+  const byFile = new Map<string, Range[]>()
+  for (const { data } of [...model.tensors, ...apart]) {
+    if (!data?.origin) continue
+    const { source, offset, length } = data.origin
+    const range = { start: offset, end: offset + length }
+    const known = byFile.get(source.name)
+    if (known) known.push(range)
+    else byFile.set(source.name, [range])
+  }
+  let covered = 0
+  for (const ranges of byFile.values()) covered += coveredBytes(ranges)
+  return Math.max(0, totalSize(model) - covered)
 }

@@ -7,10 +7,10 @@ import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { type FormatId, formatForOutput, formats, requireFormat } from '../formats/index.js'
 import type { Format } from '../model/index.js'
+import { openOutput } from './files/file-sink.js'
 import { FileSource } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { openInput } from './input.js'
-import { openOutput } from './output.js'
 import { openRemote } from './remote/remote-input.js'
 
 const host: Host = {

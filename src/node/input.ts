@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { type Finding, failWith, findingOf, ioCodes, openCodes, TareError, usageCodes } from '../errors/index.js'
@@ -8,9 +8,10 @@ import { formats } from '../formats/index.js'
 import type { Format } from '../model/index.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
-import { behindLinks } from './files/paths.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
+import { behindLinks } from './files/temp-files.js'
+import { rawArgument } from './raw-argument.js'
 import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {
@@ -33,7 +34,8 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   }
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
-  const stats = await withIoErrors(input, () => stat(input)).catch((error) => explainName(input, error))
+  const stats = await withIoErrors(input, () => stat(input)).catch((error) => openOddName(input, error))
+  if (stats instanceof FileSource) return stats
   const known = options.formats ?? formats
   if (stats.isFile()) return openFile(input, await findFolder(input, known))
   if (stats.isDirectory()) {
@@ -43,10 +45,13 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   return openSpecial(input, stats, options.signal)
 }
 
-/** Node replaces what is not UTF-8 in the arguments of a program, and with that the name of the file is gone. */
-function explainName(input: string, error: unknown): never {
-  if (!input.includes('\ufffd') || !(error instanceof TareError) || error.code !== ioCodes['not-found'].code)
-    throw error
+/** A file that was not found by its name, because the name is not UTF-8 and Node has replaced some of it. */
+async function openOddName(input: string, error: unknown): Promise<FileSource> {
+  const isNotFound = error instanceof TareError && error.code === ioCodes['not-found'].code
+  if (!isNotFound || !input.includes('\ufffd')) throw error
+  const path = rawArgument(input)
+  if (path && (await stat(path).catch(() => undefined))?.isFile())
+    return FileSource.fromHandle(await withIoErrors(input, () => open(path)), input)
   const message = 'there is no such file; if its name is not UTF-8, rename it or pipe it in: tare VERB - < FILE'
   return failWith(ioCodes['not-found'], { file: input, message })
 }
@@ -95,12 +100,12 @@ export async function findModel(
   if (answers.size === 0) refuseEmpty(directory, files, formats)
   const [first] = answers.size === 1 ? answers : preferred(answers, formats)
   if (first === undefined) {
-    const message = `it holds several models (${listed([...answers].sort())}); name the one that is meant`
+    const message = `it holds several models (${listed([...answers].sort())}); name one of them`
     return failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
   if (answers.size > 1) {
     const others = [...answers].filter((answer) => answer !== first)
-    const message = `it holds ${first} and ${others.join(', ')}; ${first} was opened`
+    const message = `it holds ${first} and ${others.join(', ')}; opening ${first}`
     onFinding?.(findingOf(openCodes['several-forms'], { message }, directory))
   }
   return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
@@ -142,7 +147,7 @@ function refuseEmpty(directory: string, files: readonly string[], formats: reado
   const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
   const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
   if (candidates.length > 1) {
-    const message = `nothing says which of ${listed(candidates)} is meant; name it`
+    const message = `it is not clear which of ${listed(candidates)} is meant; name one`
     failWith(ioCodes['ambiguous-directory'], { file: directory, message })
   }
   const foreign = foreignDirectory(files)

@@ -1,5 +1,5 @@
 import zlib from 'node:zlib'
-import { registerZstdDecoder, type ZstdDecoder } from '../wire/zstd/decoder.js'
+import { registerZstdDecoder, type ZstdDecoder } from '../wire/zstd/zstd.js'
 
 /** Since Node 22.15. */
 type Decompress = (frame: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array

@@ -24,8 +24,10 @@ import { countLabel, indexTicks, label } from './parts/ticks.js'
 import { visibleText } from './parts/visible-text.js'
 
 export const cellFigures = ['mean', 'rms', 'min', 'max'] as const
+/** What a cell of a heat map shows of the values in it. */
 export type CellFigure = (typeof cellFigures)[number]
 
+/** How a heat map is drawn. */
 export interface HeatmapOptions extends OverviewOptions {
   /** The largest size: the map of a small tensor is less high. */
   readonly size?: PictureSize | undefined

@@ -5,10 +5,10 @@ import type { Receipt } from '../convert/receipt.js'
 import { callerWord, collectingReport, type Finding, type Report, TareError, verifyCodes } from '../errors/index.js'
 import { type Cut, type OpenOptions, type Recognised, readCut, recognise, saysCut } from '../formats/index.js'
 import { closeModel, type Model, type Opened, type OptionValues, totalSize } from '../model/index.js'
+import { indexSize } from '../model/model.js'
 import { restoreStowed } from '../stow/index.js'
 import { minThreadBytes } from '../threads/costs.js'
 import type { WorkerPool } from '../threads/index.js'
-import { indexSize } from '../writing/index-size.js'
 import { checkProfile } from './profile.js'
 import { requireProfile } from './profiles/index.js'
 
@@ -31,6 +31,7 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined
   /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
+  /** Called as bytes are checked; `done` and `total` are bytes. */
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

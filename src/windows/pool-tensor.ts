@@ -10,6 +10,7 @@ import { fileOf, planeOf } from './plane.js'
 import { createPool, type Pooled, transposedCells } from './pool-cells.js'
 import { requireValues } from './spans.js'
 
+/** Which part of a tensor an overview shows, and how it is read. */
 export interface OverviewOptions {
   readonly signal?: AbortSignal | undefined
   /** In values. */
@@ -81,7 +82,7 @@ function cellCounts(stored: Tensor, rows: number, columns: number): [rows: numbe
   const { height, width } = storedMatrix(stored)
   const isCount = (count: number): boolean => Number.isInteger(count) && count > 0
   if (!isCount(rows) || !isCount(columns) || rows * columns > maxCells) {
-    const message = `${rows} by ${columns} cells were asked for; 1 to ${maxCells} are possible`
+    const message = `${rows} by ${columns} cells were requested; 1 to ${maxCells} are possible`
     failWith(usageCodes.option, { file: fileOf(stored), path: stored.name, message })
   }
   const isEmpty = height * width === 0

@@ -1,6 +1,6 @@
 // The one place that writes files. It streams slots into a sink, computes the digests that the layout asks for in the same pass,
 // reports progress, and makes sure that a failure at any moment leaves nothing behind.
-import { type ByteSink, type ByteSource, checkAborted, defaultWindow } from '../bytes/index.js'
+import { type ByteRange, type ByteSink, type ByteSource, checkAborted, defaultWindow } from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
 import {
@@ -15,7 +15,6 @@ import {
 import type { Payload } from '../model/payload.js'
 import type { WorkerPool } from '../threads/index.js'
 import { DigestPass } from './digest-pass.js'
-import { bytesOf, readRange, slotRuns } from './slot-runs.js'
 
 export interface WriteProgress {
   readonly done: number
@@ -26,6 +25,7 @@ export interface WriteProgress {
 export interface WriteLayoutOptions {
   readonly signal?: AbortSignal | undefined
   readonly window?: number
+  /** Called as bytes are written. */
   readonly onProgress?: ((progress: WriteProgress) => void) | undefined
   /** Digests of whole files, computed while they are written. */
   readonly digests?: readonly Algorithm[]
@@ -264,4 +264,57 @@ class EarlyStart {
     await started?.first.catch(() => {})
     await started?.chunks.return?.()
   }
+}
+
+// Models have thousands of small tensors, mostly in the order in which they lie in their file. One read brings all that are near each other.
+
+/** Consecutive slots. With a range, it holds the payloads of all of them. */
+interface SlotRun {
+  readonly slots: readonly Slot[]
+  readonly range?: ByteRange
+}
+
+const smallPayload = 1 << 16
+/** Reading this much in vain costs no more than another read. */
+const near = 1 << 12
+const maxRange = 1 << 20
+const maxSlots = 1 << 8
+
+/** The slots in runs: those whose payloads are small and near each other in one source, and every other slot by itself. */
+function* slotRuns(slots: Iterable<Slot>): Generator<SlotRun, void, void> {
+  let run: Slot[] = []
+  let range: ByteRange | undefined
+  for (const slot of slots) {
+    const origin = slot.kind === 'payload' ? smallRange(slot.payload) : undefined
+    const joined = origin && range && joinedWith(range, origin)
+    if (run.length > 0 && (slot.kind === 'payload' ? !joined : !range || run.length >= maxSlots)) {
+      yield range ? { slots: run, range } : { slots: run }
+      run = []
+      range = undefined
+    }
+    run.push(slot)
+    if (origin) range = joined ?? origin
+  }
+  if (run.length > 0) yield range ? { slots: run, range } : { slots: run }
+}
+
+function smallRange({ byteLength, origin }: Payload): ByteRange | undefined {
+  return byteLength > 0 && byteLength <= smallPayload ? origin : undefined
+}
+
+/** Both ranges and what lies between them, unless they are too far apart. */
+function joinedWith(range: ByteRange, { source, offset, length }: ByteRange): ByteRange | undefined {
+  const end = range.offset + range.length
+  const reach = offset + length - range.offset
+  if (source !== range.source || offset < range.offset || offset > end + near || reach > maxRange) return undefined
+  return { source, offset: range.offset, length: Math.max(range.length, reach) }
+}
+
+const readRange = ({ source, offset, length }: ByteRange, signal?: AbortSignal): Promise<Uint8Array> =>
+  source.read(offset, length, { signal })
+
+/** The bytes of a payload in the range of its run. */
+function bytesOf(payload: Payload, range: ByteRange, bytes: Uint8Array): Uint8Array {
+  const at = payload.origin!.offset - range.offset
+  return bytes.subarray(at, at + payload.byteLength)
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,12 +18,15 @@ beforeEach(() => {
   writeFileSync(at('empty.gguf'), '')
   writeFileSync(at('cut.safetensors'), Uint8Array.of(255, 0, 0, 0, 0, 0, 0, 0, 0x7b))
   mkdirSync(at('folder'))
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  writeFileSync(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
 })
 
 /** How each verb is called with an input. */
 const calls: Readonly<Record<string, (input: string) => string[]>> = {
   inspect: (input) => [input],
   verify: (input) => [input],
+  sign: (input) => [input, '--key', at('key.pem')],
   hash: (input) => [input],
   map: (input) => [input],
   stats: (input) => [input],
@@ -39,6 +43,9 @@ const calls: Readonly<Record<string, (input: string) => string[]>> = {
   embed: (input) => [input, 'a text'],
 }
 
+/** What does not look into the files. */
+const takesAnyFile = new Set(['sign'])
+
 test('the table has every verb', () => {
   expect(Object.keys(calls).sort()).toEqual(verbs.map(({ name }) => name).sort())
 })
@@ -54,11 +61,11 @@ describe.each(Object.keys(calls))('%s', (verb) => {
   })
 
   test.each<[string, string]>([
-    ['of no known format', 'junk.bin'],
+    ['of an unknown format', 'junk.bin'],
     ['damaged', 'cut.safetensors'],
     ['without bytes', 'empty.gguf'],
   ])('1 for an input that is %s', async (_, input) => {
-    expect(await statusFor(at(input))).toBe(1)
+    expect(await statusFor(at(input))).toBe(takesAnyFile.has(verb) ? 0 : 1)
   })
 
   test.skipIf(process.getuid?.() === 0)('2 for an input that may not be read', async () => {
@@ -91,8 +98,8 @@ test('2 for a server that answers with an error', async () => {
 test.each<[number, string, string[]]>([
   [0, 'equal models', ['diff', 'good.safetensors', 'good.safetensors']],
   [2, 'the second is missing', ['diff', 'good.safetensors', 'none']],
-  [2, 'the second is missing, and the first of no known format', ['diff', 'junk.bin', 'none']],
-  [1, 'the first is of no known format', ['diff', 'junk.bin', 'good.safetensors']],
+  [2, 'the second is missing, and the first of an unknown format', ['diff', 'junk.bin', 'none']],
+  [1, 'the first is of an unknown format', ['diff', 'junk.bin', 'good.safetensors']],
   [1, 'one of two is damaged', ['verify', 'cut.safetensors', 'good.safetensors']],
   [2, 'the worst of three', ['verify', 'cut.safetensors', 'none', 'good.safetensors']],
 ])('%i: %s', async (expected, _, [verb, ...files]) => {

@@ -3,7 +3,7 @@ import { createBLAKE3 } from 'hash-wasm'
 import { describe, expect, it } from 'vitest'
 import { Blake3Hasher } from '../../src/digest/blake3-hasher.js'
 import { type Blake3Kernel, blockSize, joinSubtrees } from '../../src/kernels/digests/blake3.js'
-import { digestsModule } from '../../src/kernels/digests/compiled.js'
+import { digestsModule } from '../../src/kernels/digests/index.js'
 import { blake3Plain } from '../../src/kernels/digests/plain/blake3.js'
 
 const compiled = digestsModule()!.blake3

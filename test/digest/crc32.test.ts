@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { digestsModule } from '../../src/kernels/digests/compiled.js'
+import { digestsModule } from '../../src/kernels/digests/index.js'
 import { crc32Plain } from '../../src/kernels/digests/plain/crc32.js'
 
 const compiled = digestsModule()!.crc32

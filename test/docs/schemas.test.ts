@@ -1,5 +1,6 @@
 // The schemas of docs/schema against what the command prints. They leave room for further members, since programs should; here none may be
 // there that a schema does not name.
+import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -47,6 +48,10 @@ beforeEach(async () => {
     at('model.json'),
     '{"tensors": {"w": {"dtype": "f32", "data": [[1, 2], [3, 4]]}}, "metadata": {"a": 1}}',
   )
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  writeFileSync(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  writeFileSync(at('key.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
+  await tare('sign', sample, '--key', at('key.pem'), '-o', at('signed.sig'))
   const cut = readFileSync(sample).subarray(0, -100)
   writeFileSync(at('cut.safetensors'), cut)
 })
@@ -58,6 +63,8 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['inspect', () => at('q8.gguf')],
   ['verify', sample],
   ['verify', () => at('cut.safetensors')],
+  ['sign', sample, '--key', () => at('key.pem'), '-o', () => at('sample.sig')],
+  ['verify', sample, '--key', () => at('key.pub'), '--signature', () => at('signed.sig')],
   ['hash', sample],
   ['hash', sample, '--decoded', '--algorithm', 'sha256'],
   ['hash', () => at('q8.gguf'), '--check', () => at('hashes.json')],

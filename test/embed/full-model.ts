@@ -1,5 +1,5 @@
 // The full-shape model of the golden vectors, made by the rule that goes with them.
-import { fnv1a32 } from '../../src/digest/fnv1a.js'
+import { fnv1a32 } from '../../src/digest/hasher.js'
 import { f32 } from '../../src/dtypes/index.js'
 import { bytesPayload, type Model, type Part, type Tensor } from '../../src/model/index.js'
 import { fixtureBytes } from '../support/fixtures.js'

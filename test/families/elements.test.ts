@@ -1,7 +1,7 @@
 // Transforms of elements, against the plainest way of doing the same.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { concatenated } from '../../src/families/to-gguf/concatenated.js'
+import { concatenated } from '../../src/families/concatenated.js'
 import { repacked } from '../../src/families/to-gguf/mxfp4.js'
 import { transforms } from '../../src/families/transforms.js'
 import { bytesPayload, dtypeById, readPayload, type Tensor } from '../../src/kit.js'

@@ -1,10 +1,10 @@
-// Directories that llama.cpp's own converter has converted. The tokenizers in them belong to their publishers: TARE_TOKENIZER_PACKAGES names
-// a folder in which their packages are installed (see scripts/install-tokenizers.mjs).
+// Directories that llama.cpp's own converter has converted, and what it made of them. The tokenizers belong to their publishers;
+// TARE_TOKENIZER_PACKAGES names a folder in which their packages are installed (see scripts/install-tokenizers.mjs).
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { closeModel, openInput, openModel } from '../../src/kit-node.js'
+import { convertToFiles } from '../support/convert.js'
 import { besideRoot } from '../support/fixtures.js'
 
 export interface Golden {
@@ -16,17 +16,25 @@ export interface Golden {
 const folder = join(besideRoot, 'hf-gguf')
 const packages = process.env.TARE_TOKENIZER_PACKAGES ?? ''
 const list = join(folder, 'cases.json')
-const isReady = packages !== '' && existsSync(join(packages, 'node_modules')) && existsSync(list)
+export const goldenCases: readonly Golden[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')).cases : []
+export const isReady = packages !== '' && existsSync(join(packages, 'node_modules')) && goldenCases.length > 0
 
-/** Empty where the cases or the packages are not there. */
-export const goldenCases: readonly Golden[] = isReady ? JSON.parse(readFileSync(list, 'utf8')).cases : []
-
-const scratch = mkdtempSync(join(tmpdir(), 'tare-golden-'))
-afterAll(() => rmSync(scratch, { recursive: true, force: true }))
-
-export function makeDirectory({ name, dir }: Golden): string {
+/** Makes the directory of a case below another. */
+export function makeDirectory({ name, dir }: Golden, scratch: string): string {
   const make = join(folder, 'make-hf-dir.mjs')
   const args = ['--cases', join(folder, 'case-defs.json'), '--case', name, '--out', scratch, '--packages', packages]
   execFileSync(process.execPath, [make, ...args], { stdio: 'pipe' })
   return join(scratch, name, dir)
+}
+
+/** The GGUF file of a directory. */
+export async function convertDirectory(path: string, outtype: string): Promise<Uint8Array> {
+  const model = await openModel(await openInput(path))
+  const cast = outtype === 'auto' ? undefined : outtype
+  try {
+    const files = await convertToFiles(model, 'gguf', { name: 'model.gguf', cast })
+    return files.get('model.gguf')!
+  } finally {
+    await closeModel(model)
+  }
 }

@@ -2,8 +2,7 @@ import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerNodeZstd } from '../../src/node/zstd.js'
-import { registerZstdDecoder, zstdDecoder } from '../../src/wire/zstd/decoder.js'
-import { decodeZstd, encodeZstd, isZstdFault } from '../../src/wire/zstd/zstd.js'
+import { decodeZstd, encodeZstd, isZstdFault, registerZstdDecoder, zstdDecoder } from '../../src/wire/zstd/zstd.js'
 
 const hasZstd = 'zstdDecompressSync' in zlib
 const verdictOf = (result: Awaited<ReturnType<typeof decodeZstd>>): string =>

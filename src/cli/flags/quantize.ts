@@ -8,29 +8,35 @@ export const quantizeFlags = defineFlags({
   tensorMethod: {
     group: 'Quantizing',
     value: '<glob=method>',
-    description: 'quantize these tensors by another method; keep for none',
+    description: 'use another method for these tensors; GLOB=keep leaves them unquantized',
     repeat: true,
     parse: parseAssignment,
   },
   requantize: {
     group: 'Quantizing',
-    description: 'also quantize what is quantized already, from the values of its codes',
+    description: 'also quantize tensors that are already quantized, from their decoded values',
   },
   imatrix: {
     group: 'Quantizing',
     value: '<file>',
-    description: "for ggml's types, weigh errors by this importance matrix, GGUF or .dat of llama.cpp",
+    description: "for ggml's types, weight errors by this importance matrix of llama.cpp (GGUF or .dat)",
   },
-  referenceExact: { group: 'Quantizing', description: "the reference quantizer's bytes instead of the least error" },
+  referenceExact: {
+    group: 'Quantizing',
+    description: "write the reference quantizer's bytes instead of minimizing the error",
+  },
   allCodes: {
     group: 'Quantizing',
-    description: 'use the most negative code and scales of either sign too: less error',
+    description: 'also use the most negative code and scales of either sign, for a smaller error',
   },
-  activations: { group: 'Quantizing', description: 'int8 and int4 with a zero point, for values that are not centred' },
+  activations: {
+    group: 'Quantizing',
+    description: 'int8 and int4 with a zero point, for values that are not centred on 0',
+  },
   clip: {
     group: 'Quantizing',
     value: '<min,max>',
-    description: 'cut values to this range before they are quantized',
+    description: 'clip values to this range before quantizing',
     parse: parseRange,
   },
 })

@@ -17,8 +17,7 @@ import type { Context } from '../context.js'
 import type { OptionsOf } from '../flags/flag.js'
 import type { allowLoss } from '../flags/shared.js'
 import type { Status } from '../status.js'
-import { writingTo } from './new-files.js'
-import { assertNotInput, markOutputErrors, openGuarded } from './output.js'
+import { assertNotInput, markOutputErrors, openGuarded, writingTo } from './output.js'
 
 type AllowLoss = OptionsOf<{ allowLoss: ReturnType<typeof allowLoss> }>['allowLoss']
 
@@ -96,7 +95,7 @@ export async function reportWritten(
 /** The whole plan: a row for everything that is not simply copied, and the resulting files. */
 function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.unrequestedLoss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, unrequested loss: ${paintLoss(plan.unrequestedLoss, color)}`
   const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,
@@ -104,7 +103,7 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
     action.action,
     detailOf(action),
     action.loss,
-    escapeText(action.reason ?? (action.requested ? 'as asked' : '')),
+    escapeText(action.reason ?? (action.requested ? 'requested' : '')),
   ])
   const columns = [
     { title: 'what', paint: color.dim },
@@ -116,9 +115,9 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   ]
   yield* formatTable(columns, rows.slice(0, console.maxRows), console.look)
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
-  yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
+  yield `  ${plural(plan.actions.length - changes.length, 'item')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`
-  yield `  peak memory about ${formatSize(plan.peakMemory)}, beside the program itself`
+  yield `  peak memory about ${formatSize(plan.peakMemory)} on top of the program itself`
   yield 'files'
   yield* formatTable(
     [{ title: 'name' }, rightColumn('size'), rightColumn('bytes')],

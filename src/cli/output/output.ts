@@ -1,7 +1,8 @@
 // The output that a verb is given: what its name says and must not say, and how it is opened.
 
-import { stat } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { rmdirSync } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSink,
   type ByteSource,
@@ -18,19 +19,21 @@ import {
   TareError,
   usageCodes,
 } from '../../kit-node.js'
-import { expectAllBytes } from '../console/process-events.js'
+import { escapeName } from '../console/escape.js'
+import { plural } from '../console/format-values.js'
+import { expectAllBytes, onEarlyExit } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { assertUnchanged, formatNamed, OutputError } from '../input/run-inputs.js'
 import { UsageError } from '../status.js'
 
 /** For verbs that write files only. */
 export function requireFile(output: string | undefined): string {
-  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  if (output === undefined || output === '-') throw new UsageError('name the output with -o FILE')
   return output
 }
 
 export function checkStdout({ json }: Context, output: string | undefined): void {
-  if (output === '-' && json) throw new UsageError('--json and -o - both want standard output')
+  if (output === '-' && json) throw new UsageError('--json and -o - both write to standard output')
 }
 
 /** The format that `--to` names or, without it, the name of the output. */
@@ -43,7 +46,7 @@ export const isWritable = ({ capabilities }: Format): boolean => !!(capabilities
 /** The name of the output says no format; lists what `--to` takes. */
 export function unknownOutput(): UsageError {
   const known = formats.filter(isWritable).map((each) => each.id)
-  return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+  return new UsageError(`cannot tell the format from the name of the output; add --to with one of ${known.join(', ')}`)
 }
 
 /** The name of an input without the extension of its format. */
@@ -98,4 +101,47 @@ export async function markErrorsOf<T>(isOutput: (file: string) => boolean, call:
     if (!(error instanceof TareError) || !error.code.startsWith('io/') || !isOutput(error.finding.file)) throw error
     throw new OutputError(error.finding, { cause: error.cause })
   }
+}
+
+// What is said about files before and after they are written: directories that were made for them, and files that they replaced.
+
+/** Runs what writes files of one directory, the main file first. The directory is made when it is not there. */
+export async function writingTo<T>(context: Context, paths: readonly string[], work: () => Promise<T>): Promise<T> {
+  const [main = '-'] = paths
+  if (main === '-') return work()
+  const replaced = (await Promise.all(paths.map(isFile))).filter(Boolean).length
+  const result = await inNewDirectory(context, dirname(main), work)
+  const what = replaced === 1 ? 'the file that was there' : `${plural(replaced, 'file')} that were there`
+  if (replaced > 0 && !context.json) context.console.remark(`${escapeName(main)}: replaced ${what}`)
+  return result
+}
+
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false
+
+/** Makes the directory when it is not there, and removes it again when the work fails or is interrupted. */
+async function inNewDirectory<T>({ console, json }: Context, directory: string, work: () => Promise<T>): Promise<T> {
+  const made = await mkdir(directory, { recursive: true }).catch((error: Error) => {
+    throw new OutputError(
+      findingOf(ioCodes.failed, { file: directory, message: `the directory cannot be made: ${error.message}` }),
+    )
+  })
+  const remove = (): void => removeEmpty(resolve(directory), made && resolve(made))
+  const forget = onEarlyExit(remove)
+  try {
+    const result = await work()
+    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: created the directory`)
+    return result
+  } catch (error) {
+    remove()
+    throw error
+  } finally {
+    forget()
+  }
+}
+
+/** From a directory up to the first one that was made, while they are empty. Synchronous, because a process that ends does not wait. */
+function removeEmpty(directory: string, first: string | undefined): void {
+  try {
+    for (let path = directory; first !== undefined && path.startsWith(first); path = dirname(path)) rmdirSync(path)
+  } catch {}
 }

@@ -13,11 +13,17 @@ import {
   openInput,
   openModel,
   openOutput,
+  openStatement,
   type Plan,
   parseReceipt,
   type Receipt,
+  receiptIn,
   receiptLines,
+  receiptStatement,
+  type SigningKey,
+  signStatement,
   TareError,
+  type Trust,
 } from '../../kit-node.js'
 import type { Context } from '../context.js'
 import { assertUnchanged, OutputError, openModels } from '../input/run-inputs.js'
@@ -55,7 +61,12 @@ export async function checkReceiptPlace(
 }
 
 /** Writes the receipt of an output that is in its place. It is complete or not there at all. */
-export async function writeReceipt(context: Context, file: string, written: Written): Promise<void> {
+export async function writeReceipt(
+  context: Context,
+  file: string,
+  written: Written,
+  signingKey?: SigningKey,
+): Promise<void> {
   const { plan, model, source, output, damage } = written
   const { console, signal, pool } = context
   const opened = await openModel(await openInput(output, { signal }), { from: plan.target, signal })
@@ -69,7 +80,8 @@ export async function writeReceipt(context: Context, file: string, written: Writ
     const sink = await openOutput(file)
     try {
       const encoder = new TextEncoder()
-      for (const line of receiptLines(receipt)) await sink.write(encoder.encode(`${line}\n`))
+      if (signingKey) await sink.write(encoder.encode(signStatement(receiptStatement(receipt), signingKey).text))
+      else for (const line of receiptLines(receipt)) await sink.write(encoder.encode(`${line}\n`))
       await sink.close()
     } catch (error) {
       await sink.abort(error)
@@ -80,15 +92,24 @@ export async function writeReceipt(context: Context, file: string, written: Writ
   }
 }
 
-export async function readReceipt(file: string): Promise<Receipt> {
-  const text = (await readSideFile(file)).toString()
+/** A receipt as a file, or in a signed statement. With somebody to trust, it must be signed by them. */
+export async function readReceipt(file: string, trust: Trust | undefined): Promise<Receipt> {
+  const bytes = await readSideFile(file)
   try {
-    return parseReceipt(text, file)
+    if (trust) return parseReceipt(receiptIn((await openStatement(bytes, file, trust)).statement, file), file)
+    return parseReceipt(unsignedText(bytes, file), file)
   } catch (error) {
-    if (!(error instanceof TareError)) throw error
+    // A signature that does not hold is an answer, a file that is no receipt is not.
+    if (!(error instanceof TareError) || error.code.startsWith('signature/')) throw error
     const { path, message } = error.finding
     throw new UsageError(`--receipt ${file}: ${path ? `${path}: ` : ''}${message}`)
   }
+}
+
+function unsignedText(bytes: Buffer, file: string): string {
+  const text = bytes.toString()
+  if (!text.startsWith('{"mediaType"')) return text
+  throw new UsageError(`${file} is signed; say whom to trust with --key, --ca or --identity`)
 }
 
 /** What a receipt says the output was made from. A merged model has several sources, the preferred one first. The caller closes it. */

@@ -14,6 +14,7 @@ import { picture } from './picture/index.js'
 import { quantize } from './quantize/index.js'
 import { repair } from './repair/index.js'
 import { show } from './show/index.js'
+import { sign } from './sign/index.js'
 import { stats } from './stats/index.js'
 import { tokenize } from './tokenize/index.js'
 import type { Action, CallableVerb, Verb } from './verb.js'
@@ -22,6 +23,7 @@ import { verify } from './verify/index.js'
 export const verbs: readonly CallableVerb[] = [
   callable(inspect, () => import('./inspect/run.js')),
   callable(verify, () => import('./verify/run.js')),
+  callable(sign, () => import('./sign/run.js')),
   callable(hash, () => import('./hash/run.js')),
   callable(map, () => import('./map/run.js')),
   callable(stats, () => import('./stats/run.js')),

@@ -1,6 +1,7 @@
 // Saving what is whole. The file is read as `verify` reads it, going on behind everything that is wrong; tensors whose bytes are all there,
 // and have the checksum that the format keeps for them, are written into a new file. Everything else is listed.
 import { type ByteSource, defaultWindow, inOrder, isSameRange, overlaps, type Range } from '../../bytes/index.js'
+import { WorkBudget } from '../../digest/hasher.js'
 import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../../formats/index.js'
 import { Damage } from '../../model/damage.js'
@@ -17,7 +18,6 @@ import {
   type VerifiedPayload,
   type WriteOptions,
 } from '../../model/index.js'
-import { WorkBudget } from '../../writing/work-budget.js'
 import { type Conversion, planConversion } from '../plan.js'
 
 export interface Salvage {
@@ -82,7 +82,7 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   })
   for (const { subject, name: what, loss, reason, requested } of conversion.plan.actions) {
     if (requested || (loss !== 'content' && loss !== 'precision')) continue
-    const why = reason ?? 'the output has no place for it'
+    const why = reason ?? 'the output cannot store it'
     lost.push({ subject, name: what, reason: loss === 'precision' ? `not lost, but rounded: ${why}` : why })
   }
   return { conversion, format: target, kept: conversion.model.tensors.length, lost, findings }
@@ -235,7 +235,7 @@ function targetFor(format: Format, name: string): string {
   if (isWritable(format)) return format.id
   const other = formatForOutput(name)
   if (other && isWritable(other)) return other.id
-  const message = `${format.title} cannot be written; give the output a name that stands for another format`
+  const message = `${format.title} cannot be written; give the output the extension of another format`
   return failWith(writeCodes['not-writable'], { file: name, message })
 }
 

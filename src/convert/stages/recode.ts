@@ -183,7 +183,7 @@ async function scanAll(
 
 function castFloat(tensor: Tensor, position: number, cast: DType, changes: Changes): Tensor {
   if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor
-  // A row that is no whole number of blocks cannot have a block type; such tensors stay as they are.
+  // A row that is not a whole number of blocks cannot have a block type; such tensors stay as they are.
   if (cast.byteLength(tensor.shape) === undefined) return tensor
   // Blocks are made of rows, and cannot be put into another order later.
   const inOrder = cast.kind === 'block' ? rowMajor(tensor) : tensor

@@ -1,37 +1,61 @@
 // Published models come in two conventions. On the hub a model is a directory with a configuration and a tokenizer, and tensors are named after
 // the modules of a Python library; in GGUF everything is in one file, in the words of llama.cpp. Between the two a model is translated, if its
 // architecture is known.
+import { findFile } from '../../content/companions.js'
 import { callerWord, failWith, usageCodes } from '../../errors/index.js'
-import type { OutputType } from '../../families/index.js'
+import type { OutputType, Translated } from '../../families/index.js'
 import { formatById } from '../../formats/index.js'
+import { globMatcher } from '../../transforms/glob.js'
 import { fileOf, type State, withActions } from './state.js'
 
 const architectureKey = 'general.architecture'
 
 export async function translate(state: State): Promise<State> {
   const { model, target, options } = state
-  const from = formatById(model.format)?.capabilities
+  const from = formatById(model.format)?.capabilities.conventions
   const to = target.capabilities.conventions
-  if (options.asIs || from?.conventions !== 'hub' || to !== 'ggml' || model.metadata.has(architectureKey)) return state
+  if (options.asIs || from === undefined || to === undefined || from === to) return state
+  const hasWordsOfGgml = model.metadata.has(architectureKey)
+  if (to === 'ggml') return hasWordsOfGgml ? state : toGguf(state)
+  // A directory is a file for each thing that the hub's libraries look for; a single file has no place for them.
+  const isWanted = options.folder && hasWordsOfGgml && !findFile(model.parts, 'config.json')
+  return isWanted ? toHub(state) : state
+}
+
+async function toGguf(state: State): Promise<State> {
+  const { model, target, options } = state
   // With the first such directory: the tables of all architectures, and a parser for model cards, are not needed by others.
   const families = await import('../../families/index.js')
   const translated = await families.toGguf(model, {
     format: target.id,
-    isSorted: from.plain === true,
+    isSorted: formatById(model.format)?.capabilities.plain === true,
     outputType: outputTypeFor(state, families.isOutputType),
     quantized: options.quantize?.method,
     preTokenizer: options.preTokenizer,
     signal: options.signal,
   })
-  if (!translated) return state
   // The types are settled, and must not be changed by the wish that settled them.
-  const settled: State = {
-    ...state,
-    options: { ...options, cast: undefined },
-    restored: translated.model,
-    model: translated.model,
-  }
-  return withActions(settled, translated.changes)
+  return translated ? settled(state, translated, { cast: undefined }) : state
+}
+
+async function toHub(state: State): Promise<State> {
+  const { model, target, options } = state
+  const families = await import('../../families/index.js')
+  const { dequantize = [] } = options
+  const matchers = dequantize.map(globMatcher)
+  const translated = await families.toHub(model, {
+    format: target.id,
+    isDequantized: (name) => options.cast !== undefined || matchers.some((matches) => matches(name)),
+    cast: options.cast?.toLowerCase(),
+    isSharded: options.shardSize !== undefined,
+    signal: options.signal,
+  })
+  return translated ? settled(state, translated, { dequantize: undefined }) : state
+}
+
+function settled(state: State, { model, changes }: Translated, options: Partial<State['options']>): State {
+  const translated: State = { ...state, options: { ...state.options, ...options }, restored: model, model }
+  return withActions(translated, changes)
 }
 
 function outputTypeFor(state: State, isOutputType: (name: string) => name is OutputType): OutputType | undefined {

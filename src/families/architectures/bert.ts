@@ -69,11 +69,17 @@ function settlePositions(config: Config): Config {
   return { ...config, max_position_embeddings: positions - pad - 1 }
 }
 
+function statePositions(config: Config): Config {
+  const pad = num({ pad_token_id: 1, ...config }, 'pad_token_id')
+  return { ...config, max_position_embeddings: num(config, 'max_position_embeddings') + pad + 1 }
+}
+
 export const roberta: Family = {
   architecture: 'bert',
   classes: ['RobertaModel'],
   configs: { roberta: { ...config, vocab_size: 50265, pad_token_id: 1 } },
   settle: settlePositions,
+  unsettle: statePositions,
   keys,
   tensors: {
     ...bertNames,
@@ -128,10 +134,13 @@ function settleTrained(config: Config): Config {
 export const nomicBert: Family = {
   architecture: 'nomic-bert',
   classes: ['NomicBertModel'],
-  configs: {},
+  configs: { nomic_bert: {} },
+  settings: ['n_layer', 'n_positions', 'n_embd', 'n_inner', 'n_head', 'layer_norm_epsilon'],
   settle: settleTrained,
   keys,
   tensors: {
+    // Before the name that BERT has for it, which is not what these models are published with.
+    emb_ln: 'token_embd_norm',
     ...embeddings,
     'encoder.layers.{n}.attn.Wqkv': 'blk.{n}.attn_qkv',
     'encoder.layers.{n}.attn.out_proj': 'blk.{n}.attn_output',

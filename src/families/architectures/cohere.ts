@@ -54,6 +54,7 @@ export const cohere2: Family = {
       key: 'rope.dimension_count',
       type: 'u32',
       value: ({ config }) => Math.trunc(num(config, 'rotary_pct') * headSize(config)),
+      back: (value, config) => ({ rotary_pct: Number(value) / headSize(config) }),
       required: true,
     },
     key.noRopeScaling,

@@ -1,7 +1,7 @@
 // DeepSeek V2 and V3. Attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
 // the parts of k and v in two tensors. Experts follow a few dense layers.
-import { heads, num } from '../facts.js'
-import type { Default, Family } from '../family.js'
+import { heads, isObject, num, shortest } from '../facts.js'
+import type { Default, Family, KeyRule } from '../family.js'
 import { commonKeys, key } from './shared-keys.js'
 import { expertNames, gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
 
@@ -15,12 +15,20 @@ const config: Readonly<Record<string, Default>> = {
   qk_rope_head_dim: 64,
 }
 
+const compressedHeads: KeyRule = {
+  key: 'attention.head_count_kv',
+  type: 'u32',
+  value: () => 1,
+  back: (_, config) => ({ num_key_value_heads: config.num_attention_heads }),
+}
+
 const attention = 'model.layers.{n}.self_attn'
 const shared = 'model.layers.{n}.mlp.shared_experts'
 
 export const deepseek2: Family = {
   architecture: 'deepseek2',
   classes: ['DeepseekV2ForCausalLM', 'DeepseekV3ForCausalLM'],
+  tells: { DeepseekV3ForCausalLM: /\.exp_probs_b\./ },
   configs: {
     deepseek_v2: {
       ...config,
@@ -64,12 +72,11 @@ export const deepseek2: Family = {
   settle: (stated) => ({ ...stated, head_dim: stated.qk_rope_head_dim }),
   keys: [
     // All heads share one compressed k and v.
-    ...commonKeys.map((rule) =>
-      rule.key === 'attention.head_count_kv' ? ({ key: rule.key, type: 'u32', value: () => 1 } as const) : rule,
-    ),
+    ...commonKeys.map((rule) => (rule.key === 'attention.head_count_kv' ? compressedHeads : rule)),
     {
       key: 'leading_dense_block_count',
       type: 'u32',
+      from: ['first_k_dense_replace'],
       value: ({ config, layers }) => config.first_k_dense_replace ?? (config.n_routed_experts == null ? layers : 0),
     },
     key.vocabulary,
@@ -86,6 +93,7 @@ export const deepseek2: Family = {
       key: 'attention.key_length_mla',
       type: 'u32',
       value: ({ config }) => num(config, 'qk_nope_head_dim') + num(config, 'qk_rope_head_dim'),
+      back: (value, config) => ({ qk_nope_head_dim: Number(value) - num(config, 'qk_rope_head_dim') }),
       required: true,
     },
     { key: 'attention.value_length_mla', type: 'u32', from: ['v_head_dim'], required: true },
@@ -96,14 +104,29 @@ export const deepseek2: Family = {
       required: true,
     },
     { key: 'expert_count', type: 'u32', from: ['n_routed_experts'] },
-    { key: 'expert_shared_count', type: 'u32', value: ({ config }) => config.n_shared_experts ?? 0 },
+    {
+      key: 'expert_shared_count',
+      type: 'u32',
+      from: ['n_shared_experts'],
+      value: ({ config }) => config.n_shared_experts ?? 0,
+    },
     { key: 'expert_weights_scale', type: 'f32', from: ['routed_scaling_factor'] },
-    { key: 'expert_weights_norm', type: 'bool', value: ({ config }) => config.norm_topk_prob || undefined },
+    {
+      key: 'expert_weights_norm',
+      type: 'bool',
+      from: ['norm_topk_prob'],
+      value: ({ config }) => config.norm_topk_prob || undefined,
+      absent: { norm_topk_prob: false },
+    },
     { key: 'rope.dimension_count', type: 'u32', from: ['qk_rope_head_dim'], required: true },
     {
       key: 'rope.scaling.yarn_log_multiplier',
       type: 'f32',
       value: ({ rope }) => (typeof rope.mscale_all_dim === 'number' ? 0.1 * rope.mscale_all_dim : undefined),
+      back: (value, { rope_scaling: known }) => {
+        const scale = shortest(Number(value) / 0.1)
+        return { rope_scaling: { ...(isObject(known) && known), mscale: scale, mscale_all_dim: scale } }
+      },
     },
   ],
   tensors: {

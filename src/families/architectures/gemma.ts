@@ -119,11 +119,12 @@ export const gemma3: Family = {
     {
       key: 'final_logit_softcapping',
       type: 'f32',
+      from: ['final_logit_softcapping'],
       value: ({ config }) => config.final_logit_softcapping || undefined,
     },
     {
       ...key.slidingWindow,
-      from: [],
+      absent: { sliding_window_pattern: 1 },
       value: ({ config }) => (config.sliding_window_pattern === 1 ? undefined : num(config, 'sliding_window')),
     },
   ],

@@ -19,6 +19,7 @@ const feedForward: KeyRule = {
   key: 'feed_forward_length',
   type: 'u32',
   value: ({ config }) => 4 * num(config, 'n_embd'),
+  back: (value) => ({ n_inner: value }),
   required: true,
 }
 const heads: KeyRule = { ...key.heads, from: ['n_head'] }
@@ -60,7 +61,7 @@ export const gpt2: Family = {
     'h.{n}.mlp.c_fc': { to: 'blk.{n}.ffn_up', by: 'transpose' },
     'h.{n}.mlp.c_proj': { to: 'blk.{n}.ffn_down', by: 'transpose' },
   },
-  prefix: { remove: ['transformer.'] },
+  prefix: { remove: ['transformer.'], back: 'transformer.' },
   drops,
   tokenizer: 'bpe',
 }
@@ -80,7 +81,7 @@ export const starcoder: Family = {
     key.fileType,
   ],
   tensors: names,
-  prefix: { remove: ['transformer.'] },
+  prefix: { remove: ['transformer.'], back: 'transformer.' },
   drops,
   tokenizer: 'bpe',
 }

@@ -31,10 +31,11 @@ export const gptNeoX: Family = {
       key: 'rope.dimension_count',
       type: 'u32',
       value: ({ config }) => Math.trunc(num(config, 'rotary_pct') * headSize(config)),
+      back: (value, config) => ({ rotary_pct: Number(value) / headSize(config) }),
       required: true,
     },
     key.heads,
-    { key: 'use_parallel_residual', type: 'bool', value: ({ config }) => config.use_parallel_residual ?? true },
+    key.parallelResidual,
     { key: 'attention.layer_norm_epsilon', type: 'f32', from: ['layer_norm_eps'], required: true },
   ],
   tensors: {

@@ -15,6 +15,7 @@ const config: Readonly<Record<string, Default>> = {
 const multiplier = (key: string, from: string): KeyRule => ({
   key,
   type: 'f32',
+  from: [from],
   value: ({ config }) => config[from] || undefined,
 })
 
@@ -58,12 +59,13 @@ export const graniteMoe: Family = {
     rule.key === 'expert_shared_feed_forward_length' ? { ...rule, type: 'u32' } : rule,
   ),
   tensors: {
-    ...llamaNames,
+    // Before the names of Mixtral's experts, which lead to the same tensors.
     [`${moe}.router.layer`]: 'blk.{n}.ffn_gate_inp',
     [`${moe}.input_linear`]: { to: ['blk.{n}.ffn_gate_exps', 'blk.{n}.ffn_up_exps'], by: 'split-halves' },
     [`${moe}.output_linear`]: 'blk.{n}.ffn_down_exps',
     [`${mlp}.input_linear`]: { to: ['blk.{n}.ffn_gate_shexp', 'blk.{n}.ffn_up_shexp'], by: 'split-halves' },
     [`${mlp}.output_linear`]: 'blk.{n}.ffn_down_shexp',
+    ...llamaNames,
   },
   ...shared,
 }

@@ -71,6 +71,10 @@ export const olmo2: Family = {
         if (Array.isArray(config.layer_types)) return config.layer_types.map(isSliding)
         return Array.from({ length: layers }, (_, i) => (i + 1) % 4 !== 0)
       },
+      back: (value) =>
+        Array.isArray(value)
+          ? { layer_types: value.map((isWindow) => (isWindow ? 'sliding_attention' : 'full_attention')) }
+          : {},
     },
   ],
   tensors: {

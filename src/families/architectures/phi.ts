@@ -11,6 +11,10 @@ const layer = 'model.layers.{n}'
 const rotated = (config: Config, share: number): number =>
   Math.floor(Math.trunc(share * num(config, 'hidden_size', 'n_embd')) / num(config, 'num_attention_heads', 'n_head'))
 
+const shareRotated = (value: unknown, config: Config): Config => ({
+  partial_rotary_factor: (Number(value) * num(config, 'num_attention_heads')) / num(config, 'hidden_size'),
+})
+
 export const phi2: Family = {
   architecture: 'phi2',
   classes: ['PhiForCausalLM'],
@@ -33,7 +37,12 @@ export const phi2: Family = {
   keys: [
     { ...key.context, from: ['n_positions', 'max_position_embeddings'] },
     { ...key.embedding, from: ['hidden_size', 'n_embd'] },
-    { key: 'feed_forward_length', type: 'u32', value: ({ config }) => 4 * num(config, 'hidden_size', 'n_embd') },
+    {
+      key: 'feed_forward_length',
+      type: 'u32',
+      from: ['intermediate_size'],
+      value: ({ config }) => 4 * num(config, 'hidden_size', 'n_embd'),
+    },
     key.blocks,
     { ...key.heads, from: ['num_attention_heads', 'n_head'] },
     { key: 'attention.head_count_kv', type: 'u32', from: ['num_attention_heads', 'n_head'] },
@@ -42,6 +51,7 @@ export const phi2: Family = {
       key: 'rope.dimension_count',
       type: 'u32',
       value: ({ config, rope }) => rotated(config, num(rope, 'partial_rotary_factor')),
+      back: shareRotated,
       required: true,
     },
     key.fileType,
@@ -96,6 +106,7 @@ export const phi3: Family = {
     {
       key: 'rope.scaling.original_context_length',
       type: 'u32',
+      from: ['original_max_position_embeddings'],
       value: ({ rope }) => rope.original_max_position_embeddings,
       required: true,
     },
@@ -109,12 +120,24 @@ export const phi3: Family = {
       key: 'rope.dimension_count',
       type: 'u32',
       value: ({ config, rope }) => phi3RopeSize(config, rope),
+      back: shareRotated,
       required: true,
     },
-    { key: 'rope.freq_base', type: 'f32', value: ({ rope }) => fullRope(rope).rope_theta, required: true },
+    {
+      key: 'rope.freq_base',
+      type: 'f32',
+      from: ['rope_theta'],
+      value: ({ rope }) => fullRope(rope).rope_theta,
+      required: true,
+    },
     key.fileType,
     // Zero sets Phi 4 apart from the others.
-    { key: 'attention.sliding_window', type: 'u32', value: ({ config }) => config.sliding_window ?? 0 },
+    {
+      key: 'attention.sliding_window',
+      type: 'u32',
+      value: ({ config }) => config.sliding_window ?? 0,
+      back: (value) => ({ sliding_window: value || null }),
+    },
   ],
   tensors: {
     ...outerNames,

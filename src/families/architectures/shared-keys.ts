@@ -4,7 +4,7 @@ import { isObject } from '../facts.js'
 import type { Config, KeyRule } from '../family.js'
 
 export const key = {
-  blocks: { key: 'block_count', type: 'u32', value: ({ layers }) => layers },
+  blocks: { key: 'block_count', type: 'u32', from: configWords.layers, value: ({ layers }) => layers },
   context: { key: 'context_length', type: 'u32', from: ['max_position_embeddings'], required: true },
   embedding: { key: 'embedding_length', type: 'u32', from: ['hidden_size'], required: true },
   feedForward: { key: 'feed_forward_length', type: 'u32', from: ['intermediate_size'], required: true },
@@ -17,6 +17,12 @@ export const key = {
   vocabulary: { key: 'vocab_size', type: 'u32', from: ['vocab_size'], required: true },
   slidingWindow: { key: 'attention.sliding_window', type: 'u32', from: ['sliding_window'] },
   logitScale: { key: 'logit_scale', type: 'f32', from: ['logit_scale'], required: true },
+  parallelResidual: {
+    key: 'use_parallel_residual',
+    type: 'bool',
+    from: ['use_parallel_residual'],
+    value: ({ config }) => config.use_parallel_residual ?? true,
+  },
   noRopeScaling: { key: 'rope.scaling.type', type: 'str', value: () => 'none' },
   pooling: { key: 'pooling_type', type: 'u32', value: ({ pooling }) => pooling },
   expertFeedForward: { key: 'expert_feed_forward_length', type: 'u32', from: ['moe_intermediate_size'] },
@@ -46,6 +52,13 @@ const scalingNames: Readonly<Record<string, string>> = {
   su: 'longrope',
   longrope: 'longrope',
 }
+/** A setting of the RoPE scaling, beside those that are known. */
+const scaled =
+  (name: string, read: (value: unknown) => unknown = (value) => value) =>
+  (value: unknown, { rope_scaling: known }: Config): Config => ({
+    rope_scaling: { ...(isObject(known) && known), [name]: read(value) },
+  })
+
 const gatingFunctions: Readonly<Record<string, number>> = { softmax: 1, sigmoid: 2, sqrtsoftplus: 4 }
 
 const ropeKeys: readonly KeyRule[] = [
@@ -53,30 +66,55 @@ const ropeKeys: readonly KeyRule[] = [
     key: 'rope.scaling.type',
     type: 'str',
     value: scaling(Object.keys(scalingNames), ({ rope_type }) => scalingNames[String(rope_type)]),
+    back: scaled('rope_type'),
   },
-  { key: 'rope.scaling.factor', type: 'f32', value: scaling(['linear', 'yarn'], ({ factor }) => factor) },
+  {
+    key: 'rope.scaling.factor',
+    type: 'f32',
+    value: scaling(['linear', 'yarn'], ({ factor }) => factor),
+    back: scaled('factor'),
+  },
   {
     key: 'rope.scaling.original_context_length',
     type: 'u32',
     value: scaling(['yarn'], (rope) => rope.original_max_position_embeddings),
+    back: scaled('original_max_position_embeddings'),
   },
   {
     key: 'rope.scaling.yarn_ext_factor',
     type: 'f32',
     value: scaling(['yarn'], ({ extrapolation_factor }) => extrapolation_factor),
+    back: scaled('extrapolation_factor'),
   },
   {
     key: 'rope.scaling.yarn_attn_factor',
     type: 'f32',
     value: scaling(['yarn'], (rope) => ('attention_factor' in rope ? rope.attention_factor : rope.attn_factor)),
+    back: scaled('attention_factor'),
   },
-  { key: 'rope.scaling.yarn_beta_fast', type: 'f32', value: scaling(['yarn'], ({ beta_fast }) => beta_fast) },
-  { key: 'rope.scaling.yarn_beta_slow', type: 'f32', value: scaling(['yarn'], ({ beta_slow }) => beta_slow) },
-  { key: 'rope.dimension_sections', type: 'i32s', value: ({ rope }) => sections(rope.mrope_section) },
-  { key: 'rope.freq_base', type: 'f32', value: ({ rope }) => fullRope(rope).rope_theta },
+  {
+    key: 'rope.scaling.yarn_beta_fast',
+    type: 'f32',
+    value: scaling(['yarn'], ({ beta_fast }) => beta_fast),
+    back: scaled('beta_fast'),
+  },
+  {
+    key: 'rope.scaling.yarn_beta_slow',
+    type: 'f32',
+    value: scaling(['yarn'], ({ beta_slow }) => beta_slow),
+    back: scaled('beta_slow'),
+  },
+  {
+    key: 'rope.dimension_sections',
+    type: 'i32s',
+    value: ({ rope }) => sections(rope.mrope_section),
+    back: scaled('mrope_section'),
+  },
+  { key: 'rope.freq_base', type: 'f32', from: ['rope_theta'], value: ({ rope }) => fullRope(rope).rope_theta },
   {
     key: 'rope.freq_base_swa',
     type: 'f32',
+    from: ['rope_local_base_freq'],
     value: ({ rope }) => (isObject(rope.sliding_attention) ? rope.sliding_attention.rope_theta : undefined),
   },
 ]
@@ -99,6 +137,7 @@ export const commonKeys: readonly KeyRule[] = [
     key: 'attention.causal',
     type: 'bool',
     value: ({ config }) => (config.is_causal === false ? false : undefined),
+    back: (value) => (value === false ? { is_causal: false } : {}),
   },
   ...ropeKeys,
   { key: 'attention.layer_norm_rms_epsilon', type: 'f32', from: ['rms_norm_eps', 'norm_eps'] },
@@ -117,6 +156,10 @@ export const commonKeys: readonly KeyRule[] = [
     value: ({ config }) => {
       const name = gatingNames.map((each) => config[each]).find((each) => each !== undefined)
       return name == null ? undefined : (gatingFunctions[String(name)] ?? name)
+    },
+    back: (value) => {
+      const name = Object.keys(gatingFunctions).find((each) => gatingFunctions[each] === value)
+      return { scoring_func: name ?? value }
     },
   },
   key.keyLength,

@@ -36,7 +36,7 @@ export function generalEntries(sources: GeneralSources): Entry[] {
 type Facts = Record<string, unknown>
 
 /** In the order in which they are written. */
-const factKeys: readonly (readonly [key: string, fact: string])[] = [
+export const factKeys: readonly (readonly [key: string, fact: string])[] = [
   ['name', 'name'],
   ['author', 'author'],
   ['version', 'version'],
@@ -117,7 +117,7 @@ function listEntry(key: string, values: readonly unknown[]): Entry[] {
       ]
 }
 
-const samplingKeys = [
+export const samplingKeys = [
   ['top_k', 'top_k', 'i32'],
   ['top_p', 'top_p', 'f32'],
   ['min_p', 'min_p', 'f32'],
@@ -139,7 +139,7 @@ function samplingEntries(generation: Config): Entry[] {
   return [...textEntry('general.sampling.sequence', generation.sequence), ...entries]
 }
 
-const originKeys = ['name', 'author', 'version', 'organization', 'description', 'url', 'doi', 'uuid', 'repo_url']
+export const originKeys = ['name', 'author', 'version', 'organization', 'description', 'url', 'doi', 'uuid', 'repo_url']
 
 function baseModels(card: Config): unknown {
   return firstOf(card, ['base_model', 'base_models', 'base_model_sources'])
@@ -169,10 +169,10 @@ function originEntries(kind: 'base_model' | 'dataset', stated: unknown, paramete
   ]
 }
 
-const hub = 'https://huggingface.co/'
+export const hub = 'https://huggingface.co/'
 
 /** An identifier of the hub, or an address. */
-function originOf(id: string, parameters: number): Config {
+export function originOf(id: string, parameters: number): Config {
   if (!/^(https?|ssh):\/\//.test(id)) {
     const parts = partsOfName(id, parameters)
     const isHub = parts.organization !== undefined && parts.name !== undefined

@@ -1,18 +1,20 @@
 // A model directory as the model that its GGUF file holds: the file that llama.cpp's own converter would write, byte for byte.
 import { type MetaValue, type Model, text } from '../../model/index.js'
+import { inCarriedOrder, readCarried, withCarried } from '../carried.js'
 import type { Change } from '../changes.js'
-import { classIn, completeConfig, type ModelConfig } from '../config.js'
+import { classIn, completeConfig } from '../config.js'
 import { ModelDirectory } from '../directory.js'
 import type { Facts } from '../family.js'
 import { generalEntries } from '../general/general.js'
 import { parseModelCard } from '../general/model-card.js'
 import { poolingOf } from '../general/pooling.js'
 import { countParameters } from '../general/size-label.js'
-import { valueFor } from '../metadata-values.js'
 import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
+import { checkPreTokenizer } from '../tokenizers/pre-tokenizer.js'
 import { checkTensors } from './check.js'
 import { fileTypes, mxfp4FileType, type OutputType, quantizedFileType } from './element-types.js'
+import { ownEntries } from './own-entries.js'
 import { type ConvertedTensors, convertTensors } from './tensors.js'
 
 export interface ToGgufOptions {
@@ -47,7 +49,14 @@ export async function toGguf(
   if (!raw || className === undefined) return undefined
   const info = completeConfig(raw, className, directory)
   const file = directory.pathOf('config.json')
-  const tokenizer = await tokenizerEntries(directory, info, preTokenizer)
+  const carried = await readCarried(directory)
+  const pre = carried.set.get('tokenizer.ggml.pre')
+  if (preTokenizer !== undefined) checkPreTokenizer(preTokenizer)
+  const tokenizer = await tokenizerEntries(
+    directory,
+    info,
+    preTokenizer ?? (pre?.type === 'str' ? pre.value : undefined),
+  )
   const tokens = tokenizer.find(([key]) => key === 'tokenizer.ggml.tokens')?.[1]
   const computed = computedTensors(info, file)
   const converted = await convertTensors(source, info, {
@@ -57,7 +66,7 @@ export async function toGguf(
     file,
     signal,
   })
-  const tensors = [...computed.tensors, ...converted.tensors]
+  const tensors = inCarriedOrder([...computed.tensors, ...converted.tensors], carried)
   const { architecture } = info.family
   const metadata = new Map<string, MetaValue>([['general.architecture', text(architecture)]])
   for (const [key, value] of computed.metadata) metadata.set(`${architecture}.${key}`, value)
@@ -78,18 +87,16 @@ export async function toGguf(
   checkTensors(tensors, metadata, info, file)
   metadata.set('general.quantization_version', { type: 'u32', value: quantizationVersion })
   for (const [key, value] of tokenizer) metadata.set(key, value)
-  const model: Model = { format, metadata, tensors, parts: [], files: source.files }
+  const model: Model = {
+    format,
+    metadata: withCarried(metadata, carried),
+    tensors,
+    parts: [],
+    files: source.files,
+  }
   return { model, changes: converted.changes }
 }
 
 function fileTypeOf({ outputType, hasMxfp4 }: ConvertedTensors): number {
   return hasMxfp4 && outputType !== 'q8_0' ? mxfp4FileType : fileTypes[outputType]
-}
-
-function ownEntries({ family }: ModelConfig, facts: Facts, file: string): (readonly [string, MetaValue])[] {
-  return family.keys.flatMap((rule) => {
-    const value = valueFor(rule, facts, file)
-    const isOwn = !/^(general|tokenizer)\./.test(rule.key)
-    return value ? [[isOwn ? `${family.architecture}.${rule.key}` : rule.key, value] as const] : []
-  })
 }

@@ -47,11 +47,14 @@ function typeFor({ name, shape }: Tensor, wanted: OutputType): DType {
 export const typed = (tensor: Tensor, wanted: OutputType): Tensor =>
   castTensor(tensor, typeFor(tensor, wanted), { overflow: true })
 
-/** The type that the weights have: that of the first matrix of 16-bit floats. */
-export function prevailingType(tensors: readonly Tensor[]): OutputType {
+/** The type of the first matrix of 16-bit floats; undefined if there is none. */
+export function firstMatrixType(tensors: readonly Tensor[]): 'bf16' | 'f16' | undefined {
   for (const { dtype, shape } of tensors) {
     if (shape.length >= 2 && dtype === bf16) return 'bf16'
     if (shape.length >= 2 && dtype === f16) return 'f16'
   }
-  return 'f16'
+  return undefined
 }
+
+/** The type that the weights have, as llama.cpp's converter sees it: f32 does not count. */
+export const prevailingType = (tensors: readonly Tensor[]): OutputType => firstMatrixType(tensors) ?? 'f16'

@@ -3,10 +3,10 @@
 import { failWith } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
+import { concatenated } from '../concatenated.js'
 import type { ModelConfig } from '../config.js'
 import { numberIn } from '../facts.js'
 import { refuseShape } from '../views.js'
-import { concatenated } from './concatenated.js'
 import type { Match } from './names.js'
 
 /** No model has more. */

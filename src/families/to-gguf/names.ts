@@ -34,7 +34,7 @@ export function matchName(names: NameTable, name: string): Match | undefined {
   return { pattern: base, rule: ruleOf(found), layer, expert, suffix: pattern.slice(base.length) }
 }
 
-const ruleOf = (entry: string | TensorRule): TensorRule => (typeof entry === 'string' ? { to: entry } : entry)
+export const ruleOf = (entry: string | TensorRule): TensorRule => (typeof entry === 'string' ? { to: entry } : entry)
 
 /** The names that a match leads to. */
 export function targetNames({ rule, layer, suffix }: Match): string[] {

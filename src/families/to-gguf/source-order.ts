@@ -5,8 +5,10 @@ import type { Model, Tensor } from '../../model/index.js'
 /** Files that have an order of their own keep it. */
 export function inSourceOrder(model: Model, isSorted: boolean): Tensor[] {
   const groups = new Map<string, Tensor[]>()
+  let file = ''
   for (const tensor of model.tensors) {
-    const file = tensor.data?.origin?.source.name ?? ''
+    // What is put together from a file, such as a view of a larger storage, has no range of it, but stands among its tensors.
+    file = tensor.data?.origin?.source.name ?? file
     const group = groups.get(file)
     if (group) group.push(tensor)
     else groups.set(file, [tensor])

@@ -65,7 +65,7 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
     refuseTokenizer(directory, tokenizerFile, path, message),
   )
   const contents = new Map(added.map(({ content, id }) => [content, id]))
-  const pre = await preTokenizerOf(files, codec, (token) => contents.get(token) ?? vocabulary.get(token))
+  const pre = files.pre ?? (await preTokenizerOf(files, codec, (token) => contents.get(token) ?? vocabulary.get(token)))
   const list: TokenList = { tokens: [], types: [] }
   const put = (token: string, type: number): void => {
     list.tokens.push(token)

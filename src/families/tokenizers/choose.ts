@@ -5,7 +5,6 @@ import type { Config } from '../family.js'
 import { bpeEntries, typeCountEntry, wordPieceEntries } from './bpe.js'
 import { readTokenizerFiles, type TokenizerFiles } from './files.js'
 import { isLlamaHf, llamaHfEntries } from './llama-hf.js'
-import { checkPreTokenizer } from './pre-tokenizer.js'
 import { sentencePieceEntries, sentencePieceFile } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
 import type { Entry } from './vocabulary.js'
@@ -15,8 +14,7 @@ export async function tokenizerEntries(
   { family, raw, config }: ModelConfig,
   pre?: string,
 ): Promise<Entry[]> {
-  if (pre !== undefined) checkPreTokenizer(pre)
-  const files = await readTokenizerFiles(directory, raw, pre)
+  const files = { ...(await readTokenizerFiles(directory, raw)), pre }
   const hasModel = await directory.has(sentencePieceFile)
   switch (family.tokenizer) {
     case 'llama':

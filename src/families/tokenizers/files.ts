@@ -19,22 +19,18 @@ export interface TokenizerFiles {
   readonly tokenizerJson: Config | undefined
   readonly tokenizerConfig: Config | undefined
   readonly added: readonly AddedToken[]
-  /** The name of the way in which text is split, where somebody has chosen it. */
+  /** What llama.cpp calls the way in which text is split, where that is stated. */
   readonly pre?: string | undefined
 }
 
 export const tokenizerFile = 'tokenizer.json'
 export const tokenizerConfigFile = 'tokenizer_config.json'
 
-export async function readTokenizerFiles(
-  directory: ModelDirectory,
-  raw: Config,
-  pre?: string,
-): Promise<TokenizerFiles> {
+export async function readTokenizerFiles(directory: ModelDirectory, raw: Config): Promise<TokenizerFiles> {
   const tokenizerJson = await directory.json(tokenizerFile)
   const tokenizerConfig = await directory.json(tokenizerConfigFile)
   const added = addedTokens(tokenizerJson?.added_tokens, directory)
-  return { directory, raw, tokenizerJson, tokenizerConfig, added, pre }
+  return { directory, raw, tokenizerJson, tokenizerConfig, added }
 }
 
 export function addedTokens(stated: unknown, directory: ModelDirectory): AddedToken[] {

@@ -36,8 +36,8 @@ export async function sentencePieceEntries(
   return [...tokenEntries('llama', 'default', list), ...(await specialEntries(files, { limit: list.tokens.length }))]
 }
 
-const unusedScore = -10000
-const addedScore = -1000
+export const unusedScore = -10000
+export const addedScore = -1000
 
 async function sentencePieceTokens(files: TokenizerFiles, config: Config, rules: AddedRules): Promise<TokenList> {
   const { directory } = files

@@ -17,10 +17,10 @@ export interface SpecialOptions {
   readonly withoutTemplate?: boolean | undefined
 }
 
-const commonKinds = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask']
+export const commonKinds = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask']
 
 /** What GGUF calls them; kinds without a name are not written. */
-const idKeys: Readonly<Record<string, string>> = {
+export const idKeys: Readonly<Record<string, string>> = {
   bos: 'bos_token_id',
   eos: 'eos_token_id',
   unk: 'unknown_token_id',

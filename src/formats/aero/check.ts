@@ -2,9 +2,9 @@
 // region against the control hash, and zeros between the chunks. The digests to compare are gathered first, as far as the file is worth the
 // work, and then computed in one pass over the weights.
 import { type ByteSource, coveredBytes, inOrder, joined, type Range, toHex } from '../../bytes/index.js'
+import { maxPasses, WorkBudget } from '../../digest/hasher.js'
 import type { CheckContext } from '../../model/index.js'
 import { type DigestOptions, digestRanges, type WantedDigest } from '../../threads/index.js'
-import { maxPasses, WorkBudget } from '../../writing/work-budget.js'
 import { codes } from './codes.js'
 import { type Chunk, complainHash, describeChunk, endOf, isCompressed, readChunks } from './control/chunk.js'
 import { gapsOf } from './control/regions.js'

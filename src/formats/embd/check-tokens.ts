@@ -1,7 +1,7 @@
-// Tokens that are not UTF-8, and tokens that stand twice.
+// Tokens that are not UTF-8, and tokens that occur twice.
 import { decodeUtf8 } from '../../bytes/index.js'
 import { type TokenTable, tableOf, vocabularyOf } from '../../content/vocabulary.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
+import { fnv1a32 } from '../../digest/hasher.js'
 import { maxFindings, verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model } from '../../model/index.js'
 import { codes } from './codes.js'

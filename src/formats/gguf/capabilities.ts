@@ -37,14 +37,14 @@ export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (repacked) return fitRepacked({ ...tensor, dtype: q8_0, data: repacked, quant: undefined })
   if (!ggmlTypeOf(tensor.dtype)) return no(`ggml has no type for ${tensor.dtype.id}`)
   if (!tensor.data) return no('GGUF cannot declare a tensor without data')
-  if (tensor.quant) return no('GGUF has no place for scales beside a tensor')
+  if (tensor.quant) return no('GGUF cannot store scales beside a tensor')
   if (tensor.shape.length > maxDims) return no(`a tensor has at most ${maxDims} dimensions in GGUF`)
   const nameBytes = tensor.rawName ? undefined : encodeUtf8(tensor.name).byteLength
   if (nameBytes === undefined) return no('names are UTF-8 in GGUF')
   if (nameBytes > maxNameBytes) return no(`names have at most ${maxNameBytes} bytes in GGUF`)
   const length = tensor.dtype.byteLength(tensor.shape)
   if (length === undefined || (tensor.dtype.kind === 'block' && length !== tensor.data.byteLength)) {
-    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`)
+    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are not whole blocks of ${tensor.dtype.id}`)
   }
   return { fits: true }
 }
@@ -122,7 +122,7 @@ export const writeCapabilities: WriteCapabilities = {
   shards: true,
   tensor: fitTensor,
   metadata: fitMetadata,
-  part: () => no('GGUF has no place for it'),
+  part: () => no('GGUF cannot store it'),
   notes: notesOn,
 }
 

@@ -58,6 +58,6 @@ export const codes = defineCodes('gguf', {
   'shard-missing': error('A file of the set is not there or cannot be read. A lenient reader takes the others.'),
   'shard-missing-taken': warning('A file of the set is not there or cannot be read; its tensors are missing.'),
   'shard-number': error('The files of the set do not agree on which one they are, or on how many there are.'),
-  'shard-tensors': warning('The files of the set have another number of tensors than they state.'),
+  'shard-tensors': warning('The files of the set have a different number of tensors than they state.'),
   'later-shard': note('This is a later file of a set. Open the first one to see the whole model.'),
 })

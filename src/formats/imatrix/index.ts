@@ -10,7 +10,7 @@ export const imatrix: Format<'imatrix', typeof codes> = {
   extensions: [extension],
   capabilities: { checksums: 'none', openEnded: true },
   codes,
-  repairs: 'nothing: a file that was cut off cannot be completed',
+  repairs: 'nothing: a cut file cannot be completed',
   detect(head, name, size) {
     if (looksLikeEntries(head, size)) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'

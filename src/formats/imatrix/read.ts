@@ -43,7 +43,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
   for (let i = 0; i < count; i++) {
     const entry = await readEntry(source, at, i, context)
     if (entries.has(entry.name)) {
-      const message = `${JSON.stringify(entry.name)} stands twice`
+      const message = `${JSON.stringify(entry.name)} occurs twice`
       report.report(codes['duplicate-name'], { offset: at, length: 4, path: `entries[${i}].name`, message })
     }
     entries.set(entry.name, entry)

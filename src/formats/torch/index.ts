@@ -13,10 +13,10 @@ export const torch: Format<'torch', typeof allTorchCodes> = {
   title: 'PyTorch',
   // `.bin` is too common a name to claim; such files are recognised by what is in them.
   extensions: ['.pt', '.pth', '.ckpt', indexSuffix],
-  capabilities: { checksums: 'all' },
+  capabilities: { checksums: 'all', conventions: 'hub' },
   codes: allTorchCodes,
   repairs:
-    'of a cut or damaged file the tensors whose storages are whole and have their checksum, once the pickle is there; into another format',
+    'from a cut or damaged file with its pickle, the tensors whose storages match their checksum; the output needs another format',
 
   detect(head, name) {
     if (looksLikeIndex(head)) return 'yes'

@@ -22,9 +22,8 @@ import { dirname } from 'node:path'
 import { editCodes } from '../../edit/codes.js'
 import { failWith } from '../../errors/index.js'
 import { ioError } from './io-error.js'
-import { editJournalFor } from './paths.js'
 import { syncDirectory } from './replace-files.js'
-import { forgetTemp, isRunning, tempNameFor, trackTemp } from './temp-files.js'
+import { editJournalFor, forgetTemp, isRunning, tempNameFor, trackTemp } from './temp-files.js'
 
 /** One changed range. Either side may be shorter, at the end of the file. */
 export interface JournalRecord {

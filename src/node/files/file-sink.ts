@@ -1,15 +1,15 @@
 // Output appears completely or not at all. Bytes go to temporary files beside their targets; when the main file is closed everything is
 // flushed and renamed, the main file last, since it refers to the others.
-import type { Stats } from 'node:fs'
-import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import { type ByteSink, type ByteSource, isPlainFileName } from '../../bytes/index.js'
+import { createWriteStream, mkdirSync, type Stats } from 'node:fs'
+import { type FileHandle, open, rmdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { type ByteSink, type ByteSource, isPathBelow } from '../../bytes/index.js'
 import { failWith, ioCodes, TareError } from '../../errors/index.js'
 import { FileSource } from './file-source.js'
 import { ioError, withIoErrors } from './io-error.js'
-import { absent, behindLinks } from './paths.js'
 import { replaceFiles, tidyDirectory } from './replace-files.js'
-import { forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { StreamSink } from './stream-sink.js'
+import { absent, behindLinks, forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
 /** What may become of an existing file. */
@@ -40,20 +40,22 @@ export class FileSink implements ByteSink {
     this.#transaction = transaction
   }
 
+  /** Begins an output; it appears under its name when it is closed. */
   static async open(path: string, options: FileSinkOptions = {}): Promise<FileSink> {
     return FileSink.#create(path, new Transaction(options))
   }
 
-  static async #create(name: string, transaction: Transaction): Promise<FileSink> {
+  /** `below` is where a file in a folder below waits: that folder is made when everything becomes visible. */
+  static async #create(name: string, transaction: Transaction, below?: string): Promise<FileSink> {
     try {
       // A link is kept; the file it points to is replaced.
       const target = await behindLinks(name)
-      transaction.tidy(dirname(target))
+      if (below === undefined) transaction.tidy(dirname(target))
       const replaced = await stat(target).catch(absent)
       if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
       if (replaced && !transaction.options.overwrite)
-        failWith(ioCodes.exists, { file: name, message: 'it is there already' })
-      const temp = tempNameFor(target)
+        failWith(ioCodes.exists, { file: name, message: 'it already exists' })
+      const temp = tempNameFor(below ?? target)
       const handle = await open(temp, 'wx', 0o666)
       trackTemp(temp)
       const sink = new FileSink(name, target, temp, handle, transaction)
@@ -95,6 +97,7 @@ export class FileSink implements ByteSink {
     return this.#writer.patchNow(offset, bytes)
   }
 
+  /** Overwrites bytes that were written before. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertPatch(offset, bytes)
     await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))
@@ -110,13 +113,15 @@ export class FileSink implements ByteSink {
 
   async sibling(name: string): Promise<FileSink> {
     this.#assertOpen()
-    if (!isPlainFileName(name))
+    if (!isPathBelow(name))
       failWith(ioCodes['unsafe-path'], { file: this.name, message: `${JSON.stringify(name)} is not a plain file name` })
     const path = join(dirname(this.name), name)
-    if (this.#transaction.sinks.some((sink) => basename(sink.name) === name)) {
+    if (this.#transaction.sinks.some((sink) => resolve(sink.name) === resolve(path))) {
       failWith(ioCodes.exists, { file: path, message: 'two files of the output have this name' })
     }
-    return FileSink.#create(path, this.#transaction)
+    const isBelow = name.includes('/')
+    const waiting = join(dirname(this.target), name.replaceAll('/', '-'))
+    return FileSink.#create(path, this.#transaction, isBelow ? waiting : undefined)
   }
 
   /** Closing the main file makes everything visible; a sibling is then complete and waits for it. */
@@ -145,7 +150,8 @@ export class FileSink implements ByteSink {
   async reopen(): Promise<ByteSource> {
     await this.#transaction.complete()
     const { sinks } = this.#transaction
-    const paths = new Map(sinks.map((sink) => [basename(sink.name), sink.temp]))
+    const folder = dirname(this.name)
+    const paths = new Map(sinks.map((sink) => [relative(folder, sink.name).replaceAll('\\', '/'), sink.temp]))
     return FileSource.open(this.temp, this.name, paths)
   }
 
@@ -205,12 +211,18 @@ class Transaction {
     await this.complete()
     await this.options.beforeCommit?.()
     this.#ended = true
+    const made: string[] = []
     try {
+      for (const { target } of this.sinks) {
+        const first = mkdirSync(dirname(target), { recursive: true })
+        if (first !== undefined) made.push(first)
+      }
       replaceFiles(this.sinks)
     } catch (error) {
+      for (const folder of made.toReversed()) await rmdir(folder).catch(() => {})
       const isInterrupted = error instanceof TareError && error.code === ioCodes.interrupted.code
       if (!isInterrupted) await this.#discard()
-      throw error
+      throw ioError(error, this.main.name)
     }
   }
 
@@ -223,4 +235,23 @@ class Transaction {
   async #discard(): Promise<void> {
     for (const sink of this.sinks) await sink.discard()
   }
+}
+
+/** Opens the output named by the user after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
+export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
+  if (output === '-') return new StreamSink(process.stdout, '-', false, options?.beforeCommit)
+  const stats = await stat(output).catch(() => undefined)
+  // A device must not be replaced by a file.
+  if (!stats || stats.isFile() || stats.isDirectory()) return FileSink.open(output, options)
+  if (stats.isFIFO()) {
+    const { writePipe } = await import('./named-pipe.js')
+    const pipe = await withIoErrors(output, () => writePipe(output))
+    return new StreamSink(pipe, output, true, options?.beforeCommit)
+  }
+  const stream = createWriteStream(output)
+  await new Promise<void>((resolve, reject) => {
+    stream.once('open', () => resolve())
+    stream.once('error', (error) => reject(ioError(error, output)))
+  })
+  return new StreamSink(stream, output, true, options?.beforeCommit)
 }

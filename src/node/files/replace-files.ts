@@ -16,7 +16,6 @@ import {
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { ioError } from './io-error.js'
-import { setJournalEnding, setJournalFor } from './paths.js'
 import {
   asideNameFor,
   forgetTemp,
@@ -24,6 +23,8 @@ import {
   isRunning,
   machineTag,
   removeQuietly,
+  setJournalEnding,
+  setJournalFor,
   tempNameFor,
   trackTemp,
 } from './temp-files.js'

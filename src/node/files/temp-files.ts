@@ -1,14 +1,17 @@
-// All temporary files of this process. A process that ends early (an exit, a signal handler) removes them synchronously. Only SIGKILL and a
+// The hidden files that a run keeps beside its targets: temporary files and journals.
+//
+// A process that ends early (an exit, a signal handler) removes them synchronously. Only SIGKILL and a
 // power failure leave some behind: their names say which process owned them, and the next run that writes to the directory removes those
 // whose process is gone.
-import { readFileSync, statSync, unlinkSync } from 'node:fs'
-import { type FileHandle, open as openFile, unlink } from 'node:fs/promises'
+import { existsSync, readFileSync, statSync, unlinkSync } from 'node:fs'
+import { type FileHandle, open as openFile, readlink, realpath, unlink } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { encodeUtf8 } from '../../bytes/index.js'
-import { fnv1a32 } from '../../digest/fnv1a.js'
+import { fnv1a32 } from '../../digest/hasher.js'
+import { editCodes } from '../../edit/codes.js'
+import { callerWord, failWith } from '../../errors/index.js'
 import { withIoErrors } from './io-error.js'
-import { hiddenNameFor } from './paths.js'
 
 const open = new Set<string>()
 const listeners = new Set<(count: number) => void>()
@@ -119,4 +122,41 @@ export async function openTemp(name: string, directory = tmpdir()): Promise<Temp
     forgetTemp(path)
   }
   return { handle, path, remove }
+}
+
+// Names beside a target, and the journals that interrupted runs leave there.
+
+/** A link may point to a file that does not exist yet. */
+export async function behindLinks(path: string): Promise<string> {
+  const found = await realpath(path).catch(absent)
+  if (found !== undefined) return found
+  const link = await readlink(path).catch(() => undefined)
+  return link === undefined ? path : behindLinks(resolve(await realpath(dirname(path)), link))
+}
+
+export function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+  return undefined
+}
+
+/** File systems limit a name to 255 bytes; the kept part of the target's name must leave room for the rest. */
+const keptBytes = 190
+
+/** A name beside the target that does not look like a model. */
+function hiddenNameFor(target: string, ending: string): string {
+  let stem = basename(target)
+  while (Buffer.byteLength(stem) > keptBytes) stem = stem.slice(0, -1)
+  return join(dirname(target), `.${stem}.${ending}`)
+}
+
+export const setJournalEnding = 'tare-set'
+export const setJournalFor = (main: string): string => hiddenNameFor(main, setJournalEnding)
+export const editJournalFor = (target: string): string => hiddenNameFor(target, 'tare-edit')
+
+/** Throws `edit/interrupted` if the file may be half old and half new. The path must not contain links. */
+export function assertNotEdited(path: string, name: string): void {
+  const journal = editJournalFor(path)
+  if (!existsSync(journal)) return
+  const message = `an edit of it was interrupted; ${callerWord(`\`tare edit ${name}\``, 'recoverEdit()')} puts the old bytes back, which are kept in ${journal}`
+  failWith(editCodes.interrupted, { file: name, message })
 }

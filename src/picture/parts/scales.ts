@@ -1,6 +1,7 @@
 // From a value to a place between 0 and 1 on a colour map.
 
 export const scaleKinds = ['sigma', 'minmax', 'log', 'sign'] as const
+/** What the ends of the colours of a heat map are. */
 export type ScaleKind = (typeof scaleKinds)[number]
 
 export interface Scale {

@@ -1,6 +1,6 @@
 // The tests of the compiled kernels, for a page: each family with its plain twins, as in Node.
 import './buffer.js'
-import { digestsModule } from '../../../src/kernels/digests/compiled.js'
+import { digestsModule } from '../../../src/kernels/digests/index.js'
 import { ggmlModule } from '../../../src/kernels/ggml/compiled.js'
 import { mcfModule } from '../../../src/kernels/mcf/compiled.js'
 import { numbersModule } from '../../../src/kernels/numbers/module.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatProgress, Progress } from '../../../src/cli/console/progress.js'
+import { formatProgress, Progress } from '../../../src/cli/console/console.js'
 
 const gib = 1024 ** 3
 

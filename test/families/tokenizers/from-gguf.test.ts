@@ -1,12 +1,13 @@
 // Tokenizers of published models, as tokenizer.json and as the GGUF that is made of it: both must give the same ids for every text. The
 // tokenizers belong to their publishers; TARE_TOKENIZER_PACKAGES names a folder in which their packages are installed.
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { toGguf } from '../../../src/families/index.js'
 import { tokenizerJsonOf } from '../../../src/families/tokenizers/from-gguf/tokenizer-json.js'
 import { closeModel, openInput, openModel } from '../../../src/kit-node.js'
-import { goldenCases, makeDirectory } from '../golden-cases.js'
+import { useTempDir } from '../../node/temp-dir.js'
+import { goldenCases, isReady, makeDirectory } from '../golden-cases.js'
 import { texts } from './texts.js'
 
 const { Tokenizer } = await import('@huggingface/tokenizers')
@@ -28,10 +29,12 @@ const cases: Readonly<Record<string, RegExp | undefined>> = {
   'gpt-oss-mxfp4': undefined,
 }
 
-describe.skipIf(goldenCases.length === 0)('tokenizers of published models', () => {
+const at = useTempDir()
+
+describe.skipIf(!isReady)('tokenizers of published models', () => {
   for (const golden of goldenCases.filter(({ name }) => Object.hasOwn(cases, name))) {
     it(golden.name, { timeout: 120_000 }, async () => {
-      const path = makeDirectory(golden)
+      const path = makeDirectory(golden, at('cases'))
       const model = await openModel(await openInput(path))
       try {
         const { metadata } = (await toGguf(model, { format: 'gguf' }))!.model
@@ -47,7 +50,6 @@ describe.skipIf(goldenCases.length === 0)('tokenizers of published models', () =
         expect(different.map((text) => `${text}: ${ids(original, text)} / ${ids(rebuilt, text)}`)).toEqual([])
       } finally {
         await closeModel(model)
-        rmSync(path, { recursive: true })
       }
     })
   }

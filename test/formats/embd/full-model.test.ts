@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
 import { parseVocabularyText } from '../../../src/content/vocabulary-text.js'
-import { fnv1a32 } from '../../../src/digest/fnv1a.js'
+import { fnv1a32 } from '../../../src/digest/hasher.js'
 import {
   bytesPayload,
   CountingSink,

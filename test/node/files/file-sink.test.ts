@@ -248,6 +248,36 @@ describe('several files', () => {
   })
 })
 
+describe('files in folders below', () => {
+  test('wait beside the main file, and their folder is made when they appear', async () => {
+    const main = await FileSink.open(at('main'))
+    const below = await main.sibling('folder/file')
+    await below.write(bytesOf('b'))
+    expect(existsSync(at('folder'))).toBe(false)
+    await main.close()
+    expect(readdirSync(at()).sort()).toEqual(['folder', 'main'])
+    expect(readFileSync(at('folder', 'file'), 'utf8')).toBe('b')
+  })
+
+  test('leave no folder behind when they do not appear', async () => {
+    const aborted = await FileSink.open(at('main'))
+    await aborted.sibling('folder/file')
+    await aborted.abort()
+    const main = await FileSink.open(at('main'))
+    await main.sibling('folder/file')
+    mkdirSync(at('main')) // somebody puts a directory in the way
+    expect(await codeOf(main.close())).toMatch(/^io\//)
+    expect(readdirSync(at())).toEqual(['main'])
+  })
+
+  test('do not lead elsewhere', async () => {
+    const main = await FileSink.open(at('main'))
+    for (const name of ['folder/../../x', '/x', 'folder//x', 'folder/'])
+      expect(await codeOf(main.sibling(name)), name).toBe('io/unsafe-path')
+    await main.abort()
+  })
+})
+
 describe('temporary names', () => {
   test('are removed at once when the process must end', async () => {
     const main = await FileSink.open(at('main'))
@@ -269,7 +299,7 @@ describe('temporary names', () => {
 })
 
 test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at the end of a stream, too', async () => {
-  const { openOutput } = await import('../../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/files/file-sink.js')
   const beforeCommit = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'x/y' }))
   const sink = await openOutput('/dev/null', { beforeCommit })
   await sink.write(bytesOf('x'))
@@ -278,7 +308,7 @@ test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at 
 })
 
 test.skipIf(!existsSync('/dev/full'))('a full disk is called by its name', async () => {
-  const { openOutput } = await import('../../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/files/file-sink.js')
   const sink = await openOutput('/dev/full')
   expect(await codeOf(sink.write(bytesOf('x')))).toBe('io/no-space')
   await sink.abort()

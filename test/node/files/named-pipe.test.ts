@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('a signal ends', () => {
 })
 
 test.skipIf(process.platform === 'win32')('what is written to a pipe arrives, whoever comes first', async () => {
-  const { openOutput } = await import('../../../src/node/output.js')
+  const { openOutput } = await import('../../../src/node/files/file-sink.js')
   execFileSync('mkfifo', [at('pipe')])
   const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * i) >>> 5)
   const opening = openOutput(at('pipe'))

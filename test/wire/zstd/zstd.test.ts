@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { registerZstdDecoder } from '../../../src/wire/zstd/decoder.js'
-import { decodeZstd, encodeZstd, isZstdFault, parseZstdFrame } from '../../../src/wire/zstd/zstd.js'
+import {
+  decodeZstd,
+  encodeZstd,
+  isZstdFault,
+  parseZstdFrame,
+  registerZstdDecoder,
+} from '../../../src/wire/zstd/zstd.js'
 
 const faultOf = async (bytes: Uint8Array, size: number): Promise<string> => {
   const result = await decodeZstd(bytes, size)

@@ -1,9 +1,12 @@
-import { resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
   checkLoss,
   closeModel,
+  type Format,
+  formats,
   type ConvertOptions as LibraryOptions,
   type Merged,
   type Model,
@@ -21,16 +24,23 @@ import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
-import { damageAllowed, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
-import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
+import {
+  checkStdin,
+  damageAllowed,
+  damageJson,
+  forEachModel,
+  formatNamed,
+  type Opened,
+  openModels,
+} from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
+import { readSigningKey } from '../../input/signature-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
-import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
+import { checkStdout, formatOfOutput, markOutputErrors, stemOf, unknownOutput } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ConvertOptions } from './index.js'
-import { isDirectory, type Place, placeFor } from './place.js'
 
 export default async function convert(
   context: Context,
@@ -133,11 +143,12 @@ async function carryOut(
   inputs: readonly ByteSource[],
   conversion: Conversion,
   { directory, isFolder, pathOf }: Place,
-  { allowLoss, allowDamage, overwrite, receipt }: ConvertOptions,
+  { allowLoss, allowDamage, overwrite, receipt, ...options }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
   checkLoss(plan, maxLoss(allowLoss))
   if (receipt !== undefined) await checkReceiptPlace(receipt, inputs, directory)
+  const signingKey = receipt === undefined ? undefined : await readSigningKey(options)
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
@@ -145,7 +156,7 @@ async function carryOut(
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
-    await markOutputErrors(model, () => writeReceipt(context, receipt, written))
+    await markOutputErrors(model, () => writeReceipt(context, receipt, written, signingKey))
   }
   const where = files.length === 1 ? '' : ` in ${plural(files.length, 'file')}`
   const about = `${formatSize(plan.size)}${where}, ${seconds.toFixed(1)} s`
@@ -164,7 +175,7 @@ function checkOptions(
   intoDirectory: boolean,
 ): void {
   const { output, to, dryRun } = options
-  if (output === undefined && !(dryRun && to)) throw new UsageError('say where to with -o OUT')
+  if (output === undefined && !(dryRun && to)) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (inputs.length > 1 && output !== undefined && !intoDirectory)
     throw new UsageError('several inputs need a directory as output')
@@ -192,24 +203,71 @@ function checkNames(inputs: readonly string[]): void {
   }
 }
 
-function checkReceipt(inputs: readonly string[], { receipt, output }: ConvertOptions): void {
-  if (receipt === undefined) return
-  if (inputs.length > 1) throw new UsageError('a receipt is about one input')
-  if (output === '-')
-    throw new UsageError('a receipt is about files; what goes to standard output cannot be read again')
+function checkReceipt(inputs: readonly string[], { receipt, output, key, certificate }: ConvertOptions): void {
+  if (receipt === undefined) {
+    if (key !== undefined || certificate !== undefined)
+      throw new UsageError('--key signs the receipt; add --receipt FILE')
+    return
+  }
+  if (inputs.length > 1) throw new UsageError('a receipt covers one input')
+  if (output === '-') throw new UsageError('a receipt needs an output file; standard output cannot be read again')
   if (output !== undefined && resolve(output) === resolve(receipt))
-    throw new UsageError('the receipt needs another name than the output')
+    throw new UsageError('the receipt and the output need different names')
 }
 
 function checkMerge(inputs: readonly string[], { merge, prefer }: ConvertOptions): void {
-  if (!merge && prefer !== undefined) throw new UsageError('--prefer goes with --merge')
+  if (!merge && prefer !== undefined) throw new UsageError('--prefer needs --merge')
   if (!merge) return
-  if (inputs.length > 1) throw new UsageError('with --merge there is one input; all others are given as --merge INPUT')
+  if (inputs.length > 1) throw new UsageError('with --merge, give one input and the others as --merge INPUT')
   checkStdin([...inputs, ...merge])
 }
 
 function checkQuantize(options: ConvertOptions): void {
   if (options.quantize !== undefined) return
   for (const name of Object.keys(quantizeFlags) as (keyof typeof quantizeFlags)[])
-    if (options[name] !== undefined) throw new UsageError(`${longName(name)} goes with --quantize METHOD`)
+    if (options[name] !== undefined) throw new UsageError(`${longName(name)} needs --quantize METHOD`)
 }
+
+// Where the output of a conversion goes, and what it is called.
+
+/** Where the output of one input goes. */
+interface Place {
+  readonly format: Format
+  readonly directory: string
+  readonly name: string
+  /** The directory is the output: the model and its files, under the names that programs look for. */
+  readonly isFolder: boolean
+  /** The path of a file of the output; `-` is standard output. */
+  pathOf(name: string): string
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined)
+  return stats?.isDirectory() ?? path.endsWith('/')
+}
+
+function placeFor(
+  input: string,
+  model: Model,
+  { output, to, files }: ConvertOptions,
+  isAlone: boolean,
+  intoDirectory: boolean,
+): Place {
+  const isStream = output === '-'
+  const named = output === undefined || isStream || intoDirectory ? undefined : basename(output)
+  const asked = formatOfOutput(named, to)
+  const format = asked ?? (isAlone ? formats.find(canBeFolder) : undefined)
+  if (!format) throw unknownOutput()
+  const directory = output === undefined || isStream ? '.' : intoDirectory ? output : dirname(output)
+  const bringsFiles = files !== false && model.parts.some(({ kind }) => kind === 'file')
+  const isFolder = isAlone && canBeFolder(format) && (!asked || bringsFiles)
+  return {
+    format,
+    directory,
+    name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
+    isFolder,
+    pathOf: (name) => (isStream ? '-' : join(directory, name)),
+  }
+}
+
+const canBeFolder = (format: Format): boolean => format.capabilities.write?.folder === true && !!format.published

@@ -9,8 +9,7 @@ import {
 } from '../../../kit-node.js'
 import { dataTable, wantsRecords } from '../../console/data-table.js'
 import type { Context } from '../../context.js'
-import { damageJson, warnOfDamage } from '../../input/damage.js'
-import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
+import { assertUnchanged, checkStdin, damageJson, forEachModel, warnOfDamage } from '../../input/run-inputs.js'
 import { matchingTensors } from '../../input/tensors.js'
 import { type Status, UsageError } from '../../status.js'
 import type { DiffOptions } from './index.js'
@@ -19,7 +18,7 @@ import { describeDifference, listNames } from './text.js'
 
 export default async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
   const [first, second, ...more] = inputs
-  if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
+  if (first === undefined || second === undefined || more.length > 0) throw new UsageError('diff takes two inputs')
   checkStdin(inputs)
   let isFirstOpen = false
   const status = await forEachModel(context, [first], async (a, _, sourceA) => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import {
   type ByteSource,
@@ -19,10 +20,15 @@ import {
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { damageAllowed } from '../../input/damage.js'
-import { forEachInput, openOptions } from '../../input/run-inputs.js'
-import { writingTo } from '../../output/new-files.js'
-import { assertNotInput, checkOutputName, checkStdout, markOutputErrors, openGuarded } from '../../output/output.js'
+import { damageAllowed, forEachInput, openOptions } from '../../input/run-inputs.js'
+import {
+  assertNotInput,
+  checkOutputName,
+  checkStdout,
+  markOutputErrors,
+  openGuarded,
+  writingTo,
+} from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { EditOptions } from './index.js'
 import { describeEdit, type Outcome } from './text.js'
@@ -37,8 +43,10 @@ export default async function edit(context: Context, inputs: readonly string[], 
     if (hasRecovered) return 0
     throw new UsageError('say what to change with --set key=value, --unset key or --rename-tensor old=new')
   }
-  if (output === undefined && (input === '-' || isRemote(input)))
-    throw new UsageError('this input cannot be changed where it is; say where to with -o FILE')
+  // Node can read a file whose name is not UTF-8 (U+FFFD stands in for some of it), but would write to another.
+  const isOddName = input.includes('\ufffd') && !existsSync(input)
+  if (output === undefined && (input === '-' || isRemote(input) || isOddName))
+    throw new UsageError('this input cannot be changed where it is; name the output with -o FILE')
   checkStdout(context, output)
   return forEachInput(context, inputs, async (source) => {
     // The files beside the model stay as they are: they are neither edited nor taken into it.
@@ -86,7 +94,7 @@ async function recover({ console }: Context, input: string): Promise<boolean> {
     await recoverEdit(file).catch((reason: TareError) => {
       throw new UsageError(`${escapeName(file)}: ${reason.message}`)
     })
-    console.remark(`${escapeName(file)}: an edit was interrupted; the file is again what it was before`)
+    console.remark(`${escapeName(file)}: an edit was interrupted; the file is back to what it was before`)
     return true
   }
 }

@@ -4,8 +4,13 @@ import { defineVerb } from '../verb.js'
 
 export const hash = defineVerb({
   name: 'hash',
-  summary: 'digest of each tensor and a fingerprint that does not depend on the container',
-  arguments: [inputs],
+  summary: 'print a digest of each tensor and a fingerprint that does not depend on the container',
+  arguments: [
+    {
+      name: '[input...]',
+      description: `${inputs.description}; with --check of a list of files, none means all of them`,
+    },
+  ],
   flags: {
     recursive,
     algorithm: {
@@ -14,7 +19,20 @@ export const hash = defineVerb({
       choices: ['blake3', 'sha256', 'crc32'],
     },
     decoded: { description: 'digest the values as little-endian f32 in row-major order, not the stored bytes' },
-    check: { value: '<file>', description: 'compare with the output of an earlier run, text or JSON' },
+    check: {
+      value: '<file>',
+      description:
+        'compare with the output of an earlier run, text or JSON, or with a list by sha256sum, b3sum or gguf-hash',
+    },
+    manifest: {
+      value: '<form>',
+      description:
+        'print digests as another tool does, for it to check: sha256sum or b3sum (of whole files), gguf-hash (of tensors)',
+      choices: ['sha256sum', 'b3sum', 'gguf-hash'],
+    },
+    changed: {
+      description: 'with --check of a list of files: read only those that were touched after the list was written',
+    },
     allowDamage,
     ...tableFlags,
     threads,
@@ -23,6 +41,8 @@ export const hash = defineVerb({
   examples: [
     ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
     ['tare hash --check model.hash model.gguf', 'see which tensors differ from them; exit status 1 if any does'],
+    ['tare hash --manifest sha256sum llama/ > SHA256SUMS', 'a list that `sha256sum -c SHA256SUMS` checks'],
+    ['tare hash --check SHA256SUMS --changed', 'check that list, reading only what was touched since'],
   ],
 })
 

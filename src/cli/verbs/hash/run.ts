@@ -1,17 +1,24 @@
 import { failWith, type HashResult, hashModel, usageCodes } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
-import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
 import { expandInputs, worse } from '../../input/expand-inputs.js'
-import { assertUnchanged, checkStdin, forEachModel } from '../../input/run-inputs.js'
+import { assertUnchanged, checkDamage, checkStdin, damageJson, forEachModel, namesOf } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { type Status, UsageError } from '../../status.js'
+import { checkManifest, writeManifest } from './files.js'
 import type { HashOptions } from './index.js'
+import { parseManifest } from './manifest.js'
 import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
 
 export default async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
   const { console, signal, pool } = context
   checkStdin([options.check, ...inputs])
-  const records = options.check === undefined ? undefined : await readRecords(options.check)
+  if (options.manifest !== undefined) return writeManifest(context, inputs, options.manifest)
+  const text = options.check === undefined ? undefined : (await readSideFile(options.check)).toString()
+  const list = text === undefined ? undefined : parseManifest(text, options.check!, options.algorithm)
+  if (list) return checkManifest(context, inputs, list, options)
+  if (options.changed) throw new UsageError('--changed goes with --check of a list by sha256sum, b3sum or gguf-hash')
+  if (inputs.length === 0) throw new UsageError('name the models to hash')
+  const records = text === undefined ? undefined : readRecords(text, options.check!)
   const expanded = await expandInputs(context, inputs, options)
   const status = await forEachModel(context, expanded.inputs, async (model, input, source) => {
     const record = records && recordFor(records, input, options)
@@ -40,8 +47,8 @@ export default async function hash(context: Context, inputs: readonly string[], 
   return worse(status, expanded.status)
 }
 
-async function readRecords(file: string): Promise<HashRecord[]> {
-  const records = parseHashes((await readSideFile(file)).toString())
+function readRecords(text: string, file: string): HashRecord[] {
+  const records = parseHashes(text)
   if (records.length === 0) throw new UsageError(`${file} does not look like the output of \`tare hash\``)
   return records
 }

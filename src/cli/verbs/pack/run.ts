@@ -50,12 +50,12 @@ export default async function pack(context: Context, words: readonly string[], o
 function chooseFormat({ output, to }: PackOptions): Format {
   const format = formatOfOutput(output, to)
   if (format) return format
-  if (output === undefined) throw new UsageError('say where to with -o OUT')
+  if (output === undefined) throw new UsageError('name the output with -o FILE')
   throw unknownOutput()
 }
 
 function checkOptions(context: Context, { output, dryRun, json, data }: PackOptions): void {
-  if (output === undefined && !dryRun) throw new UsageError('say where to with -o OUT')
+  if (output === undefined && !dryRun) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (typeof json === 'string' && data !== undefined)
     throw new UsageError('--json FILE and --data FILE mean the same; give one of them')

@@ -22,8 +22,7 @@ import {
 import { escapeName } from '../../console/escape.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { damageJson, warnOfDamage } from '../../input/damage.js'
-import { forEachModel } from '../../input/run-inputs.js'
+import { damageJson, forEachModel, warnOfDamage } from '../../input/run-inputs.js'
 import { assertNotInput, markOutputErrors, openGuarded, requireFile } from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
 import type { PictureOptions } from './index.js'
@@ -39,7 +38,7 @@ export default async function picture(
   const [given = '', name] = words
   const output = requireFile(options.output)
   const type = extname(output).toLowerCase()
-  if (type !== '.png' && type !== '.svg') throw new UsageError('say where to with -o FILE.png or -o FILE.svg')
+  if (type !== '.png' && type !== '.svg') throw new UsageError('name the output with -o FILE.png or -o FILE.svg')
   const kind = options.kind ?? (name === undefined ? 'treemap' : 'heatmap')
   checkFlags(kind, name, options)
   return forEachModel(context, [given], async (model, input, source) => {

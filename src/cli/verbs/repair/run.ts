@@ -4,8 +4,14 @@ import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
-import { writingTo } from '../../output/new-files.js'
-import { assertNotInput, checkOutputName, markErrorsOf, openGuarded, requireFile } from '../../output/output.js'
+import {
+  assertNotInput,
+  checkOutputName,
+  markErrorsOf,
+  openGuarded,
+  requireFile,
+  writingTo,
+} from '../../output/output.js'
 import type { Status } from '../../status.js'
 import type { RepairOptions } from './index.js'
 

@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const tokenize = defineVerb({
   name: 'tokenize',
-  summary: 'cut texts into the tokens of a model, or put tokens together again',
+  summary: 'split texts into the tokens of a model, or turn ids back into text',
   arguments: textArguments,
   flags: {
     file,

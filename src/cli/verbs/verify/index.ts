@@ -15,15 +15,50 @@ export const verify = defineVerb({
     strict: { description: 'treat warnings as errors' },
     profile: {
       value: '<name>',
-      description: 'the tensors and metadata of a known model must be there, such as all-MiniLM-L6-v2',
+      description: 'require the tensors and metadata of a known model, such as all-MiniLM-L6-v2',
     },
-    receipt: { value: '<file>', description: 'the model must be what this receipt of convert says it wrote' },
+    receipt: { value: '<file>', description: 'check the model against this receipt, written by convert' },
     source: {
       value: '<input>',
       description:
-        'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name; of a merged model all of them, in this order, or turned round after --prefer last',
+        'with --receipt: also check the model that it was made from, and that only losses in the receipt occurred. For a merged model give each input in order (reversed after --prefer last)',
       repeat: true,
     },
+    key: {
+      group: 'Signature',
+      value: '<file>',
+      description: 'the model must be signed with the private key of this public key (PEM)',
+    },
+    ca: {
+      group: 'Signature',
+      value: '<file>',
+      description:
+        'the model must be signed by a certificate that one of these roots vouches for (PEM); can be given several times',
+      repeat: true,
+    },
+    identity: {
+      group: 'Signature',
+      value: '<name>',
+      description: 'the model must be signed keyless by this identity, such as an e-mail address or a workflow',
+    },
+    issuer: { group: 'Signature', value: '<address>', description: 'with --identity: who must have vouched for it' },
+    trustRoot: {
+      group: 'Signature',
+      value: '<file>',
+      description: "with --identity: Sigstore's trusted_root.json; nothing is fetched",
+    },
+    signature: {
+      group: 'Signature',
+      value: '<file>',
+      description: 'the signature (default: model.sig in a directory, NAME.sig beside a file)',
+    },
+    ignorePath: {
+      group: 'Signature',
+      value: '<path>',
+      description: 'a path below the model that need not be signed; can be given several times',
+      repeat: true,
+    },
+    ignoreUnsigned: { group: 'Signature', description: 'do not mind files that were not signed' },
     threads,
   },
   formatOptions: 'check',
@@ -33,8 +68,12 @@ export const verify = defineVerb({
     ['tare verify --json --quick models/*.gguf', 'one line of JSON per file, without reading the weights'],
     ['tare verify -r --quick models/', 'every model below a directory, and a summary'],
     [
+      'tare verify --key public.pem llama/',
+      'whether every file is what the owner of the key signed; see also tare sign',
+    ],
+    [
       'tare verify --receipt model.receipt.json --source model.safetensors model.gguf',
-      'whether both files are still those of the conversion, and the receipt tells the truth',
+      'whether both files are unchanged since the conversion, and the receipt is true',
     ],
   ],
 })

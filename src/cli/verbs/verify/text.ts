@@ -5,6 +5,7 @@ import { escapeName } from '../../console/escape.js'
 import { formatBytes, formatInteger, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import type { VerifyOptions } from './index.js'
+import type { SignedResult } from './signed.js'
 
 export function* describeResult(
   result: VerifyResult,
@@ -65,12 +66,13 @@ function describeVerdict({ verdict, findings }: VerifyResult): string {
 
 /** A verdict is worth what was checked for it, so this is always said. */
 function describeChecked(
-  { format, variant, checked }: VerifyResult,
+  { format, variant, checked, signature }: VerifyResult & Partial<SignedResult>,
   { formatOptions }: Context,
   { quick, receipt, source }: VerifyOptions,
 ): string {
   // Some formats offer a depth between the two: all hashes of the index, none of the weights.
   const hasControl = formatById(format ?? '')?.options?.check?.some(({ name }) => name === 'control')
+  if (signature) return describeSignature(signature)
   const parts = [
     `${format ?? 'unknown format'}${variant ? ` (${variant})` : ''}`,
     plural(checked.tensors, 'tensor'),
@@ -79,6 +81,11 @@ function describeChecked(
     receipt !== undefined && `against the receipt${source === undefined ? '' : ' and its source'}`,
   ]
   return parts.filter(Boolean).join(', ')
+}
+
+function describeSignature({ signer, checked }: SignedResult['signature']): string {
+  const files = `${plural(checked.files, 'file')}, ${formatBytes(checked.bytes)} compared`
+  return signer === null ? 'not signed by anyone who is trusted' : `signed by ${escapeName(signer)}, ${files}`
 }
 
 /** The line behind the verdicts of many models. */

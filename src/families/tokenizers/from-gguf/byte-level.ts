@@ -2,7 +2,7 @@
 import type { Config } from '../../family.js'
 import { type GgufTokens, isPlaceholder, refuseUnknown } from './gguf-tokens.js'
 import { addedTokens, templateOf } from './pieces.js'
-import { splitNames, splitRulesOf } from './splits.js'
+import { normalizerOf, preTokenizerOf, splitNames, splitRulesOf } from './splits.js'
 
 export function byteLevelBpe(tokens: GgufTokens): Config {
   const rules = splitRulesOf(tokens.pre) ?? refuseUnknown(tokens, 'pre', tokens.pre, splitNames)
@@ -11,14 +11,8 @@ export function byteLevelBpe(tokens: GgufTokens): Config {
   )
   return {
     added_tokens: addedTokens(tokens),
-    normalizer: rules.isComposed ? { type: 'NFC' } : null,
-    pre_tokenizer: {
-      type: 'Sequence',
-      pretokenizers: [
-        ...rules.splits.map((Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false })),
-        { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
-      ],
-    },
+    normalizer: normalizerOf(rules),
+    pre_tokenizer: preTokenizerOf(rules),
     post_processor: templateOf(tokens, { bos: rules.addsBos, eos: false }) ?? null,
     decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
     model: {

@@ -1,5 +1,6 @@
 // How text is split into words before byte-level BPE, by the names that GGUF has for it. Patterns are applied one after the other, each to
 // what the ones before it have made.
+import type { Config } from '../../family.js'
 
 export interface SplitRules {
   readonly splits: readonly string[]
@@ -44,10 +45,11 @@ const groups: readonly (readonly [names: string, splits: readonly string[], flag
   ['starcoder refact smollm codeshell exaone minerva-7b mellum2', [oneDigit, gpt2]],
   ['command-r', [oneDigit, gpt2], 'composed'],
   ['llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano', [words(threeDigits)], 'whole bos'],
-  ['dbrx smaug-bpe glm4 chatglm-bpe', [words(threeDigits)]],
+  ['smaug-bpe', [words(threeDigits)], 'whole'],
+  ['dbrx glm4 chatglm-bpe', [words(threeDigits)]],
   ['jais-2', [words(threeDigits, String.raw`\s*[\r\n]+|${wideSpaces}`)]],
-  ['qwen2 kormo f2llmv2 megrez', [words(oneDigit)], 'composed'],
-  ['deepseek-r1-qwen stablelm2 hunyuan solar-open grok-2', [words(oneDigit)]],
+  ['qwen2 deepseek-r1-qwen kormo f2llmv2 megrez', [words(oneDigit)], 'composed'],
+  ['stablelm2 hunyuan solar-open grok-2', [words(oneDigit)]],
   [
     'qwen35',
     [String.raw`${endings}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|${linesAndSpaces}`],
@@ -82,6 +84,17 @@ const rules: ReadonlyMap<string, SplitRules> = new Map(
 )
 
 export const splitNames: readonly string[] = [...rules.keys()]
+
+/** The rules as the steps of tokenizer.json. */
+export const normalizerOf = ({ isComposed }: SplitRules): Config | null => (isComposed ? { type: 'NFC' } : null)
+
+export const preTokenizerOf = ({ splits }: SplitRules): Config => ({
+  type: 'Sequence',
+  pretokenizers: [
+    ...splits.map((Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false })),
+    { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false },
+  ],
+})
 
 export const splitRulesOf = (name: string): SplitRules | undefined => rules.get(name)
 

@@ -1,8 +1,8 @@
 // Files whose index lies over the weights (defect D2). What is under it is lost, everything else is written into a new file.
 import { lowerBound } from '../../../bytes/lower-bound.js'
+import { WorkBudget } from '../../../digest/hasher.js'
 import type { Finding } from '../../../errors/index.js'
 import type { ReadContext, Repair, WriteOptions } from '../../../model/index.js'
-import { WorkBudget } from '../../../writing/work-budget.js'
 import { findWrong } from '../check.js'
 import { codes } from '../codes.js'
 import { type Chunk, describeChunk, endOf } from '../control/chunk.js'

@@ -1,9 +1,9 @@
 // Repairs files with the known defects of the reference's writers. Chunks are kept as they are stored and put into a file whose table,
 // offsets and hashes are right; tensors whose bytes were overwritten are left out, and named.
 import type { ByteSource } from '../../../bytes/index.js'
+import { WorkBudget } from '../../../digest/hasher.js'
 import { collectingReport, type Finding, TareError } from '../../../errors/index.js'
 import type { ReadContext, Repair, WriteOptions } from '../../../model/index.js'
-import { WorkBudget } from '../../../writing/work-budget.js'
 import { checkFile } from '../check.js'
 import { codes } from '../codes.js'
 import { type Chunk, describeChunk, isBlank, readChunks, sameBytes } from '../control/chunk.js'

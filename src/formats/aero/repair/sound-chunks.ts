@@ -1,10 +1,10 @@
 // Which chunks of a damaged file can go into a new one: those without an error, and those that only lack their hash.
 import type { ByteSource } from '../../../bytes/index.js'
 import { lowerBound } from '../../../bytes/lower-bound.js'
+import { WorkBudget } from '../../../digest/hasher.js'
 import { digestOf } from '../../../digest/index.js'
 import type { Finding } from '../../../errors/index.js'
 import { type Model, type Part, type ReadContext, rangePayload } from '../../../model/index.js'
-import { WorkBudget } from '../../../writing/work-budget.js'
 import { codes } from '../codes.js'
 import { type Chunk, describeChunk, endOf, entryPath, isBlank, isCompressed, readChunks } from '../control/chunk.js'
 import { type AeroFile, chunkKind } from '../file.js'

@@ -3,7 +3,7 @@
 import { type ByteSource, Cursor, encodeUtf8, streamRange } from '../../../bytes/index.js'
 import { vocabularyOf } from '../../../content/vocabulary.js'
 import { combineCrc32 } from '../../../digest/crc32.js'
-import { fnv1a32 } from '../../../digest/fnv1a.js'
+import { fnv1a32 } from '../../../digest/hasher.js'
 import { createHasher } from '../../../digest/index.js'
 import { type ReadContext, type Repair, rangePayload, type Slot, type WriteOptions } from '../../../model/index.js'
 import { type PatchPiece, patchedSource } from '../../../writing/patched-source.js'

@@ -8,7 +8,7 @@ import {
   type Range,
   toSafe,
 } from '../../../bytes/index.js'
-import { fnv1a32 } from '../../../digest/fnv1a.js'
+import { fnv1a32 } from '../../../digest/hasher.js'
 import type { DType } from '../../../dtypes/index.js'
 import { type ReadContext, rangePayload, type Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'

@@ -1,6 +1,6 @@
 // The tensor index of a file that is written: what cannot be written is refused, and each tensor gets its place in the data section.
 import { alignUp, encodeUtf8 } from '../../../bytes/index.js'
-import { fnv1a32 } from '../../../digest/fnv1a.js'
+import { fnv1a32 } from '../../../digest/hasher.js'
 import { type Code, failWith, writeCodes } from '../../../errors/index.js'
 import type { Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'

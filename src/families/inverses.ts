@@ -1,0 +1,110 @@
+// The ways back of the transforms: from the tensors that GGUF has to the one that it was made of.
+import { f32 } from '../dtypes/index.js'
+import type { Payload, Tensor } from '../model/index.js'
+import { bytesPayload } from '../model/index.js'
+import { castTensor } from '../transforms/cast.js'
+import { concatenated } from './concatenated.js'
+import { numberIn } from './facts.js'
+import type { TransformName } from './family.js'
+import { interleaved } from './interleaved.js'
+import { headsOf, kvHeadsOf, plus, type Shapes, swapped, three } from './transforms.js'
+import { rearranged, refuseShape } from './views.js'
+
+/** From one tensor for each name of the rule to the tensor of the directory. */
+export type Inverse = (parts: readonly [Tensor, ...Tensor[]], shapes: Pick<Shapes, 'config'>) => Tensor
+
+const same: Inverse = ([tensor]) => tensor
+
+export const inverses: Readonly<Record<TransformName, Inverse>> = {
+  'permute-heads': ([tensor], { config }) => unpermuted(tensor, headsOf(tensor, config)),
+  'permute-kv-heads': ([tensor], { config }) => unpermuted(tensor, kvHeadsOf(tensor, config)),
+  'plus-one': ([tensor]) => plus(tensor, -1),
+  transpose: ([tensor]) =>
+    tensor.shape.length === 2 ? rearranged(tensor, tensor.shape, [1, 0], swapped(tensor.shape)) : tensor,
+  'regroup-qkv': ([tensor], { config }) => grouped(tensor, headsOf(tensor, config)),
+  'split-halves': (parts) => {
+    const axis = parts[0].shape.length - 2
+    if (axis < 0) refuseShape(parts[0], 'two dimensions or more were expected')
+    return joined(parts, axis, elementsFrom(parts[0], axis))
+  },
+  'split-alternate': (parts) => joined(parts, parts[0].shape.length - 1, 1),
+  'transpose-last': ([tensor]) => turned(tensor),
+  'transpose-split-alternate': (parts) => {
+    const [first, ...rest] = parts
+    return joined([turned(first), ...rest.map(turned)], 2, 1)
+  },
+  'split-kv-b': ([k, v], { config }) => joinedKvB(k, v!, config),
+  'vocabulary-rows': same,
+  'skip-padding-positions': ([tensor], { config }) => withPadding(tensor, (numberIn(config, 'pad_token_id') ?? -1) + 1),
+  'zero-bias': same,
+}
+
+/** Rows of each head from pairs to halves. */
+function unpermuted(tensor: Tensor, heads: number): Tensor {
+  const rows = tensor.shape[0] ?? 0
+  const half = rows / heads / 2
+  if (!Number.isInteger(half)) refuseShape(tensor, `its rows are not pairs in each of ${heads} heads`)
+  return rearranged(tensor, [heads, half, 2, elementsFrom(tensor, 1)], [0, 2, 1, 3])
+}
+
+/** From all q, all k, all v to q, k, v of each head. */
+function grouped(tensor: Tensor, heads: number): Tensor {
+  const size = (tensor.shape[0] ?? 0) / heads / 3
+  if (!Number.isInteger(size)) refuseShape(tensor, `its rows are not three parts for each of ${heads} heads`)
+  return rearranged(tensor, [3, heads, size, elementsFrom(tensor, 1)], [1, 0, 2, 3])
+}
+
+const turned = (tensor: Tensor): Tensor => rearranged(tensor, three(tensor), [0, 2, 1], swapped(tensor.shape))
+
+/** How many elements one entry of the axis before has. */
+const elementsFrom = ({ shape }: Tensor, axis: number): number =>
+  shape.slice(axis).reduce((product, each) => product * each, 1)
+
+/** Tensors of one shape, joined along an axis, with runs of this many elements of each in turns. */
+function joined(given: readonly [Tensor, ...Tensor[]], axis: number, run: number): Tensor {
+  const parts = alike(given)
+  const [first] = parts
+  for (const part of parts) {
+    const isSame = part.shape.length === first.shape.length && part.shape.every((size, i) => size === first.shape[i])
+    if (!isSame) refuseShape(part, `it belongs to ${first.name}, of shape [${first.shape.join(', ')}]`)
+  }
+  const bytes = run * elementBytes(first)
+  const data = interleaved(
+    parts.map(({ data }) => data!),
+    parts.map(() => bytes),
+  )
+  return { ...first, shape: first.shape.with(axis, first.shape[axis]! * parts.length), data }
+}
+
+/** Of one type: where only some could be quantized, others are half as wide. */
+function alike(parts: readonly [Tensor, ...Tensor[]]): readonly [Tensor, ...Tensor[]] {
+  const [first, ...rest] = parts
+  if (rest.every(({ dtype }) => dtype === first.dtype)) return parts
+  return [castTensor(first, f32), ...rest.map((part) => castTensor(part, f32))]
+}
+
+function elementBytes(tensor: Tensor): number {
+  const { bytes, elements } = tensor.dtype.group
+  if (elements !== 1) refuseShape(tensor, `${tensor.dtype.id} does not store elements one by one`)
+  return bytes
+}
+
+/** Every head's rows for k, turned back, and its rows for v. */
+function joinedKvB(storedK: Tensor, storedV: Tensor, config: Shapes['config']): Tensor {
+  const [k, v] = alike([storedK, storedV]) as readonly [Tensor, Tensor]
+  const [heads, rank, forK] = three(k)
+  const [headsOfV, forV, rankOfV] = three(v)
+  if (headsOfV !== heads || rankOfV !== rank || heads !== kvHeadsOf(k, config))
+    refuseShape(v, `it belongs to ${k.name}, of shape [${k.shape.join(', ')}]`)
+  const size = elementBytes(k)
+  const data = interleaved([turned(k).data!, v.data!], [forK * rank * size, forV * rank * size])
+  return { ...k, shape: [heads * (forK + forV), rank], data }
+}
+
+/** Rows that no text uses are zero. */
+function withPadding(tensor: Tensor, rows: number): Tensor {
+  if (rows === 0) return tensor
+  const zeros: Payload = bytesPayload(new Uint8Array(rows * elementsFrom(tensor, 1) * elementBytes(tensor)))
+  const shape = tensor.shape.with(0, tensor.shape[0]! + rows)
+  return { ...tensor, shape, data: concatenated([zeros, tensor.data!], tensor.name) }
+}

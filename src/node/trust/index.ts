@@ -1,0 +1,8 @@
+export { readCertificates } from './certificates.js'
+export { hashFiles } from './hash-files.js'
+export type { KeylessTrust } from './keyless.js'
+export { readPrivateKey, readPublicKey } from './keys.js'
+export { listFiles, pathBelow } from './list-files.js'
+export { type SignOptions, type SignResult, signModel } from './sign-model.js'
+export { type OpenedStatement, openStatement, type SigningKey, signStatement, type Trust } from './statement.js'
+export { type SignatureOptions, type SignatureResult, verifySignature } from './verify-signature.js'

@@ -1,0 +1,140 @@
+// A signature file is a Sigstore bundle: the signed bytes in a DSSE envelope, and what a verifier needs to find the key.
+import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
+import { failWith } from '../errors/index.js'
+import { signatureCodes } from './codes.js'
+
+export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json'
+export const payloadType = 'application/vnd.in-toto+json'
+
+export interface Bundle {
+  readonly method: 'key' | 'certificate' | 'sigstore'
+  /** SHA-256 of the public key; older bundles have none. */
+  readonly hint?: string | undefined
+  /** DER, the signer's first. */
+  readonly certificates: readonly Uint8Array[]
+  readonly payload: Uint8Array
+  readonly signature: Uint8Array
+  /** The whole file as JSON, for keyless bundles, which `@sigstore/verify` reads itself. */
+  readonly json: unknown
+}
+
+/** Throws `signature/syntax` with the path of the field that is wrong. */
+export function readBundle(bytes: Uint8Array, file: string): Bundle {
+  const refuse = (path: string, message: string): never =>
+    failWith(signatureCodes.syntax, { file, offset: 0, path, message })
+  let json: unknown
+  try {
+    json = JSON.parse(decodeUtf8(bytes) ?? refuse('', 'not UTF-8'))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return refuse('', `not JSON: ${error.message}`)
+  }
+  const bundle = objectAt(json, '', refuse)
+  const material = materialOf(bundle.verificationMaterial, refuse)
+  // Versions of keyless bundles are the concern of the library that verifies them.
+  if (bundle.mediaType !== bundleType && material.method !== 'sigstore')
+    refuse('mediaType', `expected ${bundleType}, not ${JSON.stringify(bundle.mediaType)}`)
+  const envelope = objectAt(bundle.dsseEnvelope, 'dsseEnvelope', refuse)
+  if (envelope.payloadType !== payloadType)
+    refuse('dsseEnvelope.payloadType', `expected ${payloadType}, not ${JSON.stringify(envelope.payloadType)}`)
+  if (!Array.isArray(envelope.signatures) || envelope.signatures.length !== 1)
+    refuse('dsseEnvelope.signatures', 'expected exactly one signature')
+  const [first] = envelope.signatures as unknown[]
+  return {
+    ...material,
+    payload: base64At(envelope.payload, 'dsseEnvelope.payload', refuse),
+    signature: base64At(
+      objectAt(first, 'dsseEnvelope.signatures[0]', refuse).sig,
+      'dsseEnvelope.signatures[0].sig',
+      refuse,
+    ),
+    json,
+  }
+}
+
+type Refuse = (path: string, message: string) => never
+
+function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hint' | 'certificates'> {
+  const path = 'verificationMaterial'
+  const material = objectAt(value, path, refuse)
+  if (material.publicKey !== undefined) {
+    const { hint } = objectAt(material.publicKey, `${path}.publicKey`, refuse)
+    if (hint !== undefined && hint !== null && typeof hint !== 'string')
+      refuse(`${path}.publicKey.hint`, 'expected a text')
+    return { method: 'key', hint: (hint as string) || undefined, certificates: [] }
+  }
+  if (material.x509CertificateChain !== undefined) {
+    const at = `${path}.x509CertificateChain`
+    const { certificates } = objectAt(material.x509CertificateChain, at, refuse)
+    if (!Array.isArray(certificates) || certificates.length === 0)
+      refuse(`${at}.certificates`, 'expected a certificate')
+    const list = (certificates as unknown[]).map((each, i) => certificateAt(each, `${at}.certificates[${i}]`, refuse))
+    return { method: 'certificate', certificates: list }
+  }
+  if (material.certificate !== undefined)
+    return { method: 'sigstore', certificates: [certificateAt(material.certificate, `${path}.certificate`, refuse)] }
+  return refuse(path, 'expected a public key or a certificate')
+}
+
+const certificateAt = (value: unknown, path: string, refuse: Refuse): Uint8Array =>
+  base64At(objectAt(value, path, refuse).rawBytes, `${path}.rawBytes`, refuse)
+
+function objectAt(value: unknown, path: string, refuse: Refuse): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  return refuse(path, 'expected an object')
+}
+
+function base64At(value: unknown, path: string, refuse: Refuse): Uint8Array {
+  if (typeof value !== 'string' || value.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value === '')
+    return refuse(path, 'expected base64')
+  return Uint8Array.from(atob(value), (letter) => letter.charCodeAt(0))
+}
+
+/** What goes into a bundle; the fields are in the order in which the reference writes them. */
+export function bundleText(
+  material: { readonly hint: string } | { readonly certificates: readonly Uint8Array[] },
+  payload: Uint8Array,
+  signature: Uint8Array,
+): string {
+  const verificationMaterial =
+    'hint' in material
+      ? { publicKey: { hint: material.hint }, tlogEntries: [] }
+      : {
+          x509CertificateChain: { certificates: material.certificates.map((der) => ({ rawBytes: base64(der) })) },
+          tlogEntries: [],
+        }
+  const dsseEnvelope = { payload: base64(payload), payloadType, signatures: [{ sig: base64(signature), keyid: '' }] }
+  return `${JSON.stringify({ mediaType: bundleType, verificationMaterial, dsseEnvelope })}\n`
+}
+
+function base64(bytes: Uint8Array): string {
+  let letters = ''
+  for (const byte of bytes) letters += String.fromCharCode(byte)
+  return btoa(letters)
+}
+
+/** The bytes that a DSSE signature is made over. */
+export function signedBytes(payload: Uint8Array): Uint8Array {
+  const head = encodeUtf8(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `)
+  const bytes = new Uint8Array(head.length + payload.length)
+  bytes.set(head)
+  bytes.set(payload, head.length)
+  return bytes
+}
+
+/** What version 0.2 signed by mistake: the payload as Python shows bytes, with quotes and escapes. */
+export function oldSignedBytes(payload: Uint8Array): Uint8Array {
+  const quote = payload.includes(0x27) && !payload.includes(0x22) ? '"' : "'"
+  let shown = ''
+  for (const byte of payload) shown += pythonByte(byte, quote)
+  return encodeUtf8(`DSSEV1 ${payloadType.length} ${payloadType} ${payload.length} b${quote}${shown}${quote}`)
+}
+
+function pythonByte(byte: number, quote: string): string {
+  const letter = String.fromCharCode(byte)
+  if (letter === quote || letter === '\\') return `\\${letter}`
+  if (letter === '\n') return '\\n'
+  if (letter === '\r') return '\\r'
+  if (letter === '\t') return '\\t'
+  return byte < 0x20 || byte > 0x7e ? `\\x${byte.toString(16).padStart(2, '0')}` : letter
+}

@@ -1,0 +1,356 @@
+// Small models of architectures and settings that the golden cases do not have: a configuration, and the shapes of all tensors.
+
+type Shapes = Readonly<Record<string, readonly number[]>>
+type Settings = Readonly<Record<string, unknown>>
+
+export interface Variant {
+  readonly config: Settings
+  readonly shapes: Shapes
+  readonly tokenizer: 'sentencepiece' | 'bpe' | 'wordpiece'
+  /** The class that the way back chooses, if not the one that the configuration names. */
+  readonly back?: string
+}
+
+const [width, inner, vocabulary, experts] = [8, 12, 128, 3]
+const base: Settings = {
+  hidden_size: width,
+  intermediate_size: inner,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  num_hidden_layers: 2,
+  max_position_embeddings: 64,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10000,
+  vocab_size: vocabulary,
+  bos_token_id: 1,
+  eos_token_id: 2,
+}
+
+const each = (of: (layer: string) => Shapes, layers = 'model.layers'): Shapes => ({
+  ...of(`${layers}.0`),
+  ...of(`${layers}.1`),
+})
+const weights = (prefix: string, shapes: Readonly<Record<string, readonly number[]>>): Shapes =>
+  Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [`${prefix}.${name}.weight`, shape]))
+const withBiases = (shapes: Shapes): Shapes => ({
+  ...shapes,
+  ...Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => [name.replace(/weight$/, 'bias'), shape.slice(0, 1)]),
+  ),
+})
+
+const embedding: Shapes = { 'model.embed_tokens.weight': [vocabulary, width] }
+const outer: Shapes = { ...embedding, 'model.norm.weight': [width] }
+const output: Shapes = { 'lm_head.weight': [vocabulary, width] }
+const attention = (layer: string, keys = 4): Shapes =>
+  weights(`${layer}.self_attn`, {
+    q_proj: [2 * keys, width],
+    k_proj: [keys, width],
+    v_proj: [keys, width],
+    o_proj: [width, 2 * keys],
+  })
+const mlp = (prefix: string, size = inner): Shapes =>
+  weights(prefix, { gate_proj: [size, width], up_proj: [size, width], down_proj: [width, size] })
+const norms = (layer: string, ...names: readonly string[]): Shapes =>
+  weights(layer, Object.fromEntries(names.map((name) => [name, [width]])))
+const preNorms = (layer: string): Shapes => norms(layer, 'input_layernorm', 'post_attention_layernorm')
+const expertMlps = (prefix: string, size: number): Shapes =>
+  Object.assign({}, ...Array.from({ length: experts }, (_, e) => mlp(`${prefix}.${e}`, size)))
+const dense: Shapes = {
+  ...outer,
+  ...each((layer) => ({ ...preNorms(layer), ...attention(layer), ...mlp(`${layer}.mlp`) })),
+}
+
+const variant = (
+  className: string,
+  modelType: string,
+  settings: Settings,
+  shapes: Shapes,
+  tokenizer: Variant['tokenizer'],
+): Variant => ({
+  config: { ...base, architectures: [className], model_type: modelType, ...settings },
+  shapes,
+  tokenizer,
+})
+
+const bertLayers = (names: Readonly<Record<string, readonly number[]>>, layers: string): Shapes =>
+  each((layer) => withBiases(weights(layer, names)), layers)
+
+export const variants: Readonly<Record<string, Variant>> = {
+  'Llama with YaRN': variant(
+    'LlamaForCausalLM',
+    'llama',
+    { rope_scaling: { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 16, beta_fast: 16 } },
+    dense,
+    'sentencepiece',
+  ),
+  'Llama 3 with other limits': variant(
+    'LlamaForCausalLM',
+    'llama',
+    {
+      head_dim: 32,
+      rope_theta: 50000,
+      rope_scaling: {
+        rope_type: 'llama3',
+        factor: 16,
+        low_freq_factor: 2,
+        high_freq_factor: 12,
+        original_max_position_embeddings: 6000,
+      },
+    },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({ ...preNorms(layer), ...attention(layer, 32), ...mlp(`${layer}.mlp`) })),
+    },
+    'sentencepiece',
+  ),
+  'Mistral without a size of heads': variant('MistralForCausalLM', 'mistral', {}, dense, 'sentencepiece'),
+  'Gemma 1': variant('GemmaForCausalLM', 'gemma', { head_dim: 4 }, dense, 'sentencepiece'),
+  'Granite with experts': variant(
+    'GraniteMoeForCausalLM',
+    'granitemoe',
+    { num_local_experts: experts, num_experts_per_tok: 2, embedding_multiplier: 12, logits_scaling: 6 },
+    {
+      ...outer,
+      ...each((layer) => ({
+        ...preNorms(layer),
+        ...attention(layer),
+        ...weights(`${layer}.block_sparse_moe`, {
+          'router.layer': [experts, width],
+          input_linear: [experts, 2 * inner, width],
+          output_linear: [experts, width, inner],
+        }),
+      })),
+    },
+    'bpe',
+  ),
+  'Qwen 2 with experts': variant(
+    'Qwen2MoeForCausalLM',
+    'qwen2_moe',
+    { num_experts: experts, num_experts_per_tok: 2, moe_intermediate_size: 6, shared_expert_intermediate_size: inner },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({
+        ...preNorms(layer),
+        ...attention(layer),
+        ...expertMlps(`${layer}.mlp.experts`, 6),
+        ...mlp(`${layer}.mlp.shared_expert`),
+        ...weights(`${layer}.mlp`, { gate: [experts, width], shared_expert_gate: [1, width] }),
+      })),
+    },
+    'bpe',
+  ),
+  'Command R 7B': variant(
+    'Cohere2ForCausalLM',
+    'cohere2',
+    {
+      rotary_pct: 1,
+      layer_norm_eps: 1e-5,
+      logit_scale: 0.25,
+      sliding_window: 16,
+      head_dim: 4,
+      rms_norm_eps: undefined,
+    },
+    {
+      ...outer,
+      ...each((layer) => ({ ...norms(layer, 'input_layernorm'), ...attention(layer), ...mlp(`${layer}.mlp`) })),
+    },
+    'bpe',
+  ),
+  'OLMo 3': variant(
+    'Olmo3ForCausalLM',
+    'olmo3',
+    { sliding_window: 16, layer_types: ['sliding_attention', 'full_attention'] },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({
+        ...norms(layer, 'post_attention_layernorm', 'post_feedforward_layernorm'),
+        ...attention(layer),
+        ...weights(`${layer}.self_attn`, { q_norm: [8], k_norm: [4] }),
+        ...mlp(`${layer}.mlp`),
+      })),
+    },
+    'bpe',
+  ),
+  'DeepSeek V3': variant(
+    'DeepseekV3ForCausalLM',
+    'deepseek_v3',
+    {
+      num_key_value_heads: 2,
+      q_lora_rank: 5,
+      kv_lora_rank: 6,
+      qk_nope_head_dim: 4,
+      qk_rope_head_dim: 2,
+      v_head_dim: 3,
+      first_k_dense_replace: 1,
+      n_routed_experts: experts,
+      n_shared_experts: 1,
+      n_group: 1,
+      topk_group: 1,
+      moe_intermediate_size: 6,
+      num_experts_per_tok: 2,
+      scoring_func: 'sigmoid',
+      norm_topk_prob: true,
+      routed_scaling_factor: 2.5,
+    },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({
+        ...preNorms(layer),
+        ...weights(`${layer}.self_attn`, {
+          q_a_proj: [5, width],
+          q_a_layernorm: [5],
+          q_b_proj: [12, 5],
+          kv_a_proj_with_mqa: [8, width],
+          kv_a_layernorm: [6],
+          kv_b_proj: [14, 6],
+          o_proj: [width, 6],
+        }),
+      })),
+      ...mlp('model.layers.0.mlp'),
+      ...expertMlps('model.layers.1.mlp.experts', 6),
+      ...mlp('model.layers.1.mlp.shared_experts', 6),
+      'model.layers.1.mlp.gate.weight': [experts, width],
+      'model.layers.1.mlp.gate.e_score_correction_bias': [experts],
+    },
+    'bpe',
+  ),
+  'gpt-oss without MXFP4': variant(
+    'GptOssForCausalLM',
+    'gpt_oss',
+    { head_dim: 4, num_local_experts: experts, num_experts_per_tok: 2, sliding_window: 16, rope_scaling: null },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({
+        ...preNorms(layer),
+        ...withBiases(attention(layer)),
+        [`${layer}.self_attn.sinks`]: [2],
+        ...withBiases(weights(`${layer}.mlp`, { router: [experts, width] })),
+        [`${layer}.mlp.experts.gate_up_proj`]: [experts, width, 2 * inner],
+        [`${layer}.mlp.experts.gate_up_proj_bias`]: [experts, 2 * inner],
+        [`${layer}.mlp.experts.down_proj`]: [experts, inner, width],
+        [`${layer}.mlp.experts.down_proj_bias`]: [experts, width],
+      })),
+    },
+    'bpe',
+  ),
+  'Phi 4': variant(
+    'Phi3ForCausalLM',
+    'phi3',
+    { original_max_position_embeddings: 64, sliding_window: null },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({
+        ...preNorms(layer),
+        ...weights(layer, {
+          'self_attn.qkv_proj': [16, width],
+          'self_attn.o_proj': [width, width],
+          'mlp.gate_up_proj': [2 * inner, width],
+          'mlp.down_proj': [width, inner],
+        }),
+      })),
+    },
+    'bpe',
+  ),
+  StarCoder: variant(
+    'GPTBigCodeForCausalLM',
+    'gpt_bigcode',
+    { n_embd: width, n_head: 2, n_layer: 2, n_positions: 64, layer_norm_epsilon: 1e-5, n_inner: 32 },
+    {
+      ...weights('transformer', { wte: [vocabulary, width], wpe: [64, width] }),
+      ...withBiases(weights('transformer', { ln_f: [width] })),
+      ...output,
+      ...each(
+        (layer) =>
+          withBiases(
+            weights(layer, {
+              ln_1: [width],
+              ln_2: [width],
+              'attn.c_attn': [16, width],
+              'attn.c_proj': [width, width],
+              'mlp.c_fc': [32, width],
+              'mlp.c_proj': [width, 32],
+            }),
+          ),
+        'transformer.h',
+      ),
+    },
+    'bpe',
+  ),
+  'Nomic BERT': {
+    config: {
+      architectures: ['NomicBertModel'],
+      model_type: 'nomic_bert',
+      n_layer: 2,
+      n_positions: 64,
+      n_embd: width,
+      n_inner: inner,
+      n_head: 2,
+      layer_norm_epsilon: 1e-12,
+      rotary_emb_base: 1000,
+      type_vocab_size: 2,
+      vocab_size: 8,
+    },
+    shapes: {
+      'embeddings.word_embeddings.weight': [8, width],
+      'embeddings.token_type_embeddings.weight': [2, width],
+      'emb_ln.weight': [width],
+      'emb_ln.bias': [width],
+      ...each(
+        (layer) => ({
+          ...weights(layer, {
+            'attn.Wqkv': [24, width],
+            'attn.out_proj': [width, width],
+            'mlp.fc11': [inner, width],
+            'mlp.fc12': [inner, width],
+            'mlp.fc2': [width, inner],
+          }),
+          ...withBiases(norms(layer, 'norm1', 'norm2')),
+        }),
+        'encoder.layers',
+      ),
+    },
+    tokenizer: 'wordpiece',
+  },
+  RoBERTa: variant(
+    'RobertaModel',
+    'roberta',
+    {
+      num_key_value_heads: undefined,
+      rms_norm_eps: undefined,
+      rope_theta: undefined,
+      layer_norm_eps: 1e-5,
+      pad_token_id: 1,
+      max_position_embeddings: 66,
+      type_vocab_size: 1,
+    },
+    {
+      ...weights('embeddings', {
+        word_embeddings: [vocabulary, width],
+        position_embeddings: [66, width],
+        token_type_embeddings: [1, width],
+      }),
+      ...withBiases(norms('embeddings', 'LayerNorm')),
+      ...bertLayers(
+        {
+          'attention.self.query': [width, width],
+          'attention.self.key': [width, width],
+          'attention.self.value': [width, width],
+          'attention.output.dense': [width, width],
+          'attention.output.LayerNorm': [width],
+          'intermediate.dense': [inner, width],
+          'output.dense': [width, inner],
+          'output.LayerNorm': [width],
+        },
+        'encoder.layer',
+      ),
+    },
+    'bpe',
+  ),
+}
