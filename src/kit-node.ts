@@ -3,7 +3,6 @@ import { registerNodeBytes } from './node/bytes.js'
 import { registerNodeDigests } from './node/digests.js'
 import { registerNodeZstd } from './node/zstd.js'
 
-export { speakOfFlags } from './errors/caller-word.js'
 export * from './kit.js'
 export * from './node/index.js'
 

@@ -51,6 +51,7 @@ export async function execute(
     const context: Context = {
       console,
       signal,
+      invocation: [version, ...args],
       formatOptions,
       ...common,
       get pool() {

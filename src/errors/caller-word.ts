@@ -1,5 +1,5 @@
-// Messages tell what to do about a problem. The command's user types flags and verbs, a program sets options and calls functions. Only the
-// command can switch to flags, when it runs a verb: `speakOfFlags` is not part of the library or the kit.
+// Messages tell what to do about a problem. The command's user types flags and verbs, a program sets options and calls functions. The command
+// and the page, which shows commands to copy, switch to flags; the library never does.
 let isCommand = false
 
 /** From now on messages in this process name flags and verbs. */

@@ -2,17 +2,16 @@ import type { Stats } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
-import { type Finding, failWith, findingOf, ioCodes, openCodes, TareError, usageCodes } from '../errors/index.js'
-import { describeForeign, foreignDirectory } from '../formats/foreign.js'
+import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
-import type { Format } from '../model/index.js'
+import { type DirectoryFormat, mainFileIn } from '../formats/main-file.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
 import { behindLinks } from './files/temp-files.js'
 import { rawArgument } from './raw-argument.js'
-import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
+import { isRemote, openAddress, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {
   /** The formats that may recognise a directory. */
@@ -20,18 +19,13 @@ export interface InputOptions extends RemoteOptions {
 }
 
 /**
- * Opens an input named by the user: a path, a directory that holds one model, an http address, or `-` for standard input. A directory
+ * Opens an input named by the user: a path, a directory that holds one model, an address, or `-` for standard input. A directory
  * includes the files that belong to the model; a file is opened alone.
  */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
-  if (isRemote(input)) return openRemote(input, options)
-  if (/^s3:\/\//i.test(input)) {
-    failWith(usageCodes.option, {
-      file: input,
-      message: 's3 addresses cannot be opened yet; use an https address of the object',
-    })
-  }
+  refuseOtherStores(input)
+  if (isRemote(input)) return openAddress(input, options)
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
   const stats = await withIoErrors(input, () => stat(input)).catch((error) => openOddName(input, error))
@@ -43,6 +37,17 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
     return openFile(path, folder)
   }
   return openSpecial(input, stats, options.signal)
+}
+
+/** Their credentials are of another kind. Both can be reached in a way that is known here. */
+function refuseOtherStores(input: string): void {
+  const [, scheme] = /^(gs|az|abfss?):\/\//i.exec(input) ?? []
+  if (scheme === undefined) return
+  const isGoogle = scheme.toLowerCase() === 'gs'
+  const message = isGoogle
+    ? 'write s3://BUCKET/KEY instead, with AWS_ENDPOINT_URL=https://storage.googleapis.com and an HMAC key as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or use a signed https address'
+    : 'use an https address of the blob with a shared access signature (https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…)'
+  failWith(usageCodes.option, { file: input, message: `${scheme.toLowerCase()} addresses are not opened; ${message}` })
 }
 
 /** A file that was not found by its name, because the name is not UTF-8 and Node has replaced some of it. */
@@ -80,9 +85,6 @@ async function openStdin(signal: AbortSignal | undefined): Promise<ByteSource> {
   return spool(process.stdin, '-', { signal })
 }
 
-/** What a format says about directories. */
-type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
-
 interface FoundModel {
   readonly path: string
   readonly folder: SourceFolder
@@ -96,18 +98,7 @@ export async function findModel(
 ): Promise<FoundModel> {
   await withIoErrors(directory, async () => recoverSets(directory))
   const files = await listFiles(directory)
-  const answers = new Set(formats.flatMap((format) => format.mainFile?.(files) ?? []))
-  if (answers.size === 0) refuseEmpty(directory, files, formats)
-  const [first] = answers.size === 1 ? answers : preferred(answers, formats)
-  if (first === undefined) {
-    const message = `it holds several models (${listed([...answers].sort())}); name one of them`
-    return failWith(ioCodes['ambiguous-directory'], { file: directory, message })
-  }
-  if (answers.size > 1) {
-    const others = [...answers].filter((answer) => answer !== first)
-    const message = `it holds ${first} and ${others.join(', ')}; opening ${first}`
-    onFinding?.(findingOf(openCodes['several-forms'], { message }, directory))
-  }
+  const first = mainFileIn(directory, files, formats, onFinding)
   return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
 }
 
@@ -130,32 +121,3 @@ export async function listFiles(directory: string): Promise<string[]> {
     .map((entry) => entry.name)
     .sort()
 }
-
-/** Whether the answers of all formats are about one model, in one form or in several. */
-export const isOneModel = (answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): boolean =>
-  answers.size === 1 || preferred(answers, formats).length > 0
-
-/** The same model in several forms; empty if one of the answers may be another model. */
-function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {
-  const known = formats.flatMap((format) => format.published ?? [])
-  if (![...answers].every((answer) => known.includes(answer))) return []
-  return known.filter((name) => answers.has(name))
-}
-
-function refuseEmpty(directory: string, files: readonly string[], formats: readonly DirectoryFormat[]): never {
-  // Few .json files in a directory are models.
-  const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
-  const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
-  if (candidates.length > 1) {
-    const message = `it is not clear which of ${listed(candidates)} is meant; name one`
-    failWith(ioCodes['ambiguous-directory'], { file: directory, message })
-  }
-  const foreign = foreignDirectory(files)
-  if (foreign) failWith(openCodes['foreign-format'], { file: directory, message: describeForeign(foreign) })
-  const message =
-    files.length === 0 ? 'there is no file in it' : `no file in it (of ${files.length}) is a model that tare knows`
-  failWith(ioCodes['empty-directory'], { file: directory, message })
-}
-
-const listed = (names: readonly string[]): string =>
-  names.length <= 5 ? names.join(', ') : `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`

@@ -93,7 +93,7 @@ export function drawHeatmap(tensor: Tensor, pooled: Pooled, options: HeatmapOpti
 }
 
 /** Two colours where zero is in the middle. */
-function colorsFor({ low, high, valueAt }: Scale): ColorMap {
+export function colorsFor({ low, high, valueAt }: Scale): ColorMap {
   const isCentred = low < 0 && Math.abs(valueAt(0.5)) <= 1e-9 * (high - low)
   return colorMaps.find(({ kind }) => (kind === 'diverging') === isCentred)!
 }

@@ -69,7 +69,7 @@ describe('wrong usage gives status 2 and says what would be right', () => {
     [['convert', 'x', 'z', '-o', 'y'], 'several inputs need a directory'],
     [['convert', 'one/x.gguf', 'two/x.npz', '-o', './', '--to', 'mcf'], 'one/x.gguf and two/x.npz would have the same'],
     [['verify', '-', '-'], 'standard input can be read only once'],
-    [['verify', 's3://bucket/x'], 's3 addresses cannot be opened yet'],
+    [['verify', 'gs://bucket/x'], 'gs addresses are not opened'],
   ])('%j', async (args, words) => {
     const { status, stdout, stderr } = await tare(...args)
     expect(stderr).toContain(words)

@@ -39,6 +39,19 @@ export function parsePositive(text: string): number {
   return value
 }
 
+/** Bits per weight. */
+export function parseBits(text: string): number {
+  const value = /^[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
+  if (!(value > 0 && value <= 64)) throw new UsageError('A number of bits is wanted, such as 4.25.')
+  return value
+}
+
+export function parsePort(text: string): number {
+  const value = parseCount(text)
+  if (value > 65_535) throw new UsageError('A port is wanted, 0 to 65535.')
+  return value
+}
+
 /** Decimal, or hexadecimal after `0x`. */
 export function parseOffset(text: string): number {
   const value = /^(0x[0-9a-f]+|[0-9]+)$/i.test(text) ? Number(text) : Number.NaN

@@ -12,6 +12,10 @@ export const quantizeFlags = defineFlags({
     repeat: true,
     parse: parseAssignment,
   },
+  pure: {
+    group: 'Quantizing',
+    description: 'one type for everything that is quantized, where the method is a mix of several',
+  },
   requantize: {
     group: 'Quantizing',
     description: 'also quantize tensors that are already quantized, from their decoded values',
@@ -46,19 +50,20 @@ export function quantizeSettings(
   method: string,
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
-  importance?: QuantizeSettings['importance'],
+  matrix?: Pick<QuantizeSettings, 'importance' | 'importanceOrigin'>,
 ): QuantizeSettings {
-  const { tensorMethod, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
+  const { tensorMethod, pure, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')
   return {
     method,
     tensorMethod,
+    pure,
     requantize,
     clip,
     mode: referenceExact ? 'reference' : 'search',
     codes: allCodes ? 'all' : 'symmetric',
     domain: activations ? 'activations' : 'weights',
-    importance,
+    ...matrix,
     scan: !dryRun,
     onScan,
   }

@@ -86,6 +86,10 @@ export const to = defineFlag({
   description: 'the format of the output; without this its name decides',
 })
 export const dryRun = defineFlag({ description: 'show the plan; write nothing' })
+export const resume = defineFlag({
+  group: 'Output',
+  description: 'to an s3 address: continue an upload that was interrupted, and keep this one if it is',
+})
 export const overwrite = defineFlag({ group: 'Output', negated: 'fail if the output already exists' })
 export const set = defineFlag({
   group: 'Metadata and files',

@@ -1,5 +1,6 @@
 // The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
 import {
+  abortUploads,
   type ByteSource,
   closeModel,
   collectingReport,
@@ -9,6 +10,7 @@ import {
   type Model,
   type OpenHint,
   onTempCount,
+  onUploadCount,
   openInput,
   openModel,
   recognise,
@@ -18,7 +20,7 @@ import {
   verifyCodes,
 } from '../../kit-node.js'
 import { plural } from '../console/format-values.js'
-import { describeFailure, followTemps, isClosedPipe } from '../console/process-events.js'
+import { describeFailure, followTemps, followUploads, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError } from '../status.js'
 import { openNamed } from './open-named.js'
@@ -31,6 +33,7 @@ export async function forEachInput(
   work: (source: ByteSource, input: string) => Promise<Status>,
 ): Promise<Status> {
   followTemps(onTempCount)
+  followUploads(onUploadCount, abortUploads)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
   if (inputs.length > 1) context.console.tables = { ...context.console.tables, several: true }

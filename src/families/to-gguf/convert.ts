@@ -13,7 +13,7 @@ import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
 import { checkPreTokenizer } from '../tokenizers/pre-tokenizer.js'
 import { checkTensors } from './check.js'
-import { fileTypes, mxfp4FileType, type OutputType, quantizedFileType } from './element-types.js'
+import { fileTypes, mxfp4FileType, type OutputType } from './element-types.js'
 import { ownEntries } from './own-entries.js'
 import { type ConvertedTensors, convertTensors } from './tensors.js'
 
@@ -24,8 +24,6 @@ export interface ToGgufOptions {
   readonly isSorted?: boolean | undefined
   /** Default: the type that most of the weights have. */
   readonly outputType?: OutputType | undefined
-  /** What the matrices are quantized to afterwards. */
-  readonly quantized?: string | undefined
   /** The name of the way in which the tokenizer splits text. Default: it is found by what the tokenizer does. */
   readonly preTokenizer?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -41,7 +39,7 @@ const quantizationVersion = 2
 /** Undefined where the model is not a directory whose configuration names an architecture. Fails where that is unknown. */
 export async function toGguf(
   source: Model,
-  { format, isSorted = true, outputType, quantized, preTokenizer, signal }: ToGgufOptions,
+  { format, isSorted = true, outputType, preTokenizer, signal }: ToGgufOptions,
 ): Promise<Translated | undefined> {
   const directory = new ModelDirectory(source, signal)
   const raw = await directory.json('config.json')
@@ -80,7 +78,7 @@ export async function toGguf(
   for (const [key, value] of general) metadata.set(key, value)
   const facts: Facts = {
     ...info,
-    fileType: (quantized && quantizedFileType(quantized)) || fileTypeOf(converted),
+    fileType: fileTypeOf(converted),
     pooling: await poolingOf(directory),
   }
   for (const [key, value] of ownEntries(info, facts, file)) metadata.set(key, value)

@@ -14,6 +14,7 @@ import {
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
+import { isImatrix } from './check-imatrix.js'
 import {
   alignmentKey,
   alignmentOf,
@@ -148,8 +149,8 @@ export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
 }
 
 /** Only the caller knows the architecture; what is written is a container of tensors until then. */
-function notesOn({ metadata }: Model): string[] {
-  if (metadata.get(architectureKey)?.type === 'str') return []
+function notesOn({ metadata, tensors }: Model): string[] {
+  if (metadata.get(architectureKey)?.type === 'str' || isImatrix({ metadata, tensors })) return []
   return [
     `no architecture is stated, so programs will not run the file; ${callerWord(`--set ${architectureKey}=NAME`, `set: { '${architectureKey}': NAME }`)} adds it`,
   ]

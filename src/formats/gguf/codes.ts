@@ -52,6 +52,12 @@ export const codes = defineCodes('gguf', {
   'byte-order-type': warning(
     'No program says how blocks of this type lie in a big-endian file; their 16-bit numbers are swapped.',
   ),
+  'imatrix-keys': warning('An importance matrix lacks a key that llama-quantize asks for.'),
+  'imatrix-pair': error('An importance matrix has sums without counts, or counts without sums; llama.cpp refuses it.'),
+  'imatrix-type': error('Sums or counts of an importance matrix are not f32; llama.cpp refuses it.'),
+  'imatrix-value': error(
+    'A number of an importance matrix is negative or not finite. llama-quantize refuses the latter, and neither is a sum of squares.',
+  ),
   'shard-name': warning(
     'The file is the first of a set, but its name does not tell what the others are called, so only this one is read.',
   ),

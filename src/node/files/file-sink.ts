@@ -237,8 +237,8 @@ class Transaction {
   }
 }
 
-/** Opens the output named by the user after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
-export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
+/** Opens an output on this machine: a file, `-` for standard output, or a pipe or device such as /dev/null. */
+export async function openLocalOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
   if (output === '-') return new StreamSink(process.stdout, '-', false, options?.beforeCommit)
   const stats = await stat(output).catch(() => undefined)
   // A device must not be replaced by a file.

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
@@ -14,10 +14,9 @@ import {
   type Part,
   parseRename,
   parseVocabularyText,
+  pathIn,
   planConversion,
-  readNameMap,
   settingOf,
-  TareError,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
@@ -25,6 +24,7 @@ import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
+import { nameMapFrom } from '../../input/name-map.js'
 import {
   checkStdin,
   damageAllowed,
@@ -69,7 +69,7 @@ export default async function convert(
         before,
         stateFrom: stateFrom?.model,
       })
-      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
+      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss, options.output)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
       return await carryOut(context, input, sources, conversion, place, options)
     } finally {
@@ -89,7 +89,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
     set: options.set?.map(([key, value]) => settingOf(key, value)),
     preTokenizer: options.pre,
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
+    ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(
         options.quantize,
@@ -120,17 +120,6 @@ async function joinModels(
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
 }
 
-/** Whatever is wrong with the map, nothing can be converted without it. */
-async function nameMapOf(file: string): Promise<Map<string, string>> {
-  try {
-    return await readNameMap(file)
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    const { path, code, message } = error.finding
-    throw new UsageError(`--rename-map ${file}: ${path ? `${path}: ` : ''}${message} (${code})`)
-  }
-}
-
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {
   const { part, warnings } = parseVocabularyText(await readSideFile(file))
   for (const warning of warnings) console.remark(`warning: ${escapeName(file)}: ${escapeText(warning)}`)
@@ -143,7 +132,7 @@ async function carryOut(
   inputs: readonly ByteSource[],
   conversion: Conversion,
   { directory, isFolder, pathOf }: Place,
-  { allowLoss, allowDamage, overwrite, receipt, ...options }: ConvertOptions,
+  { allowLoss, allowDamage, overwrite, resume, receipt, ...options }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
   checkLoss(plan, maxLoss(allowLoss))
@@ -152,7 +141,7 @@ async function carryOut(
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
-  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
+  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite, resume }, run)
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
@@ -266,7 +255,7 @@ function placeFor(
     directory,
     name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
     isFolder,
-    pathOf: (name) => (isStream ? '-' : join(directory, name)),
+    pathOf: (name) => (isStream ? '-' : pathIn(directory, name)),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseAssignment, parseSize } from '../../flags/parse-values.js'
-import { allowDamage, input, output, set, unset } from '../../flags/shared.js'
+import { allowDamage, input, output, resume, set, unset } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const edit = defineVerb({
@@ -27,6 +27,7 @@ export const edit = defineVerb({
       parse: parseSize,
     },
     allowDamage,
+    resume,
     overwrite: { negated: 'with -o: fail if the output already exists' },
   },
   no: 'the format cannot hold the change, or the input is damaged',

@@ -43,7 +43,7 @@ export default async function extract(
   return forEachModel(context, [given], async (opened, input, source) => {
     await assertNotInput(output, [source])
     const write = async (layout: FileLayout): Promise<number> => {
-      const open = () => openGuarded(output, [source], { overwrite })
+      const open = () => openGuarded(output, [source], { overwrite, signal })
       const run = { signal, onProgress: console.progress.update }
       const writeIt = () => writeLayout({ files: [layout] }, open, run)
       const [written] = await markOutputErrors(opened, () => writingTo(context, [output], writeIt))

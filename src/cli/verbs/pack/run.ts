@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import {
   type Conversion,
   closeModel,
@@ -6,6 +6,7 @@ import {
   type Model,
   onTempCount,
   packFile,
+  pathIn,
   planConversion,
   TareError,
 } from '../../../kit-node.js'
@@ -68,7 +69,7 @@ async function carryOut(
   { output = '', allowLoss, overwrite }: PackOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
-  const pathOf = (name: string): string => (output === '-' ? '-' : join(dirname(output), name))
+  const pathOf = (name: string): string => (output === '-' ? '-' : pathIn(dirname(output), name))
   const destination = { pathOf, inputs: model.files, overwrite }
   const files = await writeConversion(context, conversion, destination, { allowLoss: maxLoss(allowLoss) })
   const about = `${plural(model.tensors.length, 'tensor')}, ${formatSize(plan.size)}`

@@ -21,8 +21,8 @@ export const picture = defineVerb({
     scale: {
       value: '<scale>',
       description:
-        'what the colours of a heat map span: sigma (three standard deviations), minmax, log or sign (sigma); log also for a histogram',
-      choices: ['sigma', 'minmax', 'log', 'sign'],
+        'what the colours of a heat map span: sigma (three standard deviations), minmax, log, sign or exponent (sigma); log also for a histogram',
+      choices: ['sigma', 'minmax', 'log', 'sign', 'exponent'],
     },
     colors: {
       value: '<map>',

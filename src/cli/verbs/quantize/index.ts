@@ -1,10 +1,12 @@
 import type { OptionsOf } from '../../flags/flag.js'
+import { parseBits, parseSize } from '../../flags/parse-values.js'
 import { quantizeFlags } from '../../flags/quantize.js'
 import {
   allowDamage,
   input,
   output,
   overwrite,
+  resume,
   selectParts,
   selectTensors,
   set,
@@ -28,6 +30,18 @@ export const quantize = defineVerb({
       value: '<name>',
       description: 'the method for everything that is quantized (default: k4 for MCF, q4_k for others)',
     },
+    targetSize: {
+      value: '<size>',
+      description: 'choose a method for each tensor so that the output has at most this size, such as 4GB',
+      parse: parseSize,
+    },
+    targetBits: {
+      value: '<number>',
+      description: 'the same with an average of bits per weight, such as 4.25',
+      parse: parseBits,
+    },
+    methods: { value: '<file>', description: 'methods by the names of tensors, as JSON; keep for none' },
+    saveMethods: { value: '<file>', description: 'write the methods of all tensors to this file, to be edited' },
     ...quantizeFlags,
     ...selectTensors,
     set,
@@ -38,6 +52,7 @@ export const quantize = defineVerb({
     ...tableFlags,
     allowDamage,
     overwrite,
+    resume,
     threads,
   },
   formatOptions: 'write',
