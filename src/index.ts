@@ -117,7 +117,15 @@ export { type HttpOptions, HttpSource, type S3Credentials, type S3Options } from
 // All cores
 export type { WorkerPool } from './threads/index.js'
 export { openWebPool, type WebPoolOptions } from './threads/web/pool.js'
-export { createTokenizer, findVocabulary, type Tokenizer, vocabularyFromText } from './tokenize/index.js'
+export {
+  createTextTokenizer,
+  createTokenizer,
+  findTextTokenizer,
+  findVocabulary,
+  type TextTokenizer,
+  type Tokenizer,
+  vocabularyFromText,
+} from './tokenize/index.js'
 export type { MethodName as QuantizeMethod } from './transforms/quantize/method.js'
 export type { VerifyResult } from './verify/verify.js'
 // Parts of tensors as numbers

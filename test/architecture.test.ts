@@ -35,7 +35,7 @@ room('picture', ...verbs, 'inspect', 'windows')
 for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect', 'families') // digests and previews serve the others
 room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
-room('tokenize', ...ground)
+room('tokenize', ...ground, 'transforms', 'families') // tokenizers of model directories come from there
 room('embed', ...ground, 'transforms', 'tokenize')
 room('threads/worker-jobs.ts', ...verbs, 'inspect', 'diff') // what threads do comes from the rooms above them
 room('threads/web', 'threads', 'threads/worker-jobs.ts', ...ground)

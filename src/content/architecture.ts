@@ -2,6 +2,7 @@
 // architecture (`llama.block_count`), Hugging Face into `config.json`, others into metadata or a part of their own. All are looked up alike.
 import type { MetaValue } from '../model/metadata.js'
 import type { Model } from '../model/model.js'
+import { configWords } from './config-words.js'
 import { configOf, statedArchitecture } from './model-names.js'
 
 export interface Architecture {
@@ -22,15 +23,16 @@ export interface Architecture {
   readonly cachePerToken?: number
 }
 
+/** The words of config.json, then those of GGUF, MCF and EMBD. */
 const words = {
-  layers: ['num_hidden_layers', 'num_layers', 'n_layer', 'n_layers', 'block_count', 'layerCount'],
-  hidden: ['hidden_size', 'n_embd', 'd_model', 'dim', 'embedding_length', 'hiddenSize'],
-  heads: ['num_attention_heads', 'n_head', 'n_heads', 'num_heads', 'attention.head_count', 'headCount'],
-  kvHeads: ['num_key_value_heads', 'n_kv_heads', 'attention.head_count_kv', 'headCountKv'],
-  headDim: ['head_dim', 'attention.key_length'],
-  context: ['max_position_embeddings', 'n_positions', 'n_ctx', 'context_length', 'contextLength', 'max_position_emb'],
-  vocabulary: ['vocab_size', 'vocabSize'],
-  experts: ['num_local_experts', 'num_experts', 'n_routed_experts', 'expert_count'],
+  layers: [...configWords.layers, 'block_count', 'layerCount'],
+  hidden: [...configWords.hidden, 'd_model', 'embedding_length', 'hiddenSize'],
+  heads: [...configWords.heads, 'num_heads', 'attention.head_count', 'headCount'],
+  kvHeads: [...configWords.kvHeads, 'attention.head_count_kv', 'headCountKv'],
+  headDim: [...configWords.headDim, 'attention.key_length'],
+  context: [...configWords.context, 'context_length', 'contextLength', 'max_position_emb'],
+  vocabulary: [...configWords.vocabulary, 'vocabSize'],
+  experts: [...configWords.experts, 'expert_count'],
 } as const
 
 type Fact = keyof typeof words

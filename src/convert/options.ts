@@ -73,6 +73,8 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly stow?: boolean | undefined
   /** Names and weights are copied as they are, even if the model could be translated into the conventions of the target. */
   readonly asIs?: boolean | undefined
+  /** llama.cpp's name for the way in which the tokenizer splits text, for model directories whose tokenizer is not recognised. */
+  readonly preTokenizer?: string | undefined
   /** Leave linear weights the way round that they have, whatever the target wants. */
   readonly keepOrientation?: boolean | undefined
   /** Without what an optimizer keeps beside the weights. */

@@ -1,6 +1,6 @@
 // config.json as the library that trained the model would read it: with everything that the file need not say.
+import { configWords } from '../content/config-words.js'
 import { callerWord, failWith } from '../errors/index.js'
-import { layerKeys } from './architectures/shared-keys.js'
 import { familyCodes } from './codes.js'
 import type { ModelDirectory } from './directory.js'
 import { find, isObject } from './facts.js'
@@ -42,7 +42,7 @@ export function completeConfig(raw: Config, className: string, directory: ModelD
     })
   }
   const config = settle(family, raw)
-  const layers = find(config, layerKeys)
+  const layers = find(config, configWords.layers)
   if (typeof layers !== 'number' || !Number.isInteger(layers) || layers < 0 || layers > maxLayers) {
     const message = `the number of layers is ${JSON.stringify(layers ?? null)}; a whole number up to ${maxLayers} was expected`
     failWith(familyCodes['config-value'], { file: directory.pathOf(configFile), path: 'num_hidden_layers', message })
@@ -86,13 +86,7 @@ function ropeSettings(config: Config): Config {
     'rope_local_base_freq',
   ])
   if (local !== undefined) rope.sliding_attention = { rope_theta: local }
-  rope.rope_theta ??= find(config, [
-    'global_rope_theta',
-    'rope_global_theta',
-    'rope_theta_global',
-    'rope_theta',
-    'rotary_emb_base',
-  ])
+  rope.rope_theta ??= find(config, configWords.ropeTheta)
   rope.rope_type ??= rope.type
   const partial = find(config, ['partial_rotary_factor', 'rope_pct', 'rope_percent'])
   if (!('partial_rotary_factor' in rope) && partial !== undefined) rope.partial_rotary_factor = partial

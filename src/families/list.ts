@@ -7,9 +7,9 @@ import { gptOss } from './architectures/gpt-oss.js'
 import { gpt2, starcoder } from './architectures/gpt2.js'
 import { gptNeoX } from './architectures/gptneox.js'
 import { granite, graniteMoe } from './architectures/granite.js'
-import { llama } from './architectures/llama.js'
-import { olmo2, olmoe } from './architectures/olmo.js'
-import { phi2, phi3 } from './architectures/phi.js'
+import { llama, seedOss, smolLm3 } from './architectures/llama.js'
+import { olmo, olmo2, olmoe } from './architectures/olmo.js'
+import { phi2, phi3, phiMoe } from './architectures/phi.js'
 import { qwen2, qwen2Moe, qwen3, qwen3Moe } from './architectures/qwen.js'
 import { stableLm } from './architectures/stablelm.js'
 import { starcoder2 } from './architectures/starcoder2.js'
@@ -17,6 +17,8 @@ import type { Family } from './family.js'
 
 export const families: readonly Family[] = [
   llama,
+  smolLm3,
+  seedOss,
   qwen2,
   qwen3,
   qwen2Moe,
@@ -26,8 +28,10 @@ export const families: readonly Family[] = [
   gemma3,
   phi2,
   phi3,
+  phiMoe,
   granite,
   graniteMoe,
+  olmo,
   olmo2,
   olmoe,
   commandR,

@@ -14,8 +14,8 @@ import { bytesPayload, type Implementation, type JsonValue, type Part, readPaylo
 import type { StowedPart } from './document.js'
 import { fromPlainData, toPlainData } from './plain-data.js'
 
-/** Larger parts do not belong in metadata, which every reader loads into memory. */
-const maxBytes = 16 << 20
+/** Larger parts do not belong in metadata, which every reader loads into memory. Tokenizers of today take up to 35 MB. */
+const maxBytes = 64 << 20
 
 const sizesKind = 'size-variables'
 

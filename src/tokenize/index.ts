@@ -1,8 +1,18 @@
-// WordPiece tokenizers from the vocabularies that containers carry. This is a separate entry: it needs no model.
+// Tokenizers from what containers and directories carry. This is a separate entry: it needs no model.
 export type { SpecialIds, SpecialName, Vocabulary } from '../content/vocabulary.js'
 export { vocabularyOf } from '../content/vocabulary.js'
 export { tokenizeCodes } from './codes.js'
 export { type FoundVocabulary, findVocabulary, vocabularyFromText } from './find-vocabulary.js'
+export {
+  createTextTokenizer,
+  findTextTokenizer,
+  parseIds,
+  parseTokenizerFile,
+  type TextDecodeOptions,
+  type TextEncodeOptions,
+  type TextTokenizer,
+  type TextTokenizerSource,
+} from './text-tokenizer.js'
 export {
   createTokenizer,
   type EncodeOptions,

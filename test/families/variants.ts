@@ -106,6 +106,55 @@ export const variants: Readonly<Record<string, Variant>> = {
     'sentencepiece',
   ),
   'Mistral without a size of heads': variant('MistralForCausalLM', 'mistral', {}, dense, 'sentencepiece'),
+  SmolLM3: variant('SmolLM3ForCausalLM', 'smollm3', { num_key_value_heads: 1 }, dense, 'sentencepiece'),
+  'Seed-OSS': variant(
+    'SeedOssForCausalLM',
+    'seed_oss',
+    { head_dim: 4 },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({ ...preNorms(layer), ...withBiases(attention(layer)), ...mlp(`${layer}.mlp`) })),
+    },
+    'bpe',
+  ),
+  'OLMo 1': variant(
+    'OlmoForCausalLM',
+    'olmo',
+    { clip_qkv: 8, rms_norm_eps: undefined },
+    { ...embedding, ...output, ...each((layer) => ({ ...attention(layer), ...mlp(`${layer}.mlp`) })) },
+    'bpe',
+  ),
+  'Phi 3.5 with experts': variant(
+    'PhiMoEForCausalLM',
+    'phimoe',
+    {
+      original_max_position_embeddings: 64,
+      sliding_window: null,
+      num_local_experts: experts,
+      num_experts_per_tok: 2,
+    },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({
+        ...withBiases(preNorms(layer)),
+        ...withBiases(attention(layer)),
+        ...weights(`${layer}.block_sparse_moe`, { gate: [experts, width] }),
+        ...Object.assign(
+          {},
+          ...Array.from({ length: experts }, (_, e) =>
+            weights(`${layer}.block_sparse_moe.experts.${e}`, {
+              w1: [inner, width],
+              w2: [width, inner],
+              w3: [inner, width],
+            }),
+          ),
+        ),
+      })),
+    },
+    'bpe',
+  ),
   'Gemma 1': variant('GemmaForCausalLM', 'gemma', { head_dim: 4 }, dense, 'sentencepiece'),
   'Granite with experts': variant(
     'GraniteMoeForCausalLM',

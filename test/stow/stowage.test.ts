@@ -187,11 +187,11 @@ describe('a plan', () => {
   })
 
   it('says that a part is too large', async () => {
-    const data = { byteLength: 17 << 20, async *chunks() {} }
+    const data = { byteLength: 65 << 20, async *chunks() {} }
     const large = { kind: 'file', sharing: 'shared', name: 'big.bin', value: {}, data } as const
     const { plan } = await planConversion({ ...sampleModel([]), parts: [large] }, 'safetensors', { name: 'x' })
     expect(plan.actions).toContainEqual(
-      expect.objectContaining({ name: 'big.bin', action: 'drop', reason: expect.stringContaining('16 MiB') }),
+      expect.objectContaining({ name: 'big.bin', action: 'drop', reason: expect.stringContaining('64 MiB') }),
     )
   })
 })

@@ -30,6 +30,7 @@ async function toGguf(state: State): Promise<State> {
     format: target.id,
     isSorted: formatById(model.format)?.capabilities.plain === true,
     outputType: outputTypeFor(state, families.isOutputType),
+    preTokenizer: options.preTokenizer,
     signal: options.signal,
   })
   // The types are settled, and must not be changed by the wish that settled them.

@@ -2,7 +2,7 @@
 import { headSize, heads } from '../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../family.js'
 import { commonKeys, key } from './shared-keys.js'
-import { gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from './shared-names.js'
+import { attentionNames, gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from './shared-names.js'
 
 const decoder: Readonly<Record<string, Default>> = {
   num_hidden_layers: 32,
@@ -77,4 +77,50 @@ export const llama: Family = {
   respell: [[/text_model\./, '']],
   computed: 'rope-freqs',
   tokenizer: 'llama',
+}
+
+/** Built like Llama; that some layers do without RoPE is known from the name. */
+export const smolLm3: Family = {
+  ...llama,
+  architecture: 'smollm3',
+  classes: ['SmolLM3ForCausalLM'],
+  configs: {
+    smollm3: {
+      ...llamaConfig,
+      num_hidden_layers: 36,
+      max_position_embeddings: 32768,
+      hidden_size: 2048,
+      num_attention_heads: 16,
+      num_key_value_heads: 4,
+      rope_theta: 2e6,
+      vocab_size: 128256,
+    },
+  },
+}
+
+/** Built like Llama, with rows that stay as they are and a norm that is named after its place. */
+export const seedOss: Family = {
+  architecture: 'seed_oss',
+  classes: ['SeedOssForCausalLM'],
+  configs: {
+    seed_oss: {
+      ...llamaConfig,
+      num_hidden_layers: 64,
+      max_position_embeddings: 524288,
+      intermediate_size: 27648,
+      num_attention_heads: 80,
+      num_key_value_heads: 8,
+      head_dim: 128,
+      vocab_size: 155136,
+    },
+  },
+  keys: commonKeys,
+  tensors: {
+    ...outerNames,
+    ...attentionNames,
+    ...gatedMlpNames,
+    'model.layers.{n}.input_layernorm': 'blk.{n}.attn_norm',
+    'model.layers.{n}.post_attention_layernorm': 'blk.{n}.post_attention_norm',
+  },
+  tokenizer: 'bpe',
 }

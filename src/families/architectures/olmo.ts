@@ -1,8 +1,16 @@
-// OLMo 2 and OLMoE. OLMo 2 norms what attention and feed-forward give, not what they get.
+// OLMo, OLMo 2 and OLMoE. The norms of OLMo have no weights; OLMo 2 norms what attention and feed-forward give, not what they get.
 import { heads } from '../facts.js'
 import type { Default, Family } from '../family.js'
 import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, expertNames, gatedMlpNames, headNormNames, outerNames, preNormNames } from './shared-names.js'
+import {
+  attentionNames,
+  expertNames,
+  gatedMlpNames,
+  headNormNames,
+  outerNames,
+  permutedAttentionNames,
+  preNormNames,
+} from './shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   max_length: 20,
@@ -20,6 +28,26 @@ const denseConfig: Readonly<Record<string, Default>> = {
   hidden_size: 4096,
   intermediate_size: 11008,
   num_attention_heads: 32,
+}
+
+const { rms_norm_eps: _, ...withoutEpsilon } = denseConfig
+
+export const olmo: Family = {
+  architecture: 'olmo',
+  classes: ['OlmoForCausalLM', 'OLMoForCausalLM'],
+  configs: { olmo: withoutEpsilon },
+  keys: [
+    ...commonKeys,
+    { key: 'attention.layer_norm_epsilon', type: 'f32', value: () => 1e-5 },
+    { key: 'attention.clamp_kqv', type: 'f32', from: ['clip_qkv'] },
+  ],
+  tensors: {
+    'model.embed_tokens': 'token_embd',
+    lm_head: 'output',
+    ...permutedAttentionNames,
+    ...gatedMlpNames,
+  },
+  tokenizer: 'bpe',
 }
 
 const isSliding = (type: unknown): boolean => type === 'sliding_attention'

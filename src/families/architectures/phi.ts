@@ -1,8 +1,9 @@
 // Phi 2 to 4. Phi 3 keeps q, k and v in one tensor, and gate and up in another; so does llama.cpp.
+import { configWords } from '../../content/config-words.js'
 import { heads, isObject, num } from '../facts.js'
 import type { Config, Family } from '../family.js'
 import { fullRope, key } from './shared-keys.js'
-import { outerNames, preNormNames } from './shared-names.js'
+import { attentionNames, outerNames, preNormNames } from './shared-names.js'
 
 const layer = 'model.layers.{n}'
 
@@ -152,3 +153,37 @@ export const phi3: Family = {
 
 export const phi3RopeSize = (config: Config, rope: Config): number =>
   rotated(config, 'partial_rotary_factor' in rope ? num(rope, 'partial_rotary_factor') : 1)
+
+const moe = `${layer}.block_sparse_moe`
+
+export const phiMoe: Family = {
+  ...phi3,
+  architecture: 'phimoe',
+  classes: ['PhiMoEForCausalLM'],
+  configs: {
+    phimoe: {
+      ...phi3.configs.phi3,
+      max_position_embeddings: 131072,
+      hidden_size: 4096,
+      intermediate_size: 6400,
+      num_key_value_heads: 8,
+      rope_theta: 1e6,
+      num_local_experts: 16,
+      num_experts_per_tok: 2,
+    },
+  },
+  keys: [
+    ...phi3.keys,
+    { key: 'expert_used_count', type: 'u32', from: configWords.usedExperts, required: true },
+    { key: 'expert_count', type: 'u32', from: configWords.experts, required: true },
+  ],
+  tensors: {
+    ...outerNames,
+    ...preNormNames,
+    ...attentionNames,
+    [`${moe}.gate`]: 'blk.{n}.ffn_gate_inp',
+    [`${moe}.experts.{e}.w1`]: { to: 'blk.{n}.ffn_gate_exps', stack: true },
+    [`${moe}.experts.{e}.w2`]: { to: 'blk.{n}.ffn_down_exps', stack: true },
+    [`${moe}.experts.{e}.w3`]: { to: 'blk.{n}.ffn_up_exps', stack: true },
+  },
+}

@@ -1,12 +1,10 @@
 // The metadata that most architectures have, in the order in which llama.cpp's converter writes it.
+import { configWords } from '../../content/config-words.js'
 import { isObject } from '../facts.js'
 import type { Config, KeyRule } from '../family.js'
 
-/** What configurations call the number of layers. */
-export const layerKeys = ['n_layers', 'num_hidden_layers', 'n_layer', 'num_layers'] as const
-
 export const key = {
-  blocks: { key: 'block_count', type: 'u32', from: layerKeys, value: ({ layers }) => layers },
+  blocks: { key: 'block_count', type: 'u32', from: configWords.layers, value: ({ layers }) => layers },
   context: { key: 'context_length', type: 'u32', from: ['max_position_embeddings'], required: true },
   embedding: { key: 'embedding_length', type: 'u32', from: ['hidden_size'], required: true },
   feedForward: { key: 'feed_forward_length', type: 'u32', from: ['intermediate_size'], required: true },
@@ -129,16 +127,12 @@ export const commonKeys: readonly KeyRule[] = [
   {
     key: 'context_length',
     type: 'u32',
-    from: ['max_position_embeddings', 'n_ctx', 'n_positions', 'max_length', 'max_sequence_length', 'model_max_length'],
+    from: [...configWords.context, 'max_length', 'max_sequence_length', 'model_max_length'],
   },
-  { key: 'embedding_length', type: 'u32', from: ['hidden_size', 'n_embd', 'dim'] },
-  {
-    key: 'feed_forward_length',
-    type: 'u32',
-    from: ['prefix_dense_intermediate_size', 'dense_intermediate_size', 'intermediate_size', 'n_inner', 'hidden_dim'],
-  },
-  { key: 'attention.head_count', type: 'u32', from: ['num_attention_heads', 'n_head', 'n_heads'] },
-  { key: 'attention.head_count_kv', type: 'u32', from: ['num_key_value_heads', 'n_kv_heads'] },
+  { key: 'embedding_length', type: 'u32', from: configWords.hidden },
+  { key: 'feed_forward_length', type: 'u32', from: configWords.feedForward },
+  { key: 'attention.head_count', type: 'u32', from: configWords.heads },
+  { key: 'attention.head_count_kv', type: 'u32', from: configWords.kvHeads },
   {
     key: 'attention.causal',
     type: 'bool',
@@ -152,12 +146,8 @@ export const commonKeys: readonly KeyRule[] = [
     type: 'f32',
     from: ['layer_norm_eps', 'layer_norm_epsilon', 'norm_epsilon'],
   },
-  { key: 'expert_count', type: 'u32', from: ['num_local_experts', 'num_experts', 'n_routed_experts'] },
-  {
-    key: 'expert_used_count',
-    type: 'u32',
-    from: ['num_experts_per_tok', 'num_experts_per_token', 'top_k_experts'],
-  },
+  { key: 'expert_count', type: 'u32', from: configWords.experts },
+  { key: 'expert_used_count', type: 'u32', from: configWords.usedExperts },
   { key: 'expert_group_count', type: 'u32', from: ['n_group'] },
   { key: 'expert_group_used_count', type: 'u32', from: ['topk_group'] },
   {

@@ -3,6 +3,7 @@
 import { failWith } from '../../errors/index.js'
 import type { Metadata, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
+import type { ModelConfig } from '../config.js'
 
 interface Sizes {
   readonly embedding: number
@@ -18,7 +19,12 @@ interface Sizes {
 /** A dimension, or undefined where it is not known. */
 type Size = number | undefined
 
-export function checkTensors(tensors: readonly Tensor[], metadata: Metadata, layers: number, file: string): void {
+export function checkTensors(
+  tensors: readonly Tensor[],
+  metadata: Metadata,
+  { family, layers }: Pick<ModelConfig, 'family' | 'layers'>,
+  file: string,
+): void {
   const architecture = String(textOf(metadata, 'general.architecture'))
   const sizes = sizesIn(metadata, architecture)
   for (const tensor of tensors) {
@@ -26,7 +32,9 @@ export function checkTensors(tensors: readonly Tensor[], metadata: Metadata, lay
     const wanted = expectedShape(kind, sizes, architecture)
     if (wanted) checkShape(tensor, wanted, file)
   }
-  checkPresence(tensors, layers, file)
+  const hasNorm = Object.values(family.tensors).includes('output_norm')
+  const outer = ['token_embd', ...(hasNorm ? ['output_norm'] : [])]
+  checkPresence(tensors, outer, layers, file)
 }
 
 function sizesIn(metadata: Metadata, architecture: string): Sizes {
@@ -104,7 +112,7 @@ function checkShape({ name, shape }: Tensor, wanted: readonly Size[], file: stri
 }
 
 /** Every layer must have its attention and its feed-forward part, and the same kinds of attention tensors as the others. */
-function checkPresence(tensors: readonly Tensor[], layers: number, file: string): void {
+function checkPresence(tensors: readonly Tensor[], outer: readonly string[], layers: number, file: string): void {
   const names = new Set(tensors.map(({ name }) => name))
   const attention = new Set(
     tensors.flatMap(({ name }) => /^blk\.\d+\.((?:attn|layer|post)_\w+\.\w+)$/.exec(name)?.[1] ?? []),
@@ -114,7 +122,7 @@ function checkPresence(tensors: readonly Tensor[], layers: number, file: string)
     const message = `there is no such tensor, and the configuration says that there are ${layers} layers`
     failWith(familyCodes['tensor-missing'], { file, path: name, message })
   }
-  assertThere('token_embd.weight')
+  for (const name of outer) assertThere(`${name}.weight`)
   for (let layer = 0; layer < layers; layer++) {
     for (const kind of attention) assertThere(`blk.${layer}.${kind}`)
     const part = (kind: string): string => `blk.${layer}.${kind}.weight`

@@ -11,6 +11,7 @@ import { poolingOf } from '../general/pooling.js'
 import { countParameters } from '../general/size-label.js'
 import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
+import { checkPreTokenizer } from '../tokenizers/pre-tokenizer.js'
 import { checkTensors } from './check.js'
 import { fileTypes, mxfp4FileType, type OutputType } from './element-types.js'
 import { ownEntries } from './own-entries.js'
@@ -23,6 +24,8 @@ export interface ToGgufOptions {
   readonly isSorted?: boolean | undefined
   /** Default: the type that most of the weights have. */
   readonly outputType?: OutputType | undefined
+  /** The name of the way in which the tokenizer splits text. Default: it is found by what the tokenizer does. */
+  readonly preTokenizer?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,7 +39,7 @@ const quantizationVersion = 2
 /** Undefined where the model is not a directory whose configuration names an architecture. Fails where that is unknown. */
 export async function toGguf(
   source: Model,
-  { format, isSorted = true, outputType, signal }: ToGgufOptions,
+  { format, isSorted = true, outputType, preTokenizer, signal }: ToGgufOptions,
 ): Promise<Translated | undefined> {
   const directory = new ModelDirectory(source, signal)
   const raw = await directory.json('config.json')
@@ -46,7 +49,12 @@ export async function toGguf(
   const file = directory.pathOf('config.json')
   const carried = await readCarried(directory)
   const pre = carried.set.get('tokenizer.ggml.pre')
-  const tokenizer = await tokenizerEntries(directory, info, pre?.type === 'str' ? pre.value : undefined)
+  if (preTokenizer !== undefined) checkPreTokenizer(preTokenizer)
+  const tokenizer = await tokenizerEntries(
+    directory,
+    info,
+    preTokenizer ?? (pre?.type === 'str' ? pre.value : undefined),
+  )
   const tokens = tokenizer.find(([key]) => key === 'tokenizer.ggml.tokens')?.[1]
   const computed = computedTensors(info, file)
   const converted = await convertTensors(source, info, {
@@ -74,7 +82,7 @@ export async function toGguf(
     pooling: await poolingOf(directory),
   }
   for (const [key, value] of ownEntries(info, facts, file)) metadata.set(key, value)
-  checkTensors(tensors, metadata, info.layers, file)
+  checkTensors(tensors, metadata, info, file)
   metadata.set('general.quantization_version', { type: 'u32', value: quantizationVersion })
   for (const [key, value] of tokenizer) metadata.set(key, value)
   const model: Model = {

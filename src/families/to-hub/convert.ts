@@ -60,7 +60,7 @@ export async function toHub(source: Model, options: ToHubOptions): Promise<Trans
     directoryOf([]),
   )
   const published = publishTensors(tensors, info, options)
-  checkTensors(tensors, metadata, info.layers, file)
+  checkTensors(tensors, metadata, info, file)
   const tokenizer = publishTokenizer(metadata, info.family, file)
   const settings = tokenizer?.settings ?? {}
   const config: Config = {

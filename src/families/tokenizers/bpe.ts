@@ -61,7 +61,9 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
   const addedById = new Map(added.map((token) => [token.id, token]))
   const size = isId(config.vocab_size) ? config.vocab_size : byId.size
   checkSize(files, size, byId)
-  const codec = await textCodec(tokenizer, files)
+  const codec = await textCodec(tokenizer, files.tokenizerConfig, (path, message) =>
+    refuseTokenizer(directory, tokenizerFile, path, message),
+  )
   const contents = new Map(added.map(({ content, id }) => [content, id]))
   const pre = files.pre ?? (await preTokenizerOf(files, codec, (token) => contents.get(token) ?? vocabulary.get(token)))
   const list: TokenList = { tokens: [], types: [] }

@@ -29,7 +29,8 @@ export const tokenizerConfigFile = 'tokenizer_config.json'
 export async function readTokenizerFiles(directory: ModelDirectory, raw: Config): Promise<TokenizerFiles> {
   const tokenizerJson = await directory.json(tokenizerFile)
   const tokenizerConfig = await directory.json(tokenizerConfigFile)
-  return { directory, raw, tokenizerJson, tokenizerConfig, added: addedTokens(tokenizerJson?.added_tokens, directory) }
+  const added = addedTokens(tokenizerJson?.added_tokens, directory)
+  return { directory, raw, tokenizerJson, tokenizerConfig, added }
 }
 
 export function addedTokens(stated: unknown, directory: ModelDirectory): AddedToken[] {

@@ -36,6 +36,7 @@ describe('tokenize', () => {
         format: 'embd',
         text: 'the foxes run',
         profile: 'reference',
+        tokenizer: 'WordPiece',
         ids: [2, 5, 6, 7, 11, 3, 0, 0],
         tokens: ['[CLS]', 'the', 'fox', '##es', 'run', '[SEP]'],
         count: 6,

@@ -87,6 +87,11 @@ export const convert = defineVerb({
       description:
         'copy names and weights as they are, instead of translating between a model directory and what llama.cpp runs',
     },
+    pre: {
+      group: 'Tensors',
+      value: '<name>',
+      description: "llama.cpp's name for the way the tokenizer splits text, where it is not recognised",
+    },
     keepBytes: {
       group: 'Tensors',
       description: 'where the element order differs, reverse the dimensions instead of moving elements',

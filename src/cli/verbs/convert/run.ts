@@ -92,6 +92,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
   return {
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
+    preTokenizer: options.pre,
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
     ...(options.quantize !== undefined && {

@@ -1,4 +1,4 @@
-import type { Encoding, Tokenizer } from '../../../kit-node.js'
+import type { Encoding } from '../../../kit-node.js'
 import type { Console } from '../../console/console.js'
 import { escapeText } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
@@ -9,7 +9,7 @@ import { titleOf } from '../../input/texts.js'
 export function* describeTokens(
   text: string,
   { ids, count, cut }: Encoding,
-  tokenizer: Tokenizer,
+  tokenizer: { token(id: number): string | undefined },
   { color, width }: Console,
 ): Generator<string> {
   const remarks = [
@@ -24,6 +24,11 @@ export function* describeTokens(
     const [tokens, numbers] = [line.map(([token]) => token), line.map(([, id]) => id)]
     yield* formatTable(columns, [tokens, numbers])
   }
+}
+
+/** The text of some ids, with what a terminal would act on escaped. */
+export function* describeIds(text: string): Generator<string> {
+  for (const line of text.split('\n')) yield escapeText(line)
 }
 
 function* linesThatFit(cells: readonly [string, string][], width: number): Generator<[string, string][]> {

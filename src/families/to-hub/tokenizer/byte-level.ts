@@ -3,6 +3,7 @@ import { callerWord, failWith } from '../../../errors/index.js'
 import { familyCodes } from '../../codes.js'
 import type { Config } from '../../family.js'
 import { tokenizerConfigFile, tokenizerFile } from '../../tokenizers/files.js'
+import { normalizerOf, preTokenizerOf, splitNames, splitRulesOf } from '../../tokenizers/from-gguf/splits.js'
 import { tokenType } from '../../tokenizers/token-types.js'
 import { listAt, plainValue, textAt } from '../entries.js'
 import {
@@ -14,16 +15,15 @@ import {
   vocabularyOf,
 } from './source.js'
 import { specialsOf } from './specials.js'
-import { knownSplits, splitRulesFor } from './split-rules.js'
 
 const byteLevel = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true }
 
 export function publishBpe(source: TokenizerSource): PublishedTokenizer {
   const { metadata, tokens, file, choice } = source
   const name = textAt(metadata, 'tokenizer.ggml.pre') ?? 'default'
-  const rules = splitRulesFor(name)
+  const rules = splitRulesOf(name)
   if (!rules) {
-    const message = `how ${JSON.stringify(name)} splits text is not known; known are ${knownSplits.join(', ')}. ${callerWord('--as-is', 'asIs: true')} copies everything as it is`
+    const message = `how ${JSON.stringify(name)} splits text is not known; known are ${splitNames.join(', ')}. ${callerWord('--as-is', 'asIs: true')} copies everything as it is`
     return failWith(familyCodes['pre-tokenizer'], { file, path: 'tokenizer.ggml.pre', message })
   }
   const { config, settings, postProcessor } = specialsOf(source, (id) => isAdded(source, id))
@@ -45,7 +45,7 @@ export function publishBpe(source: TokenizerSource): PublishedTokenizer {
   const spacePrefix = plainValue(metadata.get('tokenizer.ggml.add_space_prefix'))
   return {
     files: new Map<string, Config>([
-      [tokenizerFile, tokenizerJson(source, rules.normalizer, rules.preTokenizer, processor, byteLevel, model)],
+      [tokenizerFile, tokenizerJson(source, normalizerOf(rules), preTokenizerOf(rules), processor, byteLevel, model)],
       [
         tokenizerConfigFile,
         {

@@ -1,5 +1,6 @@
 // The metadata that the document requires, for models that come without: what the tensors and the files beside them tell is taken from
 // there, and what they do not tell is left out. The clock is not asked: the same input must give the same bytes.
+import { configWords } from '../../../content/config-words.js'
 import { hasConfigBeside, publishedAs } from '../../../content/model-names.js'
 import { callerWord, failWith, usageCodes } from '../../../errors/index.js'
 import { type Metadata, type MetaValue, type Model, text, type WriteOptions } from '../../../model/index.js'
@@ -25,9 +26,7 @@ export async function metadataToWrite(model: Model, options: WriteOptions): Prom
   if (heads !== undefined) given.set(headsKey, text(String(heads)))
   if (isSectioned(model)) return given
   const { name, config } = await publishedAs(model, options.name, options.signal)
-  const stated = config?.[headsKey]
-  const isCount = typeof stated === 'number' && Number.isSafeInteger(stated) && stated > 0
-  const found = derive(model, name, isCount ? stated : undefined)
+  const found = derive(model, name, configWords.heads.map((word) => config?.[word]).find(isCount))
   const metadata = new Map<string, MetaValue>()
   for (const key of requiredKeys) {
     const value = given.get(key) ?? found.get(key)
@@ -36,6 +35,9 @@ export async function metadataToWrite(model: Model, options: WriteOptions): Prom
   for (const [key, value] of given) metadata.set(key, value)
   return metadata
 }
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0
 
 /** The required keys that a model's tensors give, whatever its metadata says; and the one that its config.json may. */
 export const derivedKeys = (model: Model): readonly string[] => [

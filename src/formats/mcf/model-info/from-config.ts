@@ -1,5 +1,6 @@
 // ModelInfo from the config.json of a Hugging Face model, with the fields and keys that the reference's pack command fills.
 import { decodeUtf8 } from '../../../bytes/index.js'
+import { configWords } from '../../../content/config-words.js'
 import type { MetaValue } from '../../../model/index.js'
 import { architectures, emptyModelInfo, type ModelInfo } from './model-info.js'
 
@@ -21,6 +22,9 @@ export function modelInfoFromConfig(config: Uint8Array, modelName: string): Fill
   const extras = new Map<string, MetaValue>()
   if (!object) return { info, extras }
   const get = (key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
+  /** The reference looks for the first of the words below; models that have another one leave it nothing to fill. */
+  const first = (preferred: string, words: readonly string[]): unknown =>
+    [preferred, ...words].map(get).find((value) => typeof value === 'number')
   const modelType = get('model_type')
   extras.set('hf.config_json_present', { type: 'u32', value: 1 })
   if (typeof modelType === 'string' && modelType !== '') extras.set('hf.model_type', { type: 'str', value: modelType })
@@ -31,12 +35,12 @@ export function modelInfoFromConfig(config: Uint8Array, modelName: string): Fill
     ...info,
     arch: archOf(modelType),
     vocabSize: toU32(get('vocab_size')),
-    hiddenSize: toU32(get('hidden_size')),
-    layerCount: toU32(get('num_hidden_layers')),
-    headCount: toU32(get('num_attention_heads')),
-    headCountKv: toU32(get('num_key_value_heads')),
-    contextLength: toU32(get('max_position_embeddings')),
-    ropeFreqBase: toF32(get('rope_theta')),
+    hiddenSize: toU32(first('hidden_size', configWords.hidden)),
+    layerCount: toU32(first('num_hidden_layers', configWords.layers)),
+    headCount: toU32(first('num_attention_heads', configWords.heads)),
+    headCountKv: toU32(first('num_key_value_heads', configWords.kvHeads)),
+    contextLength: toU32(first('max_position_embeddings', configWords.context)),
+    ropeFreqBase: toF32(first('rope_theta', configWords.ropeTheta)),
   }
   return { info: filled, extras }
 }

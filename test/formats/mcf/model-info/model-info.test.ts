@@ -113,6 +113,17 @@ describe('modelInfoFromConfig', () => {
     expect(info).toMatchObject({ vocabSize: 3, hiddenSize: 0, layerCount: 0, headCount: 0, ropeFreqBase: 0 })
   })
 
+  it('knows the words of other architectures, after those that the reference looks for', () => {
+    const { info } = fill({ n_embd: 768, n_layer: 12, n_head: 6, n_ctx: 1024, rotary_emb_base: 5000 })
+    expect(info).toMatchObject({
+      ...{ hiddenSize: 768, layerCount: 12, headCount: 6, headCountKv: 0, contextLength: 1024, ropeFreqBase: 5000 },
+    })
+    expect(fill({ n_layers: 3, num_hidden_layers: 4, dim: 1, hidden_size: 2 }).info).toMatchObject({
+      layerCount: 4,
+      hiddenSize: 2,
+    })
+  })
+
   it('finds the architecture as a part of the model type', () => {
     const arch = (model_type: unknown) => fill({ model_type }).info.arch
     expect(['llama4', 'Mistral', 'qwen2_moe', 'gemma3_text', 'granite', 'smollm3', 7].map(arch)).toEqual([
