@@ -1,6 +1,6 @@
 // Writes the generated pages of docs/ from the code. With --check it writes nothing and fails when a page is out of date.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { verbs } from '../dist/cli/verbs/index.js'
 import { families } from '../dist/families/list.js'
 import { allCodes, formats } from '../dist/kit.js'
 import { conversionsPage } from './conversions-page.mjs'
+import { manPages } from './man-pages.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -18,6 +19,8 @@ const pages = {
   'docs/llama-cpp.md': llamaCppPage(),
   'docs/repair.md': repairPage(),
   'README.md': readmePage(),
+  ...manPages(),
+  'package.json': packageManifest(),
 }
 
 /** The README's console blocks show what the commands in them really print; its library example is the file that is named above it. */
@@ -52,6 +55,13 @@ function formatTable() {
     ['| format | id | files | read | verify | write |', '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n') +
     '\n'
   )
+}
+
+/** npm installs only man pages that are listed one by one. */
+function packageManifest() {
+  const list = Object.keys(manPages()).map((name) => `    "./${name}"`)
+  const present = readFileSync(join(root, 'package.json'), 'utf8')
+  return present.replace(/"man": \[[^\]]*\]/, `"man": [\n${list.join(',\n')}\n  ]`)
 }
 
 /** When each verb answers with status 1. */
@@ -109,7 +119,13 @@ function codesPage() {
   return `${lines.join('\n')}\n`
 }
 
+mkdirSync(join(root, 'docs', 'man'), { recursive: true })
 let outdated = 0
+for (const name of readdirSync(join(root, 'docs', 'man'))) {
+  if (`docs/man/${name}` in pages) continue
+  process.stderr.write(`docs/man/${name} is about a verb that does not exist; remove it\n`)
+  outdated++
+}
 for (const [name, text] of Object.entries(pages)) {
   const path = join(root, name)
   if (!process.argv.includes('--check')) {

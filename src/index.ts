@@ -112,7 +112,7 @@ export {
   type ScaleKind,
   type TreemapOptions,
 } from './picture/index.js'
-export { type HttpOptions, HttpSource } from './remote/index.js'
+export { type HttpOptions, HttpSource, type S3Credentials, type S3Options } from './remote/index.js'
 
 // All cores
 export type { WorkerPool } from './threads/index.js'
@@ -127,6 +127,7 @@ export {
   type OverviewOptions,
   type Pooled,
   poolTensor,
+  poolWindow,
   previewTensor,
   quantileShares,
   readCodes,

@@ -1,5 +1,4 @@
 // The kit with what Node adds to it, for the command.
-import { speakOfFlags } from './errors/index.js'
 import { registerNodeBytes } from './node/bytes.js'
 import { registerNodeDigests } from './node/digests.js'
 import { registerNodeZstd } from './node/zstd.js'
@@ -7,7 +6,6 @@ import { registerNodeZstd } from './node/zstd.js'
 export * from './kit.js'
 export * from './node/index.js'
 
-speakOfFlags()
 registerNodeBytes()
 registerNodeDigests()
 registerNodeZstd()

@@ -8,11 +8,12 @@ export * from './index.js'
 
 // Files
 export { DiskStore, type DiskStoreOptions } from './node/files/disk-store.js'
-export { FileSink, type FileSinkOptions, openOutput } from './node/files/file-sink.js'
+export { FileSink, type FileSinkOptions } from './node/files/file-sink.js'
 export { FileSource } from './node/files/file-source.js'
 export { patchFile } from './node/files/patch-file.js'
 // Threads and engines
 export { type NodeOnnxOptions, nodeOnnxEngine } from './node/onnx-engine.js'
+export { openOutput } from './node/output.js'
 export { type PackFileOptions, packFile } from './node/pack/pack-module.js'
 // Signatures
 export {

@@ -1,11 +1,11 @@
 // The K types: a scale, and in some types a minimum, is fitted to every sub-block and rounded to the few bits that the block has for it; then
 // every value is rounded to the nearest code under the scale that a reader will see.
 import { fitScaleAndMin, min, scale } from './fit-range'
-import { fitSigned, signedSteps } from './fit-signed'
+import { putSigned } from './fit-signed'
 import { chooseSteps, largestOf, putStep } from './fit-steps'
-import { codes, minSteps, mins, scaleSteps, scales, values } from './memory-map'
+import { codes, minSteps, mins, scaleSteps, scales, signedSteps, values } from './memory-map'
 import { roundCodes } from './rounding'
-import { toWeight, widenBlock } from './scratch'
+import { widenBlock } from './scratch'
 
 // Q4_K and Q5_K: eight sub-blocks. Q5_K has a plane for the fifth bits.
 
@@ -33,7 +33,6 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
   widenBlock(source)
   for (let sub: usize = 0; sub < 8; sub++) {
     const at = values + (sub << 8)
-    weigh(at)
     fitScaleAndMin(at, at + 256, <f64>limit, start, last)
     store<f64>(scales + (sub << 3), scale)
     store<f64>(mins + (sub << 3), min)
@@ -46,16 +45,6 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
     roundCodes(values, sub << 5, 32, subScale, dmin * <f64>load<u8>(minSteps + sub), <f64>limit)
   }
   putScales(target + 4)
-}
-
-/** The magnitude plus its quadratic mean over the sub-block. */
-function weigh(from: usize): void {
-  let squares: f64 = 0
-  for (let at = from; at < from + 256; at += 8) squares += load<f64>(at) * load<f64>(at)
-  const mean = f64x2.splat(sqrt(squares / 32))
-  for (let at = from; at < from + 256; at += 16) {
-    v128.store(at, f64x2.add(mean, f64x2.abs(v128.load(at))), toWeight)
-  }
 }
 
 /** The first four scales and minimums are stored as they are, the others in the bits left over. */
@@ -96,8 +85,6 @@ function putFifthBits(target: usize): void {
 export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
     widenBlock(source)
-    // The weight of a value is its magnitude.
-    for (let at = values; at < values + 2048; at += 16) v128.store(at, f64x2.abs(v128.load(at)), toWeight)
     for (let sub: usize = 0; sub < 16; sub++) {
       fitScaleAndMin(values + (sub << 7), values + (sub << 7) + 128, 3, -0.5, 15)
       store<f64>(scales + (sub << 3), scale)
@@ -120,10 +107,10 @@ export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
 export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
     widenBlock(source)
-    const d = putStep(target + 108, fitSigned(values, 4) / -32)
+    const d = putSigned(target + 108, 4, 6, 0.3, 32)
     memory.fill(target + 96, 0, 12)
     for (let sub: usize = 0; sub < 16; sub++) {
-      const steps = signedSteps(load<f64>(scales + (sub << 3)), d, 32)
+      const steps = <f64>load<i16>(signedSteps + (sub << 1))
       const code = <u32>(<i32>steps + 32)
       orAt(target + 96 + (sub & 7), (code & 15) << (sub & 8 ? 4 : 0))
       orAt(target + 104 + (sub & 3), (code >> 4) << (2 * (<u32>sub >> 2)))
@@ -140,9 +127,9 @@ export function encodeQ6_K(source: usize, target: usize, blocks: i32): void {
   const low = i8x16.splat(15)
   for (; blocks > 0; blocks--) {
     widenBlock(source)
-    const d = putStep(target + 208, fitSigned(values, 32) / -128)
+    const d = putSigned(target + 208, 32, 10, 0.6, 128)
     for (let sub: usize = 0; sub < 16; sub++) {
-      const steps = signedSteps(load<f64>(scales + (sub << 3)), d, 128)
+      const steps = <f64>load<i16>(signedSteps + (sub << 1))
       store<i8>(target + sub, <i8>(<i32>steps), 192)
       roundCodes(values, sub << 4, 16, d * steps, 32 * d * steps, 63)
     }

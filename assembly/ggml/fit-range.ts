@@ -2,16 +2,16 @@
 // side by side; each sums in the order of the plain code.
 import { factors, gains, triedOffsets, triedScales } from './memory-map'
 import { toInt32 } from './rounding'
-import { both, toShifted, toWeight } from './scratch'
+import { both, toShifted } from './scratch'
 
 /** The result of `fitScaleAndMin`. */
 export let scale: f64 = 0
 export let min: f64 = 0
 
-/** Of the sub-block: its range, extended down to zero; the sum of weights, and of weights times values. */
+/** Of the sub-block: its range, extended down to zero; the number of its values, and their sum. */
 let low: f64 = 0
 let high: f64 = 0
-let sumW: f64 = 0
+let count: f64 = 0
 let sumX: f64 = 0
 /** Of a trial. */
 let sumL: f64 = 0
@@ -70,20 +70,17 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
 function findSums(values: usize, end: usize): void {
   let lows = f64x2.splat(0)
   let highs = v128.load64_splat(values)
-  let sums = lows
+  sumX = 0
   for (let at = values; at < end; at += 16) {
     const value = v128.load(at)
-    const weight = v128.load(at, toWeight)
-    const product = f64x2.mul(weight, value)
     lows = f64x2.pmin(lows, value)
     highs = f64x2.pmax(highs, value)
-    sums = f64x2.add(sums, i64x2.shuffle(weight, product, 0, 2))
-    sums = f64x2.add(sums, i64x2.shuffle(weight, product, 1, 3))
+    sumX += f64x2.extract_lane(value, 0)
+    sumX += f64x2.extract_lane(value, 1)
   }
+  count = <f64>(<i32>((end - values) >> 3))
   low = f64x2.extract_lane(f64x2.pmin(lows, i64x2.shuffle(lows, lows, 1, 0)), 0)
   high = f64x2.extract_lane(f64x2.pmax(highs, i64x2.shuffle(highs, highs, 1, 0)), 0)
-  sumW = f64x2.extract_lane(sums, 0)
-  sumX = f64x2.extract_lane(sums, 1)
 }
 
 /** Four trials. No place is below zero or far above the limit. */
@@ -102,16 +99,13 @@ function tryFour(values: usize, end: usize, limit: f64, trial: usize): void {
     const above = v128.load64_splat(at, toShifted)
     const codeA = f64x2.trunc(f64x2.pmin(f64x2.add(f64x2.mul(factorA, above), half), top))
     const codeB = f64x2.trunc(f64x2.pmin(f64x2.add(f64x2.mul(factorB, above), half), top))
-    const weight = v128.load64_splat(at, toWeight)
-    const weightedA = f64x2.mul(weight, codeA)
-    const weightedB = f64x2.mul(weight, codeB)
     const value = v128.load64_splat(at)
-    lA = f64x2.add(lA, weightedA)
-    lB = f64x2.add(lB, weightedB)
-    llA = f64x2.add(llA, f64x2.mul(weightedA, codeA))
-    llB = f64x2.add(llB, f64x2.mul(weightedB, codeB))
-    xlA = f64x2.add(xlA, f64x2.mul(weightedA, value))
-    xlB = f64x2.add(xlB, f64x2.mul(weightedB, value))
+    lA = f64x2.add(lA, codeA)
+    lB = f64x2.add(lB, codeB)
+    llA = f64x2.add(llA, f64x2.mul(codeA, codeA))
+    llB = f64x2.add(llB, f64x2.mul(codeB, codeB))
+    xlA = f64x2.add(xlA, f64x2.mul(codeA, value))
+    xlB = f64x2.add(xlB, f64x2.mul(codeB, value))
   }
   solveTwo(lA, llA, xlA, 0)
   solveTwo(lB, llB, xlB, 16)
@@ -130,11 +124,10 @@ function tryOne(values: usize, end: usize, limit: f64, factor: f64, low: f64): v
     const value = v128.load(at)
     const place = f64x2.add(f64x2.mul(times, f64x2.sub(value, less)), half)
     const code = f64x2.trunc(f64x2.pmin(f64x2.pmax(place, zero), top))
-    const weighted = f64x2.mul(v128.load(at, toWeight), code)
-    const squared = f64x2.mul(weighted, code)
-    const product = f64x2.mul(weighted, value)
-    l = f64x2.add(l, i64x2.shuffle(weighted, squared, 0, 2))
-    l = f64x2.add(l, i64x2.shuffle(weighted, squared, 1, 3))
+    const squared = f64x2.mul(code, code)
+    const product = f64x2.mul(code, value)
+    l = f64x2.add(l, i64x2.shuffle(code, squared, 0, 2))
+    l = f64x2.add(l, i64x2.shuffle(code, squared, 1, 3))
     xl = f64x2.add(xl, product)
     xl = f64x2.add(xl, i64x2.shuffle(product, product, 1, 0))
   }
@@ -152,18 +145,17 @@ function tryFar(values: usize, end: usize, limit: f64, factor: f64, low: f64): v
     const value = load<f64>(at)
     const whole = <f64>toInt32(factor * (value - low) + 0.5)
     const code = whole < 0 ? 0 : whole > limit ? limit : whole
-    const weighted = load<f64>(at, toWeight) * code
-    sumL += weighted
-    sumLL += weighted * code
-    sumXL += weighted * value
+    sumL += code
+    sumLL += code * code
+    sumXL += code * value
   }
 }
 
 /** The best scale and offset for the codes of a trial. False when these do not determine them. */
 function solve(): bool {
-  const determinant = sumW * sumLL - sumL * sumL
+  const determinant = count * sumLL - sumL * sumL
   if (!(determinant > 0)) return false
-  triedScale = (sumW * sumXL - sumX * sumL) / determinant
+  triedScale = (count * sumXL - sumX * sumL) / determinant
   triedOffset = (sumLL * sumX - sumL * sumXL) / determinant
   if (triedOffset > 0) {
     triedOffset = 0
@@ -175,7 +167,7 @@ function solve(): bool {
 
 /** The same for two trials side by side; a trial that fails gets a gain of −∞. */
 function solveTwo(l: v128, ll: v128, xl: v128, at: usize): void {
-  const w = f64x2.splat(sumW)
+  const w = f64x2.splat(count)
   const x = f64x2.splat(sumX)
   const zero = f64x2.splat(0)
   const determinant = f64x2.sub(f64x2.mul(w, ll), f64x2.mul(l, l))

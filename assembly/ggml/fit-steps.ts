@@ -2,7 +2,7 @@
 import { f16At, putF16 } from './lanes'
 import { errors, minSteps, mins, scaleSteps, scales } from './memory-map'
 import { roundHalvesUp, toInt32 } from './rounding'
-import { both, toWeight } from './scratch'
+import { both } from './scratch'
 
 /** Writes the f16 step; returns it as a reader will see it. The smallest f16 are coarse, and round away from zero. */
 export function putStep(at: usize, value: f64): f64 {
@@ -71,11 +71,11 @@ function largestMagnitude(values: usize, end: usize): f64 {
 }
 
 /** Zero where there is no scale. */
-function inverse(scale: v128): v128 {
+export function inverse(scale: v128): v128 {
   return v128.and(f64x2.div(f64x2.splat(1), scale), f64x2.ne(scale, f64x2.splat(0)))
 }
 
-/** The weighted squared rounding errors under each of four scales. */
+/** The squared rounding errors under each of four scales. */
 function findErrors(
   values: usize,
   end: usize,
@@ -94,15 +94,14 @@ function findErrors(
   let errorB = zero
   for (let at = values; at < end; at += 8) {
     const value = f64x2.add(v128.load64_splat(at), shift)
-    const weight = v128.load64_splat(at, toWeight)
     const placeA = f64x2.add(f64x2.mul(value, factorA), half)
     const placeB = f64x2.add(f64x2.mul(value, factorB), half)
     const codeA = f64x2.trunc(f64x2.pmin(f64x2.pmax(placeA, zero), top))
     const codeB = f64x2.trunc(f64x2.pmin(f64x2.pmax(placeB, zero), top))
     const restA = f64x2.sub(value, f64x2.mul(scaleA, codeA))
     const restB = f64x2.sub(value, f64x2.mul(scaleB, codeB))
-    errorA = f64x2.add(errorA, f64x2.mul(f64x2.mul(weight, restA), restA))
-    errorB = f64x2.add(errorB, f64x2.mul(f64x2.mul(weight, restB), restB))
+    errorA = f64x2.add(errorA, f64x2.mul(restA, restA))
+    errorB = f64x2.add(errorB, f64x2.mul(restB, restB))
   }
   v128.store(found, errorA)
   v128.store(found, errorB, 16)
@@ -130,7 +129,7 @@ function farError(values: usize, end: usize, scale: f64, min: f64, limit: i32): 
     const value = load<f64>(at) + min
     const code = toInt32(value * factor + 0.5)
     const rest = value - scale * <f64>(code < 0 ? 0 : code > limit ? limit : code)
-    error += load<f64>(at, toWeight) * rest * rest
+    error += rest * rest
   }
   return error
 }

@@ -1,9 +1,8 @@
 // The block that an encoder works on, as f64.
 import { splats, values } from './memory-map'
 
-/** Distances from a value to its weight, and to the value less the smallest of its sub-block. */
-export const toWeight: usize = 2048
-export const toShifted: usize = 4096
+/** The distance from a value to the value less the smallest of its sub-block. */
+export const toShifted: usize = 2048
 
 /** The same number in both lanes. Through memory: V8 rebuilds 16-byte constants at every use, but keeps loaded ones in a register. */
 export function both(value: f64): v128 {

@@ -3,6 +3,7 @@ import type { ByteSink, ByteSource } from '../bytes/index.js'
 import type { Finding } from '../errors/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { FormatId } from '../formats/index.js'
+import type { S3Options } from '../remote/s3/client.js'
 
 /** Where an output goes. */
 export interface Place {
@@ -27,6 +28,8 @@ export interface PlaceRequest {
 export interface OpenRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly cache?: boolean | undefined
+  readonly s3?: S3Options | undefined
+  /** Called for each warning and note about the input. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -2,10 +2,11 @@
 import { BlobSource, type ByteSource, MemorySource } from '../bytes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { HttpSource } from '../remote/index.js'
+import type { S3Options } from '../remote/s3/client.js'
 import { currentHost, type OpenRequest, requireHost } from './host.js'
 
 /**
- * Where a model is: an http(s) address, a Blob or File, bytes in memory, or a source of your own. In `tare/node` a string can also be the
+ * Where a model is: an http(s), s3 or hf address, a Blob or File, bytes in memory, or a source of your own. In `tare/node` a string can also be the
  * path of a file or of a directory that holds one model, and a URL can be a `file:` address.
  */
 export type ModelInput = string | URL | Blob | Uint8Array | ArrayBuffer | ByteSource
@@ -18,6 +19,8 @@ export interface InputOptions extends OpenRequest {
   readonly siblings?: Iterable<File> | ReadonlyMap<string, Blob | Uint8Array> | undefined
   /** Sent with requests to the origin of an address. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** For `s3:` addresses: the store and the credentials. In `tare/node` those of the environment and the profile files count without it. */
+  readonly s3?: S3Options | undefined
   /** False: what is fetched from an address is not kept on disk. A browser keeps nothing anyway. */
   readonly cache?: boolean | undefined
 }
@@ -30,7 +33,10 @@ export async function openSource(input: ModelInput, options: InputOptions = {}):
   if (input instanceof URL) {
     if (isAddress(input.href)) return openAddress(input.href, options)
     if (input.protocol === 'file:') return requireHost(input.href).openPath(input.href, options)
-    failWith(usageCodes.option, { file: input.href, message: 'only http, https and file addresses can be opened' })
+    failWith(usageCodes.option, {
+      file: input.href,
+      message: 'only http, https, s3, hf and file addresses can be opened',
+    })
   }
   if (input instanceof Blob) {
     const siblings = siblingsOf(options, (bytes) => (bytes instanceof Blob ? bytes : new Blob([bytes as BlobPart])))
@@ -48,13 +54,14 @@ export async function openSource(input: ModelInput, options: InputOptions = {}):
   return failWith(usageCodes.option, { file: 'input', message: `${message}, not from ${kindOf(input)}` })
 }
 
-const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
+const isAddress = (text: string): boolean => /^(?:https?|s3|hf):\/\//i.test(text)
 
-function openAddress(address: string, { headers, cache, onFinding, signal }: OpenRequest): Promise<ByteSource> {
+async function openAddress(address: string, request: OpenRequest): Promise<ByteSource> {
+  const { headers, cache, s3, onFinding, signal } = request
   const host = currentHost()
-  return host
-    ? host.openAddress(address, { headers, cache, onFinding, signal })
-    : HttpSource.open(address, { headers, signal })
+  if (host) return host.openAddress(address, { headers, cache, s3, onFinding, signal })
+  const { openStored } = await import('./stores.js')
+  return (await openStored(address, request)) ?? HttpSource.open(address, { headers, signal })
 }
 
 async function siblingsOf<T>(

@@ -51,6 +51,7 @@ export class OpenModel implements Model {
     return this.#closing
   }
 
+  /** The same as `close`, for `await using`. */
   declare [Symbol.asyncDispose]: () => Promise<void>
 
   static {

@@ -68,7 +68,7 @@ export interface TensorData<A = TensorArray> {
   readonly dtype: DTypeId
   /** Outermost dimension first. */
   readonly shape: readonly number[]
-  /** Row by row, whatever the order in the file; bytes that were asked for as `raw` are as stored. */
+  /** Row by row, whatever the order in the file; bytes that were requested as `raw` are as stored. */
   readonly data: A
 }
 
@@ -111,7 +111,7 @@ const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
 
 const partOf = (tensor: Tensor): 'f32' | 'f64' => (typeOf(tensor).part?.id === 'f64' ? 'f64' : 'f32')
 
-/** What a tensor is read as when nothing was asked for. */
+/** What a tensor is read as when nothing was requested. */
 function defaultType(tensor: Tensor): ReadAs | 'pairs' {
   const { id, kind } = typeOf(tensor)
   if (id === 'bitset') return 'raw'

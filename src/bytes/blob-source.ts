@@ -63,7 +63,7 @@ export class BlobSource implements ByteSource {
     const part = this.#blob.slice(offset, offset + length)
     const bytes = new Uint8Array(await part.arrayBuffer().catch((error) => this.#refuse(error, offset, length)))
     if (bytes.byteLength !== length) {
-      const message = `${length} bytes were asked for, ${bytes.byteLength} came`
+      const message = `${length} bytes were requested, ${bytes.byteLength} came`
       failWith(ioCodes['short-read'], { file: this.name, offset, length, message })
     }
     return bytes
@@ -87,6 +87,7 @@ export class BlobSource implements ByteSource {
     return this.sibling(path)
   }
 
+  /** Later reads fail. */
   async close(): Promise<void> {
     this.#ahead.clear()
   }

@@ -35,6 +35,7 @@ export class MemorySink implements ByteSink {
     this.#position = end
   }
 
+  /** Overwrites bytes that were written before. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     this.#buffer.set(bytes, offset)
   }

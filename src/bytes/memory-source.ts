@@ -36,5 +36,6 @@ export class MemorySource implements ByteSource {
     return this.sibling(path)
   }
 
+  /** There is nothing to release. */
   async close(): Promise<void> {}
 }

@@ -31,6 +31,16 @@ export type SourceHandle = { readonly name: string; readonly size: number } & (
   | { readonly kind: 'blob'; readonly blob: Blob }
 )
 
+/** An object in an object store, which can copy ranges of it into another object by itself. */
+export interface StoredObject {
+  /** Objects of the same store can be copied into each other. */
+  readonly store: string
+  readonly bucket: string
+  readonly key: string
+  /** The version that was opened. */
+  readonly etag: string
+}
+
 /** Where bytes come from: a size and a ranged read. It can be the input of `openModel`. */
 export interface ByteSource {
   /** How the source is called in messages, usually the path as the user gave it. */
@@ -49,8 +59,11 @@ export interface ByteSource {
   readonly folder?: SourceFolder | undefined
   /** Absent where the bytes can be read in this thread only. */
   readonly handle?: SourceHandle | undefined
+  /** Set if the bytes of this source are those of an object, at the same offsets. */
+  readonly stored?: StoredObject | undefined
   /** Throws when the bytes are no longer those that were there in the beginning, as far as the source can tell. */
   assertUnchanged?(): Promise<void>
+  /** Releases the file or connection. Reads after this fail. */
   close(): Promise<void>
 }
 
@@ -72,7 +85,7 @@ export function checkRange(
     file: source.name,
     offset,
     length,
-    message: `bytes ${offset}..${offset + length} were asked for, but the file has ${source.size}`,
+    message: `bytes ${offset}..${offset + length} were requested, but the file has ${source.size}`,
   })
 }
 
@@ -184,6 +197,7 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
     name: source.name,
     size: source.size,
     ...(source.folder && { folder: source.folder }),
+    ...(source.stored && { stored: source.stored }),
     get handle() {
       return source.handle
     },

@@ -9,6 +9,8 @@ type CommonOptions = OptionsOf<typeof commonFlags>
 export interface Context {
   readonly console: Console
   readonly signal: AbortSignal
+  /** The version and the words of the command line. */
+  readonly invocation: readonly string[]
   readonly json: boolean
   readonly from: CommonOptions['from']
   readonly lenient: boolean

@@ -14,6 +14,7 @@ import {
 import type { Context } from './context.js'
 import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
 import { commonFlags, type tableFlags, type threads } from './flags/shared.js'
+import { describeVerb, helpFooter } from './help.js'
 import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
 import type { CallableVerb, Verb } from './verbs/verb.js'
@@ -43,12 +44,14 @@ export async function execute(
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
-    const { openPool } = await import('../kit-node.js')
+    const { openPool, speakOfFlags } = await import('../kit-node.js')
+    speakOfFlags()
     const common = readCommon(options)
     let opened: WorkerPool | undefined
     const context: Context = {
       console,
       signal,
+      invocation: [version, ...args],
       formatOptions,
       ...common,
       get pool() {
@@ -236,43 +239,4 @@ export function withBareValues(args: readonly string[], flags: Flags): string[] 
     const isValue = next !== undefined && (flag?.choices?.includes(next) || flag?.accepts?.(next))
     return flag && !isValue ? `${arg}=${flag.bare}` : arg
   })
-}
-
-// What help and man pages say about a verb beside its flags.
-
-/** What a verb does, as a sentence; then what else there is to know. */
-function describeVerb({ summary, description }: Verb): string {
-  const sentence = `${summary[0]!.toUpperCase()}${summary.slice(1)}.`
-  return description === undefined ? sentence : `${sentence}\n\n${description}`
-}
-
-/** What the exit status of a verb tells. */
-const exitStatus = ({ no }: Verb): readonly (readonly [status: string, meaning: string])[] => [
-  ['0', 'fine, or the answer is yes'],
-  ['1', `the answer is no: ${no}`],
-  [
-    '2',
-    'it could not be run: wrong usage, a missing or unreadable input, the network, an output that cannot be written',
-  ],
-]
-
-/** Examples and exit status, as help has them below the flags. */
-function helpFooter(verb: Verb, width: number): string {
-  const examples = verb.examples.map(([line, what]) => `  ${line}\n${wrapped(what, width, 6)}`)
-  const statuses = exitStatus(verb).map(([status, meaning]) => `  ${status}  ${wrapped(meaning, width, 5).trimStart()}`)
-  return `\nExamples:\n${examples.join('\n')}\n\nExit status:\n${statuses.join('\n')}`
-}
-
-/** Lines of at most `width` columns, with spaces before each. */
-function wrapped(text: string, width: number, indent: number): string {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent + line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = ''
-    }
-    line += line === '' ? word : ` ${word}`
-  }
-  return [...lines, line].map((each) => `${' '.repeat(indent)}${each}`).join('\n')
 }

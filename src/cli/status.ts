@@ -17,7 +17,9 @@ const alsoCannotRun: readonly string[] = [
 ]
 
 export const meansCannotRun = (code: string): boolean =>
-  cannotRun.includes(code) || alsoCannotRun.includes(code) || /^(usage|remote)\//.test(code)
+  cannotRun.includes(code) ||
+  alsoCannotRun.includes(code) ||
+  (/^(usage|remote)\//.test(code) && code !== 'remote/digest-mismatch')
 
 /** The command was used wrongly. The message says what would be right. */
 export class UsageError extends Error {

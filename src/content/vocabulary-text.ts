@@ -14,7 +14,7 @@ const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 
 /** The tokens in order of their ids, each on its own line. */
 export function exportVocabulary(part: Part): VocabularyText {
-  if (part.kind !== vocabularyKind) throw new Error(`a part of kind ${part.kind} is no vocabulary`)
+  if (part.kind !== vocabularyKind) throw new Error(`a part of kind ${part.kind} is not a vocabulary`)
   const { tokens } = part.content as Vocabulary
   const bytes = new Uint8Array(tokens.reduce((sum, token) => sum + token.byteLength + 1, 0))
   let at = 0

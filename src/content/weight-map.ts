@@ -65,7 +65,7 @@ function groupByShard(weightMap: JsonObject, { report }: ReadContext, codes: Wei
       else placed.set(file, new Set([name]))
     } else if (!refused.has(file)) {
       refused.add(file)
-      const message = `${JSON.stringify(file)} is no file beside the index or in a folder below it`
+      const message = `${JSON.stringify(file)} is not a file beside the index or in a folder below it`
       report.report(codes['shard-path'], { offset: 0, path, message })
     }
   }

@@ -66,7 +66,7 @@ export function worstOf(actions: Iterable<Pick<PlanAction, 'loss'>>): Loss {
  */
 export function applyFit<T>(fit: Fit<T>, value: T, note: Note, isKept = fit.as === value): T | undefined {
   if (!fit.fits) {
-    note('drop', fit.loss ?? 'content', { reason: fit.reason ?? 'the target has no place for it' })
+    note('drop', fit.loss ?? 'content', { reason: fit.reason ?? 'the target cannot store it' })
     return undefined
   }
   if (fit.as === undefined) return value

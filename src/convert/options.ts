@@ -1,6 +1,7 @@
 // Everything that a conversion can be asked for.
 import type { Model, Part, WriteOptions } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
+import type { MatrixOrigin } from '../transforms/quantize/importance.js'
 import type { MethodOptions } from '../transforms/quantize/plan.js'
 import type { Clip, CodeSet, Mode } from '../transforms/quantize/quantize.js'
 import type { PlanAction } from './actions.js'
@@ -16,7 +17,12 @@ interface TensorOptions {
   readonly keepBytes?: boolean | undefined
 }
 
+/** The bytes of all files together, or the average over all tensors. */
+export type SizeTarget = { readonly size: number } | { readonly bits: number }
+
 export interface QuantizeSettings extends MethodOptions {
+  /** A method is chosen for each tensor so that the output has this size; those that the caller names stay. */
+  readonly target?: SizeTarget | undefined
   readonly mode?: Mode | undefined
   /** Whether the most negative code, which the document leaves unused, is used too. */
   readonly codes?: CodeSet | undefined
@@ -27,6 +33,9 @@ export interface QuantizeSettings extends MethodOptions {
    * of the values. Without it the sizes are the same, and the records say that the range is not known.
    */
   readonly scan?: boolean | undefined
+  /** Where the importance weights come from, for the metadata of models of llama.cpp. */
+  readonly importanceOrigin?: MatrixOrigin | undefined
+  /** Called as values are read to choose scales. */
   readonly onScan?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

@@ -118,7 +118,7 @@ function streamMemory({ action, requested }: PlanAction, input: Payload, output:
       return 8 * defaultWindow + quantizeMemory(output.byteLength)
     case 'transpose':
     case 'reorder':
-      // When it was asked for, only the dimensions are reversed.
+      // When it was requested, only the dimensions are reversed.
       return requested ? 0 : reorderMemory(Math.max(input.byteLength, output.byteLength), hasRandomAccess)
     default:
       return 0

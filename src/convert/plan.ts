@@ -11,6 +11,7 @@ import { type Loss, type PlanAction, worstOf } from './actions.js'
 
 export { type ActionKind, isWorse, type Loss, type PlanAction } from './actions.js'
 
+import { settleMethods } from './allocate/plan-to-size.js'
 import type { ConvertOptions } from './options.js'
 import { estimateMemory } from './peak-memory.js'
 import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
@@ -77,7 +78,10 @@ const stages: readonly Stage[] = [
   share,
 ]
 
-export async function planConversion(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
+export async function planConversion(source: Model, target: string, given: ConvertOptions): Promise<Conversion> {
+  const { quantize } = given
+  const settled = quantize?.target && (await settleMethods(source, target, { ...given, quantize }, planConversion))
+  const options = settled ? { ...given, quantize: settled } : given
   if (canStayStored(source, target, options)) {
     const conversion = await planChange(source, target, { ...options, stow: false })
     if (isCopy(conversion.plan)) return conversion

@@ -32,7 +32,7 @@ export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
     .slice(0, 3)
     .map((action) => `${action.subject} ${JSON.stringify(action.name)}: ${action.reason ?? action.action}`)
   const more = lost.length > 3 ? ` and ${lost.length - 3} more` : ''
-  const message = `${plan.unrequestedLoss} would be lost (${named.join('; ')}${more}); see ${callerWord('--dry-run', 'planConversion()')}, go on with ${permissionFor(plan.unrequestedLoss, lost)}`
+  const message = `${plan.unrequestedLoss} would be lost (${named.join('; ')}${more}); ${callerWord('--dry-run', 'planConversion()')} shows the plan; to proceed, add ${permissionFor(plan.unrequestedLoss, lost)}`
   failWith(writeCodes['loss-refused'], { file: plan.source.file, message })
 }
 
@@ -75,7 +75,8 @@ async function assertOpens(written: ByteSource, target: string, planned: Model, 
     model = await openModel(written, { from: target, signal })
   } catch (error) {
     await written.close()
-    if (!(error instanceof TareError) || signal?.aborted || error.code.startsWith('io/')) throw error
+    // An input that could not be read meanwhile says nothing about the output.
+    if (!(error instanceof TareError) || signal?.aborted || /^(io|remote)\//.test(error.code)) throw error
     return refuse(`it would not open again: ${error.message}`, error)
   }
   const [count, bytes] = [model.tensors.length, bytesOf(model.tensors)]

@@ -29,7 +29,7 @@ export function checkTolerance({ tolerance, metric }: ToleranceOptions): void {
   const numbers = typeof tolerance === 'number' ? [tolerance] : [tolerance.abs, tolerance.rel]
   const canBeNegative = metric === 'snr' || metric === 'cosine'
   if (!numbers.every((each) => Number.isFinite(each) && (canBeNegative || each >= 0)))
-    refuse(`${numbers.join(' and ')}: a finite number that is not negative is wanted`)
+    refuse(`${numbers.join(' and ')}: expected a finite number that is not negative`)
 }
 
 /** Whether the values are within the tolerance. Equal numbers always are; numbers that are NaN or infinite on one side only never are. */

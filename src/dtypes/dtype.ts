@@ -108,7 +108,7 @@ export interface DType<Id extends string = string> {
   readonly group: { readonly elements: number; readonly bytes: number }
   /**
    * Bytes that a tensor of this shape takes, or undefined when the shape is impossible for the type (a product beyond 2^53-1, a row that
-   * is no whole number of blocks).
+   * is not a whole number of blocks).
    */
   byteLength(shape: readonly number[]): number | undefined
   /** Absent when the values cannot be decoded, or only with the help of the container that holds them. */

@@ -52,7 +52,7 @@ function editMetadata(
   const metadata = new Map<string, MetaValue>(source)
   for (const key of unset) {
     if (set.has(key)) {
-      const message = `${JSON.stringify(key)} is to be set and unset`
+      const message = `${JSON.stringify(key)} is both set and unset`
       failWith(usageCodes.option, { file, path: key, message })
     }
     if (!metadata.delete(key)) {

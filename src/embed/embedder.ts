@@ -56,6 +56,7 @@ export interface Embedder {
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Embedding[]>
   /** The same for texts that are already ids, including [CLS] and [SEP]. */
   embedIds(ids: readonly (readonly number[])[], options?: EmbedOptions): Promise<Float32Array[]>
+  /** Releases the session of the engine. */
   close(): Promise<void>
 }
 
@@ -71,7 +72,7 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
   const isReference = profile === 'reference'
   const maxLength = options.maxLength ?? Math.min(shape.positions, isReference ? referenceMaxLength : shape.positions)
   if (maxLength > shape.positions) {
-    const message = `texts of ${maxLength} tokens were asked for, and the encoder has ${shape.positions} positions`
+    const message = `texts of ${maxLength} tokens were requested, but the encoder has ${shape.positions} positions`
     failWith(usageCodes.option, { file: callerWord('--max-length', 'maxLength'), message })
   }
   const vocabulary = await chooseVocabulary(model, options.vocabulary)
@@ -110,7 +111,7 @@ export async function createEmbedder(model: Model, options: EmbedderOptions): Pr
       failWith(embedCodes['id-range'], { file, message })
     }
     if (ids.length > shape.positions) {
-      const message = `${ids.length} ids were given, and the encoder has ${shape.positions} positions`
+      const message = `${ids.length} ids were given, but the encoder has ${shape.positions} positions`
       failWith(embedCodes['max-length'], { file, message })
     }
     if (!ids.some(counts)) failWith(embedCodes['only-padding'], { file, message: 'a text has no id besides padding' })

@@ -83,7 +83,7 @@ function refusal({ data, dtype, encoding, quant }: Tensor): string | undefined {
   const { id, kind } = encoding ?? dtype
   if (!data) return 'the tensor has no data'
   if (quant) return `${id} with scales beside it is not decoded; dequantize the model first`
-  return kind === 'float' || kind === 'block' ? undefined : `${id} is no type of weights`
+  return kind === 'float' || kind === 'block' ? undefined : `${id} is not a type of weights`
 }
 
 function readShape(

@@ -1,8 +1,8 @@
-// Messages tell what to do about a problem. The command's user types flags and verbs, a program sets options and calls functions; the
-// command says so once, when it starts.
+// Messages tell what to do about a problem. The command's user types flags and verbs, a program sets options and calls functions. The command
+// and the page, which shows commands to copy, switch to flags; the library never does.
 let isCommand = false
 
-/** From now on messages are for people who type commands. */
+/** From now on messages in this process name flags and verbs. */
 export function speakOfFlags(): void {
   isCommand = true
 }

@@ -22,6 +22,8 @@ export interface Finding<C extends string = string> {
   readonly path?: string
   /** The size that the file must have for this to be there; it was cut off if it has less. */
   readonly needs?: number
+  /** The file needs more than `needs`, and nothing says how much. */
+  readonly needsMore?: boolean
 }
 
 /** What a caller adds to a code: the message and the place. */
@@ -33,6 +35,8 @@ export interface Details {
   readonly path?: string
   /** The size that the file must have for this to be there; it was cut off if it has less. */
   readonly needs?: number
+  /** The file needs more than `needs`, and nothing says how much. */
+  readonly needsMore?: boolean
 }
 
 /** For `needs`, where a file states its size; numbers that no file can have are left out. */

@@ -35,6 +35,7 @@ export interface OpenOptions {
   readonly lenient?: boolean | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly signal?: AbortSignal | undefined
+  /** Opens files that an index places at other addresses; without it they are refused. */
   readonly openElsewhere?: ReadContext['openElsewhere']
   /** Told about warnings and notes; errors are thrown. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
@@ -146,7 +147,7 @@ function pageHint(mistake: Code, name: string): string | undefined {
   return `this is the page about the file; the file itself is at ${address.href}`
 }
 
-// Damage must not travel: a copy of damaged weights would get fresh checksums, and nobody could tell any more. So everything that hands
+// Damage must not travel: a copy of damaged weights would get fresh checksums, and the damage could no longer be found. So everything that hands
 // weights on first compares the checksums that the file has for them. Formats without checksums have nothing to compare.
 
 /** What is damaged, as far as the checksums of the model's files tell. */
@@ -164,7 +165,7 @@ export function refuseDamage(damage: readonly Finding[], { tensors }: Pick<Model
   const hurt = tensors.filter((tensor) => places.concerning(tensor).length > 0).map(({ name }) => JSON.stringify(name))
   const named = hurt.length === 0 ? 'the file' : `${hurt.slice(0, maxNamed).join(', ')}${moreThan(hurt.length)}`
   const others = more.length === 0 ? '' : ` (and ${more.length} more findings)`
-  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; ${callerWord('`tare repair`', 'repair()')} saves what is whole, ${callerWord('--allow-damage', 'onDamage')} takes it as it is`
+  const message = `${named} ${hurt.length > 1 ? 'are' : 'is'} damaged: ${first.message} (${first.code})${others}; ${callerWord('`tare repair`', 'repair()')} saves the intact tensors, ${callerWord('--allow-damage', 'onDamage')} continues anyway`
   failWith(verifyCodes.damaged, { ...placeOf(first), message })
 }
 

@@ -11,6 +11,8 @@ export interface Cut {
   readonly size: number
   /** At least this many bytes should be there. */
   readonly expected: number
+  /** Nothing says how many more. */
+  readonly isOpen?: boolean
   /** How many tensors are complete, of how many that the index names; absent if the index itself is cut. */
   readonly tensors?: { readonly whole: number; readonly total: number }
 }
@@ -54,16 +56,14 @@ export async function readCut(
 /** The file that lacks most, of a model in several files. */
 function findPlace(findings: readonly Finding[], files: readonly ByteSource[]): Omit<Cut, 'tensors'> | undefined {
   const cuts = files.flatMap(({ name, size }) => {
-    const expected = findings.reduce(
-      (largest, finding) => (finding.file === name && saysCut(finding) ? Math.max(largest, finding.needs!) : largest),
-      0,
-    )
-    return expected > size ? [{ file: name, size, expected }] : []
+    const about = findings.filter((finding) => finding.file === name && saysCut(finding))
+    const { needs = 0, needsMore } = about.toSorted((a, b) => b.needs! - a.needs!)[0] ?? {}
+    return needs > size ? [{ file: name, size, expected: needs, ...(needsMore && { isOpen: true }) }] : []
   })
   return cuts.toSorted((a, b) => b.expected - b.size - (a.expected - a.size))[0]
 }
 
-/** Undefined where something is missing that has no name: then nobody knows how many there were. */
+/** Undefined where something is missing that has no name: then it is not known how many there were. */
 function countWhole({ tensors }: Model, lost: readonly Lost[]): Cut['tensors'] {
   const missing = lost.filter(({ subject }) => subject === 'tensor')
   if (missing.some(({ name }) => name === undefined)) return undefined

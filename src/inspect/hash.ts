@@ -25,6 +25,7 @@ export interface HashOptions {
   /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
+  /** Called as tensors are read; `done` and `total` are bytes. */
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

@@ -42,7 +42,7 @@ export interface MapOptions extends OpenOptions {
 export async function mapSource(source: ByteSource, options: MapOptions = {}): Promise<MapResult> {
   const { range } = options
   if (range && !(range[0] >= 0 && range[0] <= range[1])) {
-    const message = `bytes ${range[0]} to ${range[1]} were asked for`
+    const message = `bytes ${range[0]} to ${range[1]} were requested`
     failWith(usageCodes.option, { file: source.name, message })
   }
   const list = range ? new NearExtents(range) : new ExtentList()

@@ -100,7 +100,7 @@ const fewValues = 16_384
 export async function tensorStats(tensor: Tensor, options: StatsOptions = {}): Promise<TensorStats | NoStats> {
   const binCount = options.bins ?? 10
   if (!Number.isInteger(binCount) || binCount < 1 || binCount > maxBins) {
-    failWith(usageCodes.option, { file: '', message: `${binCount} bins were asked for; 1 to ${maxBins} are possible` })
+    failWith(usageCodes.option, { file: '', message: `${binCount} bins were requested; 1 to ${maxBins} are possible` })
   }
   const dtype = typeOf(tensor)
   const reason =

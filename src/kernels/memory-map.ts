@@ -36,7 +36,7 @@ export const numbersMap = {
 export const ggmlMap = {
   /** Constants for vectors pass through here. */
   splats: 31 * page,
-  /** The block as f64. Its weights follow at +2048, its values less the smallest of their sub-block at +4096. */
+  /** The block as f64. Its values less the smallest of their sub-block follow at +2048. */
   values: 31 * page + 1024,
   /** A code per byte. */
   codes: 31 * page + 7168,
@@ -52,6 +52,8 @@ export const ggmlMap = {
   gains: 31 * page + 8032,
   /** Errors of four scales with each of three minimums. */
   errors: 31 * page + 8064,
+  /** Signed steps of 16 sub-blocks, as i16. */
+  signedSteps: 31 * page + 8160,
 }
 
 /** `assembly/mcf` has a memory of its own: a page of tables, then one window per kind of data, each starting at a page. */

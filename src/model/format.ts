@@ -237,6 +237,7 @@ export interface Format<Id extends string = string, Codes extends Readonly<Recor
   readonly repairs?: string
   /** Flags of this format for converting and for verifying. */
   readonly options?: { readonly write?: readonly FormatOption[]; readonly check?: readonly FormatOption[] }
+  /** Loads the code that reads and writes the format. */
   load(): Promise<Implementation>
 }
 

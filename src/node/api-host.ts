@@ -1,21 +1,21 @@
 // Paths for the calls of src/api: what they name as inputs, and where an output goes.
 import { mkdir, rmdir, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Host, type Place, type PlaceRequest, registerHost } from '../api/host.js'
 import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { type FormatId, formatForOutput, formats, requireFormat } from '../formats/index.js'
 import type { Format } from '../model/index.js'
-import { openOutput } from './files/file-sink.js'
 import { FileSource } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { openInput } from './input.js'
-import { openRemote } from './remote/remote-input.js'
+import { openOutput, pathIn } from './output.js'
+import { isRemote, openAddress } from './remote/remote-input.js'
 
 const host: Host = {
   openPath: async (path, options) => openInput(path.startsWith('file:') ? pathOfUrl(path) : path, options),
-  openAddress: openRemote,
+  openAddress,
   place,
 }
 
@@ -36,7 +36,7 @@ async function place(output: string, request: PlaceRequest): Promise<Place> {
   const format = formatFor(isDirectory ? undefined : output, request.to, isDirectory)
   const folder = isDirectory && canBeFolder(format)
   const directory = isDirectory ? output : dirname(output)
-  const pathOf = (name: string): string => (output === '-' ? '-' : join(directory, name))
+  const pathOf = (name: string): string => (output === '-' ? '-' : pathIn(directory, name))
   const mainName = isDirectory
     ? folder
       ? format.published![0]!
@@ -69,7 +69,9 @@ async function openGuarded(
 ): Promise<ByteSink> {
   await assertNotInput(path, inputs)
   const made =
-    directory === undefined ? undefined : await withIoErrors(directory, () => mkdir(directory, { recursive: true }))
+    directory === undefined || isRemote(directory)
+      ? undefined
+      : await withIoErrors(directory, () => mkdir(directory, { recursive: true }))
   const beforeCommit = async (): Promise<void> => {
     for (const input of inputs) await input.assertUnchanged?.()
   }

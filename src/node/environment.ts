@@ -6,5 +6,5 @@ export function sizeFromEnvironment(name: string): number | undefined {
   if (setting === undefined || setting === '') return undefined
   const [, digits, unit = ''] = /^(\d+)([KMG]?)$/i.exec(setting) ?? []
   if (digits !== undefined) return Number(digits) * 1024 ** ['', 'K', 'M', 'G'].indexOf(unit.toUpperCase())
-  return failWith(usageCodes.option, { file: name, message: `${JSON.stringify(setting)} is no size such as 512M` })
+  return failWith(usageCodes.option, { file: name, message: `${JSON.stringify(setting)} is not a size such as 512M` })
 }

@@ -3,8 +3,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formats } from '../formats/index.js'
+import { isOneModel } from '../formats/main-file.js'
 import { withIoErrors } from './files/io-error.js'
-import { isOneModel, listFiles } from './input.js'
+import { listFiles } from './input.js'
 
 /** No real collection is nested nearly as deep. */
 const maxDepth = 64

@@ -1,17 +1,17 @@
 import type { Stats } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
-import { type Finding, failWith, findingOf, ioCodes, openCodes, TareError, usageCodes } from '../errors/index.js'
-import { describeForeign, foreignDirectory } from '../formats/foreign.js'
+import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
-import type { Format } from '../model/index.js'
+import { type DirectoryFormat, mainFileIn } from '../formats/main-file.js'
 import { FileSource, finishReplacing, kindOf } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
 import { behindLinks } from './files/temp-files.js'
-import { isRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
+import { rawArgument } from './raw-argument.js'
+import { isRemote, openAddress, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {
   /** The formats that may recognise a directory. */
@@ -19,21 +19,17 @@ export interface InputOptions extends RemoteOptions {
 }
 
 /**
- * Opens an input named by the user: a path, a directory that holds one model, an http address, or `-` for standard input. A directory
+ * Opens an input named by the user: a path, a directory that holds one model, an address, or `-` for standard input. A directory
  * includes the files that belong to the model; a file is opened alone.
  */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
-  if (isRemote(input)) return openRemote(input, options)
-  if (/^s3:\/\//i.test(input)) {
-    failWith(usageCodes.option, {
-      file: input,
-      message: 's3 addresses cannot be opened yet; use an https address of the object',
-    })
-  }
+  refuseOtherStores(input)
+  if (isRemote(input)) return openAddress(input, options)
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
-  const stats = await withIoErrors(input, () => stat(input)).catch((error) => explainName(input, error))
+  const stats = await withIoErrors(input, () => stat(input)).catch((error) => openOddName(input, error))
+  if (stats instanceof FileSource) return stats
   const known = options.formats ?? formats
   if (stats.isFile()) return openFile(input, await findFolder(input, known))
   if (stats.isDirectory()) {
@@ -43,10 +39,24 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   return openSpecial(input, stats, options.signal)
 }
 
-/** Node replaces what is not UTF-8 in the arguments of a program, and with that the name of the file is gone. */
-function explainName(input: string, error: unknown): never {
-  if (!input.includes('\ufffd') || !(error instanceof TareError) || error.code !== ioCodes['not-found'].code)
-    throw error
+/** Their credentials are of another kind. Both can be reached in a way that is known here. */
+function refuseOtherStores(input: string): void {
+  const [, scheme] = /^(gs|az|abfss?):\/\//i.exec(input) ?? []
+  if (scheme === undefined) return
+  const isGoogle = scheme.toLowerCase() === 'gs'
+  const message = isGoogle
+    ? 'write s3://BUCKET/KEY instead, with AWS_ENDPOINT_URL=https://storage.googleapis.com and an HMAC key as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or use a signed https address'
+    : 'use an https address of the blob with a shared access signature (https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…)'
+  failWith(usageCodes.option, { file: input, message: `${scheme.toLowerCase()} addresses are not opened; ${message}` })
+}
+
+/** A file that was not found by its name, because the name is not UTF-8 and Node has replaced some of it. */
+async function openOddName(input: string, error: unknown): Promise<FileSource> {
+  const isNotFound = error instanceof TareError && error.code === ioCodes['not-found'].code
+  if (!isNotFound || !input.includes('\ufffd')) throw error
+  const path = rawArgument(input)
+  if (path && (await stat(path).catch(() => undefined))?.isFile())
+    return FileSource.fromHandle(await withIoErrors(input, () => open(path)), input)
   const message = 'there is no such file; if its name is not UTF-8, rename it or pipe it in: tare VERB - < FILE'
   return failWith(ioCodes['not-found'], { file: input, message })
 }
@@ -75,9 +85,6 @@ async function openStdin(signal: AbortSignal | undefined): Promise<ByteSource> {
   return spool(process.stdin, '-', { signal })
 }
 
-/** What a format says about directories. */
-type DirectoryFormat = Partial<Pick<Format, 'mainFile' | 'published' | 'extensions'>>
-
 interface FoundModel {
   readonly path: string
   readonly folder: SourceFolder
@@ -91,18 +98,7 @@ export async function findModel(
 ): Promise<FoundModel> {
   await withIoErrors(directory, async () => recoverSets(directory))
   const files = await listFiles(directory)
-  const answers = new Set(formats.flatMap((format) => format.mainFile?.(files) ?? []))
-  if (answers.size === 0) refuseEmpty(directory, files, formats)
-  const [first] = answers.size === 1 ? answers : preferred(answers, formats)
-  if (first === undefined) {
-    const message = `it holds several models (${listed([...answers].sort())}); name the one that is meant`
-    return failWith(ioCodes['ambiguous-directory'], { file: directory, message })
-  }
-  if (answers.size > 1) {
-    const others = [...answers].filter((answer) => answer !== first)
-    const message = `it holds ${first} and ${others.join(', ')}; ${first} was opened`
-    onFinding?.(findingOf(openCodes['several-forms'], { message }, directory))
-  }
+  const first = mainFileIn(directory, files, formats, onFinding)
   return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
 }
 
@@ -125,32 +121,3 @@ export async function listFiles(directory: string): Promise<string[]> {
     .map((entry) => entry.name)
     .sort()
 }
-
-/** Whether the answers of all formats are about one model, in one form or in several. */
-export const isOneModel = (answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): boolean =>
-  answers.size === 1 || preferred(answers, formats).length > 0
-
-/** The same model in several forms; empty if one of the answers may be another model. */
-function preferred(answers: ReadonlySet<string>, formats: readonly DirectoryFormat[]): readonly string[] {
-  const known = formats.flatMap((format) => format.published ?? [])
-  if (![...answers].every((answer) => known.includes(answer))) return []
-  return known.filter((name) => answers.has(name))
-}
-
-function refuseEmpty(directory: string, files: readonly string[], formats: readonly DirectoryFormat[]): never {
-  // Few .json files in a directory are models.
-  const extensions = formats.flatMap((format) => format.extensions ?? []).filter((extension) => extension !== '.json')
-  const candidates = files.filter((name) => extensions.some((extension) => name.toLowerCase().endsWith(extension)))
-  if (candidates.length > 1) {
-    const message = `nothing says which of ${listed(candidates)} is meant; name it`
-    failWith(ioCodes['ambiguous-directory'], { file: directory, message })
-  }
-  const foreign = foreignDirectory(files)
-  if (foreign) failWith(openCodes['foreign-format'], { file: directory, message: describeForeign(foreign) })
-  const message =
-    files.length === 0 ? 'there is no file in it' : `no file in it (of ${files.length}) is a model that tare knows`
-  failWith(ioCodes['empty-directory'], { file: directory, message })
-}
-
-const listed = (names: readonly string[]): string =>
-  names.length <= 5 ? names.join(', ') : `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`

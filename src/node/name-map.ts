@@ -18,7 +18,7 @@ export async function readNameMap(file: string): Promise<Map<string, string>> {
     const root = isYaml(file)
       ? (await import('./pack/pack-yaml.js')).parseYamlDescription(bytes, file)
       : parseDescription(bytes, file)
-    if (!(root instanceof Map)) return refuse('this is no map of old names to new ones, such as {"old": "new"}')
+    if (!(root instanceof Map)) return refuse('this is not a map of old names to new ones, such as {"old": "new"}')
     for (const [name, to] of root)
       if (typeof to !== 'string' || to === '') refuse('a new name is a text that is not empty', name)
     return root as Map<string, string>

@@ -17,7 +17,7 @@ export function checkedCast(tensor: Tensor, to: DType, field: Field): Tensor {
   const from = tensor.dtype
   if (from.id === to.id || !tensor.data) return tensor
   if (!isReal(from) || !isEncodable(to))
-    return fail(field, packCodes.dtype, `the file holds ${from.id}, and there is no way from that to ${to.id}`)
+    return fail(field, packCodes.dtype, `the file holds ${from.id}, which cannot be converted to ${to.id}`)
   if (castLoss(from, to) === 'none') return castTensor(tensor, to)
   const data = mapElements({
     input: tensor.data,

@@ -45,7 +45,7 @@ function isPlain(value: object): boolean {
 /** The members of an object in order, without undefined ones. */
 export function membersOf(field: Field, wanted = 'an object'): Map<string, Field> {
   const { value } = field
-  if (!isObject(value)) return fail(field, packCodes['field-type'], `${wanted} is wanted, not ${describe(value)}`)
+  if (!isObject(value)) return fail(field, packCodes['field-type'], `expected ${wanted}, not ${describe(value)}`)
   const entries: Iterable<readonly [string, unknown]> =
     value instanceof Map ? (value as Map<string, unknown>) : Object.entries(value)
   const members = new Map<string, Field>()
@@ -69,7 +69,7 @@ export function knownMembers<K extends string>(
 
 export function textOf(field: Field, wanted: string): string {
   if (typeof field.value === 'string') return field.value
-  return fail(field, packCodes['field-type'], `${wanted} is wanted, not ${describe(field.value)}`)
+  return fail(field, packCodes['field-type'], `expected ${wanted}, not ${describe(field.value)}`)
 }
 
 /** Describes a value for a message. */

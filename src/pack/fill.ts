@@ -88,7 +88,7 @@ function fillMetadata(before: unknown, field: Field): unknown {
   const special = wanted === 'a float' ? specials.get(value) : undefined
   if (special !== undefined) return new Float(special)
   if (wanted !== found)
-    fail(field, packCodes['field-type'], `${wanted} is wanted, as in the description, not ${describe(value)}`)
+    fail(field, packCodes['field-type'], `expected ${wanted}, as in the description, not ${describe(value)}`)
   return value
 }
 

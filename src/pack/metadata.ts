@@ -51,7 +51,7 @@ function packValue(field: Field, dtypeField: Field | undefined, shape: Shape | u
     if (shape) fail(shape.field, packCodes.conflict, 'a text has no shape')
     return text(value)
   }
-  if (dtypeField?.value === 'str') fail(field, packCodes['value-range'], `${describe(value)} is no text`)
+  if (dtypeField?.value === 'str') fail(field, packCodes['value-range'], `${describe(value)} is not text`)
   const dtype = readElementType(dtypeField)
   const values = readValues(field)
   if (values.shape.length === 0 && !shape) return scalar(field, dtype ?? smallestScalarType(field, values), values)
@@ -81,12 +81,12 @@ function packBitset(field: Field): MetaValue {
   const { value } = field
   const bits: readonly unknown[] | undefined =
     typeof value === 'string' ? [...value] : Array.isArray(value) ? value : undefined
-  if (!bits) return fail(field, packCodes.bitset, `a list or text of zeros and ones is wanted, not ${describe(value)}`)
+  if (!bits) return fail(field, packCodes.bitset, `expected a list or text of zeros and ones, not ${describe(value)}`)
   const bytes = new Uint8Array(Math.ceil(bits.length / 8))
   for (const [i, bit] of bits.entries()) {
     const isSet = bit === 1 || bit === true || bit === '1' || bit === 1n
     if (!isSet && bit !== 0 && bit !== false && bit !== '0' && bit !== 0n)
-      fail({ ...field, path: `${field.path}[${i}]` }, packCodes.bitset, `0 or 1 is wanted, not ${describe(bit)}`)
+      fail({ ...field, path: `${field.path}[${i}]` }, packCodes.bitset, `expected 0 or 1, not ${describe(bit)}`)
     if (isSet) bytes[Math.floor(i / 8)]! += 2 ** (i % 8)
   }
   return { type: 'bitset', bits: bits.length, value: bytes }

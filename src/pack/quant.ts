@@ -30,7 +30,7 @@ function readScheme(field: Field | undefined, parent: Field): QuantParams['schem
   if (!field) return fail(parent, packCodes.missing, 'scheme is missing: symmetric or asymmetric')
   const scheme = textOf(field, 'symmetric or asymmetric')
   if (scheme === 'symmetric' || scheme === 'asymmetric') return scheme
-  return fail(field, packCodes.quant, `symmetric or asymmetric is wanted, not ${JSON.stringify(scheme)}`)
+  return fail(field, packCodes.quant, `expected symmetric or asymmetric, not ${JSON.stringify(scheme)}`)
 }
 
 function readAxis(field: Field | undefined, shape: readonly number[]): number | undefined {
@@ -38,7 +38,7 @@ function readAxis(field: Field | undefined, shape: readonly number[]): number | 
   const { value } = field
   const axis = typeof value === 'bigint' ? Number(value) : value instanceof Float ? value.value : value
   if (typeof axis === 'number' && Number.isInteger(axis) && axis >= 0 && axis < shape.length) return axis
-  const range = shape.length === 0 ? 'a scalar has none' : `one of 0 to ${shape.length - 1} is wanted`
+  const range = shape.length === 0 ? 'a scalar has none' : `expected one of 0 to ${shape.length - 1}`
   return fail(field, packCodes.quant, `there is no dimension ${describe(value)}; ${range}`)
 }
 
@@ -64,7 +64,7 @@ function readZeroPoints(field: Field, wanted: number, place: string): number[] {
 function readParameters(field: Field, wanted: number, place: string): Values {
   const values = readValues(field)
   const { shape, items, kind } = values
-  if (shape.length > 1 || kind === 'bool') fail(field, packCodes.quant, 'a number or a plain list of numbers is wanted')
+  if (shape.length > 1 || kind === 'bool') fail(field, packCodes.quant, 'expected a number or a plain list of numbers')
   if (items.length !== wanted) {
     const hint = wanted === 1 && items.length > 1 ? '; say along which axis they run' : ''
     fail(field, packCodes.quant, `${place} wants ${wanted}, there are ${items.length}${hint}`)

@@ -50,7 +50,7 @@ function readObject(scanner: JsonScanner, path: string): Map<string, Node> {
     if (key === undefined) return object
     const inside = memberPath(path, key)
     if (object.has(key))
-      scanner.fail(jsonCodes['duplicate-key'], at, inside, `${JSON.stringify(key)} stands twice in one object`)
+      scanner.fail(jsonCodes['duplicate-key'], at, inside, `${JSON.stringify(key)} occurs twice in one object`)
     object.set(key, readNode(scanner, inside))
   }
 }

@@ -16,7 +16,7 @@ export function readSizeVariables(field: Field | undefined): SizeVariables {
     if (value === null) fail(member, packCodes.missing, 'the size variable has no value; fill it in')
     const size = wholeNumber(value)
     if (size === undefined)
-      return fail(member, packCodes['size-value'], `a whole number is wanted, not ${describe(value)}`)
+      return fail(member, packCodes['size-value'], `expected a whole number, not ${describe(value)}`)
     if (size < 0n || size > highestSize) fail(member, packCodes['size-value'], `${size} is not from 0 to 2^64-1`)
     sizes.set(name, size)
   }
@@ -34,7 +34,7 @@ export function readShape(field: Field | undefined, sizes: SizeVariables): Shape
   if (!field) return undefined
   const { value } = field
   if (!Array.isArray(value))
-    return fail(field, packCodes['field-type'], `a list of dimensions is wanted, not ${describe(value)}`)
+    return fail(field, packCodes['field-type'], `expected a list of dimensions, not ${describe(value)}`)
   const dims = value.map((dim, i) => readDimension(item(field, i, dim), sizes))
   return { field, dims, written: value }
 }
@@ -46,7 +46,7 @@ function readDimension(field: Field, sizes: SizeVariables): number {
     return fail(
       field,
       packCodes.dimension,
-      `a whole number or the name of a size variable is wanted, not ${describe(value)}`,
+      `expected a whole number or the name of a size variable, not ${describe(value)}`,
     )
   return toSafe(size) ?? fail(field, packCodes.dimension, `${describe(value)} is ${size}, more than 2^53-1`)
 }

@@ -30,7 +30,7 @@ function membersOfTensor(field: Field): Members {
     fail(
       field,
       packCodes['field-type'],
-      `data or an object is wanted, not ${describe(field.value)}; for a file write file:`,
+      `expected data or an object, not ${describe(field.value)}; for a file write file:`,
     )
   return new Map([['data', field]])
 }

@@ -50,7 +50,7 @@ export function readValues(field: Field): Values {
     failAt(field, shape, index, code, message)
   const walk = (inner: unknown, depth: number): void => {
     if (depth === shape.length) {
-      seen[pushItem(inner, items) ?? refuse(codeFor(inner, depth), `a number is wanted, not ${describe(inner)}`)]++
+      seen[pushItem(inner, items) ?? refuse(codeFor(inner, depth), `expected a number, not ${describe(inner)}`)]++
       if (seen.bool > 0 && seen.bool < items.length)
         refuse(packCodes.mixed, 'the list mixes booleans and numbers', items.length - 1)
     } else {
@@ -58,7 +58,7 @@ export function readValues(field: Field): Values {
         const found = Array.isArray(inner) ? `one of ${inner.length}` : describe(inner)
         const rows = shape.slice(depth).reduce((product, dim) => product * dim, 1)
         const row = rows === 0 ? 0 : items.length / rows
-        failAt(field, shape.slice(0, depth), row, packCodes.ragged, `a list of ${shape[depth]} is wanted, not ${found}`)
+        failAt(field, shape.slice(0, depth), row, packCodes.ragged, `expected a list of ${shape[depth]}, not ${found}`)
       }
       for (const each of inner as unknown[]) walk(each, depth + 1)
     }

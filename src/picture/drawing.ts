@@ -59,6 +59,7 @@ interface Text {
 
 export type Shape = Rect | Line | Dot | Image | Text
 
+/** A picture as plain data: `drawPixels`, `encodePng` and `drawSvg` turn it into pixels or a file. */
 export interface Drawing {
   readonly width: number
   readonly height: number
@@ -68,6 +69,7 @@ export interface Drawing {
   readonly shapes: readonly Shape[]
 }
 
+/** Width and height in pixels. */
 export interface PictureSize {
   readonly width: number
   readonly height: number

@@ -24,8 +24,10 @@ import { countLabel, indexTicks, label } from './parts/ticks.js'
 import { visibleText } from './parts/visible-text.js'
 
 export const cellFigures = ['mean', 'rms', 'min', 'max'] as const
+/** What a cell of a heat map shows of the values in it. */
 export type CellFigure = (typeof cellFigures)[number]
 
+/** How a heat map is drawn. */
 export interface HeatmapOptions extends OverviewOptions {
   /** The largest size: the map of a small tensor is less high. */
   readonly size?: PictureSize | undefined
@@ -91,7 +93,7 @@ export function drawHeatmap(tensor: Tensor, pooled: Pooled, options: HeatmapOpti
 }
 
 /** Two colours where zero is in the middle. */
-function colorsFor({ low, high, valueAt }: Scale): ColorMap {
+export function colorsFor({ low, high, valueAt }: Scale): ColorMap {
   const isCentred = low < 0 && Math.abs(valueAt(0.5)) <= 1e-9 * (high - low)
   return colorMaps.find(({ kind }) => (kind === 'diverging') === isCentred)!
 }

@@ -18,6 +18,7 @@ import { categories } from './parts/colors.js'
 import { countLabel, label, ticksBetween } from './parts/ticks.js'
 import { visibleText } from './parts/visible-text.js'
 
+/** How a histogram is drawn. */
 export interface HistogramOptions {
   readonly size?: PictureSize | undefined
   /** Counts on a logarithmic axis, which shows outliers. */
@@ -27,6 +28,7 @@ export interface HistogramOptions {
 const left = 110
 const footer = 40
 
+/** Draws how often values occur. */
 export function drawHistogram(tensor: Tensor, stats: TensorStats, options: HistogramOptions = {}): Drawing {
   const size = options.size ?? defaultSize
   const { histogram, min, max, mean, std, median, nan, posInf, negInf, zero } = stats

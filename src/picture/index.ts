@@ -12,6 +12,7 @@ export {
 export {
   type CellFigure,
   cellFigures,
+  colorsFor,
   drawHeatmap,
   drawTensor,
   type HeatmapOptions,
@@ -24,6 +25,18 @@ export { drawMethods, type MethodsOptions } from './methods.js'
 export { encodePng } from './output/png.js'
 export { drawPixels } from './output/raster.js'
 export { drawSvg } from './output/svg.js'
-export { type ColorMap, colorAt, colorMapNamed, colorMaps } from './parts/colors.js'
-export { makeScale, type Scale, type ScaleKind, scaleKinds } from './parts/scales.js'
+export {
+  type ColorMap,
+  categories,
+  colorAt,
+  colorMapNamed,
+  colorMaps,
+  colorTable,
+  inkOn,
+  noValue,
+} from './parts/colors.js'
+export { modelTree, type TreeNode } from './parts/model-tree.js'
+export { type Moments, makeScale, momentsOf, type Scale, type ScaleKind, scaleFor, scaleKinds } from './parts/scales.js'
+export { type Box, squarify } from './parts/squarify.js'
+export { countLabel, indexTicks, label as valueLabel, sizeLabel, ticksBetween } from './parts/ticks.js'
 export { drawTreemap, type TreemapOptions } from './treemap.js'

@@ -7,12 +7,14 @@ import { quantizeTensor } from '../transforms/quantize/quantize.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { sampleBands, storedMatrix } from '../windows/bands.js'
 
+/** Which methods are measured, and on how much of a tensor. */
 export interface MeasureOptions {
   /** Default: all that accept the shape and need no importance weights. */
   readonly methods?: readonly string[] | undefined
   /** How many values are sampled, at least a row. Default: 2^16. */
   readonly values?: number | undefined
   readonly signal?: AbortSignal | undefined
+  /** Called before each method. */
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 
@@ -24,6 +26,7 @@ export interface MethodPoint {
   readonly rmse: number
 }
 
+/** What each quantization method costs a tensor, measured on a sample of its rows. */
 export interface MeasuredMethods {
   /** In ascending order of bits. */
   readonly points: readonly MethodPoint[]
@@ -33,6 +36,7 @@ export interface MeasuredMethods {
   readonly isSample: boolean
 }
 
+/** Quantizes a sample of the rows of a tensor by each method, and measures the error. */
 export async function measureMethods(tensor: Tensor, options: MeasureOptions = {}): Promise<MeasuredMethods> {
   const sample = await sampleRows(tensor, options.values ?? 1 << 16, options.signal)
   const [rows = 0, columns = 0] = sample.shape

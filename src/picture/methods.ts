@@ -21,6 +21,7 @@ import { categories } from './parts/colors.js'
 import { label, ticksBetween } from './parts/ticks.js'
 import { visibleText } from './parts/visible-text.js'
 
+/** How a plot of methods is drawn. */
 export interface MethodsOptions {
   readonly size?: PictureSize | undefined
 }
@@ -34,6 +35,7 @@ interface Placed {
   readonly y: number
 }
 
+/** Draws bits per value against the signal-to-noise ratio of quantization methods. */
 export function drawMethods(tensor: Tensor, measured: MeasuredMethods, options: MethodsOptions = {}): Drawing {
   const size = options.size ?? defaultSize
   const title = visibleText(tensor.name)

@@ -24,6 +24,7 @@ import { type Box, squarify } from './parts/squarify.js'
 import { countLabel, sizeLabel } from './parts/ticks.js'
 import { visibleText } from './parts/visible-text.js'
 
+/** How a treemap is drawn. */
 export interface TreemapOptions {
   readonly size?: PictureSize | undefined
   /** Default: the name of the model's file. */
@@ -34,6 +35,7 @@ const legendHeight = 36
 /** Boxes below this area, in pixels, are drawn with the one around them. */
 const minArea = 6
 
+/** Draws layers, blocks and tensors with areas in proportion to their bytes. */
 export function drawTreemap(model: Model, options: TreemapOptions = {}): Drawing {
   const size = options.size ?? defaultSize
   const root = modelTree(model)

@@ -1,9 +1,9 @@
 // Response bodies, read as they arrive and checked against the announced length.
-import { type ByteSource, joinBytes, MemorySource } from '../bytes/index.js'
+import { type ByteSource, decodeLossy, joinBytes, MemorySource } from '../bytes/index.js'
 import { type Finding, failWith, findingOf } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 import { Pace, type PaceOptions } from './pace.js'
-import { defaultIdleTimeout, type RequestSettings } from './request.js'
+import { defaultIdleTimeout, nameOf, type RequestSettings } from './request.js'
 import { BrokenConnection } from './retry.js'
 
 export interface BodyOptions extends RequestSettings, PaceOptions {
@@ -45,7 +45,7 @@ async function* pour(
 ): AsyncGenerator<Uint8Array, void, void> {
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined
   if (!reader) return
-  const pace = new Pace(url.href, options)
+  const pace = new Pace(nameOf(url, options), options)
   try {
     for (;;) {
       const chunk = await nextChunk(reader, options, pace, signal)
@@ -60,7 +60,7 @@ async function* pour(
 /** The same for a known length. */
 async function* pourExactly(
   body: AsyncIterable<Uint8Array>,
-  url: URL,
+  file: string,
   offset: number,
   length: number,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -69,7 +69,7 @@ async function* pourExactly(
     done += chunk.byteLength
     if (done > length) {
       const message = 'more bytes came than the answer announced'
-      failWith(remoteCodes['range-mismatch'], { file: url.href, offset, message })
+      failWith(remoteCodes['range-mismatch'], { file, offset, message })
     }
     yield chunk
   }
@@ -86,11 +86,29 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const bytes = new Uint8Array(length)
   let done = 0
-  for await (const chunk of pourExactly(pour(response, url, options, signal), url, offset, length)) {
+  for await (const chunk of pourExactly(pour(response, url, options, signal), nameOf(url, options), offset, length)) {
     bytes.set(chunk, done)
     done += chunk.byteLength
   }
   return bytes
+}
+
+/** A short answer as text; longer ones are cut. */
+export async function readText(
+  response: Response,
+  url: URL,
+  limit: number,
+  options: BodyOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of pour(response, url, options, signal)) {
+    parts.push(chunk)
+    size += chunk.byteLength
+    if (size >= limit) break
+  }
+  return decodeLossy(joinBytes(parts))
 }
 
 /** The server ignored the range: everything is downloaded, up to a limit, and the user is told. */
@@ -101,31 +119,36 @@ export async function downloadWhole(
   signal: AbortSignal,
 ): Promise<ByteSource> {
   const limit = options.downloadLimit ?? defaultDownloadLimit
+  const file = nameOf(url, options)
   // The length of a compressed body is not the length of the file.
   const isEncoded = (response.headers.get('content-encoding') ?? 'identity') !== 'identity'
   const announced = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0)
   if (announced > limit) {
     await response.body?.cancel().catch(() => {})
-    failTooLarge(url, announced, limit)
+    failTooLarge(file, announced, limit)
   }
-  options.onFinding?.(findingOf(remoteCodes['no-ranges'], { message: remoteCodes['no-ranges'].text }, url.href))
+  options.onFinding?.(findingOf(remoteCodes['no-ranges'], { message: remoteCodes['no-ranges'].text }, file))
   const body = pour(response, url, options, signal)
   const { keepWhole = keepInMemory } = options
-  return keepWhole(announced > 0 ? pourExactly(body, url, 0, announced) : upTo(body, url, limit), url.href)
+  return keepWhole(announced > 0 ? pourExactly(body, file, 0, announced) : upTo(body, file, limit), file)
 }
 
-async function* upTo(body: AsyncIterable<Uint8Array>, url: URL, limit: number): AsyncGenerator<Uint8Array, void, void> {
+async function* upTo(
+  body: AsyncIterable<Uint8Array>,
+  file: string,
+  limit: number,
+): AsyncGenerator<Uint8Array, void, void> {
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > limit) failTooLarge(url, size, limit)
+    if (size > limit) failTooLarge(file, size, limit)
     yield chunk
   }
 }
 
-function failTooLarge(url: URL, size: number, limit: number): never {
+function failTooLarge(file: string, size: number, limit: number): never {
   const message = `${size} bytes or more, the limit is ${limit}; download it with another program`
-  return failWith(remoteCodes['too-large'], { file: url.href, offset: 0, message })
+  return failWith(remoteCodes['too-large'], { file, offset: 0, message })
 }
 
 async function keepInMemory(body: AsyncIterable<Uint8Array>, name: string): Promise<ByteSource> {

@@ -15,7 +15,7 @@ import { BlockCache, maxRequest, type RangeStore } from './block-cache.js'
 import { type BodyOptions, downloadWhole, readBody } from './body.js'
 import { remoteCodes } from './codes.js'
 import { RangeStream, type SentRange } from './range-stream.js'
-import { parseAddress, requestRange, StatusError } from './request.js'
+import { nameOf, parseAddress, requestRange, StatusError } from './request.js'
 import { withRetries } from './retry.js'
 
 /** How a file on a server is requested. */
@@ -60,7 +60,7 @@ export class HttpSource implements ByteSource {
   readonly #closing = new AbortController()
 
   private constructor(url: URL, options: HttpOptions, { version, nearest, head, whole }: Opened) {
-    this.name = url.href
+    this.name = nameOf(url, options)
     this.size = version.size
     this.#url = url
     this.#options = options
@@ -70,7 +70,7 @@ export class HttpSource implements ByteSource {
     this.#whole = whole
     const { etag } = version
     // A weak ETag can stand for different bytes.
-    const key = etag === undefined || isWeak(etag) ? undefined : `${url.href} ${etag} ${version.size}`
+    const key = etag === undefined || isWeak(etag) ? undefined : `${nameOf(url, {})} ${etag} ${version.size}`
     const request = (start: number, end: number): RangeStream =>
       new RangeStream(url, (first, last, signal) => this.#ask(first, last, signal), options, start, end)
     this.#cache = new BlockCache(version.size, request, key, options.store)
@@ -91,6 +91,11 @@ export class HttpSource implements ByteSource {
         throw error
       }
     })
+  }
+
+  /** The ETag of all bytes, if the server states one. */
+  get etag(): string | undefined {
+    return this.#version.etag
   }
 
   /** Other threads can read a download that is in a local file. */
@@ -163,7 +168,7 @@ export class HttpSource implements ByteSource {
     const mismatch = (message: string): never =>
       failWith(remoteCodes['range-mismatch'], { file: this.name, offset: first, message })
     if (response.status !== 206) mismatch(`status ${response.status} instead of the range`)
-    const range = contentRange(response, this.#url, first)
+    const range = contentRange(response, this.name, first)
     this.#assertSame(versionOf(response, range.size), first)
     // A server may send less; the rest is requested again.
     if (range.first !== first || range.last > last) {
@@ -214,17 +219,18 @@ async function readFirst(
   signal: AbortSignal,
 ): Promise<Opened> {
   if (response.status === 206) {
-    const { size, first, last } = contentRange(response, url, 0)
+    const file = nameOf(url, options)
+    const { size, first, last } = contentRange(response, file, 0)
     if (first !== 0 || last >= asked) {
       const message = `bytes 0-${asked - 1} were asked for, ${first}-${last} came`
-      failWith(remoteCodes['range-mismatch'], { file: url.href, offset: 0, message })
+      failWith(remoteCodes['range-mismatch'], { file, offset: 0, message })
     }
     const head = await readBody(response, url, 0, last + 1, options, signal)
     return { version: versionOf(response, size), nearest, head }
   }
   if (response.status === 416) {
     await response.body?.cancel().catch(() => {})
-    assertEmpty(response, url)
+    assertEmpty(response, nameOf(url, options))
     return { version: versionOf(response, 0), nearest, head: new Uint8Array() }
   }
   const whole = await downloadWhole(response, url, options, signal)
@@ -234,11 +240,11 @@ async function readFirst(
 const isWeak = (etag: string): boolean => etag.startsWith('W/')
 
 /** Only an empty file has no first byte; some servers do not state its length. */
-function assertEmpty(response: Response, url: URL): void {
+function assertEmpty(response: Response, file: string): void {
   const size = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
   if (size === undefined || Number(size) === 0) return
   const message = `the server has no bytes from 0 on, but says that there are ${size}`
-  failWith(remoteCodes['range-mismatch'], { file: url.href, offset: 0, message })
+  failWith(remoteCodes['range-mismatch'], { file, offset: 0, message })
 }
 
 const versionOf = (response: Response, size: number): Version => ({
@@ -247,7 +253,7 @@ const versionOf = (response: Response, size: number): Version => ({
   modified: response.headers.get('last-modified') ?? undefined,
 })
 
-function contentRange(response: Response, url: URL, offset: number): { first: number; last: number; size: number } {
+function contentRange(response: Response, file: string, offset: number): { first: number; last: number; size: number } {
   const header = response.headers.get('content-range')
   const match = /^bytes (\d+)-(\d+)\/(\d+)$/i.exec(header ?? '')
   const [first, last, size] = match ? match.slice(1).map(Number) : []
@@ -263,7 +269,7 @@ function contentRange(response: Response, url: URL, offset: number): { first: nu
       header === null
         ? 'the answer does not say which part it is'
         : `Content-Range ${JSON.stringify(header)} makes no sense`
-    return failWith(remoteCodes['range-mismatch'], { file: url.href, offset, message })
+    return failWith(remoteCodes['range-mismatch'], { file, offset, message })
   }
   return { first, last, size }
 }

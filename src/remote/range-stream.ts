@@ -4,6 +4,7 @@ import { failWith } from '../errors/index.js'
 import { type BodyOptions, nextChunk } from './body.js'
 import { remoteCodes } from './codes.js'
 import { Pace } from './pace.js'
+import { nameOf } from './request.js'
 import { BrokenConnection, withRetries } from './retry.js'
 
 export interface SentRange {
@@ -38,7 +39,7 @@ export class RangeStream {
     this.#ask = ask
     this.#options = options
     this.#end = end
-    this.#pace = new Pace(url.href, options)
+    this.#pace = new Pace(nameOf(url, options), options)
     this.position = start
   }
 
@@ -94,7 +95,7 @@ export class RangeStream {
   /** Bytes beyond the requested range mean that those before them cannot be trusted either. */
   #failTooMany(): never {
     const message = 'more bytes came than the answer announced'
-    failWith(remoteCodes['range-mismatch'], { file: this.#url.href, offset: this.position, message })
+    failWith(remoteCodes['range-mismatch'], { file: nameOf(this.#url, this.#options), offset: this.position, message })
   }
 
   async cancel(): Promise<void> {

@@ -14,6 +14,8 @@ export interface RequestSettings {
   readonly backoff?: number | undefined
   /** Milliseconds of silence after which a connection counts as broken. */
   readonly idleTimeout?: number | undefined
+  /** How an address is called in messages. Default: itself, without signatures and tokens. */
+  readonly nameOf?: ((url: URL) => string) | undefined
   /** Throws for addresses that must not be requested. */
   readonly checkAddress?: ((url: URL) => Promise<void> | void) | undefined
 }
@@ -23,6 +25,14 @@ export interface RangeAnswer {
   /** The address of the response, after redirects. */
   readonly url: URL
 }
+
+/** How an address is called in messages. */
+export const nameOf = (url: URL, settings: Pick<RequestSettings, 'nameOf'>): string =>
+  settings.nameOf?.(url) ?? url.href.replace(secretParameter, '$1hidden')
+
+/** Signed addresses are as good as a password until they expire. */
+const secretParameter =
+  /([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|signature|sig|policy|key-pair-id|[a-z_]*token)=)[^&#]*/gi
 
 /** Credentials in the address are sent as a header: `fetch` does not accept them, and messages must not show them. */
 export function parseAddress(
@@ -74,22 +84,28 @@ export async function requestRange(
     if (response.type === 'opaqueredirect')
       return followUnseen(url, isHome ? (settings.headers ?? {}) : {}, range, settings, signal)
     const { status } = response
-    if (status === 206) await refuseEncoded(response, start, range[0])
+    if (status === 206) await refuseEncoded(response, nameOf(start, settings), range[0])
     if (status === 200 || status === 206 || status === 416) return { response, url }
     await response.body?.cancel().catch(() => {})
     if (status === 412)
-      failWith(remoteCodes.changed, { file: start.href, offset: range[0], message: 'the file changed on the server' })
-    if (status < 300 || status >= 400)
-      throw new StatusError(status, start.href, range[0], response.headers.get('retry-after'))
-    url = redirectTarget(response, url, start)
+      failWith(remoteCodes.changed, {
+        file: nameOf(start, settings),
+        offset: range[0],
+        message: 'the file changed on the server',
+      })
+    if (status < 300 || status >= 400) throw new StatusError(status, response.headers.get('retry-after'))
+    url = redirectTarget(response, url, nameOf(start, settings))
   }
-  return failWith(remoteCodes.redirect, { file: start.href, message: `more than ${maxRedirects} redirects` })
+  return failWith(remoteCodes.redirect, {
+    file: nameOf(start, settings),
+    message: `more than ${maxRedirects} redirects`,
+  })
 }
 
 export const defaultIdleTimeout = 30_000
 
 /** Sends a request. A server that does not respond counts as a broken connection, like one that stops in the middle. */
-async function answerTo(
+export async function answerTo(
   url: URL,
   init: RequestInit,
   { fetch: send = fetch, idleTimeout = defaultIdleTimeout }: RequestSettings,
@@ -121,7 +137,8 @@ async function followUnseen(
   settings: RequestSettings,
   signal: AbortSignal,
 ): Promise<RangeAnswer> {
-  const refuse = (message: string): never => failWith(remoteCodes.redirect, { file: from.href, offset: first, message })
+  const refuse = (message: string): never =>
+    failWith(remoteCodes.redirect, { file: nameOf(from, settings), offset: first, message })
   const unsafe = Object.keys(headers).find((name) => name.toLowerCase() !== 'authorization')
   if (unsafe !== undefined) refuse(`a redirect that is not shown could take the header ${unsafe} to another origin`)
   if (settings.checkAddress) refuse('a redirect leads to an address that is not shown and cannot be checked')
@@ -131,34 +148,34 @@ async function followUnseen(
   const { status } = response
   const isDowngrade = from.protocol === 'https:' && url.protocol === 'http:'
   if (!isDowngrade && (status === 200 || status === 206 || status === 416)) {
-    if (status === 206) await refuseEncoded(response, from, first)
+    if (status === 206) await refuseEncoded(response, nameOf(from, settings), first)
     return { response, url }
   }
   await response.body?.cancel().catch(() => {})
   if (isDowngrade) refuse('a redirect leads from https to http')
-  throw new StatusError(status, from.href, first, response.headers.get('retry-after'))
+  throw new StatusError(status, response.headers.get('retry-after'))
 }
 
 /** A range of a compressed file is not a range of the file. */
-async function refuseEncoded(response: Response, url: URL, offset: number): Promise<void> {
+async function refuseEncoded(response: Response, file: string, offset: number): Promise<void> {
   const encoding = response.headers.get('content-encoding') ?? 'identity'
   if (encoding === 'identity' || encoding === '') return
   await response.body?.cancel().catch(() => {})
   const message = `the server sends it compressed (${encoding}), although it was asked not to`
-  failWith(remoteCodes['range-mismatch'], { file: url.href, offset, message })
+  failWith(remoteCodes['range-mismatch'], { file, offset, message })
 }
 
-function redirectTarget(response: Response, from: URL, start: URL): URL {
+function redirectTarget(response: Response, from: URL, file: string): URL {
   const location = response.headers.get('location')
   const next = location !== null && URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
   if (!next || !/^https?:$/.test(next.protocol)) {
     return failWith(remoteCodes.redirect, {
-      file: start.href,
+      file,
       message: `a redirect to ${JSON.stringify(location)} leads nowhere`,
     })
   }
   if (from.protocol === 'https:' && next.protocol === 'http:') {
-    return failWith(remoteCodes.redirect, { file: start.href, message: 'a redirect leads from https to http' })
+    return failWith(remoteCodes.redirect, { file, message: 'a redirect leads from https to http' })
   }
   // Credentials there are not the caller's to send, and `fetch` does not accept them.
   next.username = ''
@@ -176,15 +193,12 @@ function waitingTime(text: string): number | undefined {
 /** An error status; some are transient. */
 export class StatusError extends Error {
   readonly status: number
-  readonly offset: number
-  readonly url: string
   readonly retryAfter: number | undefined
 
-  constructor(status: number, url: string, offset: number, retryAfter: string | null) {
-    super(`the server answered ${status}`)
+  /** `reason` is what the server says beside the status. */
+  constructor(status: number, retryAfter: string | null, reason = '') {
+    super(`the server answered ${status}${reason === '' ? '' : ` (${reason})`}`)
     this.status = status
-    this.url = url
-    this.offset = offset
     this.retryAfter = retryAfter === null ? undefined : waitingTime(retryAfter)
   }
 

@@ -2,7 +2,7 @@
 import { checkAborted } from '../bytes/index.js'
 import { findingOf, TareError } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
-import { type RequestSettings, StatusError } from './request.js'
+import { nameOf, type RequestSettings, StatusError } from './request.js'
 
 /** A transient failure; the bytes so far are good. */
 export class BrokenConnection extends Error {}
@@ -20,26 +20,25 @@ export async function withRetries<T>(
       return await work(signal)
     } catch (error) {
       if (error instanceof TareError) throw error
-      checkAborted(signal, url.href)
+      checkAborted(signal, nameOf(url, options))
       const mayPass = !(error instanceof StatusError) || error.mayPass
-      if (!mayPass || attempt >= tries) throw asTareError(error, url, offset, attempt)
+      if (!mayPass || attempt >= tries) throw asTareError(error, nameOf(url, options), offset, attempt)
       const wait = error instanceof StatusError ? error.retryAfter : undefined
       await pause(Math.min(wait ?? (options.backoff ?? 250) * 2 ** (attempt - 1), 30_000), signal)
     }
   }
 }
 
-function asTareError(error: unknown, url: URL, offset: number, attempts: number): TareError {
+function asTareError(error: unknown, file: string, offset: number, attempts: number): TareError {
   const times = attempts === 1 ? '' : ` (tried ${attempts} times)`
   if (error instanceof StatusError) {
-    return new TareError(
-      findingOf(remoteCodes.status, { file: url.href, offset, message: `the server answered ${error.status}${times}` }),
-      { cause: error },
-    )
+    return new TareError(findingOf(remoteCodes.status, { file, offset, message: `${error.message}${times}` }), {
+      cause: error,
+    })
   }
   const cause =
     error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : String(error)
-  return new TareError(findingOf(remoteCodes.unreachable, { file: url.href, offset, message: `${cause}${times}` }), {
+  return new TareError(findingOf(remoteCodes.unreachable, { file, offset, message: `${cause}${times}` }), {
     cause: error,
   })
 }

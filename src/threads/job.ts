@@ -27,6 +27,7 @@ export interface WorkerPool {
   readonly apartCost: number
   /** Starts threads while their work is still being planned; all but one, since the caller works too. */
   prepare(): void
+  /** Runs a job on the next free thread and gives its result. */
   run(job: Job, options?: RunOptions): Promise<unknown>
   /** Runs on a separate thread: for a job that waits for input from its caller and would block the others. */
   runApart(job: Job, options?: RunOptions): Promise<unknown>

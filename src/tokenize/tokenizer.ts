@@ -41,6 +41,7 @@ export interface Tokenizer {
   readonly profile: TokenizerProfile
   readonly vocabulary: Vocabulary
   readonly maxLength: number
+  /** The ids of the tokens of a text. */
   encode(text: string, options?: EncodeOptions): Encoding
   /** The text of the ids, without [CLS], [SEP] and [PAD]; unknown ids are skipped. */
   decode(ids: Iterable<number>): string

@@ -41,7 +41,7 @@ export function castTensor(tensor: Tensor, to: DType, options: CastOptions = {})
   const convert = converter(from, to, options)
   if (!convert) {
     const why = tensor.data && from.regions?.refusal(tensor.shape, tensor.data.byteLength)
-    const message = `there is no way from ${from.id} to ${to.id}${why ? `: ${why}` : ''}`
+    const message = `${from.id} cannot be converted to ${to.id}${why ? `: ${why}` : ''}`
     failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
   }
   return { ...changed, data: tensor.data && castPayload(tensor, tensor.data, to, convert, options) }

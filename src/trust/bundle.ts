@@ -33,12 +33,12 @@ export function readBundle(bytes: Uint8Array, file: string): Bundle {
   const material = materialOf(bundle.verificationMaterial, refuse)
   // Versions of keyless bundles are the concern of the library that verifies them.
   if (bundle.mediaType !== bundleType && material.method !== 'sigstore')
-    refuse('mediaType', `${bundleType} is wanted, not ${JSON.stringify(bundle.mediaType)}`)
+    refuse('mediaType', `expected ${bundleType}, not ${JSON.stringify(bundle.mediaType)}`)
   const envelope = objectAt(bundle.dsseEnvelope, 'dsseEnvelope', refuse)
   if (envelope.payloadType !== payloadType)
-    refuse('dsseEnvelope.payloadType', `${payloadType} is wanted, not ${JSON.stringify(envelope.payloadType)}`)
+    refuse('dsseEnvelope.payloadType', `expected ${payloadType}, not ${JSON.stringify(envelope.payloadType)}`)
   if (!Array.isArray(envelope.signatures) || envelope.signatures.length !== 1)
-    refuse('dsseEnvelope.signatures', 'exactly one signature is wanted')
+    refuse('dsseEnvelope.signatures', 'expected exactly one signature')
   const [first] = envelope.signatures as unknown[]
   return {
     ...material,
@@ -60,20 +60,20 @@ function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hi
   if (material.publicKey !== undefined) {
     const { hint } = objectAt(material.publicKey, `${path}.publicKey`, refuse)
     if (hint !== undefined && hint !== null && typeof hint !== 'string')
-      refuse(`${path}.publicKey.hint`, 'a text is wanted')
+      refuse(`${path}.publicKey.hint`, 'expected a text')
     return { method: 'key', hint: (hint as string) || undefined, certificates: [] }
   }
   if (material.x509CertificateChain !== undefined) {
     const at = `${path}.x509CertificateChain`
     const { certificates } = objectAt(material.x509CertificateChain, at, refuse)
     if (!Array.isArray(certificates) || certificates.length === 0)
-      refuse(`${at}.certificates`, 'a certificate is wanted')
+      refuse(`${at}.certificates`, 'expected a certificate')
     const list = (certificates as unknown[]).map((each, i) => certificateAt(each, `${at}.certificates[${i}]`, refuse))
     return { method: 'certificate', certificates: list }
   }
   if (material.certificate !== undefined)
     return { method: 'sigstore', certificates: [certificateAt(material.certificate, `${path}.certificate`, refuse)] }
-  return refuse(path, 'a public key or a certificate is wanted')
+  return refuse(path, 'expected a public key or a certificate')
 }
 
 const certificateAt = (value: unknown, path: string, refuse: Refuse): Uint8Array =>
@@ -81,12 +81,12 @@ const certificateAt = (value: unknown, path: string, refuse: Refuse): Uint8Array
 
 function objectAt(value: unknown, path: string, refuse: Refuse): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  return refuse(path, 'an object is wanted here')
+  return refuse(path, 'expected an object')
 }
 
 function base64At(value: unknown, path: string, refuse: Refuse): Uint8Array {
   if (typeof value !== 'string' || value.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value === '')
-    return refuse(path, 'base64 is wanted here')
+    return refuse(path, 'expected base64')
   return Uint8Array.from(atob(value), (letter) => letter.charCodeAt(0))
 }
 

@@ -93,7 +93,7 @@ export async function manifestOf(statement: unknown, file: string): Promise<Mani
   if (at.predicateType === oldPredicateType) return { ...oldManifest(subjects, refuse), isOld: true }
   if (at.predicateType !== predicateType)
     refuse('predicateType', `a signed model has ${predicateType} here, this one ${shown(at.predicateType)}`)
-  if (subjects.length !== 1) refuse('subject', `one subject is wanted, there are ${subjects.length}`)
+  if (subjects.length !== 1) refuse('subject', `expected one subject, not ${subjects.length}`)
   const subject = fieldsOf(subjects[0], 'subject[0]', refuse)
   const predicate = fieldsOf(at.predicate, 'predicate', refuse)
   const serialization = serializationOf(predicate.serialization, refuse)
@@ -131,14 +131,14 @@ function serializationOf(value: unknown, refuse: Refuse): Serialization {
   const path = 'predicate.serialization'
   const { method, hash_type, shard_size, allow_symlinks, ignore_paths } = fieldsOf(value, path, refuse)
   if (method !== 'files' && method !== 'shards')
-    refuse(`${path}.method`, `files or shards is wanted, not ${shown(method)}`)
+    refuse(`${path}.method`, `expected files or shards, not ${shown(method)}`)
   // The reference signs as blake2b what it calls blake2 elsewhere.
   const hash = hashTypes.find((name) => name === (hash_type === 'blake2' ? 'blake2b' : hash_type))
-  if (!hash) return refuse(`${path}.hash_type`, `one of ${hashTypes.join(', ')} is wanted, not ${shown(hash_type)}`)
-  if (typeof allow_symlinks !== 'boolean') refuse(`${path}.allow_symlinks`, 'true or false is wanted')
+  if (!hash) return refuse(`${path}.hash_type`, `expected one of ${hashTypes.join(', ')}, not ${shown(hash_type)}`)
+  if (typeof allow_symlinks !== 'boolean') refuse(`${path}.allow_symlinks`, 'expected true or false')
   const shardSize = method === 'shards' ? (shard_size as number) : undefined
   if (shardSize !== undefined && !(Number.isSafeInteger(shardSize) && shardSize > 0))
-    refuse(`${path}.shard_size`, `a positive number of bytes is wanted, not ${shown(shard_size)}`)
+    refuse(`${path}.shard_size`, `expected a positive number of bytes, not ${shown(shard_size)}`)
   const ignorePaths = listOf(ignore_paths ?? [], `${path}.ignore_paths`, refuse).map((each, i) =>
     textOf(each, `${path}.ignore_paths[${i}]`, refuse),
   )
@@ -190,13 +190,13 @@ function refuseTwice(resources: readonly Resource[], refuse: Refuse): void {
 
 function fieldsOf(value: unknown, path: string, refuse: Refuse): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  return refuse(path, 'an object is wanted here')
+  return refuse(path, 'expected an object')
 }
 
 const listOf = (value: unknown, path: string, refuse: Refuse): readonly unknown[] =>
-  Array.isArray(value) ? value : refuse(path, 'a list is wanted here')
+  Array.isArray(value) ? value : refuse(path, 'expected a list')
 
 const textOf = (value: unknown, path: string, refuse: Refuse): string =>
-  typeof value === 'string' ? value : refuse(path, 'a text is wanted here')
+  typeof value === 'string' ? value : refuse(path, 'expected a text')
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 200)

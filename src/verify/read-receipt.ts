@@ -10,10 +10,10 @@ export function parseReceipt(text: string, file: string): Receipt {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    failWith(receiptCodes.syntax, { file, offset: 0, path: '', message: `no JSON: ${(error as Error).message}` })
+    failWith(receiptCodes.syntax, { file, offset: 0, path: '', message: `not JSON: ${(error as Error).message}` })
   }
   const refuse: Refuse = (path, wanted) =>
-    failWith(receiptCodes.syntax, { file, offset: 0, path, message: `${wanted} is wanted here` })
+    failWith(receiptCodes.syntax, { file, offset: 0, path, message: `expected ${wanted} here` })
   const receipt = objectAt(value, 'receipt', refuse)
   if (receipt.receipt !== 1) refuse('receipt', 'version 1')
   if (!algorithms.includes(receipt.algorithm as never)) refuse('algorithm', `one of ${algorithms.join(', ')}`)

@@ -31,6 +31,7 @@ export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined
   /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
+  /** Called as bytes are checked; `done` and `total` are bytes. */
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
 

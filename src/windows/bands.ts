@@ -5,6 +5,7 @@ import type { Tensor } from '../model/index.js'
 import { fileOf } from './plane.js'
 import { openSpans } from './spans.js'
 
+/** How much of a tensor a sample takes. */
 export interface SampleOptions {
   /** How many bands. Default: 32. */
   readonly bands?: number | undefined

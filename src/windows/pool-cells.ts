@@ -1,6 +1,7 @@
 // A grid of cells over a matrix whose values arrive in row order, in pieces of any length.
 import { cellWords, createCells, poolBand } from '../kernels/numbers/pool.js'
 
+/** An overview of a tensor: figures for each cell of values. */
 export interface Pooled {
   /** Cells down and across. */
   readonly rows: number

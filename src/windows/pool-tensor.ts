@@ -10,6 +10,7 @@ import { fileOf, planeOf } from './plane.js'
 import { createPool, type Pooled, transposedCells } from './pool-cells.js'
 import { requireValues } from './spans.js'
 
+/** Which part of a tensor an overview shows, and how it is read. */
 export interface OverviewOptions {
   readonly signal?: AbortSignal | undefined
   /** In values. */
@@ -79,10 +80,21 @@ function storedFor(tensor: Tensor): { readonly stored: Tensor; readonly isTurned
 
 function cellCounts(stored: Tensor, rows: number, columns: number): [rows: number, columns: number] {
   const { height, width } = storedMatrix(stored)
+  return cellsFor(stored, height, width, rows, columns)
+}
+
+/** Rows and columns of cells over a matrix: as many as are asked for, and never more than there are values. */
+export function cellsFor(
+  tensor: Tensor,
+  height: number,
+  width: number,
+  rows: number,
+  columns: number,
+): [rows: number, columns: number] {
   const isCount = (count: number): boolean => Number.isInteger(count) && count > 0
   if (!isCount(rows) || !isCount(columns) || rows * columns > maxCells) {
-    const message = `${rows} by ${columns} cells were asked for; 1 to ${maxCells} are possible`
-    failWith(usageCodes.option, { file: fileOf(stored), path: stored.name, message })
+    const message = `${rows} by ${columns} cells were requested; 1 to ${maxCells} are possible`
+    failWith(usageCodes.option, { file: fileOf(tensor), path: tensor.name, message })
   }
   const isEmpty = height * width === 0
   return isEmpty ? [0, 0] : [Math.min(rows, height), Math.min(columns, width)]

@@ -13,12 +13,14 @@ import { fileOf, type Plane, planeOf, type ViewOptions } from './plane.js'
 import { type Interval, intervalIn } from './read-window.js'
 import { requireValues } from './spans.js'
 
+/** Which part of a quantized tensor to read. */
 export interface CodesOptions extends Pick<ViewOptions, 'fixed'> {
   readonly rows?: Interval | undefined
   readonly columns?: Interval | undefined
   readonly signal?: AbortSignal | undefined
 }
 
+/** The integer codes of a part of a quantized tensor, with the scales of its blocks. */
 export interface WindowCodes {
   readonly rows: number
   readonly columns: number

@@ -9,6 +9,7 @@ import { copyBits, openSpans, requireValues, type Spans } from './spans.js'
 /** Ends are exclusive. */
 export type Interval = readonly [start: number, end: number]
 
+/** Which rows and columns of a tensor to read. */
 export interface TensorWindowOptions extends ViewOptions {
   /** Default: all. */
   readonly rows?: Interval | undefined
@@ -16,6 +17,7 @@ export interface TensorWindowOptions extends ViewOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Rows and columns of a tensor as numbers. */
 export interface TensorWindow {
   /** Row by row. */
   readonly data: Float32Array
@@ -67,7 +69,7 @@ export function intervalIn(tensor: Tensor, name: string, given: Interval | undef
   const [start, end] = given ?? [0, length]
   const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length
   if (isInside) return [start, end]
-  const message = `${name} ${start} to ${end} are asked for, but there are ${length}`
+  const message = `${name} ${start} to ${end} were requested, but there are ${length}`
   return failWith(usageCodes.option, { file: fileOf(tensor), path: tensor.name, message })
 }
 

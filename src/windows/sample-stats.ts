@@ -7,6 +7,7 @@ import type { Tensor } from '../model/index.js'
 import { type SampleOptions, sampleBands, storedMatrix } from './bands.js'
 import { fileOf } from './plane.js'
 
+/** How large the sample is, and how fine its histogram. */
 export interface SampleStatsOptions extends SampleOptions {
   /** Bins of the histogram. Default: 32. */
   readonly bins?: number | undefined
@@ -15,6 +16,7 @@ export interface SampleStatsOptions extends SampleOptions {
 /** The values at these shares of the sorted sample are listed. */
 export const quantileShares = [0.001, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999] as const
 
+/** Statistics of a sample of the values of a tensor. */
 export interface SampleStats {
   /** False where every value was read. */
   readonly isSample: boolean
@@ -38,11 +40,12 @@ export interface SampleStats {
 const maxSample = 2 ** 24
 const maxBins = 65_536
 
+/** Reads a sample of the values of a tensor and computes mean, deviation, quantiles and a histogram. */
 export async function sampleStats(tensor: Tensor, options: SampleStatsOptions = {}): Promise<SampleStats> {
   const { bins: binCount = 32, values: wanted = 1 << 18 } = options
   const isPossible = (count: number, max: number): boolean => Number.isInteger(count) && count >= 1 && count <= max
   if (!isPossible(binCount, maxBins) || !isPossible(wanted, maxSample)) {
-    const message = `${wanted} values in ${binCount} bins were asked for; ${maxSample} in ${maxBins} are possible`
+    const message = `${wanted} values in ${binCount} bins were requested; ${maxSample} in ${maxBins} are possible`
     failWith(usageCodes.option, { file: fileOf(tensor), path: tensor.name, message })
   }
   const { height, width } = storedMatrix(tensor)

@@ -98,6 +98,18 @@ export class DigestPass {
     return true
   }
 
+  /** Whether no digest needs the next bytes. */
+  canSkip(length: number): boolean {
+    const next = this.#waiting.at(-1)?.start ?? Number.POSITIVE_INFINITY
+    // Their producer computes some digests when it makes the bytes.
+    return this.#live.size === 0 && next >= this.#position + length && !this.#asked.jobs.some(({ isKnown }) => isKnown)
+  }
+
+  /** Passes the next bytes, which `canSkip` allows. */
+  skip(length: number): void {
+    this.#position += length
+  }
+
   /** Takes the next bytes, after `prepare` for them. The buffer is free once the promise, if there is one, has settled. */
   update(bytes: Uint8Array): void | Promise<void> {
     const start = this.#position

@@ -1,6 +1,6 @@
 // The one place that writes files. It streams slots into a sink, computes the digests that the layout asks for in the same pass,
 // reports progress, and makes sure that a failure at any moment leaves nothing behind.
-import { type ByteRange, type ByteSink, type ByteSource, checkAborted, defaultWindow } from '../bytes/index.js'
+import { type ByteSink, type ByteSource, checkAborted, defaultWindow, type Transfer } from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
 import {
@@ -9,12 +9,14 @@ import {
   fileLength,
   type Layout,
   type PayloadSlot,
-  type Slot,
+  slotLength,
   type ZerosSlot,
 } from '../model/layout.js'
 import type { Payload } from '../model/payload.js'
 import type { WorkerPool } from '../threads/index.js'
 import { DigestPass } from './digest-pass.js'
+import { isLateDigest, layoutSource, type MadeFile, piecesOf } from './layout-source.js'
+import { bytesOf, EarlyStart, readRange, type SlotRun, slotRuns } from './read-slots.js'
 
 export interface WriteProgress {
   readonly done: number
@@ -25,6 +27,7 @@ export interface WriteProgress {
 export interface WriteLayoutOptions {
   readonly signal?: AbortSignal | undefined
   readonly window?: number
+  /** Called as bytes are written. */
   readonly onProgress?: ((progress: WriteProgress) => void) | undefined
   /** Digests of whole files, computed while they are written. */
   readonly digests?: readonly Algorithm[]
@@ -41,6 +44,8 @@ export interface WrittenFile {
   readonly name: string
   readonly size: number
   readonly digests: Readonly<Partial<Record<Algorithm, Uint8Array>>>
+  /** Set if the output is an object of a store: what the store copied by itself, and what was uploaded. */
+  readonly transfer?: Transfer | undefined
 }
 
 /** Writes all files of a layout. `open` makes the sink of the first file; the others are its siblings. */
@@ -59,6 +64,12 @@ export async function writeLayout(
   const sink = await open(main.name)
   try {
     const written: WrittenFile[] = []
+    const made: MadeFile[] = []
+    const write = async (file: FileLayout, to: ByteSink): Promise<WrittenFile> => {
+      const digests = new Map<number, Uint8Array>()
+      made.push({ file, digests })
+      return writeFile(file, to, options, advance, digests)
+    }
     for (const file of others) {
       if (!sink.sibling)
         failWith(ioCodes['needs-folder'], {
@@ -66,12 +77,15 @@ export async function writeLayout(
           message: `${layout.files.length} files are to be written`,
         })
       const sibling = await sink.sibling(file.name)
-      written.push(await writeFile(file, sibling, options, advance))
+      written.push(await write(file, sibling))
       await sibling.close()
     }
-    written.unshift(await writeFile(main, sink, options, advance))
+    written.unshift(await write(main, sink))
     checkAborted(options.signal, sink.name)
-    if (options.beforeCommit && sink.reopen) await options.beforeCommit(await sink.reopen())
+    if (options.beforeCommit && sink.reopen) {
+      const [last, ...rest] = made.toReversed() as [MadeFile, ...MadeFile[]]
+      await options.beforeCommit(await sink.reopen(() => layoutSource([last, ...rest], sink.name)))
+    }
     await sink.close()
     return written
   } catch (error) {
@@ -85,10 +99,12 @@ async function writeFile(
   sink: ByteSink,
   options: WriteLayoutOptions,
   advance: (bytes: number, path: string) => void,
+  found: Map<number, Uint8Array>,
 ): Promise<WrittenFile> {
   const digests = new DigestPass(file, options.digests ?? [], options.pool)
   try {
-    return await writeSlots(file, sink, digests, options, advance)
+    await sink.expect?.(piecesOf(file, isLateDigest))
+    return await writeSlots(file, sink, digests, options, advance, found)
   } catch (error) {
     digests.abort()
     throw error
@@ -101,6 +117,7 @@ async function writeSlots(
   digests: DigestPass,
   options: WriteLayoutOptions,
   advance: (bytes: number, path: string) => void,
+  found: Map<number, Uint8Array>,
 ): Promise<WrittenFile> {
   const window = options.window ?? defaultWindow
   const put: Put = (bytes, path) => {
@@ -130,6 +147,16 @@ async function writeSlots(
   try {
     let index = 0
     for (const run of slotRuns(file.slots)) {
+      if (sink.needed && canPass(run, sink, digests)) {
+        for (const slot of run.slots) {
+          sink.skip!(slotLength(slot))
+          digests.skip(slotLength(slot))
+          advance(slotLength(slot), slot.path)
+        }
+        index += run.slots.length
+        await early.end()
+        continue
+      }
       const near = run.range && (await readRange(run.range, options.signal))
       for (const slot of run.slots) {
         const putting =
@@ -138,12 +165,15 @@ async function writeSlots(
             : slot.kind === 'zeros'
               ? putZeros(slot, window, put)
               : slot.kind === 'digest'
-                ? putDigest(slot, digests, put)
+                ? putDigest(slot, digests, put, (bytes) => sink.expect && found.set(sink.position, bytes))
                 : near
                   ? put(bytesOf(slot.payload, run.range!, near), slot.path)
-                  : putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
+                  : sink.needed && canCut(slot.payload, digests)
+                    ? putNeeded(slot, sink, digests, window, put, advance, options.signal)
+                    : putPayload(slot, early.chunks(index, slot.payload), put, sink.name)
         if (putting) await putting
         for (const { offset, bytes } of digests.takeReady()) {
+          if (sink.expect) found.set(offset, bytes)
           if (!sink.patchNow?.(offset, bytes)) await sink.patch(offset, bytes)
         }
         index++
@@ -152,8 +182,12 @@ async function writeSlots(
   } finally {
     await early.end()
   }
-  for (const patch of await digests.patches()) await sink.patch(patch.offset, patch.bytes)
-  return { name: file.name, size: sink.position, digests: await digests.whole() }
+  for (const { offset, bytes } of await digests.patches()) {
+    if (sink.expect) found.set(offset, bytes)
+    await sink.patch(offset, bytes)
+  }
+  const { transfer } = sink
+  return { name: file.name, size: sink.position, digests: await digests.whole(), ...(transfer && { transfer }) }
 }
 
 /** Writes a piece; undefined when that is done already. */
@@ -172,10 +206,56 @@ async function putManyZeros(length: number, path: string, window: number, put: P
     await put(many.subarray(0, Math.min(left, many.byteLength)), path)
 }
 
-function putDigest(slot: DigestSlot, digests: DigestPass, put: Put): undefined | Promise<void> {
+function putDigest(
+  slot: DigestSlot,
+  digests: DigestPass,
+  put: Put,
+  remember: (bytes: Uint8Array) => void,
+): undefined | Promise<void> {
   const digest = digests.valueFor(slot)
-  if (digest instanceof Promise) return digest.then((bytes) => put(bytes, slot.path))
+  if (digest instanceof Promise)
+    return digest.then((bytes) => {
+      remember(bytes)
+      return put(bytes, slot.path)
+    })
+  if (digest) remember(digest)
   return put(digest ?? new Uint8Array(slot.length), slot.path)
+}
+
+/** Whether all bytes of a run are there without being written, and nothing else wants them. */
+function canPass({ slots }: SlotRun, sink: ByteSink, digests: DigestPass): boolean {
+  if (slots.some(({ kind }) => kind === 'digest')) return false
+  const length = slots.reduce((sum, slot) => sum + slotLength(slot), 0)
+  return digests.canSkip(length) && sink.needed!(sink.position, sink.position + length).length === 0
+}
+
+const canCut = ({ slices, byteLength }: Payload, digests: DigestPass): boolean =>
+  slices?.unit === 1 && digests.canSkip(byteLength)
+
+/** Writes the parts of a payload that the sink needs, and passes the others. */
+async function putNeeded(
+  { payload, path, ...slot }: PayloadSlot,
+  sink: ByteSink,
+  digests: DigestPass,
+  window: number,
+  put: Put,
+  advance: (bytes: number, path: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const start = sink.position
+  const end = start + payload.byteLength
+  const pass = (to: number): void => {
+    const length = to - sink.position
+    digests.skip(length)
+    sink.skip!(length)
+    advance(length, path)
+  }
+  for (const [from, to] of sink.needed!(start, end)) {
+    pass(from)
+    const part = payload.slices!.take(from - start, to - from)
+    await putPayload({ ...slot, path, payload: part }, part.chunks(window, signal), put, sink.name)
+  }
+  pass(end)
 }
 
 async function putPayload(
@@ -194,126 +274,4 @@ async function putPayload(
     const message = `the payload declared ${payload.byteLength} bytes and gave ${length > payload.byteLength ? 'more' : length}`
     failWith(writeCodes['layout-mismatch'], { file, path, message })
   }
-}
-
-/** A longer payload keeps all threads busy for so long that idle threads at its end do not matter. */
-const longPayload = 1 << 26
-
-interface Started {
-  /** The index of its slot. */
-  readonly index: number
-  readonly chunks: AsyncIterator<Uint8Array>
-  readonly first: Promise<IteratorResult<Uint8Array, unknown>>
-}
-
-/**
- * Starts the next payload that other threads make while the current one is written; otherwise those threads would be idle while its last
- * pieces are made and written. `end` stops a payload that was started and is not needed after all.
- */
-class EarlyStart {
-  /** Runs ahead of the writer. */
-  readonly #ahead: Iterator<Slot>
-  #next = 0
-  readonly #window: number
-  readonly #signal: AbortSignal | undefined
-  #started: Started | undefined
-
-  constructor(slots: Iterable<Slot>, window: number, signal: AbortSignal | undefined) {
-    this.#ahead = slots[Symbol.iterator]()
-    this.#window = window
-    this.#signal = signal
-  }
-
-  /** The chunks of the payload of the slot at `index`. */
-  chunks(index: number, payload: Payload): AsyncIterable<Uint8Array> {
-    return payload.isMadeElsewhere ? this.#made(index, payload) : payload.chunks(this.#window, this.#signal)
-  }
-
-  /** Takes the payload that was started before, or starts it now; then starts the next one. */
-  async *#made(index: number, payload: Payload): AsyncGenerator<Uint8Array, void, void> {
-    const { chunks, first } = this.#started?.index === index ? this.#started : this.#start(index, payload)
-    try {
-      this.#started = this.#startAfter(index)
-      for (let next = await first; !next.done; next = await chunks.next()) yield next.value
-    } finally {
-      await chunks.return?.()
-    }
-  }
-
-  #start(index: number, payload: Payload): Started {
-    const chunks = payload.chunks(this.#window, this.#signal)[Symbol.asyncIterator]()
-    const first = chunks.next()
-    first.catch(() => {}) // handled when it is awaited
-    return { index, chunks, first }
-  }
-
-  #startAfter(index: number): Started | undefined {
-    for (let { done, value: slot } = this.#ahead.next(); !done; { done, value: slot } = this.#ahead.next()) {
-      const at = this.#next++
-      if (at <= index || slot.kind !== 'payload') continue
-      const { payload } = slot
-      return payload.isMadeElsewhere && payload.byteLength <= longPayload ? this.#start(at, payload) : undefined
-    }
-    return undefined
-  }
-
-  async end(): Promise<void> {
-    const started = this.#started
-    this.#started = undefined
-    await started?.first.catch(() => {})
-    await started?.chunks.return?.()
-  }
-}
-
-// Models have thousands of small tensors, mostly in the order in which they lie in their file. One read brings all that are near each other.
-
-/** Consecutive slots. With a range, it holds the payloads of all of them. */
-interface SlotRun {
-  readonly slots: readonly Slot[]
-  readonly range?: ByteRange
-}
-
-const smallPayload = 1 << 16
-/** Reading this much in vain costs no more than another read. */
-const near = 1 << 12
-const maxRange = 1 << 20
-const maxSlots = 1 << 8
-
-/** The slots in runs: those whose payloads are small and near each other in one source, and every other slot by itself. */
-function* slotRuns(slots: Iterable<Slot>): Generator<SlotRun, void, void> {
-  let run: Slot[] = []
-  let range: ByteRange | undefined
-  for (const slot of slots) {
-    const origin = slot.kind === 'payload' ? smallRange(slot.payload) : undefined
-    const joined = origin && range && joinedWith(range, origin)
-    if (run.length > 0 && (slot.kind === 'payload' ? !joined : !range || run.length >= maxSlots)) {
-      yield range ? { slots: run, range } : { slots: run }
-      run = []
-      range = undefined
-    }
-    run.push(slot)
-    if (origin) range = joined ?? origin
-  }
-  if (run.length > 0) yield range ? { slots: run, range } : { slots: run }
-}
-
-function smallRange({ byteLength, origin }: Payload): ByteRange | undefined {
-  return byteLength > 0 && byteLength <= smallPayload ? origin : undefined
-}
-
-/** Both ranges and what lies between them, unless they are too far apart. */
-function joinedWith(range: ByteRange, { source, offset, length }: ByteRange): ByteRange | undefined {
-  const end = range.offset + range.length
-  const reach = offset + length - range.offset
-  if (source !== range.source || offset < range.offset || offset > end + near || reach > maxRange) return undefined
-  return { source, offset: range.offset, length: Math.max(range.length, reach) }
-}
-
-const readRange = ({ source, offset, length }: ByteRange, signal?: AbortSignal): Promise<Uint8Array> =>
-  source.read(offset, length, { signal })
-
-/** The bytes of a payload in the range of its run. */
-function bytesOf(payload: Payload, range: ByteRange, bytes: Uint8Array): Uint8Array {
-  const at = payload.origin!.offset - range.offset
-  return bytes.subarray(at, at + payload.byteLength)
 }

@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { verbs } from '../../src/cli/verbs/index.js'
+import { useTempDir } from '../node/temp-dir.js'
 import { useCompiled } from './compiled.js'
 import { runCli as tare } from './run-cli.js'
 
+const at = useTempDir()
 const sample = new URL('../../examples/tiny-mlp.safetensors', import.meta.url).pathname
 const complete = async (...words: string[]): Promise<string[]> =>
   (await tare('complete', '--', ...words)).stdout.split('\n').filter((line) => line !== '')
@@ -18,7 +20,6 @@ describe('complete', () => {
     ],
     [['convert', '--to', 'g'], ['gguf']],
     [['convert', '--to=gg'], ['--to=gguf']],
-    [['convert', '--to', '=', 'gg'], ['gguf']],
     [['convert', '--allow-loss', 'p'], ['precision']],
     [['convert', '--cast', 'bf'], ['bf16']],
     [
@@ -65,11 +66,23 @@ describe('in the shells', () => {
   }
 
   test.skipIf(!has('bash'))('bash', async () => {
-    const code = (...words: string[]): string =>
-      `COMP_WORDS=(tare ${words.join(' ')}); COMP_CWORD=${words.length}; _tare; printf '%s\\n' "\${COMPREPLY[@]}"`
-    expect(await run('bash', code('conv'))).toEqual(['convert'])
-    expect(await run('bash', code('extract', sample, 'layers.0'))).toEqual(['layers.0.weight', 'layers.0.bias'])
-    expect(await run('bash', `${code('inspect', 'x')}; complete -p tare`)).toEqual([
+    // As bash takes a line apart: at spaces, and before and after colons and equals signs.
+    const code = (line: string): string => {
+      const words = line.split(/\s+|(?=[:=])|(?<=[:=])/)
+      const quoted = words.map((word) => `'${word}'`).join(' ')
+      return `COMP_LINE='${line}'; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _tare; printf '%s\\n' "\${COMPREPLY[@]}"`
+    }
+    expect(await run('bash', code('tare conv'))).toEqual(['convert'])
+    expect(await run('bash', code(`tare extract ${sample} layers.0`))).toEqual(['layers.0.weight', 'layers.0.bias'])
+    expect(await run('bash', code('tare convert --to=gg'))).toEqual(['gguf'])
+    expect(await run('bash', code('tare convert --allow-loss='))).toEqual(['none', 'precision', 'all'])
+    const colons = ['--rename', 's/layers.0./a:b:/', '--rename', 's/layers.1./a:c:/']
+    await tare('convert', sample, '-o', at('colons.safetensors'), ...colons)
+    const extract = `tare extract ${at('colons.safetensors')}`
+    expect(await run('bash', code(`${extract} a:b:w`))).toEqual(['weight'])
+    expect(await run('bash', code(`${extract} a:c:`))).toEqual(['bias', 'weight'])
+    expect(await run('bash', code(`${extract} a`))).toEqual(['a:b:bias', 'a:b:weight', 'a:c:bias', 'a:c:weight'])
+    expect(await run('bash', `${code('tare inspect x')}; complete -p tare`)).toEqual([
       'complete -o default -F _tare tare',
     ])
   })

@@ -63,7 +63,7 @@ describe('a directory as input', () => {
     const { status, stdout, stderr } = await tare('inspect', '--json', at('both'))
     expect([status, JSON.parse(stdout).format]).toEqual([0, 'safetensors'])
     expect((await tare('inspect', at('both'))).stderr).toMatch(
-      /warning open\/several-forms .*model\.safetensors\.index\.json was opened/,
+      /warning open\/several-forms .*; opening model\.safetensors\.index\.json/,
     )
     expect(stderr).toBe('')
   })
@@ -187,7 +187,10 @@ describe('parts that are left out by name', () => {
 
   test('are no loss: the refusal names the flag', async () => {
     const refused = await tare('convert', graph, '-o', at('w.safetensors'))
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('go on with --without onnx.graph')])
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('to proceed, add --without onnx.graph'),
+    ])
     const { status, stderr } = await tare('convert', graph, '-o', at('w.safetensors'), '--without', 'onnx.graph')
     expect([status, stderr]).toEqual([0, expect.stringContaining('drop part onnx.graph')])
     expect((await inspect(at('w.safetensors'))).tensors).toEqual(

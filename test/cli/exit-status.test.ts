@@ -61,7 +61,7 @@ describe.each(Object.keys(calls))('%s', (verb) => {
   })
 
   test.each<[string, string]>([
-    ['of no known format', 'junk.bin'],
+    ['of an unknown format', 'junk.bin'],
     ['damaged', 'cut.safetensors'],
     ['without bytes', 'empty.gguf'],
   ])('1 for an input that is %s', async (_, input) => {
@@ -98,8 +98,8 @@ test('2 for a server that answers with an error', async () => {
 test.each<[number, string, string[]]>([
   [0, 'equal models', ['diff', 'good.safetensors', 'good.safetensors']],
   [2, 'the second is missing', ['diff', 'good.safetensors', 'none']],
-  [2, 'the second is missing, and the first of no known format', ['diff', 'junk.bin', 'none']],
-  [1, 'the first is of no known format', ['diff', 'junk.bin', 'good.safetensors']],
+  [2, 'the second is missing, and the first of an unknown format', ['diff', 'junk.bin', 'none']],
+  [1, 'the first is of an unknown format', ['diff', 'junk.bin', 'good.safetensors']],
   [1, 'one of two is damaged', ['verify', 'cut.safetensors', 'good.safetensors']],
   [2, 'the worst of three', ['verify', 'cut.safetensors', 'none', 'good.safetensors']],
 ])('%i: %s', async (expected, _, [verb, ...files]) => {

@@ -1,6 +1,6 @@
 import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
@@ -37,6 +37,19 @@ test('wrong usage ends the process with status 2', () => {
 
 test('an input that is not there ends it with status 2', () => {
   expect(tare('verify', 'there-is-no-such-file')).toMatchObject({ status: 2, stdout: '' })
+})
+
+test.skipIf(process.platform !== 'linux')('a file whose name is not UTF-8 is read, and not edited in place', () => {
+  const sample = join(import.meta.dirname, '../../examples/tiny-mlp.safetensors')
+  const run = (words: string) => {
+    const script = `name="$(printf '${at('caf\\351.safetensors')}')"; cp "${sample}" "$name"; "$0" "$1" ${words}`
+    return spawnSync('sh', ['-c', script, process.execPath, compiled('cli/main.js')], { encoding: 'utf8' })
+  }
+  expect(run('hash "$name"')).toMatchObject({ status: 0, stdout: expect.stringContaining('layers.0.weight') })
+  expect(run('verify "$name"')).toMatchObject({ status: 0 })
+  expect(run(`convert "$name" -o ${at('x.gguf')}`)).toMatchObject({ status: 0 })
+  expect(run('edit "$name" --set a=b')).toMatchObject({ status: 2, stderr: expect.stringContaining('-o FILE') })
+  expect(readdirSync(at()).map((name) => name.replace('\ufffd', '?'))).toEqual(['caf?.safetensors', 'x.gguf'])
 })
 
 test('digests to compare with come from standard input, too', () => {
@@ -111,7 +124,7 @@ test.skipIf(process.platform === 'win32').each([['inspect'], ['hash', 'x', '--ch
 test('Ctrl-C leaves no directory behind that was made for the output', async () => {
   const made = join(at('new'), 'deep')
   const code = `
-    import { writingTo } from ${JSON.stringify(pathToFileURL(compiled('cli/output/new-files.js')))}
+    import { writingTo } from ${JSON.stringify(pathToFileURL(compiled('cli/output/output.js')))}
     import { installSignals } from ${JSON.stringify(pathToFileURL(compiled('cli/console/process-events.js')))}
     installSignals({ progress: { interrupt() {} } })
     await writingTo({ json: true }, [${JSON.stringify(join(made, 'x.gguf'))}], () => {

@@ -26,7 +26,7 @@ describe('the directory of an output', () => {
     ['edit', ['--set', 'a=b'], 'x.safetensors'],
   ])('%s makes it, and says so', async (verb, flags, name) => {
     const { status, stderr } = await tare(verb, sample, ...flags, '-o', at('new', 'folder', name))
-    expect([status, stderr]).toEqual([0, expect.stringContaining(`${at('new', 'folder')}: the directory was made\n`)])
+    expect([status, stderr]).toEqual([0, expect.stringContaining(`${at('new', 'folder')}: created the directory\n`)])
     expect(existsSync(at('new', 'folder', name))).toBe(true)
   })
 
@@ -64,7 +64,7 @@ test.each(['{}', 'hi', '[]'])('an index of %j is read as JSON', async (text) => 
   expect([status, stderr]).toEqual([1, expect.not.stringContaining('header_length')])
 })
 
-test('a model that is no encoder cannot become an ONNX file, and that is said', async () => {
+test('a model that is not an encoder cannot become an ONNX file, and that is said', async () => {
   mkdirSync(at('model'))
   copyFileSync(sample, at('model', 'model.safetensors'))
   writeFileSync(at('model', 'config.json'), '{"model_type":"llama"}')

@@ -41,10 +41,10 @@ describe('types of metadata', () => {
     const edited = await tare('edit', at('out.gguf'), '--set', 'a:u8=256')
     expect(edited).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('256 is no u8, which goes from 0 to 255'),
+      stderr: expect.stringContaining('256 does not fit u8, which holds 0 to 255'),
     })
     const converted = await tare('convert', sample, '-o', at('x.gguf'), '--set', 'a:u8=256')
-    expect(converted).toMatchObject({ status: 2, stderr: expect.stringContaining('256 is no u8') })
+    expect(converted).toMatchObject({ status: 2, stderr: expect.stringContaining('256 does not fit u8') })
   })
 
   test('a format without types has text, and convert brings the type back', async () => {

@@ -42,7 +42,7 @@ test('help of convert is grouped, daily options first', async () => {
   expect(headings).toEqual(
     expect.arrayContaining(['Input:', 'Output:', 'Remote:', 'For AERO, AEROSET:', 'Exit status:']),
   )
-  expect(stdout).toContain('\n\nAny format to any other, streaming; what would be lost is named first.\n')
+  expect(stdout).toContain('\n\nConvert any format to any other, streaming; what would be lost is named first.\n')
 })
 
 describe('wrong usage gives status 2 and says what would be right', () => {
@@ -51,25 +51,25 @@ describe('wrong usage gives status 2 and says what would be right', () => {
     [['inspect', '--tre', 'x'], 'Did you mean --tree?'],
     [['inspect'], "missing required argument 'input'"],
     [['inspect', '--sort', 'colour', 'x'], 'Allowed are size, name, offset.'],
-    [['inspect', '--limit', 'ten', 'x'], 'A whole number is wanted.'],
+    [['inspect', '--limit', 'ten', 'x'], 'Expected a whole number.'],
     [['inspect', '--from', 'nothing', 'x'], 'there is no format "nothing"; known are'],
     [['hash', '--algorithm', 'md5', 'x'], 'Allowed are blake3, sha256, crc32.'],
     [['hash', '--check', 'none', 'x'], 'tare: none cannot be read: no such file or directory\n'],
     [['hash', '--check', '-', '-'], 'standard input can be read only once'],
     [['verify', '--receipt', 'none', 'x'], 'tare: none cannot be read: no such file or directory\n'],
     [['verify', '--receipt', import.meta.dirname, 'x'], 'cannot be read: illegal operation on a directory\n'],
-    [['map', '--at', 'end', 'x'], 'A byte offset is wanted'],
-    [['extract', 'x', 'w'], 'say where to with -o'],
-    [['extract', 'x', 'w', '-o', '-', '--json'], 'both want standard output'],
-    [['convert', 'x'], 'say where to with -o'],
+    [['map', '--at', 'end', 'x'], 'Expected a byte offset'],
+    [['extract', 'x', 'w'], 'name the output with -o'],
+    [['extract', 'x', 'w', '-o', '-', '--json'], 'both write to standard output'],
+    [['convert', 'x'], 'name the output with -o'],
     [['convert', 'x', '-o', 'y', '--shard-size', '2XB'], 'such as 2GB, 64K or 1MiB'],
     [['convert', 'x', '-o', 'y', '--to', 'nothing'], 'there is no format "nothing"'],
     [['convert', 'x', '-o', 'y', '--rename', 'a/b'], 's/old/new/'],
-    [['convert', 'x', '-o', 'y', '--set', 'key'], 'key=value is wanted'],
+    [['convert', 'x', '-o', 'y', '--set', 'key'], 'Expected key=value'],
     [['convert', 'x', 'z', '-o', 'y'], 'several inputs need a directory'],
     [['convert', 'one/x.gguf', 'two/x.npz', '-o', './', '--to', 'mcf'], 'one/x.gguf and two/x.npz would have the same'],
     [['verify', '-', '-'], 'standard input can be read only once'],
-    [['verify', 's3://bucket/x'], 's3 addresses cannot be opened yet'],
+    [['verify', 'gs://bucket/x'], 'gs addresses are not opened'],
   ])('%j', async (args, words) => {
     const { status, stdout, stderr } = await tare(...args)
     expect(stderr).toContain(words)

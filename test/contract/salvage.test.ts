@@ -66,7 +66,7 @@ async function repaired(source: MemorySource, place: string): Promise<Repaired |
 
 interface Original {
   readonly whole: Digests
-  /** Some name stands twice. */
+  /** Some name occurs twice. */
   readonly hasTwins: boolean
 }
 
@@ -93,13 +93,13 @@ async function expectHonest(
   const lostNames = new Set(lost.map(({ name }) => name))
   for (const [name, digest] of saved) {
     expect(whole.has(name), `${name}, ${place}`).toBe(true)
-    // Where a name stands twice, the reader's choice between them depends on which is there; and the output may have no place for a type.
+    // Where a name occurs twice, the reader's choice between them depends on which is there; and the output may have no place for a type.
     const before = whole.get(name)!
     const isComparable = !hasTwins && !lostNames.has(name) && before.dtype === digest.dtype
     if (isComparable) expect(digest, `${name}, ${place}`).toEqual(before)
   }
   const isSomethingUnnamed = lost.some(({ subject, name }) => subject === 'tensor' && name === undefined)
-  // Names that stand twice are told apart by a number, which what is left of the file need not know of.
+  // Names that occur twice are told apart by a number, which what is left of the file need not know of.
   const isListed = (name: string): boolean => lostNames.has(name) || lostNames.has(name.replace(/~\d+$/, ''))
   const unlisted = [...whole.keys()].filter((name) => !saved.has(name) && !isListed(name))
   if (!isSomethingUnnamed) expect(unlisted, place).toEqual([])

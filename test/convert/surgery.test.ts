@@ -198,7 +198,7 @@ describe('setting metadata', () => {
     ])
   })
 
-  it('refuses what is no value of the type, unless the entry is unset as well', async () => {
+  it('refuses what is not a value of the type, unless the entry is unset as well', async () => {
     await expect(convert(model, 'gguf', { set: [['count', 'many']] })).rejects.toMatchObject({
       code: 'usage/option',
       finding: { path: 'count' },

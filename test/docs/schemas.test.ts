@@ -8,9 +8,13 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { verbs } from '../../src/cli/verbs/index.js'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
+import { useEnvironment } from '../remote/s3/command.js'
+import { useS3 } from '../remote/s3/server.js'
 import { fixturesRoot } from '../support/fixtures.js'
 
 const at = useTempDir()
+const store = useS3()
+useEnvironment(store, at)
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, 'docs/schema')
 const sample = join(root, 'examples/tiny-mlp.safetensors')
@@ -48,6 +52,7 @@ beforeEach(async () => {
     at('model.json'),
     '{"tensors": {"w": {"dtype": "f32", "data": [[1, 2], [3, 4]]}}, "metadata": {"a": 1}}',
   )
+  store.put('tiny.safetensors', readFileSync(sample))
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writeFileSync(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(at('key.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
@@ -85,6 +90,11 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['quantize', sample, '-o', () => at('x.gguf'), '--method', 'q8_0', '--dry-run'],
   ['edit', () => at('q8.gguf'), '--set', 'a:u32=4', '--rename-tensor', 'layers.0.bias=b'],
   ['repair', () => at('cut.safetensors'), '-o', () => at('saved.safetensors')],
+  ['convert', sample, '-o', 's3://models/x.gguf', '--as-is'],
+  ['convert', sample, '-o', 's3://models/x.gguf', '--as-is', '--dry-run'],
+  ['edit', 's3://models/tiny.safetensors', '--set', 'a=b'],
+  ['fetch', 's3://models/', '-o', () => at('home')],
+  ['fetch', 's3://models/', '--dry-run'],
   ['tokenize', encoder, 'the fox'],
   ['embed', encoder, 'the fox', 'a fox', '--heads', '2', '--similarity'],
 ]

@@ -10,7 +10,7 @@ const source = (name: string): MemorySource => new MemorySource(new Uint8Array(r
 const verify = (name: string): Promise<VerifyResult> => verifySource(source(name))
 
 describe.skipIf(!existsSync(folder))('files of public projects', () => {
-  it('a constant that stands twice', async () => {
+  it('a constant that occurs twice', async () => {
     expect((await verify('gpt2_past.onnx')).verdict).toBe('warnings')
     const model = await openModel(source('gpt2_past.onnx'))
     const names = model.tensors.map(({ name }) => name)

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 /**
  * Bundles some sources for child processes; types are not checked, which is most of what compiling takes. The function gives the address
- * of a bundle by the name that it was asked for.
+ * of a bundle by the name that it was requested.
  */
 export function useBundled(entries: Readonly<Record<string, string>>): (name: string) => string {
   let directory = ''

@@ -75,7 +75,7 @@ test.each<[string, string, number[], readonly number[], string]>([
   ['the fourth ternary code', 't2', [8], [0b11_00_01_00, 0b01_10_11_00], 'byte 1: a code that is none'],
   ['bits after the last element', 'i4', [3], [0x21, 0x13], 'byte 1: bits after the last element'],
   ['the fourth code after the last element', 't2', [3], [0b10_00_01_00], 'byte 0: bits after the last element'],
-])('raw files cannot bring in what is no value: %s', async (_, dtype, shape, bytes, message) => {
+])('raw files cannot bring in what is not a value: %s', async (_, dtype, shape, bytes, message) => {
   const model = await packFiles({ file: 'w.bin', dtype, shape }, { 'w.bin': Uint8Array.from(bytes) })
   const refusal = await refusalOf(() => valuesOf(model, 't'))
   expect(refusal).toMatchObject({ code: 'pack/value-range', path: 'tensors.t.file' })

@@ -98,7 +98,7 @@ test('size variables become a part that other formats understand', async () => {
   expect((await pack({})).parts).toEqual([])
 })
 
-test.each([[-1], [2n ** 64n], [1.5], ['4'], [true], [[4]]])('%s is no size', async (value) => {
+test.each([[-1], [2n ** 64n], [1.5], ['4'], [true], [[4]]])('%s is not a size', async (value) => {
   expect(await refusalOf(() => pack({ sizevars: { N: value } }))).toMatchObject({
     code: 'pack/size-value',
     path: 'sizevars.N',

@@ -72,6 +72,9 @@ describe('scales', () => {
     expect(makeScale('minmax', values)).toMatchObject({ low: -5, high: 7 })
     expect(makeScale('sign', values).place(-3)).toBe(0)
     expect(makeScale('sigma', [3, 3, 3]).place(3)).toBe(0.5)
+    const exponent = makeScale('exponent', values)
+    expect(exponent).toMatchObject({ low: 2 ** -13, high: 4 })
+    expect([-7, 4, 0, 2 ** -13, 2.9].map(exponent.place)).toEqual([1, 1, 0, 0, 14 / 15])
   })
 })
 

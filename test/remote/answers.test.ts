@@ -74,11 +74,11 @@ describe('the version of a file', () => {
   })
 })
 
-it('more than was asked for is not taken in, however much is announced', async () => {
+it('more than was requested is not taken in, however much is announced', async () => {
   server.behave.lieAboutRange = 'endless'
   await expect(opened()).rejects.toMatchObject({
     code: 'remote/range-mismatch',
-    finding: { message: 'bytes 0-65535 were asked for, 0-35184372088832 came' },
+    finding: { message: 'bytes 0-65535 were requested, 0-35184372088832 came' },
   })
   expect(server.seen.length).toBe(1)
 })

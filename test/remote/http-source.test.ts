@@ -150,7 +150,7 @@ describe('a server that misbehaves', () => {
     expect(Buffer.compare(await source.read(65_536, 60_000), large.subarray(65_536, 125_536))).toBe(0)
   })
 
-  it('that sends shorter ranges than it was asked for is asked for the rest', async () => {
+  it('that sends shorter ranges than it was requested is asked for the rest', async () => {
     server.behave.most = 30_000
     const source = await opened()
     expect(Buffer.compare(await source.read(20_000, 100_000), large.subarray(20_000, 120_000))).toBe(0)
@@ -462,7 +462,7 @@ describe('the disk store', () => {
     vi.stubEnv('TARE_CACHE_LIMIT', '512M')
     expect(new DiskStore().limit).toBe(512 * 2 ** 20)
     vi.stubEnv('TARE_CACHE_LIMIT', 'much')
-    expect(() => new DiskStore()).toThrow('is no size')
+    expect(() => new DiskStore()).toThrow('is not a size')
   })
 
   it('takes its place from the environment, where that says something', () => {

@@ -25,6 +25,6 @@ it('reads without a cache', async () => {
 })
 
 it('has one where a place is named', () => {
-  expect(() => new DiskStore()).toThrow('say where to keep blocks')
+  expect(() => new DiskStore()).toThrow('name a directory for the cache')
   expect(new DiskStore({ directory: '/own' }).directory).toBe('/own')
 })

@@ -7,7 +7,7 @@ import { fakePool } from './fake-threads.js'
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const kinds: Record<string, JobHandler> = {
-  /** Takes its time, which is less the later it was asked for. */
+  /** Takes its time, which is less the later it was requested. */
   slow: async (data) => {
     await sleep(data as number)
     return data
@@ -49,7 +49,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<TareError> => {
   return error as TareError
 }
 
-it('has no more threads than a machine could use, whatever was asked for', async () => {
+it('has no more threads than a machine could use, whatever was requested', async () => {
   const pool = fakePool(99_999_999_999, kinds)
   expect(pool.threads).toBeLessThanOrEqual(1024)
   const work = { count: 3, job: (place: number) => job('slow', place), here: async (place: number) => place }

@@ -248,7 +248,7 @@ describe('castTensor', () => {
     const plain = castTensor(wrapped, i4)
     expect([plain.dtype, plain.encoding, plain.data]).toEqual([i4, undefined, wrapped.data])
     expect(valuesOf(i8, await castBytes(wrapped, i8), 3)).toEqual([1, 2, -1])
-    expect(() => castTensor(tensorOf(types.packed, [3], new Uint8Array(3)), f32)).toThrow(/no way/)
+    expect(() => castTensor(tensorOf(types.packed, [3], new Uint8Array(3)), f32)).toThrow(/cannot be converted/)
     expect(castTensor({ ...tensor, data: null, shape: [2 ** 40, 2 ** 40] }, u1)).toMatchObject({
       dtype: u1,
       data: null,

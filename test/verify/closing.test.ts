@@ -17,7 +17,7 @@ const whole = readFileSync(join(fixturesRoot, 'safetensors', 'dtypes-common.safe
 test.each([
   ['a model', whole],
   ['a model that cannot be read', whole.subarray(0, 30)],
-  ['what is no model', new Uint8Array(100)],
+  ['what is not a model', new Uint8Array(100)],
   ['nothing', new Uint8Array(0)],
 ])('verifying %s closes it', async (_, bytes) => {
   const source = new Watched(bytes, 'm.safetensors')

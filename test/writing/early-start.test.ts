@@ -37,7 +37,7 @@ describe('payloads that other threads make', () => {
     expect(log).toEqual(['a begins', 'b begins', 'a ends', 'c begins', 'b ends', 'c ends'])
   })
 
-  it('may stand twice in a file', async () => {
+  it('may occur twice in a file', async () => {
     const log: string[] = []
     const twice = payloadOf('a', ['x', 'y'], log)
     expect(await write([twice, twice, twice])).toBe('xy|xy|xy|')

@@ -164,7 +164,7 @@ describe('writeLayout', () => {
     expect(written.map((each) => each.name)).toEqual(['index', 'a', 'b'])
   })
 
-  it('aborts the sink when a payload gives another number of bytes than it declared', async () => {
+  it('aborts the sink when a payload gives a different number of bytes than it declared', async () => {
     for (const given of [90, 110]) {
       let aborted = false
       const sink = new MemorySink('f')

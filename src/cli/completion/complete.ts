@@ -7,18 +7,10 @@ import { shells } from './scripts.js'
 
 /** The words behind `tare`, the last one up to the cursor; the answer is all words that continue it. */
 export async function complete(words: readonly string[]): Promise<string[]> {
-  const { before, current } = split(words)
-  const found = await candidates(before, current)
-  return found.filter((word) => word.startsWith(current) && !/\p{Cc}/u.test(word))
-}
-
-/** Bash takes `--to=gg` apart at the equals sign; other shells leave it whole. */
-function split(words: readonly string[]): { before: string[]; current: string } {
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
-  if (current === '=') return { before, current: '' }
-  if (before.at(-1) === '=') before.pop()
-  return { before, current }
+  const found = await candidates(before, current)
+  return found.filter((word) => word.startsWith(current) && !/\p{Cc}/u.test(word))
 }
 
 async function candidates(before: readonly string[], current: string): Promise<readonly string[]> {

@@ -4,13 +4,24 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
 export const completionScripts: Readonly<Record<Shell, string>> = {
+  // Bash takes words apart at colons and equals signs. They are joined here where the line has no space between them, and the part that
+  // bash takes for a word before is left out of the answers.
   bash: `# eval "$(tare completion bash)" in ~/.bashrc
 _tare() {
-  local line
+  local line rest=$COMP_LINE last=-1 i fixed
+  local -a words
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    if [[ $i == 0 || $rest == [[:space:]]* ]]; then last=$((last + 1)); fi
+    words[last]=\${words[last]-}\${COMP_WORDS[i]}
+    rest=\${rest#"\${rest%%[![:space:]]*}"}
+    rest=\${rest#"\${COMP_WORDS[i]}"}
+  done
+  fixed=\${words[last]}
+  if [[ \${COMP_WORDS[COMP_CWORD]} != [:=] ]]; then fixed=\${fixed%"\${COMP_WORDS[COMP_CWORD]}"}; fi
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("$(printf '%q' "$line")")
-  done < <(tare complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    COMPREPLY+=("$(printf '%q' "\${line#"$fixed"}")")
+  done < <(tare complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _tare tare
 `,

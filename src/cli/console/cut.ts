@@ -2,7 +2,9 @@ import type { Cut } from '../../kit-node.js'
 import { formatInteger, plural } from './format-values.js'
 
 /** `the file ends early: 295,960 of 656,512 bytes (45 %) are here; 16 of 39 tensors are complete, and tare repair saves them` */
-export function describeCut({ size, expected, tensors }: Cut): string {
+export function describeCut({ size, expected, isOpen, tensors }: Cut): string {
+  if (isOpen)
+    return `the file ends early, after ${formatInteger(size)} bytes; \`tare repair\` saves the complete tensors`
   const share = Math.floor((100 * size) / expected)
   const bytes = `the file ends early: ${formatInteger(size)} of ${formatInteger(expected)} bytes (${share} %) are here`
   if (!tensors) return bytes

@@ -48,7 +48,7 @@ export function chooseColumns(
   const places = wanted
     .map((name) => columns.findIndex(({ title }) => keyOf(title) === keyOf(name)))
     .filter((i) => i >= 0)
-  // What was asked for is not left out on a narrow terminal.
+  // What was requested is not left out on a narrow terminal.
   const chosen = places.map((i): Column => ({ ...columns[i]!, spare: undefined }))
   return { columns: chosen, rows: mapRows(rows, (row) => places.map((i) => row[i] ?? '')) }
 }

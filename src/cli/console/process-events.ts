@@ -33,6 +33,21 @@ export function followTemps(subscribe: (listener: (count: number) => void) => vo
 
 let isFollowing = false
 
+let uploadCount = 0
+let giveUpUploads: () => Promise<void> = async () => {}
+
+/** The same for uploads, which take requests to be given up. */
+export function followUploads(
+  subscribe: (listener: (count: number) => void) => void,
+  giveUp: () => Promise<void>,
+): void {
+  giveUpUploads = giveUp
+  subscribe((count) => {
+    uploadCount = count
+    rearm()
+  })
+}
+
 function cleanUp(): void {
   for (const action of cleanUps) action()
 }
@@ -55,7 +70,7 @@ export function installSignals(console: Pick<Console, 'progress'>): AbortSignal 
 }
 
 function rearm(): void {
-  const isNeeded = cleanUps.size > 0 || tempCount > 0 || isDrawing
+  const isNeeded = cleanUps.size > 0 || tempCount > 0 || uploadCount > 0 || isDrawing
   if (isNeeded === isArmed) return
   isArmed = isNeeded
   for (const name of Object.keys(exitStatus)) {
@@ -65,10 +80,24 @@ function rearm(): void {
 }
 
 function onSignal(name: keyof typeof exitStatus): void {
+  const leave = (): never => process.exit(exitStatus[name])
+  // A second signal does not wait.
+  if (uploadCount === 0 || isLeaving) {
+    abort()
+    cleanUp()
+    leave()
+  }
+  isLeaving = true
+  setTimeout(leave, maxFarewell)
+  const done = giveUpUploads()
   abort()
   cleanUp()
-  process.exit(exitStatus[name])
+  void done.finally(leave)
 }
+
+/** Milliseconds that a store has to forget an upload. */
+const maxFarewell = 5000
+let isLeaving = false
 
 /** From now on bytes of a model go to standard output, and a reader that leaves early misses some of them. */
 export function expectAllBytes(): void {

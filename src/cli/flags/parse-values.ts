@@ -23,47 +23,60 @@ export function parseSize(text: string): number {
   const unit = match && units[match[2]!.toLowerCase()]
   const size = unit ? Number(match[1]) * unit : Number.NaN
   if (!Number.isSafeInteger(Math.round(size)) || size < 1)
-    throw new UsageError('A size is wanted, such as 2GB, 64K or 1MiB.')
+    throw new UsageError('Expected a size such as 2GB, 64K or 1MiB.')
   return Math.round(size)
 }
 
 export function parseCount(text: string): number {
   const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(value)) throw new UsageError('A whole number is wanted.')
+  if (!Number.isSafeInteger(value)) throw new UsageError('Expected a whole number.')
   return value
 }
 
 export function parsePositive(text: string): number {
   const value = parseCount(text)
-  if (value === 0) throw new UsageError('A whole number above 0 is wanted.')
+  if (value === 0) throw new UsageError('Expected a whole number above 0.')
+  return value
+}
+
+/** Bits per weight. */
+export function parseBits(text: string): number {
+  const value = /^[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
+  if (!(value > 0 && value <= 64)) throw new UsageError('A number of bits is wanted, such as 4.25.')
+  return value
+}
+
+export function parsePort(text: string): number {
+  const value = parseCount(text)
+  if (value > 65_535) throw new UsageError('A port is wanted, 0 to 65535.')
   return value
 }
 
 /** Decimal, or hexadecimal after `0x`. */
 export function parseOffset(text: string): number {
   const value = /^(0x[0-9a-f]+|[0-9]+)$/i.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(value)) throw new UsageError('A byte offset is wanted, such as 456 or 0x1c8.')
+  if (!Number.isSafeInteger(value)) throw new UsageError('Expected a byte offset such as 456 or 0x1c8.')
   return value
 }
 
 /** `a,b,c`. */
 export function parseList(text: string): string[] {
   const items = text.split(',').map((item) => item.trim())
-  if (items.includes('')) throw new UsageError('Names are wanted, such as name,size.')
+  if (items.includes('')) throw new UsageError('Expected names such as name,size.')
   return items
 }
 
 /** `key=value`; the value may hold further equals signs. */
 export function parseAssignment(text: string): [key: string, value: string] {
   const at = text.indexOf('=')
-  if (at < 1) throw new UsageError('key=value is wanted.')
+  if (at < 1) throw new UsageError('Expected key=value.')
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** `Name: value`, as in an HTTP request, which can hold Latin-1 and not all of Unicode. */
 export function parseHeader(text: string): [name: string, value: string] {
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\xa0-\xff]*)$/.exec(text)
-  if (!match) throw new UsageError('A header is wanted, such as "Authorization: Bearer …".')
+  if (!match) throw new UsageError('Expected a header such as "Authorization: Bearer …".')
   return [match[1]!, match[2]!]
 }
 
@@ -71,13 +84,13 @@ export function parseHeader(text: string): [name: string, value: string] {
 export function parseRange(text: string): [low: number, high: number] {
   const [low, high, ...rest] = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
   const isRange = low !== undefined && high !== undefined && rest.length === 0 && low <= high
-  if (!isRange) throw new UsageError('Two numbers are wanted, such as -1.5,1.5.')
+  if (!isRange) throw new UsageError('Expected two numbers such as -1.5,1.5.')
   return [low, high]
 }
 
 /** `1e-5` for both, or `abs=1e-6,rel=1e-3`; what is left out is 0. */
 export function parseTolerance(text: string): number | { abs: number; rel: number } {
-  const wrong = new UsageError('A number is wanted, such as 1e-5, or abs=1e-6,rel=1e-3.')
+  const wrong = new UsageError('Expected a number such as 1e-5, or abs=1e-6,rel=1e-3.')
   const read = (digits: string | undefined): number => {
     const value = digits?.trim() ? Number(digits) : Number.NaN
     if (!Number.isFinite(value)) throw wrong
@@ -101,8 +114,6 @@ export function parsePictureSize(text: string): { readonly width: number; readon
   const [width = 0, height = 0] = /^(\d{1,5})x(\d{1,5})$/i.exec(text)?.slice(1).map(Number) ?? []
   const isPossible = (side: number): boolean => side >= pictureSides[0] && side <= pictureSides[1]
   if (!isPossible(width) || !isPossible(height))
-    throw new UsageError(
-      `Width and height are wanted, ${pictureSides[0]} to ${pictureSides[1]} each, such as 1200x900.`,
-    )
+    throw new UsageError(`Expected width and height, ${pictureSides[0]} to ${pictureSides[1]} each, such as 1200x900.`)
   return { width, height }
 }

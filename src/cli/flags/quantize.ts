@@ -8,29 +8,39 @@ export const quantizeFlags = defineFlags({
   tensorMethod: {
     group: 'Quantizing',
     value: '<glob=method>',
-    description: 'quantize these tensors by another method; keep for none',
+    description: 'use another method for these tensors; GLOB=keep leaves them unquantized',
     repeat: true,
     parse: parseAssignment,
   },
+  pure: {
+    group: 'Quantizing',
+    description: 'one type for everything that is quantized, where the method is a mix of several',
+  },
   requantize: {
     group: 'Quantizing',
-    description: 'also quantize what is quantized already, from the values of its codes',
+    description: 'also quantize tensors that are already quantized, from their decoded values',
   },
   imatrix: {
     group: 'Quantizing',
     value: '<file>',
-    description: "for ggml's types, weigh errors by this importance matrix, GGUF or .dat of llama.cpp",
+    description: "for ggml's types, weight errors by this importance matrix of llama.cpp (GGUF or .dat)",
   },
-  referenceExact: { group: 'Quantizing', description: "the reference quantizer's bytes instead of the least error" },
+  referenceExact: {
+    group: 'Quantizing',
+    description: "write the reference quantizer's bytes instead of minimizing the error",
+  },
   allCodes: {
     group: 'Quantizing',
-    description: 'use the most negative code and scales of either sign too: less error',
+    description: 'also use the most negative code and scales of either sign, for a smaller error',
   },
-  activations: { group: 'Quantizing', description: 'int8 and int4 with a zero point, for values that are not centred' },
+  activations: {
+    group: 'Quantizing',
+    description: 'int8 and int4 with a zero point, for values that are not centred on 0',
+  },
   clip: {
     group: 'Quantizing',
     value: '<min,max>',
-    description: 'cut values to this range before they are quantized',
+    description: 'clip values to this range before quantizing',
     parse: parseRange,
   },
 })
@@ -40,19 +50,20 @@ export function quantizeSettings(
   method: string,
   options: OptionsOf<typeof quantizeFlags> & { readonly dryRun?: boolean },
   onScan: QuantizeSettings['onScan'],
-  importance?: QuantizeSettings['importance'],
+  matrix?: Pick<QuantizeSettings, 'importance' | 'importanceOrigin'>,
 ): QuantizeSettings {
-  const { tensorMethod, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
+  const { tensorMethod, pure, requantize, referenceExact, allCodes, activations, clip, dryRun } = options
   if (referenceExact && allCodes) throw new UsageError('the reference never uses all codes; leave out --all-codes')
   return {
     method,
     tensorMethod,
+    pure,
     requantize,
     clip,
     mode: referenceExact ? 'reference' : 'search',
     codes: allCodes ? 'all' : 'symmetric',
     domain: activations ? 'activations' : 'weights',
-    importance,
+    ...matrix,
     scan: !dryRun,
     onScan,
   }

@@ -4,31 +4,39 @@ import { parseAssignment, parseHeader, parseList, parsePositive } from './parse-
 
 /** Every verb takes these; help lists them after its own. */
 export const commonFlags = defineFlags({
-  json: { group: 'Output', description: 'one JSON object per input and line, and nothing else on standard output' },
-  from: { group: 'Input', value: '<id>', description: 'the format of the input, instead of finding it from the bytes' },
-  lenient: { group: 'Input', description: "accept what the format's own readers accept beyond its document" },
+  json: { group: 'Output', description: 'one line of JSON per input, and nothing else on standard output' },
+  from: {
+    group: 'Input',
+    value: '<id>',
+    description: 'the format of the input; without this it is detected from the bytes',
+  },
+  lenient: {
+    group: 'Input',
+    description: "also accept files that break the format's specification in ways that its own readers tolerate",
+  },
   header: {
     group: 'Remote',
     value: '<name: value>',
-    description: 'send this with requests to the origin of an http address',
+    description: 'send this header to the origin of an http address',
     repeat: true,
     parse: parseHeader,
   },
   remoteParts: {
     group: 'Remote',
     value: '[where]',
-    description: 'fetch files that an index places at other addresses: public ones, or any, also in private networks',
+    description:
+      'also fetch files that an index places on other servers: public (default), or any, including private networks',
     choices: ['public', 'any'],
     bare: 'public',
   },
-  cache: { group: 'Remote', negated: 'keep nothing of http addresses on disk' },
+  cache: { group: 'Remote', negated: 'do not cache remote files on disk' },
   color: {
     group: 'Output',
     value: '<when>',
     description: 'colours: auto (on a terminal, unless NO_COLOR is set), always or never',
     choices: ['auto', 'always', 'never'],
   },
-  quiet: { group: 'Output', short: 'q', description: 'no progress and no remarks' },
+  quiet: { group: 'Output', short: 'q', description: 'no progress and no notes' },
 })
 
 /** For verbs whose answer is a table. */
@@ -36,7 +44,7 @@ export const tableFlags = defineFlags({
   format: {
     group: 'Output',
     value: '<form>',
-    description: 'print the table alone, for other programs: csv, tsv or md (table is what people get)',
+    description: 'print only the table, for other programs: csv, tsv or md (default: table)',
     choices: ['table', 'csv', 'tsv', 'md'],
   },
   columns: {
@@ -57,17 +65,17 @@ export const tensors = defineFlag({
 })
 export const recursive = defineFlag({
   short: 'r',
-  description: 'every model below the directories that are given',
+  description: 'every model below the given directories',
 })
 export const threads = defineFlag({
   group: 'Output',
   value: '<n>',
-  description: 'how many cores large work may use (all of them)',
+  description: 'maximum number of cores to use (default: all)',
   parse: parsePositive,
 })
 export const allowDamage = defineFlag({
   group: 'Input',
-  description: 'go on although bytes of the input do not have the checksums that it states',
+  description: 'continue even if bytes of the input do not match its checksums',
 })
 
 // For verbs that write files.
@@ -75,15 +83,19 @@ export const allowDamage = defineFlag({
 export const output = (description: string) => defineFlag({ short: 'o', value: '<file>', description })
 export const to = defineFlag({
   value: '<id>',
-  description: 'the format of the output, instead of taking it from its name',
+  description: 'the format of the output; without this its name decides',
 })
-export const dryRun = defineFlag({ description: 'show the plan and write nothing' })
-export const overwrite = defineFlag({ group: 'Output', negated: 'fail when the output is there already' })
+export const dryRun = defineFlag({ description: 'show the plan; write nothing' })
+export const resume = defineFlag({
+  group: 'Output',
+  description: 'to an s3 address: continue an upload that was interrupted, and keep this one if it is',
+})
+export const overwrite = defineFlag({ group: 'Output', negated: 'fail if the output already exists' })
 export const set = defineFlag({
   group: 'Metadata and files',
   value: '<key=value>',
   description:
-    'set a metadata entry, with a type as key:u32=4 or key:[u32]=1,2,3 (u8 to u64, i8 to i64, f32, f64, bool, str); without one an entry keeps its type, and a new one is text',
+    'set a metadata entry; key:u32=4 or key:[u32]=1,2,3 gives it a type (u8 to u64, i8 to i64, f32, f64, bool, str). Without one, an existing entry keeps its type and a new one is text',
   repeat: true,
   parse: parseAssignment,
 })
@@ -99,7 +111,7 @@ export const allowLoss = (description: string) =>
 /** Which tensors go into the output. */
 export const selectTensors = defineFlags({
   only: { group: 'Tensors', value: '<glob>', description: 'only these tensors', repeat: true },
-  exclude: { group: 'Tensors', value: '<glob>', description: 'all but these tensors', repeat: true },
+  exclude: { group: 'Tensors', value: '<glob>', description: 'leave out these tensors', repeat: true },
 })
 
 /** Which of the rest goes with them. */
@@ -120,7 +132,7 @@ export const selectParts = defineFlags({
 
 export const textArguments = [
   { name: '<model>', description: input.description },
-  { name: '[text...]', description: 'texts; put -- before those that begin with a dash' },
+  { name: '[text...]', description: 'texts; put -- before a text that begins with a dash' },
 ]
 export const file = defineFlag({
   value: '<file>',
@@ -128,8 +140,8 @@ export const file = defineFlag({
 })
 export const vocab = defineFlag({
   value: '<file>',
-  description: 'take the vocabulary from this text file, one token per line',
+  description: 'read the vocabulary from this text file, one token per line',
 })
 export const cased = defineFlag({
-  description: 'the model tells capital letters and accents apart (original profile only)',
+  description: 'keep capital letters and accents (original profile only)',
 })

@@ -27,12 +27,12 @@ export async function openNamed(
   allowed: Allowed,
   hint: OpenHint | undefined,
 ): Promise<ByteSource> {
-  const isAddress = /^https?:/i.test(location)
+  const isAddress = /^(?:https?|s3|hf):/i.test(location)
   if (!isAddress && !allowed.lenient) {
     refuse(location, 'it lies outside the directory of the model that names it; --lenient follows it')
   }
   if (isRemote(from.name)) {
-    const { href } = new URL(location, from.name)
+    const href = isAddress ? location : new URL(location, from.name).href
     return (await from.sameOrigin?.(href, hint)) ?? openAddress(href, allowed, hint)
   }
   return isAddress ? openAddress(location, allowed, hint) : FileSource.open(resolve(dirname(from.name), location))
@@ -40,6 +40,7 @@ export async function openNamed(
 
 async function openAddress(address: string, allowed: Allowed, hint: OpenHint | undefined): Promise<ByteSource> {
   const { signal, cache, onFinding } = allowed
+  if (!/^https?:/i.test(address)) refuse(address, 'it lies in another bucket or repository, which is not followed')
   const options = { signal, cache, onFinding }
   if (allowed.remoteParts === 'any') return openRemote(address, options, hint)
   if (allowed.remoteParts !== 'public') {

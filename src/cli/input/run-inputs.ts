@@ -1,5 +1,6 @@
 // The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
 import {
+  abortUploads,
   type ByteSource,
   closeModel,
   collectingReport,
@@ -9,6 +10,7 @@ import {
   type Model,
   type OpenHint,
   onTempCount,
+  onUploadCount,
   openInput,
   openModel,
   recognise,
@@ -18,7 +20,7 @@ import {
   verifyCodes,
 } from '../../kit-node.js'
 import { plural } from '../console/format-values.js'
-import { describeFailure, followTemps, isClosedPipe } from '../console/process-events.js'
+import { describeFailure, followTemps, followUploads, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError } from '../status.js'
 import { openNamed } from './open-named.js'
@@ -31,6 +33,7 @@ export async function forEachInput(
   work: (source: ByteSource, input: string) => Promise<Status>,
 ): Promise<Status> {
   followTemps(onTempCount)
+  followUploads(onUploadCount, abortUploads)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
   if (inputs.length > 1) context.console.tables = { ...context.console.tables, several: true }
@@ -128,7 +131,7 @@ function remarkOn({ json, console, signal }: Context, finding: Finding): void {
   counts.set(finding.code, count)
   if (count <= maxRemarks) console.remarkOn(finding)
   else if (count === maxRemarks + 1)
-    console.remark(`more of ${finding.code} are not shown; \`tare verify\` lists all of them`)
+    console.remark(`further ${finding.code} findings are not shown; \`tare verify\` lists them all`)
 }
 
 export function checkStdin(inputs: readonly (string | undefined)[]): void {
@@ -243,7 +246,7 @@ function remarkDamage({ console, json }: Context, damage: readonly Finding[]): v
   if (damage.length === 0 || json) return
   for (const finding of damage.slice(0, maxShown)) console.remarkOn(finding)
   const more = damage.length > maxShown ? ` (${damage.length - maxShown} more are not shown)` : ''
-  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; it is taken as it is`)
+  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; continuing anyway`)
 }
 
 /** For JSON: a member only where something is damaged. */

@@ -4,10 +4,13 @@ import {
   type Conversion,
   checkLoss,
   collectGarbage,
+  isRemote,
   type Plan,
   type PlanAction,
   runConversion,
   TareError,
+  type Transfer,
+  transferTo,
 } from '../../kit-node.js'
 import type { Colors, Console } from '../console/console.js'
 import { escapeName, escapeText } from '../console/escape.js'
@@ -17,6 +20,7 @@ import type { Context } from '../context.js'
 import type { OptionsOf } from '../flags/flag.js'
 import type { allowLoss } from '../flags/shared.js'
 import type { Status } from '../status.js'
+import { identityOf } from './identity.js'
 import { assertNotInput, markOutputErrors, openGuarded, writingTo } from './output.js'
 
 type AllowLoss = OptionsOf<{ allowLoss: ReturnType<typeof allowLoss> }>['allowLoss']
@@ -29,8 +33,9 @@ export const maxLoss = (allowed: AllowLoss) =>
 export async function showPlan(
   { console, json }: Context,
   input: string,
-  { plan }: Conversion,
+  { plan, layout }: Conversion,
   allowed: AllowLoss,
+  output = '-',
 ): Promise<Status> {
   let refused: TareError | undefined
   try {
@@ -39,8 +44,19 @@ export async function showPlan(
     if (!(error instanceof TareError)) throw error
     refused = error
   }
-  if (json) await console.json({ ...plan, file: input, format: plan.source.format, allowed: !refused })
-  else await console.print(describePlan(plan, input, console))
+  const transfer = await transferTo(output, layout)
+  if (json)
+    await console.json({
+      ...plan,
+      file: input,
+      format: plan.source.format,
+      allowed: !refused,
+      ...(transfer && { transfer }),
+    })
+  else {
+    await console.print(describePlan(plan, input, console))
+    if (transfer) await console.print([`  ${describeTransfer(transfer)}`])
+  }
   if (refused && !json) console.complainOf(refused.finding)
   return refused ? 1 : 0
 }
@@ -52,6 +68,7 @@ export interface Destination {
   pathOf(name: string): string
   readonly inputs: readonly ByteSource[]
   readonly overwrite: boolean | undefined
+  readonly resume?: boolean | undefined
 }
 
 /** Below, what there is to collect does not matter beside the program itself. */
@@ -61,21 +78,33 @@ const manyTensors = 50_000
 export async function writeConversion(
   context: Context,
   conversion: Conversion,
-  { pathOf, inputs, overwrite }: Destination,
+  { pathOf, inputs, overwrite, resume }: Destination,
   options: Pick<RunOptions, 'allowLoss' | 'onDamage' | 'pool'>,
-): Promise<{ name: string; size: number }[]> {
+): Promise<{ name: string; size: number; transfer?: Transfer | undefined }[]> {
   const { console, signal } = context
   const paths = conversion.plan.files.map(({ name }) => pathOf(name))
   for (const path of paths) await assertNotInput(path, inputs)
+  const identity = paths.some(isRemote) ? await identityOf(context, conversion, inputs) : undefined
   const write = () =>
-    runConversion(conversion, (name) => openGuarded(pathOf(name), inputs, { overwrite }), {
+    runConversion(conversion, (name) => openGuarded(pathOf(name), inputs, { overwrite, resume, identity, signal }), {
       ...options,
       signal,
       onProgress: console.progress.update,
       collectGarbage: conversion.source.tensors.length >= manyTensors ? collectGarbage : undefined,
     })
   const files = await markOutputErrors(conversion.source, () => writingTo(context, paths, write))
-  return files.map(({ name, size }) => ({ name: pathOf(name), size }))
+  return files.map(({ name, size, transfer }) => ({ name: pathOf(name), size, ...(transfer && { transfer }) }))
+}
+
+/** What the store does by itself, and what goes through this machine. */
+export const describeTransfer = ({ copied, uploaded }: Transfer): string =>
+  `${formatSize(copied)} copied by the store, ${formatSize(uploaded)} uploaded`
+
+function totalTransfer(files: readonly { readonly transfer?: Transfer | undefined }[]): Transfer | undefined {
+  const all = files.flatMap(({ transfer }) => transfer ?? [])
+  if (all.length === 0) return undefined
+  const sum = (of: (each: Transfer) => number): number => all.reduce((total, each) => total + of(each), 0)
+  return { copied: sum(({ copied }) => copied), uploaded: sum(({ uploaded }) => uploaded) }
 }
 
 /** What is printed about a conversion that was carried out: JSON, with `more` in it, or a summary that ends with `about`. */
@@ -83,19 +112,21 @@ export async function reportWritten(
   { console, json }: Context,
   input: string,
   plan: Plan,
-  files: readonly { readonly name: string; readonly size: number }[],
+  files: readonly { readonly name: string; readonly size: number; readonly transfer?: Transfer | undefined }[],
   about: string,
   more: object = {},
 ): Promise<void> {
   if (json) return console.json({ ...plan, file: input, format: plan.source.format, ...more, files })
   for (const line of summarizePlan(plan, console.errorColor)) console.remark(line)
-  console.remark(`${escapeName(files[0]!.name)}: ${plan.target}, ${about}`)
+  const transfer = totalTransfer(files)
+  const moved = transfer ? ` (${describeTransfer(transfer)})` : ''
+  console.remark(`${escapeName(files[0]!.name)}: ${plan.target}, ${about}${moved}`)
 }
 
 /** The whole plan: a row for everything that is not simply copied, and the resulting files. */
 function* describePlan(plan: Plan, input: string, console: Console): Generator<string> {
   const { color } = console
-  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, loss that was not asked for: ${paintLoss(plan.unrequestedLoss, color)}`
+  yield `${color.bold(escapeName(input))}: ${plan.source.format} → ${plan.target}, ${formatSize(plan.size)}, unrequested loss: ${paintLoss(plan.unrequestedLoss, color)}`
   const changes = plan.actions.filter(isWorthARow)
   const rows = changes.map((action) => [
     action.subject,
@@ -103,7 +134,7 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
     action.action,
     detailOf(action),
     action.loss,
-    escapeText(action.reason ?? (action.requested ? 'as asked' : '')),
+    escapeText(action.reason ?? (action.requested ? 'requested' : '')),
   ])
   const columns = [
     { title: 'what', paint: color.dim },
@@ -115,9 +146,9 @@ function* describePlan(plan: Plan, input: string, console: Console): Generator<s
   ]
   yield* formatTable(columns, rows.slice(0, console.maxRows), console.look)
   if (rows.length > console.maxRows) yield `  … and ${formatInteger(rows.length - console.maxRows)} more`
-  yield `  ${plural(plan.actions.length - changes.length, 'thing')} copied unchanged`
+  yield `  ${plural(plan.actions.length - changes.length, 'item')} copied unchanged`
   for (const note of plan.notes) yield `  note: ${escapeText(note)}`
-  yield `  peak memory about ${formatSize(plan.peakMemory)}, beside the program itself`
+  yield `  peak memory about ${formatSize(plan.peakMemory)} on top of the program itself`
   yield 'files'
   yield* formatTable(
     [{ title: 'name' }, rightColumn('size'), rightColumn('bytes')],

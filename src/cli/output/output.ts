@@ -6,7 +6,6 @@ import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSink,
   type ByteSource,
-  type FileSinkOptions,
   FileSource,
   type Format,
   failWith,
@@ -14,7 +13,9 @@ import {
   formatForOutput,
   formats,
   ioCodes,
+  isRemote,
   type Model,
+  type OutputOptions,
   openOutput,
   TareError,
   usageCodes,
@@ -28,12 +29,12 @@ import { UsageError } from '../status.js'
 
 /** For verbs that write files only. */
 export function requireFile(output: string | undefined): string {
-  if (output === undefined || output === '-') throw new UsageError('say where to with -o FILE')
+  if (output === undefined || output === '-') throw new UsageError('name the output with -o FILE')
   return output
 }
 
 export function checkStdout({ json }: Context, output: string | undefined): void {
-  if (output === '-' && json) throw new UsageError('--json and -o - both want standard output')
+  if (output === '-' && json) throw new UsageError('--json and -o - both write to standard output')
 }
 
 /** The format that `--to` names or, without it, the name of the output. */
@@ -46,7 +47,7 @@ export const isWritable = ({ capabilities }: Format): boolean => !!(capabilities
 /** The name of the output says no format; lists what `--to` takes. */
 export function unknownOutput(): UsageError {
   const known = formats.filter(isWritable).map((each) => each.id)
-  return new UsageError(`the name of the output does not say its format; add --to with one of ${known.join(', ')}`)
+  return new UsageError(`cannot tell the format from the name of the output; add --to with one of ${known.join(', ')}`)
 }
 
 /** The name of an input without the extension of its format. */
@@ -66,26 +67,25 @@ export function checkOutputName(output: string, format: string): void {
 
 // Outputs that are made from inputs: no input is written over, and nothing becomes visible when an input changed while it was read.
 
-export function openGuarded(
-  output: string,
-  inputs: readonly ByteSource[],
-  options: FileSinkOptions,
-): Promise<ByteSink> {
+export function openGuarded(output: string, inputs: readonly ByteSource[], options: OutputOptions): Promise<ByteSink> {
   if (output === '-') expectAllBytes()
   return openOutput(output, { ...options, beforeCommit: () => assertUnchanged(inputs) })
 }
 
 /** A model is not written over itself: its old file, perhaps the only copy, would be gone as soon as the new one is there. */
 export async function assertNotInput(output: string, inputs: readonly ByteSource[]): Promise<void> {
+  const refuse = (): never => {
+    throw new OutputError(
+      findingOf(ioCodes.exists, { file: output, message: 'this is the input itself; choose another name' }),
+    )
+  }
+  if (isRemote(output) && inputs.some(({ name }) => name === output)) refuse()
   const there = output === '-' ? undefined : await stat(output).catch(() => undefined)
   if (!there) return
   for (const input of inputs)
     for (const path of input instanceof FileSource ? await input.openPaths() : []) {
       const { dev, ino } = await stat(path)
-      if (dev !== there.dev || ino !== there.ino) continue
-      throw new OutputError(
-        findingOf(ioCodes.exists, { file: output, message: 'this is the input itself; choose another name' }),
-      )
+      if (dev === there.dev && ino === there.ino) refuse()
     }
 }
 
@@ -108,7 +108,7 @@ export async function markErrorsOf<T>(isOutput: (file: string) => boolean, call:
 /** Runs what writes files of one directory, the main file first. The directory is made when it is not there. */
 export async function writingTo<T>(context: Context, paths: readonly string[], work: () => Promise<T>): Promise<T> {
   const [main = '-'] = paths
-  if (main === '-') return work()
+  if (main === '-' || isRemote(main)) return work()
   const replaced = (await Promise.all(paths.map(isFile))).filter(Boolean).length
   const result = await inNewDirectory(context, dirname(main), work)
   const what = replaced === 1 ? 'the file that was there' : `${plural(replaced, 'file')} that were there`
@@ -129,7 +129,7 @@ async function inNewDirectory<T>({ console, json }: Context, directory: string, 
   const forget = onEarlyExit(remove)
   try {
     const result = await work()
-    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: the directory was made`)
+    if (made !== undefined && !json) console.remark(`${escapeName(directory)}: created the directory`)
     return result
   } catch (error) {
     remove()

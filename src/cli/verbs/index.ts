@@ -6,6 +6,7 @@ import { diff } from './diff/index.js'
 import { edit } from './edit/index.js'
 import { embed } from './embed/index.js'
 import { extract } from './extract/index.js'
+import { fetch } from './fetch/index.js'
 import { hash } from './hash/index.js'
 import { inspect } from './inspect/index.js'
 import { map } from './map/index.js'
@@ -19,6 +20,7 @@ import { stats } from './stats/index.js'
 import { tokenize } from './tokenize/index.js'
 import type { Action, CallableVerb, Verb } from './verb.js'
 import { verify } from './verify/index.js'
+import { view } from './view/index.js'
 
 export const verbs: readonly CallableVerb[] = [
   callable(inspect, () => import('./inspect/run.js')),
@@ -28,6 +30,7 @@ export const verbs: readonly CallableVerb[] = [
   callable(map, () => import('./map/run.js')),
   callable(stats, () => import('./stats/run.js')),
   callable(picture, () => import('./picture/run.js')),
+  callable(view, () => import('./view/run.js')),
   callable(show, () => import('./show/run.js')),
   callable(extract, () => import('./extract/run.js')),
   callable(convert, () => import('./convert/run.js')),
@@ -36,6 +39,7 @@ export const verbs: readonly CallableVerb[] = [
   callable(quantize, () => import('./quantize/run.js')),
   callable(edit, () => import('./edit/run.js')),
   callable(repair, () => import('./repair/run.js')),
+  callable(fetch, () => import('./fetch/run.js')),
   callable(tokenize, () => import('./tokenize/run.js')),
   callable(embed, () => import('./embed/run.js')),
 ]

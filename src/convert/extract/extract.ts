@@ -21,7 +21,7 @@ export function findTensor(model: Model, name: string): Tensor {
   return model.tensors.find((tensor) => tensor.name === name) ?? refuseName(model, name)
 }
 
-/** The tensor that was asked for, with a lazy payload. Without options these are the stored bytes, untouched. */
+/** The tensor that was requested, with a lazy payload. Without options these are the stored bytes, untouched. */
 export function extractTensor(model: Model, name: string, options: ExtractOptions = {}): Tensor {
   let tensor = findTensor(model, name)
   if (!tensor.data) {

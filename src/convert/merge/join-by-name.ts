@@ -92,7 +92,7 @@ export class JoinedByName<T> {
     const { fileOf } = this.#context
     const named = clashes.map(({ name, why, with: other }) => `${JSON.stringify(name)} as in ${fileOf(other)}: ${why}`)
     const more = clashes.length === maxNamed ? ' and perhaps more' : ''
-    const message = `${named.join('; ')}${more}; say whose counts with ${callerWord('--prefer first or --prefer last', "prefer: 'first' or 'last'")}`
+    const message = `${named.join('; ')}${more}; choose one with ${callerWord('--prefer first or --prefer last', "prefer: 'first' or 'last'")}`
     return failWith(this.#kind.clash, { file: fileOf(from), path: clashes[0]!.name, message })
   }
 }

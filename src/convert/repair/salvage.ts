@@ -82,7 +82,7 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   })
   for (const { subject, name: what, loss, reason, requested } of conversion.plan.actions) {
     if (requested || (loss !== 'content' && loss !== 'precision')) continue
-    const why = reason ?? 'the output has no place for it'
+    const why = reason ?? 'the output cannot store it'
     lost.push({ subject, name: what, reason: loss === 'precision' ? `not lost, but rounded: ${why}` : why })
   }
   return { conversion, format: target, kept: conversion.model.tensors.length, lost, findings }
@@ -235,7 +235,7 @@ function targetFor(format: Format, name: string): string {
   if (isWritable(format)) return format.id
   const other = formatForOutput(name)
   if (other && isWritable(other)) return other.id
-  const message = `${format.title} cannot be written; give the output a name that stands for another format`
+  const message = `${format.title} cannot be written; give the output the extension of another format`
   return failWith(writeCodes['not-writable'], { file: name, message })
 }
 

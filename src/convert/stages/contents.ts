@@ -119,7 +119,7 @@ export function fitMetadata(state: State): State {
   return withActions({ ...state, model: { ...model, metadata }, keys }, actions)
 }
 
-const reserved: Fit<MetaValue> = { fits: false, reason: 'the key is where things are put that have no other place' }
+const reserved: Fit<MetaValue> = { fits: false, reason: 'the key is reserved for what has no other place' }
 
 /** A target that changes only how it writes a value gives the same value back. */
 const isOther = (as: MetaValue | undefined, value: MetaValue): boolean => as !== undefined && as !== value
@@ -172,7 +172,7 @@ async function planPart(part: Part, state: State, actions: ActionLog): Promise<P
   const note = noter(actions, 'part', part.name ?? part.kind)
   const isOwner = (part.owner ?? state.source.format) === state.target.id
   if (part.sharing === 'derived') {
-    note('recompute', 'none', { reason: 'it follows from the rest' })
+    note('recompute', 'none', { reason: 'derived from the rest' })
     return isOwner ? part : undefined
   }
   const fit = part.sharing === 'private' && isOwner ? { fits: true } : write.part(part)

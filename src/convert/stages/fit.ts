@@ -195,7 +195,7 @@ export function checkUniqueNames(before: readonly string[], after: readonly stri
 function checkCount(count: number, { maxTensors }: WriteCapabilities, title: string, file: string): void {
   if (maxTensors === undefined || count <= maxTensors) return
   const max = maxTensors === 1 ? 'one tensor' : `at most ${maxTensors} tensors`
-  const message = `${title} holds ${max}, the model has ${count}; choose with ${callerWord('--only', 'only')}`
+  const message = `${title} holds ${max}, the model has ${count}; select them with ${callerWord('--only', 'only')}`
   failWith(writeCodes['name-unsupported'], { file, message })
 }
 
@@ -218,7 +218,7 @@ function checkQuantized(actions: readonly PlanAction[], write: WriteCapabilities
     else if (subject === 'tensor' && action === 'dequantize' && methods.has(name)) {
       const why = reason ?? `${title} has no type for it`
       const instead = insteadFor(methods.get(name)!, write)
-      const message = `it cannot be quantized to ${methods.get(name)} here: ${why}; choose ${instead ?? 'another format'}`
+      const message = `it cannot be quantized to ${methods.get(name)} here: ${why}; use ${instead ?? 'another format'}`
       failWith(writeCodes['dtype-unsupported'], { file, path: name, message })
     }
   }

@@ -3,50 +3,45 @@
 import { type DType, dtypeById, dtypes, f32 } from '../../dtypes/index.js'
 import { callerWord, didYouMean, failWith, usageCodes } from '../../errors/index.js'
 import type { Tensor } from '../../model/index.js'
-import { byteCosts } from '../../threads/costs.js'
-import { isWorthComputing, type RunThreads, runMixed } from '../../threads/index.js'
 import { castLoss, castTensor } from '../../transforms/cast.js'
 import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from '../../transforms/dequantize.js'
-import { rangeJob } from '../../transforms/jobs.js'
-import { requireMethod } from '../../transforms/quantize/method.js'
-import { domainOf, type MethodChoice, planMethods } from '../../transforms/quantize/plan.js'
-import { type Clip, quantizeTensor, scanRange } from '../../transforms/quantize/quantize.js'
+import type { MethodChoice } from '../../transforms/quantize/plan.js'
 import { rowMajor } from '../../transforms/reorder.js'
 import { renameTensor, selector } from '../../transforms/select.js'
-import { type ActionKind, type ActionLog, noter, type PlanAction } from '../actions.js'
-import type { ConvertOptions, QuantizeSettings } from '../options.js'
+import { type ActionLog, noter } from '../actions.js'
+import type { ConvertOptions } from '../options.js'
+import { fileTypeSettings, inOrderOfReference } from './file-type.js'
+import { quantizeTensors } from './quantize-tensors.js'
 import type { Item, State } from './state.js'
-
-type TensorChange = Pick<PlanAction, 'action' | 'loss' | 'requested' | 'from' | 'to' | 'reason'>
-
-type Changes = Map<number, TensorChange>
+import { type Changes, change, type TensorChange, typeOf } from './tensor-change.js'
 
 /** Tensors are decoded, quantized or cast where the caller asks for it. */
 export async function recode(state: State): Promise<State> {
-  const { options, model, items, threads } = state
+  const { options, model, items } = state
   const { dequantize, quantize, only, exclude } = options
   const cast = options.cast === undefined ? undefined : requireDType(options.cast)
   if (!dequantize && !quantize && !cast) return state
   const isWanted = selector(only, exclude)
   const changes: Changes = new Map()
   const decoded = dequantize ? dequantizeAll(model.tensors, isWanted, dequantize, cast, changes) : model.tensors
-  const settings = quantize?.importance
-    ? { ...quantize, importance: importanceOf(items, quantize.importance) }
-    : quantize
-  const quantized =
-    settings && (await quantizeAll(model.tensors, decoded, isWanted, settings, changes, options, threads))
+  const quantized = quantize && (await quantizeTensors(state, decoded, isWanted, quantize, changes))
   const coded = quantized?.tensors ?? decoded
   const tensors = cast
     ? coded.map((each, i) => (isWanted(each.name) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
     : coded
-  return {
+  const recoded: State = {
     ...state,
     model: { ...model, tensors },
     items: items.map((item, i) => recodedItem(item, tensors[i]!, changes.get(i))),
-    ...(quantized && {
-      choices: quantized.choices,
-      notes: [...state.notes, ...idleMethod(quantized.choices, options)],
-    }),
+  }
+  if (!quantized) return recoded
+  const { choices } = quantized
+  const set = fileTypeSettings(options, model.metadata, quantize, choices)
+  return {
+    ...(set.length > 0 && quantize.mode === 'reference' ? inOrderOfReference(recoded, set) : recoded),
+    options: { ...options, set: [...set, ...(options.set ?? [])] },
+    choices,
+    notes: [...state.notes, ...idleMethod(choices, options)],
   }
 }
 
@@ -54,16 +49,6 @@ function idleMethod(choices: readonly MethodChoice[], { quantize: settings }: Co
   if (choices.some(({ method }) => method !== undefined)) return []
   const where = callerWord('`tare quantize --dry-run` says', '`choices` say')
   return [`${callerWord('--quantize', 'quantize')} ${settings?.method} changes nothing; ${where} why for each tensor`]
-}
-
-/** By the names that tensors have in the source. A matrix names them as in the target, or as in the source. */
-function importanceOf(items: readonly Item[], given: ReadonlyMap<string, Float32Array>): Map<string, Float32Array> {
-  return new Map(
-    items.flatMap(({ original, tensor }): [string, Float32Array][] => {
-      const weights = given.get(tensor?.name ?? '') ?? given.get(original.name)
-      return weights ? [[original.name, weights]] : []
-    }),
-  )
 }
 
 function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefined): Item {
@@ -74,8 +59,6 @@ function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefin
   noter(actions, 'tensor', original.name)(action, loss, more)
   return { ...item, tensor: renameTensor(recoded, tensor.name), actions }
 }
-
-const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
 
 function dequantizeAll(
   source: readonly Tensor[],
@@ -100,104 +83,15 @@ function dequantizeAll(
   })
 }
 
-async function quantizeAll(
-  source: readonly Tensor[],
-  decoded: readonly Tensor[],
-  isWanted: (name: string) => boolean,
-  settings: QuantizeSettings,
-  changes: Changes,
-  options: ConvertOptions,
-  threads: RunThreads,
-): Promise<{ tensors: readonly Tensor[]; choices: readonly MethodChoice[] }> {
-  // MCF's reference program quantizes every matrix; ggml's leaves the choice to others.
-  const everyMatrix =
-    settings.everyMatrix ?? (settings.mode === 'reference' && requireMethod(settings.method).family !== 'ggml')
-  const choices = planMethods({ tensors: decoded }, { ...settings, everyMatrix })
-  const chosen = choices.flatMap(({ name, method }, i): Chosen[] => {
-    if (method === undefined || !isWanted(name)) return []
-    // From the codes straight to other ones: what `cast` would round away in between stays.
-    const stored = source.at(i)!
-    const values = isQuantized(stored) ? dequantizeTensor(stored, f32) : stored
-    return [{ index: i, method, domain: domainOf(requireMethod(method), settings), values }]
-  })
-  const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(chosen, settings, options)
-  const bytes = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const worthwhile: RunThreads = {
-    get pool() {
-      return isWorthComputing(threads.pool, bytes * byteCosts.quantize) ? threads.pool : undefined
-    },
-  }
-  const tensors = [...decoded]
-  for (const each of chosen) {
-    const { index, method } = each
-    tensors[index] = quantize(each, settings, ranges?.get(each), worthwhile)
-    changes.set(index, change('quantize', 'precision', typeOf(source.at(index)!), method))
-  }
-  return { tensors, choices: choices.filter(({ name }) => isWanted(name)) }
-}
-
-interface Chosen {
-  readonly index: number
-  readonly method: string
-  readonly domain: ReturnType<typeof domainOf>
-  readonly values: Tensor
-}
-
-function quantize(
-  { values, method, domain }: Chosen,
-  { mode, codes, clip, importance }: QuantizeSettings,
-  range: Clip | undefined,
-  threads: RunThreads,
-): Tensor {
-  const quantized = quantizeTensor(values, method, {
-    ...{ mode, codes, clip, domain, range, threads },
-    importance: requireMethod(method).family === 'ggml' ? importance?.get(values.name) : undefined,
-  })
-  if (quantized.extra?.quantInfo !== undefined || requireMethod(method).family === 'ggml') return quantized
-  return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }
-}
-
-async function scanAll(
-  chosen: readonly Chosen[],
-  { onScan }: QuantizeSettings,
-  { signal, pool }: ConvertOptions,
-): Promise<Map<Chosen, Clip>> {
-  const ranges = new Map<Chosen, Clip>()
-  const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
-  const isWorthIt = isWorthComputing(pool, total * byteCosts.scan)
-  const found = runMixed(chosen, {
-    pool: isWorthIt ? pool : undefined,
-    job: ({ values, domain }) => rangeJob(values, domain),
-    here: ({ values, domain }, stop) => scanRange(values, domain, stop),
-    signal,
-  })
-  let done = 0
-  for await (const range of found) {
-    const each = chosen[ranges.size]!
-    ranges.set(each, range as Clip)
-    done += each.values.data!.byteLength
-    onScan?.({ done, total, path: each.values.name })
-  }
-  return ranges
-}
-
 function castFloat(tensor: Tensor, position: number, cast: DType, changes: Changes): Tensor {
   if (!tensor.data || tensor.dtype.kind !== 'float' || tensor.dtype.id === cast.id) return tensor
-  // A row that is no whole number of blocks cannot have a block type; such tensors stay as they are.
+  // A row that is not a whole number of blocks cannot have a block type; such tensors stay as they are.
   if (cast.byteLength(tensor.shape) === undefined) return tensor
   // Blocks are made of rows, and cannot be put into another order later.
   const inOrder = cast.kind === 'block' ? rowMajor(tensor) : tensor
   changes.set(position, change('cast', castLoss(tensor.dtype, cast), tensor.dtype, cast.id))
   return castTensor(inOrder, cast)
 }
-
-const change = (action: ActionKind, loss: PlanAction['loss'], from: DType, to: string): TensorChange => ({
-  action,
-  loss,
-  requested: true,
-  from: from.id,
-  to,
-})
 
 function requireDType(id: string): DType {
   const name = id.toLowerCase()

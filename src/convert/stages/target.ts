@@ -109,7 +109,7 @@ async function withDispensable(
 
 function asForm<T>(fit: Fit<T>, why: string | false): Fit<T> {
   if (fit.fits || why === false) return fit
-  return { ...fit, loss: 'form', reason: `${why}, and readers of the target have no use for it` }
+  return { ...fit, loss: 'form', reason: `${why}, and readers of the target do not use it` }
 }
 
 /** 0, 1, 2, … as integers, in one row. */

@@ -30,7 +30,6 @@ async function toGguf(state: State): Promise<State> {
     format: target.id,
     isSorted: formatById(model.format)?.capabilities.plain === true,
     outputType: outputTypeFor(state, families.isOutputType),
-    quantized: options.quantize?.method,
     signal: options.signal,
   })
   // The types are settled, and must not be changed by the wish that settled them.

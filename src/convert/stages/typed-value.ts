@@ -2,7 +2,7 @@
 // was a list of.
 import { type JsonValue, listOf, type MetaList, type MetaValue, text } from '../../model/index.js'
 
-/** Throws what the caller reports when a text is no value of the type. */
+/** Throws what the caller reports when a text is not a value of the type. */
 type Refuse = (message: string) => never
 
 /** A metadata entry to set. The type is one of `settableTypes`, or a list of one: `[u32]`. Without it an entry that is there keeps its own. */
@@ -21,7 +21,7 @@ export function settingOf(keyAndType: string, value: string): Setting {
   return isType ? [keyAndType.slice(0, colon), value, type] : [keyAndType, value]
 }
 
-/** `u32` for `[u32]`; undefined where it is no list. */
+/** `u32` for `[u32]`; undefined where it is not a list. */
 const itemOf = (type: string): string | undefined => /^\[(.+)\]$/.exec(type)?.[1]
 
 /** For reports: the type of a value, unless it is text. */
@@ -83,7 +83,7 @@ function parsePlain(type: MetaValue['type'] | 'mixed', value: string, refuse: Re
 }
 
 function parseInteger(type: string, isUnsigned: boolean, bits: number, value: string, refuse: Refuse): MetaValue {
-  if (!/^[+-]?\d+$/.test(value)) return refuse(`${JSON.stringify(value)} is no whole number, and it is ${type}`)
+  if (!/^[+-]?\d+$/.test(value)) return refuse(`${JSON.stringify(value)} is not a whole number, and it is ${type}`)
   const number = BigInt(value.replace(/^\+/, ''))
   // Ternary types hold -1, 0 and 1, however many bits those take.
   const [low, high] = type.startsWith('t')
@@ -91,7 +91,7 @@ function parseInteger(type: string, isUnsigned: boolean, bits: number, value: st
     : isUnsigned
       ? [0n, 2n ** BigInt(bits) - 1n]
       : [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n]
-  if (number < low || number > high) return refuse(`${number} is no ${type}, which goes from ${low} to ${high}`)
+  if (number < low || number > high) return refuse(`${number} does not fit ${type}, which holds ${low} to ${high}`)
   return { type, value: bits > 32 ? number : Number(number) } as MetaValue
 }
 
@@ -110,7 +110,7 @@ const maxOf: Readonly<Record<string, number>> = {
 
 function parseFloatText(type: string, value: string, refuse: Refuse): number {
   const number = value.trim() === '' ? Number.NaN : Number(value)
-  if (!Number.isFinite(number)) return refuse(`${JSON.stringify(value)} is no finite number, and it is ${type}`)
+  if (!Number.isFinite(number)) return refuse(`${JSON.stringify(value)} is not a finite number, and it is ${type}`)
   if (Math.abs(number) > (maxOf[type] ?? Number.MAX_VALUE)) return refuse(`${value} is too large for ${type}`)
   return type === 'f32' ? Math.fround(number) : number
 }

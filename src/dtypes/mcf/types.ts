@@ -68,7 +68,7 @@ function blockCodec(each: Method): RegionCodec {
   return {
     refusal(shape, byteLength) {
       const layout = blockLayout(each, shape)
-      if (!layout) return `[${shape.join(', ')}] is no shape for ${each.id}, which takes matrices only`
+      if (!layout) return `[${shape.join(', ')}] is not a shape for ${each.id}, which takes matrices only`
       return layout.byteLength === byteLength ? undefined : sizeRefusal(each, shape, byteLength, `${layout.byteLength}`)
     },
     isKnownSize: (shape, byteLength) => blockLayout(each, shape)?.byteLength === byteLength,

@@ -12,7 +12,7 @@ import { countParameters } from '../general/size-label.js'
 import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
 import { checkTensors } from './check.js'
-import { fileTypes, mxfp4FileType, type OutputType, quantizedFileType } from './element-types.js'
+import { fileTypes, mxfp4FileType, type OutputType } from './element-types.js'
 import { ownEntries } from './own-entries.js'
 import { type ConvertedTensors, convertTensors } from './tensors.js'
 
@@ -23,8 +23,6 @@ export interface ToGgufOptions {
   readonly isSorted?: boolean | undefined
   /** Default: the type that most of the weights have. */
   readonly outputType?: OutputType | undefined
-  /** What the matrices are quantized to afterwards. */
-  readonly quantized?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -38,7 +36,7 @@ const quantizationVersion = 2
 /** Undefined where the model is not a directory whose configuration names an architecture. Fails where that is unknown. */
 export async function toGguf(
   source: Model,
-  { format, isSorted = true, outputType, quantized, signal }: ToGgufOptions,
+  { format, isSorted = true, outputType, signal }: ToGgufOptions,
 ): Promise<Translated | undefined> {
   const directory = new ModelDirectory(source, signal)
   const raw = await directory.json('config.json')
@@ -72,7 +70,7 @@ export async function toGguf(
   for (const [key, value] of general) metadata.set(key, value)
   const facts: Facts = {
     ...info,
-    fileType: (quantized && quantizedFileType(quantized)) || fileTypeOf(converted),
+    fileType: fileTypeOf(converted),
     pooling: await poolingOf(directory),
   }
   for (const [key, value] of ownEntries(info, facts, file)) metadata.set(key, value)

@@ -8,23 +8,6 @@ export type OutputType = 'f32' | 'f16' | 'bf16' | 'q8_0'
 
 /** What GGUF calls a file in which most tensors are of a type: `general.file_type`. */
 export const fileTypes: Readonly<Record<OutputType, number>> = { f32: 0, f16: 1, q8_0: 7, bf16: 32 }
-/** The same for methods of quantizing. */
-const quantizedFileTypes: Readonly<Record<string, number>> = {
-  q4_0: 2,
-  q4_1: 3,
-  q8_0: 7,
-  q5_0: 8,
-  q5_1: 9,
-  q2_k: 10,
-  q3_k: 12,
-  q4_k: 15,
-  q5_k: 17,
-  q6_k: 18,
-}
-
-export const quantizedFileType = (method: string): number | undefined =>
-  quantizedFileTypes[method.toLowerCase().replace(/^ggml\./, '')]
-
 /** Experts as MXFP4, whatever the rest is. */
 export const mxfp4FileType = 38
 

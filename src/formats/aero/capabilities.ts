@@ -35,7 +35,7 @@ export const writeCapabilities: WriteCapabilities = {
   tensor: fitTensor,
   metadata: (_key, value) => fitMetadata(value),
   part(part: Part): Fit<Part> {
-    return ownKinds.includes(part.kind) ? { fits: true } : { fits: false, reason: 'AERO has no place for it' }
+    return ownKinds.includes(part.kind) ? { fits: true } : { fits: false, reason: 'AERO cannot store it' }
   },
 }
 

@@ -48,7 +48,7 @@ export const aero: Format<'aero', typeof codes> = {
   },
   codes,
   repairs:
-    'defects of known writers; of a cut file the whole tensors that the index still lists; of a damaged one those whose hashes are right',
+    'defects of known writers; from a cut file, the complete tensors in its index; from a damaged one, those that match their hashes',
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'
     return name.toLowerCase().endsWith('.aero') ? 'maybe' : 'no'
@@ -73,7 +73,7 @@ export const aeroset: Format<'aeroset', typeof setCodes> = {
     writeFor: writeFor('aeroset', setCapabilities),
   },
   codes: setCodes,
-  repairs: 'of a set the whole tensors of the parts that are left',
+  repairs: 'from a set, the complete tensors of the parts that are left',
   detect(head, name) {
     const text = decodeLossy(head.subarray(0, 4096)).trimStart()
     if (text.startsWith('{') && /"name"\s*:\s*"AEROSET"/.test(text)) return 'yes'

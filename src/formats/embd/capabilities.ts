@@ -45,7 +45,7 @@ export const sectioned: WriteCapabilities = {
 }
 
 function fitVocabulary(part: Part): Fit<Part> {
-  if (part.kind !== vocabularyKind) return no('EMBD files have no place for it')
+  if (part.kind !== vocabularyKind) return no('EMBD files cannot store it')
   const { tokens, special } = part.content as Vocabulary
   if (tokens.some((token) => token.byteLength > 0xffff)) return no('a token has more than 65,535 bytes')
   return specialNames.every((name) => special[name] !== undefined)
@@ -64,7 +64,7 @@ export const stream: WriteCapabilities = {
   },
   metadata: () => no('stream files have no metadata'),
   part(part) {
-    if (part.kind !== vocabularyKind) return no('EMBD stream files have no place for it')
+    if (part.kind !== vocabularyKind) return no('EMBD stream files cannot store it')
     const { tokens } = part.content as Vocabulary
     if (tokens.length > maxTokenCount) return no(`readers of stream files take at most ${maxTokenCount} tokens`)
     if (tokens.some((token) => token.byteLength > maxStringLength)) return no('a token has more than 1,048,576 bytes')
@@ -86,7 +86,7 @@ export function writeFor(model: Model, extra: OptionValues): WriteCapabilities {
   return given ? { ...capabilities, part: (part) => fitGivenIds(part, given) } : capabilities
 }
 
-/** The ids themselves are put in when the file is laid out: they were asked for, so nothing is lost by them. */
+/** The ids themselves are put in when the file is laid out: they were requested, so nothing is lost by them. */
 function fitGivenIds(part: Part, given: SpecialIds): Fit<Part> {
   return fitVocabulary(part.kind === vocabularyKind ? withSpecialIds(part, given) : part)
 }
@@ -94,7 +94,7 @@ function fitGivenIds(part: Part, given: SpecialIds): Fit<Part> {
 function fitTensor(tensor: Tensor, maxName: number): Fit<Tensor> {
   const { shape } = tensor
   if (!tensor.data) return no('EMBD files cannot declare a tensor without data')
-  if (tensor.quant) return no('EMBD files have no place for scales and zero points')
+  if (tensor.quant) return no('EMBD files cannot store scales and zero points')
   if (shape.length > maxRank) return no(`EMBD tensors have at most ${maxRank} dimensions`)
   if (shape.includes(0)) return no('EMBD tensors cannot be empty')
   if (shape.some((dim) => dim > 0xffffffff)) return no('EMBD dimensions have 32 bits')
@@ -111,9 +111,9 @@ function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
     return length > 0xffff ? no('metadata values have at most 65,535 bytes') : yes
   }
   if ('value' in value && ['number', 'bigint', 'boolean'].includes(typeof value.value)) {
-    return { ...yes, as: text(String(value.value)), reason: 'metadata are strings' }
+    return { ...yes, as: text(String(value.value)), reason: 'metadata values are strings' }
   }
-  return no('EMBD metadata are strings')
+  return no('EMBD metadata values are strings')
 }
 
 /** The part as readers will see it that know the special ids only by the text of their tokens. */

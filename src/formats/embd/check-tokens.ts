@@ -1,4 +1,4 @@
-// Tokens that are not UTF-8, and tokens that stand twice.
+// Tokens that are not UTF-8, and tokens that occur twice.
 import { decodeUtf8 } from '../../bytes/index.js'
 import { type TokenTable, tableOf, vocabularyOf } from '../../content/vocabulary.js'
 import { fnv1a32 } from '../../digest/hasher.js'

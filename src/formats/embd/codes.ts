@@ -12,7 +12,7 @@ export const codes = defineCodes('embd', {
   'index-limit': error('Names, metadata or vocabulary would take more memory than the limit for an index allows.'),
 
   'total-file-size': error(
-    'The header states another size than the file has: the file was cut, or something was appended.',
+    'The header states a different size than the file has: the file was cut, or something was appended.',
   ),
   'footer-magic': error('The footer does not hold "DBME" where the header wants it.'),
   'header-crc': error('The checksum of the header does not match.'),
@@ -28,7 +28,7 @@ export const codes = defineCodes('embd', {
   'metadata-total-size': error('total_size of the metadata is not the size of its entries.'),
   'metadata-key-utf8': error('A metadata key is not UTF-8.'),
   'metadata-value-utf8': warning('A metadata value is not UTF-8; its bytes are kept.'),
-  'metadata-duplicate-key': warning('A metadata key stands twice; the first value counts, the others are kept apart.'),
+  'metadata-duplicate-key': warning('A metadata key occurs twice; the first value counts, the others are kept apart.'),
   'metadata-required-keys': warning('Metadata keys that the document requires are missing.'),
   'metadata-vocab-size': warning('vocab_size in the metadata is not the number of tokens in the vocabulary.'),
 
@@ -40,7 +40,7 @@ export const codes = defineCodes('embd', {
   'special-id': error('A special token id is not below the number of tokens.'),
   'special-text': warning('A special token id belongs to a token with another text.'),
   'token-utf8': warning('A token is not UTF-8; its bytes are kept.'),
-  'duplicate-token': warning('A token stands twice; encoders use only one of its ids.'),
+  'duplicate-token': warning('A token occurs twice; encoders use only one of its ids.'),
 
   'index-range': error('The tensor index does not lie between header and footer.'),
   'name-table': error('The tensor names do not fit behind the index.'),

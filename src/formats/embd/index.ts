@@ -18,7 +18,7 @@ export const embd: Format<'embd', typeof codes> = {
   },
   codes,
   repairs:
-    'checksums, sizes and tables that follow from the rest; of a cut file the whole tensors, once the index is there, or up to the cut (stream layout)',
+    'checksums, sizes and tables that follow from the rest; from a cut file, the complete tensors, if it has its index or the stream layout',
 
   detect(head, name) {
     const same = magic.filter((byte, i) => head[i] === byte).length

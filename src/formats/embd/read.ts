@@ -127,13 +127,13 @@ function refuse(walk: Walk, signs: Signs, source: ByteSource, { report, extents 
   }
   for (const extent of walk.extents) extents?.add(extent)
   for (const problem of walk.problems) report.report(problem.code, problem.details)
-  const message = `${details.message} (read as a stream file; it is no sectioned file, because ${why})`
+  const message = `${details.message} (read as a stream file; it is not a sectioned file, because ${why})`
   return report.fail(code, { ...details, message })
 }
 
 /** Only asked when none of the signs is enough. */
 function whyNotSectioned(signs: Signs, source: ByteSource): string {
   if (source.size < header.size) return `${source.size} bytes are fewer than a header takes`
-  const size = signs.size ? 'its metadata would begin inside the header' : 'it states another size than it has'
+  const size = signs.size ? 'its metadata would begin inside the header' : 'it states a size other than its own'
   return `its header checksum does not match, it does not end in a footer, and ${size}`
 }

@@ -14,6 +14,7 @@ import {
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
+import { isImatrix } from './check-imatrix.js'
 import {
   alignmentKey,
   alignmentOf,
@@ -37,14 +38,14 @@ export function fitTensor(tensor: Tensor): Fit<Tensor> {
   if (repacked) return fitRepacked({ ...tensor, dtype: q8_0, data: repacked, quant: undefined })
   if (!ggmlTypeOf(tensor.dtype)) return no(`ggml has no type for ${tensor.dtype.id}`)
   if (!tensor.data) return no('GGUF cannot declare a tensor without data')
-  if (tensor.quant) return no('GGUF has no place for scales beside a tensor')
+  if (tensor.quant) return no('GGUF cannot store scales beside a tensor')
   if (tensor.shape.length > maxDims) return no(`a tensor has at most ${maxDims} dimensions in GGUF`)
   const nameBytes = tensor.rawName ? undefined : encodeUtf8(tensor.name).byteLength
   if (nameBytes === undefined) return no('names are UTF-8 in GGUF')
   if (nameBytes > maxNameBytes) return no(`names have at most ${maxNameBytes} bytes in GGUF`)
   const length = tensor.dtype.byteLength(tensor.shape)
   if (length === undefined || (tensor.dtype.kind === 'block' && length !== tensor.data.byteLength)) {
-    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are no whole blocks of ${tensor.dtype.id}`)
+    return no(`rows of ${tensor.shape.at(-1) ?? 1} elements are not whole blocks of ${tensor.dtype.id}`)
   }
   return { fits: true }
 }
@@ -122,7 +123,7 @@ export const writeCapabilities: WriteCapabilities = {
   shards: true,
   tensor: fitTensor,
   metadata: fitMetadata,
-  part: () => no('GGUF has no place for it'),
+  part: () => no('GGUF cannot store it'),
   notes: notesOn,
 }
 
@@ -148,8 +149,8 @@ export function writeFor({ metadata, tensors }: Model): WriteCapabilities {
 }
 
 /** Only the caller knows the architecture; what is written is a container of tensors until then. */
-function notesOn({ metadata }: Model): string[] {
-  if (metadata.get(architectureKey)?.type === 'str') return []
+function notesOn({ metadata, tensors }: Model): string[] {
+  if (metadata.get(architectureKey)?.type === 'str' || isImatrix({ metadata, tensors })) return []
   return [
     `no architecture is stated, so programs will not run the file; ${callerWord(`--set ${architectureKey}=NAME`, `set: { '${architectureKey}': NAME }`)} adds it`,
   ]

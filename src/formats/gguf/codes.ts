@@ -52,12 +52,18 @@ export const codes = defineCodes('gguf', {
   'byte-order-type': warning(
     'No program says how blocks of this type lie in a big-endian file; their 16-bit numbers are swapped.',
   ),
+  'imatrix-keys': warning('An importance matrix lacks a key that llama-quantize asks for.'),
+  'imatrix-pair': error('An importance matrix has sums without counts, or counts without sums; llama.cpp refuses it.'),
+  'imatrix-type': error('Sums or counts of an importance matrix are not f32; llama.cpp refuses it.'),
+  'imatrix-value': error(
+    'A number of an importance matrix is negative or not finite. llama-quantize refuses the latter, and neither is a sum of squares.',
+  ),
   'shard-name': warning(
     'The file is the first of a set, but its name does not tell what the others are called, so only this one is read.',
   ),
   'shard-missing': error('A file of the set is not there or cannot be read. A lenient reader takes the others.'),
   'shard-missing-taken': warning('A file of the set is not there or cannot be read; its tensors are missing.'),
   'shard-number': error('The files of the set do not agree on which one they are, or on how many there are.'),
-  'shard-tensors': warning('The files of the set have another number of tensors than they state.'),
+  'shard-tensors': warning('The files of the set have a different number of tensors than they state.'),
   'later-shard': note('This is a later file of a set. Open the first one to see the whole model.'),
 })

@@ -21,7 +21,7 @@ export const gguf: Format<'gguf', typeof codes> = {
   },
   codes,
   repairs:
-    'of a cut file the whole tensors, once metadata and the list of tensors are there; of a split set those in the files that are left',
+    'from a cut file with its metadata and tensor list, the complete tensors; from a split set, those in the files that are left',
 
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'

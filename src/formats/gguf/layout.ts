@@ -70,7 +70,7 @@ export function chooseAlignment(metadata: Metadata, { align, name }: Pick<WriteO
     return alignmentOf(stated) ?? defaultAlignment
   }
   if (isPowerOfTwo(align) && align >= 8 && align <= maxAlignment) return align
-  const message = `the alignment ${align} is no power of two from 8 to ${maxAlignment}`
+  const message = `the alignment ${align} is not a power of two from 8 to ${maxAlignment}`
   return failWith(usageCodes.option, { file: name, path: callerWord('--align', 'align'), message })
 }
 

@@ -86,7 +86,7 @@ function readAlignment(value: MetaValue, entry: Entry, i: number, context: ReadC
     return undefined
   }
   if (alignment % 8 !== 0) {
-    report.report(codes['alignment-small'], { ...place, message: `${alignment} is no multiple of 8` })
+    report.report(codes['alignment-small'], { ...place, message: `${alignment} is not a multiple of 8` })
   }
   return alignment
 }

@@ -86,7 +86,7 @@ export class IndexParser {
   /** The end of the value that begins at `at`. */
   #value(number: number, at: number, typeAt: number, depth: number, field: string): number {
     const type = valueTypes[number]
-    if (!type) return this.#fail(codes['value-type'], typeAt, field, `${number} is no type of value`)
+    if (!type) return this.#fail(codes['value-type'], typeAt, field, `${number} is not a value type`)
     if (type.size > 0) return this.#claim(at, type.size, field)
     const { lengthSize } = this.#encoding
     if (type === stringType) return at + lengthSize + this.#length(at, field, codes['string-length'])
@@ -95,7 +95,7 @@ export class IndexParser {
     }
     const itemNumber = this.#u32(at, field)
     const itemType = valueTypes[itemNumber]
-    if (!itemType) return this.#fail(codes['value-type'], at, field, `${itemNumber} is no type of value`)
+    if (!itemType) return this.#fail(codes['value-type'], at, field, `${itemNumber} is not a value type`)
     const first = at + 4 + lengthSize
     const min = itemType.size || (itemType === arrayType ? lengthSize + 4 : lengthSize)
     const count = this.#length(at + 4, field, codes['array-length'], min)

@@ -4,6 +4,7 @@
 import { alignUp, type ByteSource, Cursor, decodeLossy, WindowReader } from '../../bytes/index.js'
 import { type Model, type Opened, type ReadContext, stowageKey } from '../../model/index.js'
 import { check } from './check.js'
+import { checkMatrixIndex, checkMatrixValues, isImatrix } from './check-imatrix.js'
 import { codes } from './codes.js'
 import { readMetadata } from './metadata.js'
 import { IndexParser } from './parse-index.js'
@@ -38,7 +39,15 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
   const files = isFirst ? await readSet(first, place, readFile, context) : [first]
   const model = modelOf(files, files.length > 1 || (isFirst && context.onLost !== undefined))
   if (!place || place.no === 0) checkQuantized(model, context)
-  return { model, check: (checking) => check(files, checking) }
+  const isMatrix = isImatrix(model)
+  if (isMatrix) checkMatrixIndex(model, context)
+  return {
+    model,
+    async check(checking) {
+      await check(files, checking)
+      if (isMatrix) await checkMatrixValues(model, checking)
+    },
+  }
 }
 
 async function readFile(source: ByteSource, context: ReadContext): Promise<GgufFile> {
@@ -111,7 +120,7 @@ const storageKeys = new Set<string>([alignmentKey, quantizationVersionKey])
 
 function checkArchitecture(file: GgufFile, { report }: ReadContext): void {
   const architecture = file.metadata.get(architectureKey)
-  if (architecture?.type === 'str') return
+  if (architecture?.type === 'str' || isImatrix(file)) return
   const message = architecture
     ? `${architectureKey} is ${architecture.type}, not a string`
     : `${architectureKey} is missing`

@@ -125,7 +125,7 @@ function checkPlace(
   const { offset } = info
   const size = type.dtype.byteLength(shape)
   if (size === undefined) {
-    const message = `rows of ${shape.at(-1) ?? 1} elements are no whole number of blocks of ${type.dtype.group.elements} (${type.name})`
+    const message = `rows of ${shape.at(-1) ?? 1} elements are not a whole number of blocks of ${type.dtype.group.elements} (${type.name})`
     say(codes['block-rows'], i, 'dimensions', info.start, message, file)
     return undefined
   }
@@ -138,7 +138,7 @@ function checkPlace(
     return undefined
   }
   if (offset % alignment !== 0) {
-    say(codes['offset-alignment'], i, 'offset', info.start, `${offset} is no multiple of ${alignment}`, file)
+    say(codes['offset-alignment'], i, 'offset', info.start, `${offset} is not a multiple of ${alignment}`, file)
     return undefined
   }
   if (!encoding.littleEndian && !isOrderAgreed(type)) {

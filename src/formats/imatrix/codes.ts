@@ -2,7 +2,7 @@ import { defineCodes, error, warning } from '../../errors/index.js'
 
 export const codes = defineCodes('imatrix', {
   'entry-count': error(
-    'The number of entries is not one that a file of this size can have. It was cut off, or is no importance matrix.',
+    'The number of entries is not one that a file of this size can have. It was cut off, or is not an importance matrix.',
   ),
   name: error('The name of an entry is empty, longer than the file, or not UTF-8.'),
   'value-count': error(

@@ -1,4 +1,5 @@
 import type { Format } from '../../model/index.js'
+import { writeFor } from './capabilities.js'
 import { codes } from './codes.js'
 import { looksLikeEntries } from './detect.js'
 
@@ -8,9 +9,9 @@ export const imatrix: Format<'imatrix', typeof codes> = {
   id: 'imatrix',
   title: 'imatrix',
   extensions: [extension],
-  capabilities: { checksums: 'none', openEnded: true },
+  capabilities: { checksums: 'none', openEnded: true, writeFor },
   codes,
-  repairs: 'nothing: a file that was cut off cannot be completed',
+  repairs: 'nothing: a cut file cannot be completed',
   detect(head, name, size) {
     if (looksLikeEntries(head, size)) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'

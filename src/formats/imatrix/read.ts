@@ -18,6 +18,7 @@ import {
 } from '../../model/index.js'
 import { codes } from './codes.js'
 import { minEntrySize } from './detect.js'
+import { chunkCountKey, chunkSizeKey, countsSuffix, datasetsKey, sumsSuffix, typeKey } from './names.js'
 
 interface Entry {
   readonly name: string
@@ -43,7 +44,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
   for (let i = 0; i < count; i++) {
     const entry = await readEntry(source, at, i, context)
     if (entries.has(entry.name)) {
-      const message = `${JSON.stringify(entry.name)} stands twice`
+      const message = `${JSON.stringify(entry.name)} occurs twice`
       report.report(codes['duplicate-name'], { offset: at, length: 4, path: `entries[${i}].name`, message })
     }
     entries.set(entry.name, entry)
@@ -93,15 +94,15 @@ function tensorsOf(source: ByteSource, { name, calls, values, offset }: Entry): 
   new DataView(counts.buffer).setFloat32(0, Math.max(calls, 1), true)
   const plain = { dtype: f32, order: 'row', role: 'weight' } as const
   return [
-    { ...plain, name: `${name}.in_sum2`, shape: [1, values], data: rangePayload(source, offset, values * 4) },
-    { ...plain, name: `${name}.counts`, shape: [1, 1], data: bytesPayload(counts) },
+    { ...plain, name: name + sumsSuffix, shape: [1, values], data: rangePayload(source, offset, values * 4) },
+    { ...plain, name: name + countsSuffix, shape: [1, 1], data: bytesPayload(counts) },
   ]
 }
 
 /** The keys of the GGUF form. A call stands for a chunk there, so the size of one is 1. */
 async function readTail(source: ByteSource, at: number, context: ReadContext): Promise<Map<string, MetaValue>> {
   const { report, extents, signal } = context
-  const metadata = new Map<string, MetaValue>([['general.type', { type: 'str', value: 'imatrix' }]])
+  const metadata = new Map<string, MetaValue>([[typeKey, { type: 'str', value: 'imatrix' }]])
   const datasets: MetaValue[] = []
   let chunks = 0
   if (source.size > at) {
@@ -127,13 +128,13 @@ async function readTail(source: ByteSource, at: number, context: ReadContext): P
       }
     }
   }
-  metadata.set('imatrix.datasets', {
+  metadata.set(datasetsKey, {
     type: 'array',
     item: 'str',
     length: datasets.length,
     values: () => datasets,
   })
-  metadata.set('imatrix.chunk_count', { type: 'u32', value: Math.max(0, chunks) })
-  metadata.set('imatrix.chunk_size', { type: 'u32', value: 1 })
+  metadata.set(chunkCountKey, { type: 'u32', value: Math.max(0, chunks) })
+  metadata.set(chunkSizeKey, { type: 'u32', value: 1 })
   return metadata
 }

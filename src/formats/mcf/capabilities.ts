@@ -72,7 +72,7 @@ function fitMetadata(key: string, value: MetaValue): Fit<MetaValue> {
 }
 
 function fitPart(part: Part): Fit<Part> {
-  if (part.kind !== 'file') return { fits: false, reason: 'MCF has no place for it' }
+  if (part.kind !== 'file') return { fits: false, reason: 'MCF cannot store it' }
   if (typeOfFile(part.name ?? '') !== undefined || isOtherFile(part)) return { fits: true }
   return { fits: false, reason: `MCF has no section for ${part.name}` }
 }

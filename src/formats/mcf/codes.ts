@@ -8,7 +8,7 @@ export const codes = defineCodes('mcf', {
   'header-size-too-small': error('HeaderSize is below 40.'),
   'section-count-zero': error('The header announces no sections; a file has at least one.'),
   'major-version': error('The major version is not 1. Use a version of tare that knows it.'),
-  'file-size': error('The header states another size than the file has: it was cut, or something was appended.'),
+  'file-size': error('The header states a different size than the file has: it was cut, or something was appended.'),
   'header-size-over-file': error('HeaderSize is larger than the file.'),
   'directory-inside-header': error('The section directory begins inside the header.'),
   'directory-out-of-bounds': error('The section directory runs past the end of the file.'),
@@ -68,16 +68,16 @@ export const codes = defineCodes('mcf', {
   'quantinfo-int-needs-zero-sizes': error('int8 and int4 have no blocks; both sizes must be 0.'),
   'quantinfo-trailing-bytes': warning('Bytes after the last quantization record belong to nothing.'),
   'quantinfo-duplicate-record': warning('A tensor has more than one quantization record; the first one is used.'),
-  'quantinfo-clip': warning('The clip bounds of a record are no range (NaN, or the lower above the upper).'),
+  'quantinfo-clip': warning('The clip bounds of a record are not a range (NaN, or the lower above the upper).'),
 
-  'quant-rank-not-2': error('A block-quantized tensor is no matrix.'),
+  'quant-rank-not-2': error('A block-quantized tensor is not a matrix.'),
   'quant-zero-dim': error('A block-quantized tensor has a dimension of 0.'),
   'quant-payload-size-overflow': error('The dimensions multiply to more than any file can hold.'),
   'quant-payload-alignment-64': error('The payload of a quantized tensor does not begin on a multiple of 64.'),
   'quant-payload-size': error('The payload of a quantized tensor is not as long as its shape and type want.'),
   'quant-needs-flag': error('There are block-quantized tensors, but header flag 0 is not set.'),
   'record-index-out-of-range': error('A quantization record points at a tensor that does not exist.'),
-  'record-method-mismatch': error('A quantization record names another method than the tensor’s own type.'),
+  'record-method-mismatch': error('A quantization record names a different method than the tensor’s own type.'),
 
   'read-zero-dim': error('A tensor has a dimension of 0, which the format does not allow.'),
   'read-dim-too-large': error('A dimension is larger than 2^63-1.'),
@@ -88,12 +88,12 @@ export const codes = defineCodes('mcf', {
     'An element type that no runtime reads: unknown, or int8/int4, which the document describes and tare decodes, but the reference does not.',
   ),
   'tensor-overlap': warning(
-    'Tensors share bytes without having the same place: changing one changes another. Equal tensors that are stored once are no such case.',
+    'Tensors share bytes without having the same place: changing one changes another. Equal tensors that are stored once do not count.',
   ),
   'int-payload': warning(
     'tare has written int8 or int4 tensors as the document describes them. The reference cannot read them; tare can.',
   ),
-  'read-size-mismatch': error('A tensor has another number of bytes than its shape and type take.'),
+  'read-size-mismatch': error('A tensor has a different number of bytes than its shape and type take.'),
   'bare-codes': error(
     'An int8 or int4 tensor holds codes without a scale, as the reference’s pack option for embeddings writes them. The values are lost; pack again from the original.',
   ),

@@ -155,7 +155,7 @@ function misplaced(
   if (offset < BigInt(directory.offset + directory.size) && end > BigInt(directory.offset))
     return { code: codes['section-overlaps-directory'], field: 'offset', message: `it covers the directory` }
   if (offset % 8n !== 0n)
-    return { code: codes['section-alignment-8'], field: 'offset', message: 'the offset is no multiple of 8' }
+    return { code: codes['section-alignment-8'], field: 'offset', message: 'the offset is not a multiple of 8' }
   return undefined
 }
 

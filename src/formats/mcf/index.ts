@@ -12,7 +12,7 @@ export const mcf: Format<'mcf', typeof codes> = {
   capabilities: { checksums: 'none', defaults: { version: '1.1' }, write: writeCapabilities, writeFor },
   codes,
   repairs:
-    'of a cut file the whole tensors, where the index lies before the cut; usually it is the last thing but the directory, which can be rebuilt',
+    'the directory; from a cut file, the complete tensors if the index is before the cut (writers put it near the end)',
 
   detect(head, name) {
     if (head.byteLength >= magic.byteLength && magic.every((byte, i) => head[i] === byte)) return 'yes'

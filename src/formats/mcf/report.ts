@@ -1,4 +1,4 @@
-// Some faults do not stop the reference's own reader: overlapping sections, a sort flag that lies, a name that stands twice. tare opens
+// Some faults do not stop the reference's own reader: overlapping sections, a sort flag that lies, a name that occurs twice. tare opens
 // such files as well, since nothing is ambiguous when tensors are taken by position, but verifying them fails.
 import type { Code, Details } from '../../errors/index.js'
 import type { ReadContext } from '../../model/index.js'

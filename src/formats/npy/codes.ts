@@ -8,7 +8,7 @@ export const arrayCodes = defineCodes('npy', {
     'There are bytes after the array, perhaps another array. NumPy ignores them, and so does tare.',
   ),
   'foreign-type': warning(
-    'The elements are no numbers that tare knows: texts, dates, raw bytes or extended floats. They are kept as bytes.',
+    'The elements are not numbers that tare knows: texts, dates, raw bytes or extended floats. They are kept as bytes.',
   ),
   records: warning('The array holds records. Each of their fields was read as a tensor of its own.'),
   'records-deflated': error('Records in a compressed member are too large to be taken apart. Unpack them with NumPy.'),
@@ -18,7 +18,9 @@ export const arrayCodes = defineCodes('npy', {
 export const npyCodes = { ...npyHeaderCodes, ...arrayCodes }
 
 export const ownNpzCodes = defineCodes('npz', {
-  member: warning('A member is no array. It is kept as it is when an NPZ file is written, and has no place elsewhere.'),
+  member: warning(
+    'A member is not an array. It is kept as it is when an NPZ file is written, and has no place elsewhere.',
+  ),
   unreadable: warning('A member is an array that tare cannot read. It was left out; the others are there.'),
   'duplicate-name': error('Two members stand for an array of the same name.'),
 })

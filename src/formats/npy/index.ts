@@ -28,7 +28,7 @@ export const npz: Format<'npz', typeof npzCodes> = {
   extensions: [archiveExtension],
   capabilities: { checksums: 'all', write: npzWrite },
   codes: npzCodes,
-  repairs: 'of a cut or damaged file the arrays that have their checksum',
+  repairs: 'from a cut or damaged file, the arrays that match their checksum',
   detect(head, name) {
     // An archive whose first member is an array, or one without members; others are zip files of some other kind.
     const [first] = startsLikeZip(head) ? guessMemberNames(head) : [undefined]

@@ -144,7 +144,7 @@ export class Contents {
     const isFolder = member.size === 0 && member.name.endsWith('/')
     if (isFolder || member.name === stowageFile) return
     const { entryOffset: offset, path, name, size } = member
-    this.#context.report.report(codes.member, { offset, path, message: `${JSON.stringify(name)} is no array` })
+    this.#context.report.report(codes.member, { offset, path, message: `${JSON.stringify(name)} is not an array` })
     const data = memberPayload(this.#source, member)
     this.parts.push({ kind: memberKind, sharing: 'private', name, value: { bytes: size }, data })
   }

@@ -45,7 +45,7 @@ export const writeCapabilities: WriteCapabilities = {
   },
 
   part(part: Part): Fit<Part> {
-    return part.kind === 'size-variables' ? { fits: true } : no('OINF has no place for it')
+    return part.kind === 'size-variables' ? { fits: true } : no('OINF cannot store it')
   },
 }
 

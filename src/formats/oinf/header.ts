@@ -58,13 +58,13 @@ export async function readHeader(source: ByteSource, context: ReadContext): Prom
       ...neededSize(fields.fileSize),
     })
   else if (source.size % alignment !== 0)
-    complain('file-size-alignment', 'fileSize', `${source.size} is no multiple of ${alignment}`)
+    complain('file-size-alignment', 'fileSize', `${source.size} is not a multiple of ${alignment}`)
 
   const positions = ['offsetSizevars', 'offsetMetadata', 'offsetTensors', 'offsetData', 'fileSize'] as const
   for (const [i, key] of positions.entries()) {
     const next = positions[i + 1]
     if (key !== 'fileSize' && fields[key] % BigInt(alignment) !== 0n)
-      report.fail(codes['section-alignment'], details(key, `${fields[key]} is no multiple of ${alignment}`))
+      report.fail(codes['section-alignment'], details(key, `${fields[key]} is not a multiple of ${alignment}`))
     if (next && fields[key] > fields[next])
       report.fail(codes['section-order'], details(next, `${fields[next]} comes before ${fields[key]}`))
   }

@@ -9,8 +9,7 @@ export const oinf: Format<'oinf', typeof codes> = {
   extensions: ['.oinf'],
   capabilities: { checksums: 'none', defaults: { version: '1' }, write: writeCapabilities },
   codes,
-  repairs:
-    'data and quantization that lie elsewhere than the records say; of a cut file the whole tensors, once the tables are there',
+  repairs: 'misplaced data and quantization records; from a cut file with its tables, the complete tensors',
 
   detect(head, name) {
     if (magic.every((byte, i) => head[i] === byte)) return 'yes'

@@ -19,7 +19,7 @@ export const exportOptions: readonly FormatOption[] = [
   },
 ]
 
-/** Fails with what is missing when the model is no encoder: every tensor would be refused for the same reason. */
+/** Fails with what is missing when the model is not an encoder: every tensor would be refused for the same reason. */
 export function exportCapabilities(model: Model, extra: OptionValues): WriteCapabilities {
   // How many heads there are does not matter for what fits, and config.json is asked for it only when the graph is made.
   const unused = new Set(encoderIn(model, { ...graphOptions(extra), heads: 1 }).unused)
@@ -36,7 +36,7 @@ export function exportCapabilities(model: Model, extra: OptionValues): WriteCapa
     metadata: (_key, value) =>
       value.type === 'str' && !value.bytes ? { fits: true } : no('properties of ONNX are texts'),
     part(part: Part): Fit<Part> {
-      if (part.kind !== vocabularyKind) return no('the graph of an encoder has no place for it')
+      if (part.kind !== vocabularyKind) return no('the graph of an encoder cannot store it')
       return { fits: true, as: part, loss: 'form', reason: `kept as text in the property ${vocabularyKey}` }
     },
   }

@@ -12,7 +12,7 @@ export const onnx: Format<'onnx', typeof codes> = {
   extensions: [extension],
   capabilities: { checksums: 'none', openEnded: true, writeFor: exportCapabilities },
   codes,
-  repairs: 'of a cut file the initializers before the cut; into another format',
+  repairs: 'from a cut file, the initializers before the cut; the output needs another format',
   detect(head, name, size) {
     if (looksLikeModel(head, size) || textForm(head) !== undefined) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'

@@ -53,14 +53,14 @@ function fitTensor(tensor: Tensor, choices: WriteChoices): Fit<Tensor> {
   const { dtype, shape, data, path, role, name } = tensor
   const { type } = choices
   if (type === 'optimizer') return no('the settings of an optimizer are a file of their own, without tensors')
-  if (tensor.quant) return no('primitiv has no place for scales; dequantize first')
+  if (tensor.quant) return no('primitiv cannot store scales; dequantize first')
   if (dtype.id !== f32.id) return no(`primitiv tensors are f32, not ${dtype.id}`)
   if (isSingle(type) && type !== 'parameter' && role === 'state')
-    return no(`a ${titleOf(type)} file has no place for statistics`)
+    return no(`a ${titleOf(type)} file cannot store statistics`)
   if (!data && type !== 'shape' && !(type === undefined && path?.length === 0))
     return no(isSingle(type) ? `a ${titleOf(type)} file holds values` : 'primitiv cannot name a tensor without data')
   if (role === 'state' && tensor.stat === undefined && !name.includes('#'))
-    return no('it is no statistic of a parameter: its name lacks the # behind which the name of the statistic stands')
+    return no('it is not a statistic of a parameter: its name has no # with the name of the statistic after it')
   if (!name.isWellFormed()) return no('the name holds half of a surrogate pair, which has no bytes')
   const count = countElements(shape)
   if (count === 0) return no('primitiv has no empty tensors')

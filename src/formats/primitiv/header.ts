@@ -22,7 +22,7 @@ export function readHeader(fields: FieldReader): FileType {
   const typeAt = fields.msgpack.offset
   const number = fields.uint('data_type')
   const type = number % 0x100 === 0 ? fileTypes[number / 0x100] : undefined
-  return type ?? fields.fail('data-type', typeAt, `0x${number.toString(16)} is no known type`)
+  return type ?? fields.fail('data-type', typeAt, `0x${number.toString(16)} is not a known type`)
 }
 
 /**

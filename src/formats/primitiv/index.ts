@@ -13,7 +13,7 @@ export const primitiv: Format<'primitiv', typeof codes> = {
   extensions,
   capabilities: { checksums: 'none', plain: true, defaults: { version: '0.1', variant: 'model' }, write, writeFor },
   codes,
-  repairs: 'of a cut file the parameters up to the cut',
+  repairs: 'from a cut file, the parameters before the cut',
 
   detect(head, name) {
     const lower = name.toLowerCase()

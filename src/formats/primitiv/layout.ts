@@ -52,7 +52,7 @@ function checkSingle({ weights, statsOf }: PlannedParameters, type: FileType, fi
     refuse(file, 'data', message)
   }
   if (type !== 'parameter' && statsOf(weights[0]!).length > 0)
-    refuse(file, 'data', `a ${title} file has no place for statistics`)
+    refuse(file, 'data', `a ${title} file cannot store statistics`)
 }
 
 /** What is written between two payloads becomes one slot: a slot costs more than the bytes in it. */

@@ -1,5 +1,5 @@
 // From what the file has to what the model shows. A tensor is called by its names, joined with dots, and a statistic by its parameter, a
-// hash and its own name. Those texts can coincide: keys and statistics can stand twice, and names may hold dots. Then the tensor that
+// hash and its own name. Those texts can coincide: keys and statistics can occur twice, and names may hold dots. Then the tensor that
 // the reference would use has the plain name, and a number is put behind the others. `path` and `stat` always say what is stored.
 import { encodeUtf8 } from '../../bytes/index.js'
 import { f32 } from '../../dtypes/index.js'

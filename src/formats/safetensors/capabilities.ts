@@ -32,9 +32,9 @@ export const writeCapabilities: WriteCapabilities = {
   metadata(key: string, value: MetaValue): Fit<MetaValue> {
     if (key === indexMetadataKey) return { fits: false, reason: 'the key stands for the metadata of an index' }
     if (value.type === 'str' && !value.bytes) return { fits: true }
-    return { fits: false, reason: 'safetensors metadata are strings' }
+    return { fits: false, reason: 'safetensors metadata values are strings' }
   },
-  part: () => ({ fits: false, reason: 'safetensors has no place for it' }),
+  part: () => ({ fits: false, reason: 'safetensors cannot store it' }),
 }
 
 /** Only the remainder of the count matters, and it cannot overflow. */

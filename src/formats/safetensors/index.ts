@@ -12,7 +12,7 @@ export const safetensors: Format<'safetensors', typeof codes> = {
   extensions: ['.safetensors', indexSuffix],
   capabilities: { checksums: 'none', plain: true, conventions: 'hub', write: writeCapabilities },
   codes,
-  repairs: 'of a cut file the whole tensors, once the header is there; of a set those in the files that are left',
+  repairs: 'from a cut file with its header, the complete tensors; from a set, those in the files that are left',
 
   detect(head, name, size) {
     if (looksLikeIndex(head)) return 'yes'

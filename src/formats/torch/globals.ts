@@ -143,7 +143,7 @@ function describe(global: PickleGlobal, verdict: Verdict, isCalled: boolean): [k
   if (verdict === 'inert') {
     const isRead = global.module.startsWith('numpy') && arrayNames.has(global.name)
     const inertly = isRead ? "it is read as data; PyTorch's restricted loader refuses it" : 'it was left as it is'
-    return ['unknown-global', `${shown} is no part of a plain checkpoint; ${inertly}`]
+    return ['unknown-global', `${shown} is not a part of a plain checkpoint; ${inertly}`]
   }
   if (isCalled) return ['unsafe-global', `${shown} would be imported and called when a program loads this file`]
   if (isForeign(global)) return ['stored-global', `${shown} is only stored, not called; it was left as it is`]

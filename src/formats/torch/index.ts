@@ -16,7 +16,7 @@ export const torch: Format<'torch', typeof allTorchCodes> = {
   capabilities: { checksums: 'all', conventions: 'hub' },
   codes: allTorchCodes,
   repairs:
-    'of a cut or damaged file the tensors whose storages are whole and have their checksum, once the pickle is there; into another format',
+    'from a cut or damaged file with its pickle, the tensors whose storages match their checksum; the output needs another format',
 
   detect(head, name) {
     if (looksLikeIndex(head)) return 'yes'

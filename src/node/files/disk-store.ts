@@ -54,7 +54,7 @@ export class DiskStore implements RangeStore {
   constructor(options: DiskStoreOptions = {}) {
     const directory = options.directory ?? defaultCacheDirectory()
     if (directory === undefined)
-      failWith(usageCodes.option, { file: 'TARE_CACHE', message: 'say where to keep blocks' })
+      failWith(usageCodes.option, { file: 'TARE_CACHE', message: 'name a directory for the cache' })
     this.directory = directory
     this.limit = options.limit ?? sizeFromEnvironment('TARE_CACHE_LIMIT') ?? 2 * 2 ** 30
   }

@@ -40,6 +40,7 @@ export class FileSink implements ByteSink {
     this.#transaction = transaction
   }
 
+  /** Begins an output; it appears under its name when it is closed. */
   static async open(path: string, options: FileSinkOptions = {}): Promise<FileSink> {
     return FileSink.#create(path, new Transaction(options))
   }
@@ -53,7 +54,7 @@ export class FileSink implements ByteSink {
       const replaced = await stat(target).catch(absent)
       if (replaced?.isDirectory()) failWith(ioCodes['not-a-file'], { file: name, message: 'this is a directory' })
       if (replaced && !transaction.options.overwrite)
-        failWith(ioCodes.exists, { file: name, message: 'it is there already' })
+        failWith(ioCodes.exists, { file: name, message: 'it already exists' })
       const temp = tempNameFor(below ?? target)
       const handle = await open(temp, 'wx', 0o666)
       trackTemp(temp)
@@ -96,6 +97,7 @@ export class FileSink implements ByteSink {
     return this.#writer.patchNow(offset, bytes)
   }
 
+  /** Overwrites bytes that were written before. */
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
     this.#assertPatch(offset, bytes)
     await withIoErrors(this.name, () => this.#writer.patch(offset, bytes))
@@ -235,8 +237,8 @@ class Transaction {
   }
 }
 
-/** Opens the output named by the user after `-o`: a file, `-` for standard output, or a pipe or device such as /dev/null. */
-export async function openOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
+/** Opens an output on this machine: a file, `-` for standard output, or a pipe or device such as /dev/null. */
+export async function openLocalOutput(output: string, options?: FileSinkOptions): Promise<ByteSink> {
   if (output === '-') return new StreamSink(process.stdout, '-', false, options?.beforeCommit)
   const stats = await stat(output).catch(() => undefined)
   // A device must not be replaced by a file.

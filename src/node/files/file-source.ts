@@ -109,7 +109,7 @@ export class FileSource implements ByteSource {
       checkAborted(signal, this.name)
       const got = await this.#readSome(offset + done, target, done, Math.min(length - done, pieceBytes))
       if (got === 0) {
-        const message = `${length} bytes were asked for, but the file now ends after ${done} of them; it had ${this.size} bytes when it was opened`
+        const message = `${length} bytes were requested, but the file now ends after ${done} of them; it had ${this.size} bytes when it was opened`
         failWith(ioCodes['short-read'], { file: this.name, offset, length, message })
       }
       done += got
@@ -176,6 +176,7 @@ export class FileSource implements ByteSource {
     return this.#closed !== undefined
   }
 
+  /** Closes the file. Later reads fail. */
   close(): Promise<void> {
     this.#closed ??= (async () => {
       for (const sibling of await this.#openSiblings()) await sibling.close()

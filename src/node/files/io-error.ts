@@ -9,7 +9,7 @@ const known: Readonly<Record<string, readonly [Code, string]>> = {
   EPERM: [ioCodes.denied, 'the system does not permit it'],
   EROFS: [ioCodes.denied, 'the file system is read-only'],
   EISDIR: [ioCodes['not-a-file'], 'this is a directory'],
-  EEXIST: [ioCodes.exists, 'it is there already'],
+  EEXIST: [ioCodes.exists, 'it already exists'],
   ENOSPC: [ioCodes['no-space'], 'the disk is full'],
   EDQUOT: [ioCodes['no-space'], 'the disk quota is used up'],
 }

@@ -143,7 +143,7 @@ export function absent(error: NodeJS.ErrnoException): undefined {
 const keptBytes = 190
 
 /** A name beside the target that does not look like a model. */
-function hiddenNameFor(target: string, ending: string): string {
+export function hiddenNameFor(target: string, ending: string): string {
   let stem = basename(target)
   while (Buffer.byteLength(stem) > keptBytes) stem = stem.slice(0, -1)
   return join(dirname(target), `.${stem}.${ending}`)

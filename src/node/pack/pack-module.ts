@@ -136,7 +136,7 @@ function dataFileReader(folder: string): (name: string) => Promise<ByteSource> {
         name,
         `the name leads out of ${folder}; data files are looked for there or in ${callerWord('--root', '`root`')}`,
       )
-    if (parts.every((part) => part === '' || part === '.')) refusePath(name, 'this is no name of a file')
+    if (parts.every((part) => part === '' || part === '.')) refusePath(name, 'this is not a file name')
     const path = join(folder, name)
     const target = await withIoErrors(name, () => realpath(path))
     const home = await withIoErrors(folder, () => realpath(folder))

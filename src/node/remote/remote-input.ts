@@ -5,12 +5,20 @@ import type { RemoteOptions } from './open-remote.js'
 
 export type { RemoteOptions }
 
-export const isRemote = (input: string): boolean => /^https?:\/\//i.test(input)
+export const isRemote = (input: string): boolean => /^(?:https?|s3|hf):\/\//i.test(input)
 
 type Open = (address: string, options?: RemoteOptions, hint?: OpenHint) => Promise<ByteSource>
 
-/** An address typed by the user: it may be private, but a public one must not redirect to a private one. */
+/** An address typed by the user, of whatever kind. */
+export const openAddress: Open = async (address, ...args) => {
+  if (/^s3:/i.test(address)) return (await import('./open-s3.js')).openS3(address, ...args)
+  const { hubAddress, openHub } = await import('./open-hub.js')
+  const repository = hubAddress(address)
+  return repository ? openHub(repository, args[0]) : openRemote(address, ...args)
+}
+
+/** An http address typed by the user: it may be private, but a public one must not redirect to a private one. */
 export const openRemote: Open = async (...args) => (await import('./open-remote.js')).openRemote(...args)
 
-/** An address named by a remote file: no headers of the user, nothing private. */
+/** An http address named by a remote file: no headers of the user, nothing private. */
 export const openNamedRemote: Open = async (...args) => (await import('./open-remote.js')).openNamedRemote(...args)

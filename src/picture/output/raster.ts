@@ -2,6 +2,7 @@
 import { advance, type Color, type Drawing, type Pixels, paper, type Shape, textWidth } from '../drawing.js'
 import { glyphWidth, rowsOf } from './font.js'
 
+/** Draws into RGBA pixels, for a canvas or a PNG. */
 export function drawPixels({ width, height, shapes }: Drawing): Pixels {
   const pixels: Pixels = { width, height, data: new Uint8ClampedArray(4 * width * height) }
   fill(pixels, 0, 0, width, height, paper)

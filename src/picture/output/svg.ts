@@ -2,6 +2,7 @@
 import { advance, type Color, type Drawing, paper, type Shape } from '../drawing.js'
 import { encodePng } from './png.js'
 
+/** Draws as the text of an SVG file, without scripts or anything to load. */
 export async function drawSvg({ width, height, title, description, shapes }: Drawing): Promise<string> {
   const lines: string[] = []
   for (const shape of shapes) lines.push(await markupOf(shape))

@@ -1,6 +1,7 @@
 // Colour maps. None of them needs red told from green, and all change in lightness too, so they can be read in print and by everyone.
 import type { Color } from '../drawing.js'
 
+/** Colours from one end of a scale to the other. */
 export interface ColorMap {
   readonly name: string
   /** Two colours that grow from a light middle, or one that grows from dark to light. */
@@ -9,6 +10,7 @@ export interface ColorMap {
   readonly stops: readonly Color[]
 }
 
+/** All colour maps; none needs red to be told from green. */
 export const colorMaps: readonly ColorMap[] = [
   {
     name: 'blue-orange',
@@ -59,6 +61,7 @@ export const colorMaps: readonly ColorMap[] = [
   },
 ]
 
+/** The colour map of this name, such as `blue-orange`. */
 export const colorMapNamed = (name: string): ColorMap | undefined => colorMaps.find((map) => map.name === name)
 
 /** Where there is no value. */

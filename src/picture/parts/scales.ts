@@ -1,6 +1,7 @@
 // From a value to a place between 0 and 1 on a colour map.
 
-export const scaleKinds = ['sigma', 'minmax', 'log', 'sign'] as const
+export const scaleKinds = ['sigma', 'minmax', 'log', 'sign', 'exponent'] as const
+/** What the ends of the colours of a heat map are. */
 export type ScaleKind = (typeof scaleKinds)[number]
 
 export interface Scale {
@@ -14,7 +15,7 @@ export interface Scale {
   valueAt(place: number): number
 }
 
-interface Moments {
+export interface Moments {
   readonly min: number
   readonly max: number
   readonly mean: number
@@ -44,12 +45,17 @@ const decades = 3
 /**
  * `sigma`: `k` standard deviations to either side of 0, or of the mean where that is farther than one from 0; values without negatives
  * begin at the smallest. `minmax`: everything. `log`: magnitudes over three decades, with their sign. `sign`: negative, zero, positive.
+ * `exponent`: the power of two below the magnitude, over sixteen of them.
  */
-export function makeScale(kind: ScaleKind, values: ArrayLike<number>, k = 3): Scale {
-  const { min, max, mean, std } = momentsOf(values)
+export const makeScale = (kind: ScaleKind, values: ArrayLike<number>, k?: number): Scale =>
+  scaleFor(kind, momentsOf(values), k)
+
+/** The same where the moments are known. */
+export function scaleFor(kind: ScaleKind, { min, max, mean, std }: Moments, k = 3): Scale {
   if (kind === 'sign')
     return { kind, low: -1, high: 1, place: (x) => (Math.sign(x) + 1) / 2, valueAt: (t) => 2 * t - 1 }
   if (kind === 'log') return logScale(min, max)
+  if (kind === 'exponent') return exponentScale(min, max)
   if (kind === 'minmax') return linear(kind, min, max)
   const center = Math.abs(mean) > std ? mean : 0
   const low = min >= 0 ? Math.max(min, center - k * std) : center - k * std
@@ -84,4 +90,21 @@ function logScale(min: number, max: number): Scale {
     place: (x) => Math.min(1, Math.max(0, (signed(x) + 1) / 2)),
     valueAt: (t) => back(2 * t - 1),
   }
+}
+
+const exponents = 16
+
+/** Steps of one power of two; 0 and everything below the range has the first colour. */
+function exponentScale(min: number, max: number): Scale {
+  const top = Math.max(Math.abs(min), Math.abs(max))
+  if (top === 0) return linear('exponent', 0, 0)
+  const last = Math.floor(Math.log2(top))
+  const first = last - exponents + 1
+  const place = (x: number): number => {
+    if (Number.isNaN(x)) return x
+    const exponent = x === 0 ? first : Math.floor(Math.log2(Math.abs(x)))
+    return Math.min(1, Math.max(0, (exponent - first) / (exponents - 1)))
+  }
+  const valueAt = (t: number): number => 2 ** (first + Math.round(t * (exponents - 1)))
+  return { kind: 'exponent', low: 2 ** first, high: 2 ** last, place, valueAt }
 }

@@ -26,7 +26,7 @@ class DescriptorSource implements ByteSource {
     for (let done = 0; done < target.byteLength; ) {
       const got = this.#readSome(offset + done, target, done)
       if (got === 0) {
-        const message = `${target.byteLength} bytes were asked for, but the file now ends after ${done} of them`
+        const message = `${target.byteLength} bytes were requested, but the file now ends after ${done} of them`
         failWith(ioCodes['short-read'], { file: this.name, offset, length: target.byteLength, message })
       }
       done += got

@@ -54,6 +54,28 @@ async function weightsOf(sums: Tensor, counts: Tensor, signal?: AbortSignal): Pr
   return weights
 }
 
+export interface MatrixOrigin {
+  /** The name of the file, without its folder. */
+  readonly file: string
+  /** The text that it was made from. */
+  readonly dataset?: string | undefined
+  readonly entries: number
+  readonly chunks: number
+}
+
+/** Where importance weights come from, as models that were quantized with them state it. */
+export function originOf({ metadata, files: [main] }: Model, entries: number): MatrixOrigin {
+  const datasets = metadata.get('imatrix.datasets')
+  const [first] = datasets?.type === 'array' ? (datasets.slice?.(0, 1) ?? datasets.values()) : []
+  const chunks = metadata.get('imatrix.chunk_count')
+  return {
+    file: (main?.name ?? '').replace(/^.*[/\\]/, ''),
+    dataset: first?.type === 'str' ? first.value : undefined,
+    entries,
+    chunks: chunks?.type === 'u32' ? Number(chunks.value) : 0,
+  }
+}
+
 const roundAway = (value: number): number => Math.floor(value + 0.5)
 
 async function floatsOf(tensor: Tensor, signal?: AbortSignal): Promise<Float32Array> {

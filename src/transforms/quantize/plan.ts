@@ -2,14 +2,25 @@
 import { countElements } from '../../bytes/index.js'
 import { bf16, f16, f32, f64 } from '../../dtypes/index.js'
 import type { Domain } from '../../dtypes/mcf/layout.js'
-import { callerWord } from '../../errors/index.js'
-import type { Model, Tensor } from '../../model/index.js'
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import type { Metadata, Tensor } from '../../model/index.js'
 import { isQuantized, whyNotDequantized } from '../dequantize.js'
 import { globMatcher } from '../glob.js'
-import { needsWeights, quantizedSize, requireMethod } from './method.js'
+import { fileOf } from '../map-elements.js'
+import { type FloatMethod, floatMethod, needsWeights, quantizedSize, requireMethod } from './method.js'
+import { chooseTypes, type MixChoice } from './mixes/choose-types.js'
+import { mixOf, singleTypeOf } from './mixes/file-types.js'
+import { modelFacts } from './mixes/model-facts.js'
 
 export interface MethodOptions {
+  /** One of the methods, or a mix of ggml's types as llama-quantize knows them: `q4_k_m`. */
   readonly method: string
+  /** One type for all that a mix quantizes. */
+  readonly pure?: boolean | undefined
+  /** Methods by the names of tensors, `keep` for none. They come after `tensorMethod`, and before the method for all others. */
+  readonly methods?: ReadonlyMap<string, string> | undefined
+  /** Why these were chosen. */
+  readonly reasons?: ReadonlyMap<string, string> | undefined
   /** Name patterns with the method to use, `keep` for none. The first match wins, before all other rules. */
   readonly tensorMethod?: readonly (readonly [glob: string, method: string])[] | undefined
   /** Quantize every float matrix, whatever its name and size, like the reference program. */
@@ -19,11 +30,13 @@ export interface MethodOptions {
   readonly requantize?: boolean | undefined
   /** Importance weights by the name of a tensor; some of ggml's types need them. */
   readonly importance?: ReadonlyMap<string, Float32Array> | undefined
+  /** Only sizes are wanted: importance weights may be missing. */
+  readonly isTrial?: boolean | undefined
 }
 
 export interface MethodChoice {
   readonly name: string
-  /** Absent if the tensor is kept. */
+  /** The id of a method, or of a float type that the values are cast to. Absent if the tensor is kept. */
   readonly method?: string
   /** Why it is kept, or which rule chose the method. */
   readonly reason?: string
@@ -49,23 +62,83 @@ const delicate: readonly (readonly [pattern: RegExp, reason: string])[] = [
 /** The matrices of all experts of a layer, in one tensor. */
 const isStackOfExperts = ({ name, shape }: Tensor): boolean => shape.length === 3 && name.includes('_exps.')
 
-export function planMethods(model: Pick<Model, 'tensors'>, options: MethodOptions): MethodChoice[] {
-  const rules = (options.tensorMethod ?? []).map(([glob, name]) => {
-    return { glob, matches: globMatcher(glob), method: name === keepWord ? undefined : requireMethod(name) }
+/** What is to be quantized. The metadata describes the model where it is one of llama.cpp. */
+export interface Quantizable {
+  readonly tensors: readonly Tensor[]
+  readonly metadata?: Metadata | undefined
+  /** What the tensors will be called, if not as they are. */
+  readonly names?: readonly string[] | undefined
+}
+
+/** A method that was chosen for a tensor by its name. */
+interface Settled {
+  readonly method: Method | FloatMethod | undefined
+  readonly reason: string
+}
+
+export function planMethods(model: Quantizable, options: MethodOptions): MethodChoice[] {
+  const settled = settledMethods(model, options)
+  const mix = chooseMix(model, settled, options)
+  const method = mix ? undefined : requireMethod(options.method)
+  return model.tensors.map((tensor, i) => {
+    const by = settled[i] ?? (mix ? mixed(tensor, mix[i]!, options) : { method, reason: undefined })
+    const isNamed = settled[i] !== undefined || mix !== undefined
+    const whyNot = by.method ? whyNotQuantized(tensor, by.method, isNamed, options) : by.reason
+    return choice(tensor, whyNot === undefined ? by.method : undefined, whyNot ?? by.reason, options)
   })
-  const fallback = requireMethod(options.method)
-  return model.tensors.map((tensor) => {
-    const rule = rules.find(({ matches }) => matches(tensor.name))
-    const method = rule ? rule.method : fallback
-    const reason = rule ? `chosen by ${rule.glob}` : undefined
-    const whyNot = method ? whyNotQuantized(tensor, method, rule !== undefined, options) : reason
-    return choice(tensor, whyNot === undefined ? method : undefined, whyNot ?? reason, options)
+}
+
+function settledMethods(
+  { tensors, names }: Quantizable,
+  { tensorMethod, methods, reasons }: MethodOptions,
+): (Settled | undefined)[] {
+  const known = (name: string): Settled['method'] =>
+    name === keepWord ? undefined : (floatMethod(name) ?? requireMethod(name))
+  const rules = (tensorMethod ?? []).map(([glob, name]) => {
+    return { matches: globMatcher(glob), settled: { method: known(name), reason: `chosen by ${glob}` } }
   })
+  return tensors.map(({ name }, i) => {
+    const rule = rules.find(({ matches }) => matches(name))
+    if (rule) return rule.settled
+    const listed = methods?.get(names?.[i] ?? name) ?? methods?.get(name)
+    return listed === undefined ? undefined : { method: known(listed), reason: reasons?.get(name) ?? 'chosen by name' }
+  })
+}
+
+/** The choices of a mix; undefined where the method is one type for everything. */
+function chooseMix(
+  { tensors, metadata, names }: Quantizable,
+  settled: readonly (Settled | undefined)[],
+  { method, pure, importance, everyMatrix }: MethodOptions,
+): MixChoice[] | undefined {
+  const mix = mixOf(method)
+  const fileType = mix ?? singleTypeOf(method)
+  const facts = metadata && modelFacts(metadata)
+  if (!fileType || !facts || everyMatrix) return undefined
+  const named = tensors.map(({ name, shape }, i) => ({ name: names?.[i] ?? name, shape }))
+  return chooseTypes(named, {
+    ...{ fileType, facts, isPure: pure || !mix, hasImatrix: importance !== undefined },
+    isSettled: (position) => settled[position] !== undefined,
+  })
+}
+
+function mixed(tensor: Tensor, { type, reason, needsWeights: isNeedy }: MixChoice, options: MethodOptions) {
+  if (isNeedy && !options.importance?.has(tensor.name)) checkWeights(tensor, type!, options)
+  return { method: type === undefined ? undefined : (floatMethod(type) ?? requireMethod(type)), reason }
+}
+
+/** Without importance weights such types ruin a model, and llama-quantize refuses to make it. */
+function checkWeights({ name, data }: Tensor, type: string, { method, importance, isTrial }: MethodOptions): void {
+  if (isTrial) return
+  const need = `${method} makes it ${type}, which needs importance weights`
+  const how = callerWord('--imatrix', 'importance')
+  const message = importance ? `${need}, and the importance matrix has none for it` : `${need}: use ${how}`
+  failWith(usageCodes.option, { file: fileOf(data), path: name, message })
 }
 
 function choice(
   tensor: Tensor,
-  method: Method | undefined,
+  method: Method | FloatMethod | undefined,
   reason: string | undefined,
   options: MethodOptions,
 ): MethodChoice {
@@ -82,11 +155,16 @@ function choice(
 }
 
 /** Only the raw types have a zero point. */
-export const domainOf = (method: Method, { domain }: MethodOptions): Domain =>
+export const domainOf = (method: Method | FloatMethod, { domain }: MethodOptions): Domain =>
   method.family === 'int' ? (domain ?? 'weights') : 'weights'
 
 /** What keeps a tensor from being quantized: first what it is, then whether it can be done, then whether it is worth it. */
-function whyNotQuantized(tensor: Tensor, method: Method, isNamed: boolean, options: MethodOptions): string | undefined {
+function whyNotQuantized(
+  tensor: Tensor,
+  method: Method | FloatMethod,
+  isNamed: boolean,
+  options: MethodOptions,
+): string | undefined {
   const isAnyMatrix = isNamed || options.everyMatrix === true
   const type = whyNotOfType(tensor, method, options)
   if (type !== undefined) return type
@@ -94,16 +172,20 @@ function whyNotQuantized(tensor: Tensor, method: Method, isNamed: boolean, optio
   if (kept !== undefined) return kept
   const size = quantizedSize(method, tensor.shape, domainOf(method, options))
   if (size === undefined) return whyNotOfShape(tensor.shape, method)
-  if (needsWeights(method) && options.importance && !options.importance.has(tensor.name))
+  if (needsWeights(method) && options.importance && !options.isTrial && !options.importance.has(tensor.name))
     return `there are no importance weights for it, which ${method.id} needs`
   return isAnyMatrix || size < tensor.data!.byteLength ? undefined : 'it would not become smaller'
 }
 
-function whyNotOfType(tensor: Tensor, method: Method, { everyMatrix, requantize }: MethodOptions): string | undefined {
+function whyNotOfType(
+  tensor: Tensor,
+  method: Method | FloatMethod,
+  { everyMatrix, requantize }: MethodOptions,
+): string | undefined {
   const type = tensor.encoding ?? tensor.dtype
   if (!tensor.data) return 'it has no data'
+  if (type.id === method.id) return `already ${type.id}`
   if (isQuantized(tensor)) {
-    if (type.id === method.id) return `already ${type.id}`
     return requantize
       ? whyNotDequantized(tensor)
       : `already ${type.id}: use ${callerWord('--requantize', 'requantize')}`
@@ -111,7 +193,7 @@ function whyNotOfType(tensor: Tensor, method: Method, { everyMatrix, requantize 
   return floatIds.has(type.id) && !(everyMatrix && type === f64) ? undefined : `${type.id} is not quantized`
 }
 
-function whyNotOfShape(shape: readonly number[], method: Method): string {
+function whyNotOfShape(shape: readonly number[], method: Method | FloatMethod): string {
   if (method.family !== 'ggml') return shape.length === 2 ? 'it is empty' : `${shape.length}-D, not a matrix`
   return `rows of ${shape.at(-1) ?? 1} are not a multiple of ${method.dtype.group.elements}`
 }

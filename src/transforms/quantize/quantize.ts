@@ -54,7 +54,8 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
   if (codes === 'all' && mode === 'reference') refuse('the reference never uses all codes')
   if (clip && !(clip[0] <= clip[1])) refuse(`the range from ${clip[0]} to ${clip[1]} is empty`)
   const size = quantizedSize(method, tensor.shape, domain)
-  if (size === undefined) refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes matrices only`)
+  if (size === undefined)
+    refuse(`[${tensor.shape.join(', ')}] is not a shape for ${method.id}, which takes matrices only`)
   const dtype = dtypeById(method.id) as DType
   const info = quantInfo(clip ?? range, clip !== undefined, domain)
   const extra = { ...withoutQuantInfo(tensor), ...(info && { quantInfo: { ...info } }) }
@@ -74,7 +75,7 @@ function inBlocks(
   const isPlain = !clip && domain === 'weights' && codes === 'symmetric'
   if (!isPlain) refuse(`clipping, activations and all codes are for MCF's methods, not ${method.id}`)
   if (quantizedSize(method, tensor.shape) === undefined)
-    refuse(`[${tensor.shape.join(', ')}] is no shape for ${method.id}, which takes ${acceptedShapes(method)}`)
+    refuse(`[${tensor.shape.join(', ')}] is not a shape for ${method.id}, which takes ${acceptedShapes(method)}`)
   const why = whyNotWeighted(tensor.shape, method.dtype, importance)
   if (why !== undefined) refuse(why)
   const inOrder = rowMajor(tensor)

@@ -131,6 +131,6 @@ export function refuseBlock(matrix: Matrix, tile: Tile, block: number): never {
   const row = (matrix.base ?? 0) + tile.firstRow + Math.floor(block / tile.perRow)
   const column = tile.firstColumn + (block % tile.perRow) * blockValues
   const last = Math.min(alignUp(column + 1, blockValues), matrix.columns) - 1
-  const message = `the values of row ${row}, columns ${column} to ${last}, need a scale above 65504, the most that ${matrix.type} can store`
+  const message = `the values of row ${row}, columns ${column} to ${last}, need a scale above 65504, the maximum of ${matrix.type}`
   failWith(writeCodes['value-range'], { file: fileOf(matrix.tensor.data), path: matrix.tensor.name, message })
 }

@@ -7,6 +7,6 @@ export const msgpackCodes = defineCodes('msgpack', {
   utf8: error('A MessagePack string is not valid UTF-8.'),
   depth: error('The MessagePack data is nested deeper than any honest file.'),
   key: error('A map key is neither a string nor a whole number, a boolean or nil.'),
-  'duplicate-key': error('The same key stands twice in one map; readers disagree on which one counts.'),
+  'duplicate-key': error('The same key occurs twice in one map; readers disagree on which one counts.'),
   'trailing-bytes': error('Bytes follow the MessagePack value that should have been the only one.'),
 })

@@ -1,5 +1,5 @@
 // MessagePack as a tree, for the small documents inside containers. Maps become Maps, so no key can reach a prototype; a key that
-// stands twice is an error. Whole numbers that a double cannot hold exactly come as bigints.
+// occurs twice is an error. Whole numbers that a double cannot hold exactly come as bigints.
 import { decodeUtf8, findInvalidUtf8 } from '../../bytes/index.js'
 import type { Report } from '../../errors/index.js'
 import { memberPath } from '../json/json.js'
@@ -107,7 +107,7 @@ function readMap(reader: MsgpackReader, state: DecodeState, count: number): Msgp
     const key = readKey(reader, state)
     state.path = typeof key === 'string' ? memberPath(outer, key) : `${outer}[${String(key)}]`
     if (map.has(key)) {
-      const message = `the key ${typeof key === 'string' ? JSON.stringify(key) : String(key)} stands twice in one map`
+      const message = `the key ${typeof key === 'string' ? JSON.stringify(key) : String(key)} occurs twice in one map`
       reader.report.fail(msgpackCodes['duplicate-key'], { offset: at, path: state.path, message })
     }
     map.set(key, readValue(reader, state))

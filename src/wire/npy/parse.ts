@@ -124,7 +124,7 @@ class HeaderText {
       const name = key.kind === 'string' ? key.value : key.kind
       if (key.kind !== 'string' || !['descr', 'fortran_order', 'shape'].includes(name))
         this.fail(codes['header-keys'], key.at, 'header', `there is no place for the key ${JSON.stringify(name)}`)
-      if (values.has(name)) this.fail(codes['header-keys'], key.at, 'header', `the key ${name} stands twice`)
+      if (values.has(name)) this.fail(codes['header-keys'], key.at, 'header', `the key ${name} occurs twice`)
       values.set(name, value)
     }
     const [descr, fortranOrder, shape] = ['descr', 'fortran_order', 'shape'].map(

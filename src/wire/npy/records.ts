@@ -76,7 +76,7 @@ function parseShape(value: PythonValue, text: TypeText): number[] {
   const items = value.kind === 'tuple' || value.kind === 'list' ? value.items : [value]
   return items.map((item) => {
     const size = item.kind === 'int' ? toSafe(item.value) : undefined
-    return size ?? text.fail(codes.structured, item.at, path, 'a dimension of a field is no number that can be')
+    return size ?? text.fail(codes.structured, item.at, path, 'a dimension of a field is not a usable number')
   })
 }
 

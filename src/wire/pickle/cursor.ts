@@ -128,7 +128,8 @@ export class PickleCursor {
   decimal(text: string): bigint {
     const trimmed = text.trim()
     if (trimmed.length > maxDigits) this.fail(codes.length, `an integer of ${trimmed.length} digits`)
-    if (!/^[+-]?[0-9]+$/.test(trimmed)) this.fail(codes.text, `${JSON.stringify(trimmed.slice(0, 40))} is no integer`)
+    if (!/^[+-]?[0-9]+$/.test(trimmed))
+      this.fail(codes.text, `${JSON.stringify(trimmed.slice(0, 40))} is not an integer`)
     return BigInt(trimmed.replace(/^\+/, ''))
   }
 

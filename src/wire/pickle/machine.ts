@@ -120,14 +120,14 @@ export class PickleMachine {
     const target = this.top()
     if (target instanceof PickleList && target.kind !== 'tuple') for (const item of items) target.items.push(item)
     else if (target instanceof PickleObject) for (const item of items) target.items.push(item)
-    else this.#cursor.fail(codes.stack, 'items are appended to something that is no list')
+    else this.#cursor.fail(codes.stack, 'items are appended to something that is not a list')
   }
 
   assign(items: readonly PickleValue[]): void {
     const target = this.top()
     const dict = target instanceof PickleObject ? target.entries : target
     if (!(dict instanceof PickleDict))
-      this.#cursor.fail(codes.stack, 'entries are assigned to something that is no dict')
+      this.#cursor.fail(codes.stack, 'entries are assigned to something that is not a dict')
     if (items.length % 2 !== 0) this.#cursor.fail(codes.stack, 'a key has no value')
     for (let i = 0; i < items.length; i += 2) {
       const key = items[i]!
@@ -158,7 +158,7 @@ export class PickleMachine {
     const name = this.pop()
     const module = this.pop()
     if (typeof name !== 'string' || typeof module !== 'string')
-      this.#cursor.fail(codes.stack, 'a name to import is no text')
+      this.#cursor.fail(codes.stack, 'a name to import is not text')
     this.push(this.global(module, name))
   }
 

@@ -26,7 +26,7 @@ function oldFloat(machine: PickleMachine, cursor: PickleCursor): void {
   }
   const value = Object.hasOwn(special, line.toLowerCase()) ? special[line.toLowerCase()]! : Number(line)
   if (line === '' || (Number.isNaN(value) && line.toLowerCase() !== 'nan'))
-    cursor.fail(codes.text, `${JSON.stringify(line.slice(0, 40))} is no float`)
+    cursor.fail(codes.text, `${JSON.stringify(line.slice(0, 40))} is not a float`)
   machine.push(value)
 }
 
@@ -36,7 +36,7 @@ function named(machine: PickleMachine, cursor: PickleCursor): PickleGlobal {
 }
 
 const extension: Opcode = (_, cursor) => cursor.fail(codes.extension, 'an extension code stands for a name')
-const buffer: Opcode = (_, cursor) => cursor.fail(codes.buffer, 'a buffer outside the pickle is wanted')
+const buffer: Opcode = (_, cursor) => cursor.fail(codes.buffer, 'a buffer outside the pickle is needed')
 
 /** A tuple never changes, so one is enough. */
 const emptyTuple = new PickleList('tuple', [])

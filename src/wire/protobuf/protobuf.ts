@@ -181,7 +181,7 @@ export class ProtobufReader {
         return this.#window.reach(start, length).then(() => this.#lookInside({ name, kind }, place, path))
       isWhole = countVarints(this.#window.slice(start, length)) !== undefined
     }
-    if (!isWhole) this.#fail(codes.packed, start, join(path, name), `${length} bytes are no list of whole numbers`)
+    if (!isWhole) this.#fail(codes.packed, start, join(path, name), `${length} bytes are not a list of whole numbers`)
     return false
   }
 

@@ -37,7 +37,7 @@ export async function findDirectory(source: ByteSource, context: ZipContext): Pr
   const { report, signal } = context
   const length = Math.min(source.size, endRecord.size + maxComment)
   const tail = new Tail(await source.read(source.size - length, length, { signal }), source.size - length)
-  const offset = chooseEnd(tail, source.size, context)
+  const offset = chooseEnd(tail, source.size, context) ?? (await refuseEndless(source, context))
   const cursor = new Cursor(tail.bytes, report, { base: tail.base, extents: context.extents, path: ['end'] })
   cursor.seek(offset)
   const end = endRecord.read(cursor)
@@ -101,15 +101,24 @@ class Tail {
   }
 }
 
-/** The end record whose comment reaches exactly to the end of the file; the last one when several do. */
-function chooseEnd(tail: Tail, size: number, { report }: ZipContext): number {
+/** An archive begins with the header of a member. If it does but has no end, the end was cut off. */
+async function refuseEndless(source: ByteSource, { report, signal }: ZipContext): Promise<never> {
+  const head = new Cursor(await source.read(0, Math.min(4, source.size), { signal }), report)
+  const isCut = head.remaining === 4 && head.u32('signature') === signatures.local
+  return report.fail(codes['no-end'], {
+    offset: source.size,
+    path: 'end',
+    message: `no end record lies in the last 65,557 bytes${isCut ? '; the file was cut off' : ''}`,
+    ...(isCut && { needs: source.size + endRecord.size, needsMore: true }),
+  })
+}
+
+/** The end record whose comment reaches exactly to the end of the file; the last one when several do. Undefined if there is none. */
+function chooseEnd(tail: Tail, size: number, { report }: ZipContext): number | undefined {
   const ends = [...tail.ends()]
   const fitting = ends.filter(({ reach }) => reach === size)
   const chosen = fitting[0] ?? ends[0]
-  if (!chosen) {
-    const message = 'no end record lies in the last 65,557 bytes'
-    return report.fail(codes['no-end'], { offset: size, path: 'end', message })
-  }
+  if (!chosen) return undefined
   const { offset, reach } = chosen
   if (reach > size) {
     const message = `the comment would end at ${reach}, the file ends at ${size}`
@@ -144,7 +153,7 @@ async function readZip64(source: ByteSource, endAt: number, context: ZipContext)
   if (view.getUint32(zip64End.size, true) !== signatures.zip64Locator) return undefined
   const cursor = new Cursor(bytes, report, { base: locatorAt - zip64End.size, extents, path: ['zip64_end'] })
   if (view.getUint32(0, true) !== signatures.zip64End) {
-    const message = 'the record before the locator is no zip64 end record'
+    const message = 'the record before the locator is not a zip64 end record'
     report.fail(codes.zip64, { offset: cursor.offset, path: 'zip64_end.signature', message })
   }
   const at = cursor.offset

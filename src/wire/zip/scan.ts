@@ -20,7 +20,7 @@ export async function scanMembers(source: ByteSource, context: ZipContext): Prom
     const found = await readHead(source, at, context)
     if (!found) {
       if (!(await startsDirectory(source, at, context)))
-        context.onLost?.(undefined, `whatever came behind byte ${at}, as the list of it is cut off too`)
+        context.onLost?.(undefined, `everything after byte ${at}; the directory of the archive is cut off too`)
       return members
     }
     const { member, isReadable } = found
@@ -34,7 +34,7 @@ export async function scanMembers(source: ByteSource, context: ZipContext): Prom
       )
     names.add(member.name)
     if (!isWhole) {
-      context.onLost?.(undefined, 'whatever came behind it, as the list of it is cut off too')
+      context.onLost?.(undefined, 'everything after it; the directory of the archive is cut off too')
       return members
     }
     at = hasFlag(member.flags, flagBits.descriptor) ? await behindDescriptor(source, end, context) : end

@@ -38,7 +38,7 @@ const corrupt = (at: number, message: string): ZstdFault => ({ fault: 'corrupt',
 /** Walks one frame without decoding it. */
 export function parseZstdFrame(bytes: Uint8Array): ZstdFrame | ZstdFault {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (bytes.byteLength < 5 || view.getUint32(0, true) !== magic) return corrupt(0, 'this is no zstd frame')
+  if (bytes.byteLength < 5 || view.getUint32(0, true) !== magic) return corrupt(0, 'this is not a zstd frame')
   const descriptor = bytes[4]!
   const isSingle = Math.floor(descriptor / 32) % 2 === 1
   const sizeCode = Math.floor(descriptor / 64)

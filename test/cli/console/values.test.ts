@@ -33,7 +33,7 @@ describe('sizes', () => {
   })
 
   test.each(['', 'GB', '0', '-1', '1e3', '2XB', '1,5G', '99999999999T', 'NaN', '0x10', 'constructor', '1constructor'])(
-    '%j is no size',
+    '%j is not a size',
     (text) => {
       expect(() => parseSize(text)).toThrow(UsageError)
     },

@@ -123,11 +123,11 @@ describe('--dequantize and --quantize', () => {
 
   it.each([
     [['--quantize', 'k5'], 2, 'there is no method'],
-    [['--clip', '0,1'], 2, '--clip goes with --quantize METHOD'],
-    [['--tensor-method', '*=q8'], 2, '--tensor-method goes with --quantize METHOD'],
-    [['--quantize', 'k4', '--to', 'safetensors'], 1, 'choose another format (write/dtype-unsupported)'],
-    [['--quantize', 'q8', '--to', 'gguf'], 1, 'choose the method q8_0 (write/dtype-unsupported)'],
-    [['--quantize', 'k4', '--to', 'aero'], 1, 'choose the method q4_k (write/dtype-unsupported)'],
+    [['--clip', '0,1'], 2, '--clip needs --quantize METHOD'],
+    [['--tensor-method', '*=q8'], 2, '--tensor-method needs --quantize METHOD'],
+    [['--quantize', 'k4', '--to', 'safetensors'], 1, 'use another format (write/dtype-unsupported)'],
+    [['--quantize', 'q8', '--to', 'gguf'], 1, 'use the method q8_0 (write/dtype-unsupported)'],
+    [['--quantize', 'k4', '--to', 'aero'], 1, 'use the method q4_k (write/dtype-unsupported)'],
     [['--quantize', 'q8_0', '--clip', '0,1', '--to', 'gguf'], 2, "for MCF's methods, not ggml.q8_0"],
   ])('%s is refused', async (flags, status, words) => {
     const ran = await convert(sample, '-o', at('x.mcf'), ...flags)
@@ -204,8 +204,8 @@ describe('--merge', () => {
   })
 
   it.each([
-    [['--prefer', 'first'], '--prefer goes with --merge'],
-    [['x', '--merge', 'y'], 'with --merge there is one input'],
+    [['--prefer', 'first'], '--prefer needs --merge'],
+    [['x', '--merge', 'y'], 'with --merge, give one input'],
     [['--merge', '-', '--merge', '-'], 'standard input can be read only once'],
   ])('%s is refused', async (flags, words) => {
     const ran = await convert(sample, ...flags, '-o', `${at()}/`)

@@ -187,7 +187,7 @@ describe('what cannot be compared', () => {
     [['a'], "missing required argument 'b'"],
     [['a', 'b', 'c'], 'too many arguments'],
     [['-', '-'], 'standard input can be read only once'],
-    [['a', 'b', '--tolerance', 'x'], 'A number is wanted'],
+    [['a', 'b', '--tolerance', 'x'], 'Expected a number'],
     [['a', 'b', '--metric', 'mse'], 'Allowed are max-abs'],
   ])('%j is wrong usage', async (args, words) => {
     const { status, stderr } = await tare('diff', ...args)

@@ -129,7 +129,7 @@ test('what an interrupted edit has left is refused by readers and undone by the 
   const refused = await tare('inspect', path)
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('tare edit')])
   const { status, stderr } = await tare('edit', path)
-  expect([status, stderr]).toEqual([0, expect.stringContaining('again what it was before')])
+  expect([status, stderr]).toEqual([0, expect.stringContaining('back to what it was before')])
   expect(readFileSync(path).equals(before)).toBe(true)
   expect(readdirSync(at())).not.toContain(editJournalFor(path))
 })

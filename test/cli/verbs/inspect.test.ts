@@ -158,6 +158,20 @@ describe('a file that ends early', () => {
     },
   )
 
+  test('an archive says so too, although nothing tells how long it was', async () => {
+    writeModel(model())
+    await tare('convert', model(), '-o', at('m.npz'), '--allow-loss')
+    truncateSync(at('m.npz'), 1000)
+    const early = `${at('m.npz')}: the file ends early, after 1,000 bytes; \`tare repair\` saves the complete tensors`
+    const verified = await tare('verify', at('m.npz'))
+    expect([verified.status, verified.stdout.split('\n')[0]]).toEqual([1, `error ${early}`])
+    const inspected = await tare('inspect', at('m.npz'))
+    expect([inspected.status, inspected.stderr]).toEqual([1, `tare: ${early}\n`])
+    expect(inspected.stdout).toMatch(/embed +f32/)
+    writeFileSync(at('not.npz'), 'hello')
+    expect((await tare('verify', '--from', 'npz', at('not.npz'))).stdout).not.toContain('early')
+  })
+
   test('many findings of one code are counted, and listed with --all', async () => {
     writeModel(model())
     truncateSync(model(), size() - 600)
@@ -186,5 +200,5 @@ test('extract takes the only tensor, and says what it can write', async () => {
   expect(await tare('extract', at('one.npy'), '-o', at('out.npy'))).toMatchObject({ status: 0 })
   expect((await tare('extract', model(), '-o', at('out.npy'))).stderr).toContain('name one of its 13 tensors')
   const image = await tare('extract', model(), 'embed', '-o', at('out.png'))
-  expect([image.status, image.stderr]).toEqual([2, expect.stringContaining('it writes FILE.npy for NumPy')])
+  expect([image.status, image.stderr]).toEqual([2, expect.stringContaining('extract does not draw; use: tare picture')])
 })

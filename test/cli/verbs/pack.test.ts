@@ -111,9 +111,9 @@ describe('modules', () => {
     ['#None', 'export const Some = {}', 'there is no export "None"; it exports Some'],
     ['', 'export const Some = {}', 'there is no export "default"; it exports Some'],
     ['#Some', 'export const Some = () => { throw new Error("oh") }', 'the module failed: oh'],
-    ['#Some', 'export const Some = 5', 'an object with sizevars, metadata and tensors is wanted, not 5'],
+    ['#Some', 'export const Some = 5', 'expected an object with sizevars, metadata and tensors, not 5'],
     ['#Some', 'export const Some = (', 'the module failed'],
-    ['#Some', 'export const Some = class {}', 'is wanted, not an object of type Some'],
+    ['#Some', 'export const Some = class {}', ', not an object of type Some'],
     ['#Some', 'export class Some { constructor() { throw new Error("oh") } }', 'the module failed: oh'],
   ])('%s of %s', async (name, text, words) => {
     const module = put('bad.mjs', text)
@@ -161,7 +161,7 @@ describe('refuses', () => {
     const [status, stderr] = await refused(description(), '-o', at('out.oinf'))
     expect(status).toBe(1)
     expect(stderr).toContain('tensors.w.file')
-    expect(stderr).toContain('this is no name of a file')
+    expect(stderr).toContain('this is not a file name')
   })
 
   test('a link out of the folder; --root widens it', async () => {
@@ -200,10 +200,10 @@ describe('refuses', () => {
   test.each<[string[], number, string]>([
     [['none.json', '-o', 'x.oinf'], 2, 'none.json'],
     [['.', '-o', 'x.oinf'], 2, 'this is a directory'],
-    [['none.json'], 2, 'say where to with -o'],
+    [['none.json'], 2, 'name the output with -o'],
     [['none.json', '-o', 'x.xyz'], 2, 'add --to with one of'],
     [['none.json', '-o', 'x', '--to', 'nothing'], 2, 'there is no format "nothing"'],
-    [['none.json', '-o', '-', '--to', 'oinf', '--json'], 2, 'both want standard output'],
+    [['none.json', '-o', '-', '--to', 'oinf', '--json'], 2, 'both write to standard output'],
     [['none.json', '-o', 'x.oinf', '--json', 'a', '--data', 'b'], 2, 'give one of them'],
     [['--json', 'none.json', '-o', 'x.oinf'], 2, 'missing required argument'],
   ])('%j', async (args, status, words) => {

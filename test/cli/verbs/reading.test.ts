@@ -175,7 +175,13 @@ describe('extract', () => {
     expect(readdirSync(at())).toEqual(['good.safetensors'])
   })
 
-  test.each(['x.npz', 'x.gguf', 'x.onnx'])('no bare bytes under the name %s', async (name) => {
+  test.each(['x.png', 'x.svg'])('%s is for `tare picture`', async (name) => {
+    const { status, stderr } = await tare('extract', good(), 'a.w', '-o', at(name))
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`tare picture ${good()} a.w -o ${at(name)}`)])
+    expect(readdirSync(at())).toEqual(['good.safetensors'])
+  })
+
+  test.each(['x.npz', 'x.gguf', 'x.onnx'])('no raw bytes under the name %s', async (name) => {
     const { status, stderr } = await tare('extract', good(), 'a.w', '-o', at(name))
     expect([status, stderr]).toEqual([2, expect.stringContaining('tare convert')])
     expect(readdirSync(at())).toEqual(['good.safetensors'])

@@ -46,7 +46,7 @@ describe('convert --receipt', () => {
   test.each<[string, (at: (name: string) => string) => string[], string]>([
     ['several inputs', (p) => [p('a.safetensors'), p('a.safetensors'), '-o', p('')], 'one input'],
     ['standard output', (p) => [p('a.safetensors'), '-o', '-', '--to', 'oinf'], 'standard output'],
-    ['its own name', (p) => [p('a.safetensors'), '-o', p('r.json'), '--to', 'oinf'], 'another name'],
+    ['its own name', (p) => [p('a.safetensors'), '-o', p('r.json'), '--to', 'oinf'], 'different names'],
   ])('refuses %s', async (_, args, words) => {
     const { status, stderr } = await tare('convert', ...args(at), '--receipt', at('r.json'))
     expect([status, stderr]).toEqual([2, expect.stringContaining(words)])
@@ -72,7 +72,7 @@ describe('verify --receipt', () => {
   test('says what is wrong with a file that is no receipt', async () => {
     writeFileSync(at('r.json'), 'x')
     const { status, stderr } = await tare('verify', '--receipt', at('r.json'), at('a.safetensors'))
-    expect([status, stderr]).toEqual([2, expect.stringContaining('r.json: no JSON: ')])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('r.json: not JSON: ')])
   })
 
   test('is content with both sides as they were', async () => {
@@ -108,7 +108,7 @@ describe('verify --receipt', () => {
 
   test.each<[string, string[], string]>([
     ['no receipt', ['--receipt', 'none.json'], 'none.json'],
-    ['something else', ['--receipt', sample], 'no JSON'],
+    ['something else', ['--receipt', sample], 'not JSON'],
     ['a quick look', ['--receipt', sample, '--quick'], '--quick'],
     ['a source alone', ['--source', sample], '--receipt'],
   ])('refuses %s', async (_, args, words) => {

@@ -65,7 +65,7 @@ describe('statistics', () => {
     expect(JSON.parse(ran.stdout)).toMatchObject({ file: model(), error: { code: 'io/not-found', file: at('none') } })
   })
 
-  test('stay where they came from: that file is no place for the output', async () => {
+  test('stay where they came from: that file is not a place for the output', async () => {
     await tare('convert', model(), '-o', at('flat.safetensors'))
     await tare('convert', model(), '-o', at('with.model'))
     const before = readFileSync(at('with.model'))

@@ -72,6 +72,20 @@ describe.skipIf(!hasCases)('every case of ggml', () => {
     expect(cases.length).toBeGreaterThanOrEqual(55)
   })
 
+  const plain = manifest.types.filter(({ imatrix }) => imatrix !== 'required')
+  it.each(plain)('$name without weights has no larger error than ggml', ({ name, cases }) => {
+    const { codec, byteLength } = dtypeById(`ggml.${name}`)!
+    for (const { input, rmse } of cases.filter(({ imatrix }) => imatrix === null)) {
+      const { values } = inputs.get(input)!
+      const bytes = new Uint8Array(byteLength([values.length])!)
+      expect(codec!.fromF32!(values, bytes), input).toBe(-1)
+      const decoded = new Float32Array(values.length)
+      codec!.toF32(bytes, decoded)
+      const squares = values.reduce((sum, value, i) => sum + (value - decoded[i]!) ** 2, 0)
+      expect(Math.sqrt(squares / values.length), input).toBeLessThanOrEqual(rmse * margin)
+    }
+  })
+
   it.each(manifest.types)('$name with weights has no larger error when it need not be exact', ({ name, cases }) => {
     for (const { input, imatrix, rmse, weightedRmse } of cases) {
       if (imatrix === null) continue

@@ -91,7 +91,7 @@ describe('index', () => {
     expect(result.findings).toEqual([])
   })
 
-  it('sees an unknown key that stands twice, in an entry and beside the list', async () => {
+  it('sees an unknown key that occurs twice, in an entry and beside the list', async () => {
     const twice = [0xa1, 0x78, 1, 0xa1, 0x78, 2]
     const own = encode(entry('a')).subarray(1)
     const inEntry = Uint8Array.from([0x81, 0xa7, ...Buffer.from('tensors'), 0x91, 0x89, ...own, ...twice])
@@ -111,7 +111,7 @@ describe('index', () => {
     expect((await verifyChunks(chunk, weights())).findings).toEqual([])
   })
 
-  it('sees a field that stands twice', async () => {
+  it('sees a field that occurs twice', async () => {
     const bytes = Buffer.from(encode({ tensors: [{ ...entry('a'), Name: 1 }] }))
     bytes.write('n', bytes.indexOf('Name'))
     bytes[bytes.lastIndexOf(1)] = 1

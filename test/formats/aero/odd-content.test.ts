@@ -10,7 +10,7 @@ const targets = formats
 
 const namesOf = (target: string): string => `model${formats.find(({ id }) => id === target)!.extensions[0]}`
 
-describe('a chunk of a type that is no text', () => {
+describe('a chunk of a type that is not text', () => {
   it.each(targets)('comes back from %s', async (target) => {
     const fourccs = ['\u0004\u0000\u0000\u0000', '\u00ff\u00fe\u0000\u0080', 'XTRA']
     const odd = fourccs.map((fourcc, i) => ({ fourcc, name: `n${i}`, bytes: Uint8Array.of(i, 200, 0) }))

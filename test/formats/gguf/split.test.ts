@@ -106,7 +106,7 @@ describe('a set of files', () => {
     await expect(openModel(source())).rejects.toThrow('the metadata say')
   })
 
-  it('finds another number of tensors than stated', async () => {
+  it('finds a different number of tensors than stated', async () => {
     const { findings } = await verifySource(pair(shard(1, 2, 2, 'b'), 9))
     const code = 'gguf/shard-tensors'
     expect(findings).toContainEqual(expect.objectContaining({ code, severity: 'warning' }))

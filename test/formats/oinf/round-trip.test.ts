@@ -238,7 +238,7 @@ describe('what has no place', () => {
     expect(plan.actions.map(({ name, action, reason }) => [name, action, reason])).toEqual([
       ['z', 'drop', 'OINF has no type for c64'],
       ['q', 'drop', 'OINF cannot state this quantization: it has 2 scales where 1 belong'],
-      ['vocabulary', 'drop', 'OINF has no place for it'],
+      ['vocabulary', 'drop', 'OINF cannot store it'],
     ])
   })
 

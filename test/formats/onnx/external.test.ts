@@ -140,7 +140,7 @@ describe('words about', () => {
     expect(await codesOf(model(entries), files)).toEqual([code])
   })
 
-  it('a key that stands twice, and files that are named but not used', async () => {
+  it('a key that occurs twice, and files that are named but not used', async () => {
     const location = (name: string) => protoMessage(13, [protoText(1, 'location'), protoText(2, name)])
     const twice = [...dims(2), dataType(1), tensorName('w'), location('none'), location('sub/w.bin'), protoInt(14, 1)]
     expect(await codesOf(modelOf(initializer(...twice)), files)).toEqual(['onnx/repeated'])

@@ -47,7 +47,7 @@ describe('a type without room', () => {
 
   it('for statistics is refused unless that is allowed', async () => {
     const args = [fixture('param_mat3x4_adam.param'), '--file-type', 'tensor', '-o', at('c.primitiv')]
-    expect((await convert(...args)).message).toContain('a Tensor file has no place for statistics')
+    expect((await convert(...args)).message).toContain('a Tensor file cannot store statistics')
     expect((await convert(...args, '--allow-loss')).plan.loss).toBe('content')
     expect(typeOf(at('c.primitiv'))).toBe(types.tensor)
   })

@@ -170,7 +170,7 @@ describe('keys', () => {
     expect(await pathsOf([...renamed.values()][0]!)).toEqual([['w']])
   })
 
-  it('that stand twice are written again, in an order that keeps their meaning', async () => {
+  it('that occur twice are written again, in an order that keeps their meaning', async () => {
     for (const file of ['odd_duplicate_model_key.model', 'odd_duplicate_stat_key.param']) {
       const model = await openModel(fixtureSource('primitiv', file))
       expect(Buffer.compare(await write(model), fixtureBytes('primitiv', file)), file).toBe(0)

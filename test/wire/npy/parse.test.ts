@@ -105,7 +105,7 @@ test.each<[string, Uint8Array, string, number]>([
   ['a list', file("['<f4', False, (3,)]"), 'header-syntax', 10],
   ['a key twice', file("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}"), 'header-keys', 27],
   ['a key too many', file("{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}"), 'header-keys', 64],
-  ['a key that is no text', file("{1: 2, 'descr': '<f4', 'fortran_order': False, 'shape': ()}"), 'header-keys', 11],
+  ['a key that is not text', file("{1: 2, 'descr': '<f4', 'fortran_order': False, 'shape': ()}"), 'header-keys', 11],
   ['a key missing', file("{'descr': '<f4', 'fortran_order': False}"), 'header-keys', 10],
   ['an order that is a number', file(dict("'<f4'", '1')), 'header-types', 44],
   ['a shape that is a number', file(dict("'<f4'", 'False', '(3)')), 'header-types', 61],

@@ -7,6 +7,7 @@ import {
   dryRun,
   output,
   overwrite,
+  resume,
   selectParts,
   selectTensors,
   set,
@@ -18,13 +19,15 @@ import { defineVerb } from '../verb.js'
 
 export const convert = defineVerb({
   name: 'convert',
-  summary: 'any format to any other, streaming; what would be lost is named first',
+  summary: 'convert any format to any other, streaming; what would be lost is named first',
   arguments: [{ name: '<input...>', description: 'files or directories, or -; several need a directory as output' }],
   flags: {
     output: output('the output: a file, a directory (DIR/), or - for standard output'),
     to,
     dryRun,
-    allowLoss: allowLoss('go on although something is lost: none, precision or all (which is meant when left out)'),
+    allowLoss: allowLoss(
+      'allow the conversion to lose something: none, precision or all (--allow-loss alone means all)',
+    ),
     cast: { value: '<dtype>', description: 'store floating point weights as this element type, such as F16' },
     dequantize: {
       group: 'Quantizing',
@@ -51,13 +54,13 @@ export const convert = defineVerb({
     merge: {
       group: 'Tensors',
       value: '<input>',
-      description: 'join this model, in whatever format, with the input; what both have must be the same',
+      description: 'merge this model, of any format, into the input; what both have must be equal',
       repeat: true,
     },
     prefer: {
       group: 'Tensors',
       value: '<side>',
-      description: 'with --merge: whose tensor, metadata entry or part counts where two differ, first or last',
+      description: 'with --merge: which model wins where two differ, first or last',
       choices: ['first', 'last'],
     },
     set,
@@ -65,7 +68,7 @@ export const convert = defineVerb({
     vocab: {
       group: 'Metadata and files',
       value: '<file>',
-      description: 'put in this vocabulary: a text file with one token per line',
+      description: 'add this vocabulary: a text file with one token per line',
     },
     stats: {
       group: 'Tensors',
@@ -76,7 +79,8 @@ export const convert = defineVerb({
     ...selectParts,
     stow: {
       group: 'Metadata and files',
-      negated: 'drop what the format has no place for, instead of carrying it in the metadata; restore nothing either',
+      negated:
+        'drop what the format cannot hold, instead of keeping it in the metadata; also restore nothing from there',
     },
     asIs: {
       group: 'Tensors',
@@ -85,9 +89,9 @@ export const convert = defineVerb({
     },
     keepBytes: {
       group: 'Tensors',
-      description: 'for another order of elements, reverse the dimensions over the same bytes',
+      description: 'where the element order differs, reverse the dimensions instead of moving elements',
     },
-    keepOrientation: { group: 'Tensors', description: 'leave linear weights the way round that they have' },
+    keepOrientation: { group: 'Tensors', description: 'do not transpose linear weights' },
     dedup: {
       group: 'Tensors',
       description: 'store tensors with the same type, shape and bytes only once, where the format can',
@@ -101,13 +105,13 @@ export const convert = defineVerb({
     align: {
       group: 'Output',
       value: '<bytes>',
-      description: 'where the format leaves it open, start tensors at multiples of this',
+      description: 'align tensors to this, where the format allows a choice',
       parse: parsePositive,
     },
     receipt: {
       group: 'Output',
       value: '<file>',
-      description: 'also write what became of each tensor, with digests of before and after, as JSON',
+      description: 'also write a JSON receipt: what was done to each tensor, with digests before and after',
     },
     key: {
       group: 'Output',
@@ -124,6 +128,7 @@ export const convert = defineVerb({
     deterministic: { group: 'Output', description: 'the same input gives the same bytes: no random ids, no times' },
     allowDamage,
     overwrite,
+    resume,
     threads,
   },
   formatOptions: 'write',
@@ -136,7 +141,7 @@ export const convert = defineVerb({
     ],
     [
       'tare convert base.safetensors --merge head.gguf --rename-map names.yaml -o whole.safetensors',
-      'two models in one, with other names; tensors that both have must be the same',
+      'merge two models and rename tensors; tensors that both have must be equal',
     ],
     ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
     ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],

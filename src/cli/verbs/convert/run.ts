@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
@@ -14,10 +14,9 @@ import {
   type Part,
   parseRename,
   parseVocabularyText,
+  pathIn,
   planConversion,
-  readNameMap,
   settingOf,
-  TareError,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
@@ -25,6 +24,7 @@ import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
+import { nameMapFrom } from '../../input/name-map.js'
 import {
   checkStdin,
   damageAllowed,
@@ -69,7 +69,7 @@ export default async function convert(
         before,
         stateFrom: stateFrom?.model,
       })
-      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss)
+      if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss, options.output)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)
       return await carryOut(context, input, sources, conversion, place, options)
     } finally {
@@ -88,7 +88,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(options.renameMap !== undefined && { renameMap: await nameMapOf(options.renameMap) }),
+    ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(
         options.quantize,
@@ -119,17 +119,6 @@ async function joinModels(
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
 }
 
-/** Whatever is wrong with the map, nothing can be converted without it. */
-async function nameMapOf(file: string): Promise<Map<string, string>> {
-  try {
-    return await readNameMap(file)
-  } catch (error) {
-    if (!(error instanceof TareError)) throw error
-    const { path, code, message } = error.finding
-    throw new UsageError(`--rename-map ${file}: ${path ? `${path}: ` : ''}${message} (${code})`)
-  }
-}
-
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {
   const { part, warnings } = parseVocabularyText(await readSideFile(file))
   for (const warning of warnings) console.remark(`warning: ${escapeName(file)}: ${escapeText(warning)}`)
@@ -142,7 +131,7 @@ async function carryOut(
   inputs: readonly ByteSource[],
   conversion: Conversion,
   { directory, isFolder, pathOf }: Place,
-  { allowLoss, allowDamage, overwrite, receipt, ...options }: ConvertOptions,
+  { allowLoss, allowDamage, overwrite, resume, receipt, ...options }: ConvertOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
   checkLoss(plan, maxLoss(allowLoss))
@@ -151,7 +140,7 @@ async function carryOut(
   const started = performance.now()
   const { damage, onDamage } = damageAllowed(context, allowDamage)
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
-  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite }, run)
+  const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite, resume }, run)
   const seconds = (performance.now() - started) / 1000
   if (receipt !== undefined) {
     const written = { plan, model, source: inputs[0]!, output: isFolder ? directory : files[0]!.name, damage }
@@ -174,7 +163,7 @@ function checkOptions(
   intoDirectory: boolean,
 ): void {
   const { output, to, dryRun } = options
-  if (output === undefined && !(dryRun && to)) throw new UsageError('say where to with -o OUT')
+  if (output === undefined && !(dryRun && to)) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (inputs.length > 1 && output !== undefined && !intoDirectory)
     throw new UsageError('several inputs need a directory as output')
@@ -208,24 +197,23 @@ function checkReceipt(inputs: readonly string[], { receipt, output, key, certifi
       throw new UsageError('--key signs the receipt; add --receipt FILE')
     return
   }
-  if (inputs.length > 1) throw new UsageError('a receipt is about one input')
-  if (output === '-')
-    throw new UsageError('a receipt is about files; what goes to standard output cannot be read again')
+  if (inputs.length > 1) throw new UsageError('a receipt covers one input')
+  if (output === '-') throw new UsageError('a receipt needs an output file; standard output cannot be read again')
   if (output !== undefined && resolve(output) === resolve(receipt))
-    throw new UsageError('the receipt needs another name than the output')
+    throw new UsageError('the receipt and the output need different names')
 }
 
 function checkMerge(inputs: readonly string[], { merge, prefer }: ConvertOptions): void {
-  if (!merge && prefer !== undefined) throw new UsageError('--prefer goes with --merge')
+  if (!merge && prefer !== undefined) throw new UsageError('--prefer needs --merge')
   if (!merge) return
-  if (inputs.length > 1) throw new UsageError('with --merge there is one input; all others are given as --merge INPUT')
+  if (inputs.length > 1) throw new UsageError('with --merge, give one input and the others as --merge INPUT')
   checkStdin([...inputs, ...merge])
 }
 
 function checkQuantize(options: ConvertOptions): void {
   if (options.quantize !== undefined) return
   for (const name of Object.keys(quantizeFlags) as (keyof typeof quantizeFlags)[])
-    if (options[name] !== undefined) throw new UsageError(`${longName(name)} goes with --quantize METHOD`)
+    if (options[name] !== undefined) throw new UsageError(`${longName(name)} needs --quantize METHOD`)
 }
 
 // Where the output of a conversion goes, and what it is called.
@@ -266,7 +254,7 @@ function placeFor(
     directory,
     name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
     isFolder,
-    pathOf: (name) => (isStream ? '-' : join(directory, name)),
+    pathOf: (name) => (isStream ? '-' : pathIn(directory, name)),
   }
 }
 

@@ -5,35 +5,35 @@ import { defineVerb } from '../verb.js'
 
 export const diff = defineVerb({
   name: 'diff',
-  summary: 'compare two models, in whatever formats: tensors, values, metadata and parts',
+  summary: 'compare two models of any formats: tensors, values, metadata and parts',
   description:
     'Lists only what differs, the most serious first. Exit status 0 when the models are equal, 1 when they are not. Without --tolerance element types count too; with it, only values do.',
   arguments: [
     { name: '<a>', description: input.description },
-    { name: '<b>', description: 'what to compare it with' },
+    { name: '<b>', description: 'the model to compare it with' },
   ],
   flags: {
     tolerance: {
       value: '<number>',
       description:
-        'accept elements that are this close: |a-b| <= abs + rel * max(|a|,|b|), given as 1e-5 for both or as abs=1e-6,rel=1e-3',
+        'treat elements as equal if they are this close: |a-b| <= abs + rel * max(|a|,|b|), given as 1e-5 for both or as abs=1e-6,rel=1e-3',
       parse: parseTolerance,
     },
     metric: {
       value: '<name>',
       description:
-        'sort by this measure and let --tolerance be about it: max-abs, max-rel, rmse and differing must not be above, snr and cosine not below',
+        'sort by this metric and apply --tolerance to it: an upper bound for max-abs, max-rel, rmse and differing, a lower bound for snr and cosine',
       choices: ['max-abs', 'max-rel', 'rmse', 'snr', 'cosine', 'differing'],
     },
-    namesOnly: { description: 'only the names of the tensors that differ; values are not measured' },
+    namesOnly: { description: 'print only the names of the tensors that differ; values are not compared' },
     tensors: {
       value: '<glob>',
-      description: 'only tensors whose name matches, and neither metadata nor parts',
+      description: 'compare only tensors whose name matches, and no metadata or parts',
       repeat: true,
     },
     limit: {
       value: '<n>',
-      description: 'show at most this many rows of each kind (on a terminal 100)',
+      description: 'show at most this many rows of each kind (default: 100 on a terminal)',
       parse: parseCount,
     },
     ...tableFlags,

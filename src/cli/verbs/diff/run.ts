@@ -18,7 +18,7 @@ import { describeDifference, listNames } from './text.js'
 
 export default async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
   const [first, second, ...more] = inputs
-  if (first === undefined || second === undefined || more.length > 0) throw new UsageError('two inputs are wanted')
+  if (first === undefined || second === undefined || more.length > 0) throw new UsageError('diff takes two inputs')
   checkStdin(inputs)
   let isFirstOpen = false
   const status = await forEachModel(context, [first], async (a, _, sourceA) => {

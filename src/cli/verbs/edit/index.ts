@@ -1,11 +1,11 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseAssignment, parseSize } from '../../flags/parse-values.js'
-import { allowDamage, input, output, set, unset } from '../../flags/shared.js'
+import { allowDamage, input, output, resume, set, unset } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const edit = defineVerb({
   name: 'edit',
-  summary: 'change metadata and tensor names, without rewriting the weights where the format leaves room',
+  summary: 'change metadata and tensor names, without rewriting the weights if the format has room',
   description:
     'Entries keep the type that they have. Says whether the file was changed in place or rewritten; either way the old file or the new one is there, whatever happens.',
   arguments: [input],
@@ -14,12 +14,12 @@ export const edit = defineVerb({
     unset,
     renameTensor: {
       value: '<old=new>',
-      description: 'give a tensor another name; all at once, so that two can be swapped',
+      description: 'rename a tensor; all renames happen at once, so two can be swapped',
       repeat: true,
       parse: parseAssignment,
     },
-    output: output('write the edited model here, and leave the input as it is'),
-    dryRun: { description: 'show what would be changed and how, and write nothing' },
+    output: output('write the edited model here and leave the input unchanged'),
+    dryRun: { description: 'show what would change and how; write nothing' },
     rewrite: { description: 'rewrite the file, even where it could be changed in place' },
     headerSlack: {
       value: '<size>',
@@ -27,7 +27,8 @@ export const edit = defineVerb({
       parse: parseSize,
     },
     allowDamage,
-    overwrite: { negated: 'with -o: fail when the output is there already' },
+    resume,
+    overwrite: { negated: 'with -o: fail if the output already exists' },
   },
   no: 'the format cannot hold the change, or the input is damaged',
   examples: [

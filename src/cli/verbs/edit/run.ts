@@ -1,4 +1,5 @@
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import {
   type ByteSource,
   editCodes,
@@ -10,16 +11,19 @@ import {
   openModel,
   type PlannedEdit,
   patchFile,
+  pathIn,
   planEdit,
   recoverEdit,
   runConversion,
   settingOf,
   TareError,
+  transferTo,
 } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { damageAllowed, forEachInput, openOptions } from '../../input/run-inputs.js'
+import { identityOf } from '../../output/identity.js'
 import {
   assertNotInput,
   checkOutputName,
@@ -42,12 +46,14 @@ export default async function edit(context: Context, inputs: readonly string[], 
     if (hasRecovered) return 0
     throw new UsageError('say what to change with --set key=value, --unset key or --rename-tensor old=new')
   }
-  if (output === undefined && (input === '-' || isRemote(input)))
-    throw new UsageError('this input cannot be changed where it is; say where to with -o FILE')
+  // Node can read a file whose name is not UTF-8 (U+FFFD stands in for some of it), but would write to another.
+  const isOddName = input.includes('\ufffd') && !existsSync(input)
+  if (output === undefined && (input === '-' || (isRemote(input) && !isObject(input)) || isOddName))
+    throw new UsageError('this input cannot be changed where it is; name the output with -o FILE')
   checkStdout(context, output)
   return forEachInput(context, inputs, async (source) => {
     // The files beside the model stay as they are: they are neither edited nor taken into it.
-    if (source instanceof FileSource) delete source.folder
+    delete (source as { folder?: unknown }).folder
     const model = await openModel(source, openOptions(context))
     if (output !== undefined) checkOutputName(output, model.format)
     const planned = await planEdit(
@@ -55,7 +61,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
       { set, unset, rename },
       {
         name: basename(output ?? source.name),
-        inPlace: output === undefined && !options.rewrite,
+        inPlace: output === undefined && !options.rewrite && source instanceof FileSource,
         ...(options.headerSlack !== undefined && { extra: { 'header-slack': options.headerSlack } }),
         signal,
       },
@@ -63,7 +69,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
     if (!planned.isOfMainFile && output === undefined) checkSingle(model, planned)
     if (planned.isOfMainFile && output !== undefined) checkBeside(model, source, output)
     const outcome = dryRun
-      ? foresee(source, planned, output)
+      ? { ...foresee(source, planned, output), transfer: await transferTo(output ?? input, planned.conversion.layout) }
       : await markOutputErrors(model, () => carryOut(context, source, planned, options))
     if (context.json) {
       const { changes } = planned
@@ -76,6 +82,9 @@ export default async function edit(context: Context, inputs: readonly string[], 
     return 0
   })
 }
+
+/** An object is replaced by its edited copy, most of which the store makes by itself. */
+const isObject = (input: string): boolean => /^s3:/i.test(input)
 
 /** An edit that was interrupted is undone first, whether or not there is another one to make. */
 async function recover({ console }: Context, input: string): Promise<boolean> {
@@ -91,7 +100,7 @@ async function recover({ console }: Context, input: string): Promise<boolean> {
     await recoverEdit(file).catch((reason: TareError) => {
       throw new UsageError(`${escapeName(file)}: ${reason.message}`)
     })
-    console.remark(`${escapeName(file)}: an edit was interrupted; the file is again what it was before`)
+    console.remark(`${escapeName(file)}: an edit was interrupted; the file is back to what it was before`)
     return true
   }
 }
@@ -124,22 +133,25 @@ async function carryOut(
   context: Context,
   source: ByteSource,
   planned: PlannedEdit,
-  { output, overwrite, allowDamage }: EditOptions,
+  { output, overwrite, resume, allowDamage }: EditOptions,
 ): Promise<Outcome> {
   const { console, signal } = context
   const foreseen = foresee(source, planned, output)
   if (foreseen.how === 'unchanged') return foreseen
   if (planned.patch && source instanceof FileSource) return { ...foreseen, how: await patchFile(source, planned.patch) }
-  const main = output ?? (source as FileSource).path
-  const pathOf = (name: string): string => (main === '-' ? main : join(dirname(main), name))
+  const main = output ?? (source instanceof FileSource ? source.path : source.name)
+  const pathOf = (name: string): string => (main === '-' ? main : pathIn(dirname(main), name))
   const paths = planned.conversion.plan.files.map(({ name }) => pathOf(name))
   if (output !== undefined) for (const path of paths) await assertNotInput(path, [source])
+  const identity = paths.some(isRemote) ? await identityOf(context, planned.conversion, [source]) : undefined
   const write = () =>
     runConversion(
       planned.conversion,
-      (name) => openGuarded(pathOf(name), [source], output === undefined ? {} : { overwrite }),
+      (name) =>
+        openGuarded(pathOf(name), [source], { signal, identity, resume, ...(output !== undefined && { overwrite }) }),
       { signal, onProgress: console.progress.update, onDamage: damageAllowed(context, allowDamage).onDamage },
     )
   const written = await (output === undefined ? write() : writingTo(context, paths, write))
-  return { ...foreseen, output: pathOf(written[0]!.name) }
+  const { name, transfer } = written[0]!
+  return { ...foreseen, output: pathOf(name), ...(transfer && { transfer, written: transfer.uploaded }) }
 }

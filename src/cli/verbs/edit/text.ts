@@ -1,7 +1,7 @@
-import type { Model, PlannedEdit } from '../../../kit-node.js'
+import type { Model, PlannedEdit, Transfer } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatInteger, formatSize, plural } from '../../console/format-values.js'
-import { shownValue } from '../../output/conversion.js'
+import { describeTransfer, shownValue } from '../../output/conversion.js'
 import type { EditOptions } from './index.js'
 
 export interface Outcome {
@@ -10,15 +10,17 @@ export interface Outcome {
   /** The file that was edited or made. */
   readonly output: string
   readonly size: number
-  /** Bytes that went to the disk. */
+  /** Bytes that went to the disk, or to the store. */
   readonly written: number
+  /** For an object: what the store copied by itself, and what was uploaded. */
+  readonly transfer?: Transfer | undefined
 }
 
 /** The changes, one to a line, and how they were made. */
 export function* describeEdit(
   model: Model,
   { changes, patch }: PlannedEdit,
-  { how, output, size, written }: Outcome,
+  { how, output, size, written, transfer }: Outcome,
   options: EditOptions,
 ): Generator<string> {
   for (const { action, name, to, type } of changes) {
@@ -27,7 +29,8 @@ export function* describeEdit(
   }
   const bytes = `${formatInteger(written)} bytes${patch ? ` in ${plural(patch.patches.length, 'place')}` : ''}`
   const wouldBe = options.dryRun ? 'would be ' : ''
-  const reason = options.output === undefined && !options.rewrite ? ': the layout has no room for the change' : ''
+  const noRoom = options.output === undefined && !options.rewrite ? ': the layout has no room for the change' : ''
+  const reason = transfer ? `: ${describeTransfer(transfer)}` : noRoom
   const said: Readonly<Record<Outcome['how'], string>> = {
     unchanged: 'it is like this already; nothing was written',
     'in-place': `would be changed in place: ${bytes}, the weights stay where they are`,

@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const embed = defineVerb({
   name: 'embed',
-  summary: 'sentence embeddings, computed with the encoder that a model carries',
+  summary: 'compute sentence embeddings with the encoder that a model carries',
   description:
     'Takes any container with the tensors of a BERT encoder, and the vocabulary from it or from vocab.txt beside it. Needs the package onnxruntime-node.',
   arguments: textArguments,
@@ -25,17 +25,17 @@ export const embed = defineVerb({
     },
     heads: {
       value: '<n>',
-      description: 'attention heads, where neither metadata nor config.json say how many',
+      description: 'number of attention heads, if neither metadata nor config.json states it',
       parse: parsePositive,
     },
     vocab,
     cased,
-    normalize: { negated: 'leave the vectors as long as they are' },
-    threads: { value: '<n>', description: 'compute with this many threads', parse: parsePositive },
+    normalize: { negated: 'do not scale the vectors to length 1' },
+    threads: { value: '<n>', description: 'number of threads to compute with', parse: parsePositive },
   },
-  no: 'the model is no encoder that can be run, or is damaged',
+  no: 'the model is not an encoder that can be run, or is damaged',
   examples: [
-    ['tare embed model.weights "a text" "another text" --similarity', 'how like the texts are'],
+    ['tare embed model.weights "a text" "another text" --similarity', 'how similar the texts are'],
     ['tare embed --json --file texts.txt model.weights > vectors.ndjson', 'one vector for each line of a file'],
   ],
 })

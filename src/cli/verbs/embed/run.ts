@@ -39,7 +39,9 @@ export default async function embed(
     })
     try {
       if (embedder.isOrientationAssumed && !context.json)
-        context.console.remark('the shapes do not tell how linear weights lie; the default of the format was taken')
+        context.console.remark(
+          'the shapes do not show the orientation of linear weights; using the default of the format',
+        )
       await embedAll(context, embedder, texts, options, { file: input, format: model.format })
       return 0
     } finally {

@@ -4,13 +4,13 @@ import { defineVerb } from '../verb.js'
 
 export const extract = defineVerb({
   name: 'extract',
-  summary: 'one tensor out, as it is stored or decoded; or a vocabulary or other part',
+  summary: 'write out one tensor, as stored or decoded, or another part such as the vocabulary',
   arguments: [input, { name: '[tensor]', description: 'the name of the tensor; not needed where there is only one' }],
   flags: {
-    output: output('where to: FILE.npy, FILE.bin for the bare bytes, or - for standard output'),
+    output: output('the output: FILE.npy, FILE.bin for raw bytes, or - for standard output'),
     as: { value: '<dtype>', description: 'convert the values to this element type, such as f32' },
     slice: { value: '<ranges>', description: 'a part of it, such as "0:10,:"' },
-    part: { value: '<name>', description: 'not a tensor, but this part: vocabulary, a file name, …' },
+    part: { value: '<name>', description: 'extract this part instead of a tensor: vocabulary, a file name, …' },
     allowDamage,
     overwrite,
   },

@@ -37,13 +37,13 @@ export default async function extract(
   const { console, signal } = context
   const [given = '', named] = words
   const { output, as, slice, part, overwrite } = options
-  if (output === undefined) throw new UsageError('say where to with -o: FILE.npy, FILE.bin or - for standard output')
+  if (output === undefined) throw new UsageError('name the output with -o: FILE.npy, FILE.bin or - for standard output')
   checkStdout(context, output)
   if (named !== undefined && part !== undefined) throw new UsageError('name one tensor, or a part with --part NAME')
   return forEachModel(context, [given], async (opened, input, source) => {
     await assertNotInput(output, [source])
     const write = async (layout: FileLayout): Promise<number> => {
-      const open = () => openGuarded(output, [source], { overwrite })
+      const open = () => openGuarded(output, [source], { overwrite, signal })
       const run = { signal, onProgress: console.progress.update }
       const writeIt = () => writeLayout({ files: [layout] }, open, run)
       const [written] = await markOutputErrors(opened, () => writingTo(context, [output], writeIt))
@@ -144,24 +144,26 @@ async function extractOnePart(
   return 0
 }
 
-/** Names of images, tables and texts, which bare bytes are not. */
+/** Names of images, tables and texts, which raw bytes are not. */
 const misleading: ReadonlySet<string> = new Set(
-  'png jpg jpeg gif bmp tif tiff webp svg pdf csv tsv json txt md html xlsx parquet mat h5'
+  'jpg jpeg gif bmp tif tiff webp pdf csv tsv json txt md html xlsx parquet mat h5'
     .split(' ')
     .map((each) => `.${each}`),
 )
 
-/** Bare bytes under the name of a container would mislead the next reader. */
+/** Raw bytes under the name of a container would mislead the next reader. */
 function refuseContainer(input: string, name: string, output: string): void {
   const extension = extname(output).toLowerCase()
+  if (extension === '.png' || extension === '.svg')
+    throw new UsageError(`extract does not draw; use: tare picture ${input} ${name} -o ${output}`)
   if (misleading.has(extension))
     throw new UsageError(
-      `extract cannot write ${extension} files; it writes FILE.npy for NumPy, or the bare bytes under any other name, such as FILE.bin`,
+      `extract cannot write ${extension} files; it writes FILE.npy for NumPy, or raw bytes under another name such as FILE.bin`,
     )
   const format = formatForOutput(output)
   if (!format || !isWritable(format) || extname(output).toLowerCase() === '.npy') return
   const how = `tare convert ${input} --only ${name} -o ${output}`
-  throw new UsageError(`extract writes FILE.npy or bare bytes, no ${format.title}; that is: ${how}`)
+  throw new UsageError(`extract writes FILE.npy or raw bytes, not ${format.title}; use: ${how}`)
 }
 
 function layoutFor(tensor: Tensor, output: string): FileLayout {

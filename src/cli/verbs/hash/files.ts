@@ -5,7 +5,6 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import {
   closeModel,
   createHasher,
-  failWith,
   hashFiles,
   hashModel,
   listFiles,
@@ -13,7 +12,6 @@ import {
   openModel,
   TareError,
   toHex,
-  usageCodes,
 } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatInteger, plural } from '../../console/format-values.js'
@@ -70,11 +68,6 @@ async function fileDigests(context: Context, input: string, form: ManifestForm):
 async function ggufDigests(context: Context, input: string): Promise<Map<string, string>> {
   const model = await openModel(await openInput(input, inputOptions(context)), modelOptions(context))
   try {
-    if (model.format !== 'gguf')
-      failWith(usageCodes.option, {
-        file: input,
-        message: `gguf-hash is about GGUF files, this one is ${model.format}`,
-      })
     const { tensors } = await hashModel(model, {
       algorithm: 'sha256',
       stow: false,

@@ -4,7 +4,7 @@ import { defineVerb } from '../verb.js'
 
 export const hash = defineVerb({
   name: 'hash',
-  summary: 'digest of each tensor and a fingerprint that does not depend on the container',
+  summary: 'print a digest of each tensor and a fingerprint that does not depend on the container',
   arguments: [
     {
       name: '[input...]',

@@ -64,7 +64,7 @@ const unescaped = (file: string): string =>
 function ggufEntry(line: string): ManifestLine[] {
   const [, algorithm, digest = '', item = ''] = ggufLine.exec(line) ?? []
   if (algorithm !== 'sha256') return []
-  // Neither part is escaped. Names of models end with .gguf, so the first such end divides them.
-  const [, file = item, tensor] = /^(.*?\.gguf):(.*)$/s.exec(item) ?? []
+  // Neither part is escaped. Names of files have an extension, so the first one that a colon follows divides them.
+  const [, file = item, tensor] = /^(.*?\.\w+):(.*)$/s.exec(item) ?? []
   return [{ algorithm, digest, file, ...(tensor !== undefined && { tensor }) }]
 }

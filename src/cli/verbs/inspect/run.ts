@@ -12,7 +12,10 @@ import {
   TareError,
   type Tensor,
 } from '../../../kit-node.js'
+import type { Console } from '../../console/console.js'
 import { describeCut } from '../../console/cut.js'
+import { wantsRecords } from '../../console/data-table.js'
+import { escapeName } from '../../console/escape.js'
 import { JsonList } from '../../console/json.js'
 import type { Context } from '../../context.js'
 import { expandInputs, worse } from '../../input/expand-inputs.js'
@@ -36,7 +39,14 @@ export default async function inspect(
     await closeModel(model)
     return answer
   })
+  if (!context.json && !wantsRecords(context.console)) mentionView(context.console, inputs)
   return worse(status, found.status)
+}
+
+/** Somebody who reads a table on a terminal may prefer to look. */
+function mentionView(console: Console, [first = '', ...others]: readonly string[]): void {
+  if (!console.isTerminal || first === '-' || others.length > 0) return
+  console.remark(console.errorColor.dim(`\nto see its tensors in the browser: tare view ${escapeName(first)}`))
 }
 
 interface Inspected {

@@ -10,14 +10,14 @@ export const map = defineVerb({
   flags: {
     depth: {
       value: '<n>',
-      description: 'join fields that share the first N parts of their path',
+      description: 'merge fields that share the first N parts of their path',
       parse: parsePositive,
     },
     hex: { description: 'show the first bytes of each field' },
-    at: { value: '<offset>', description: 'only what lies at this byte (456 or 0x1c8)', parse: parseOffset },
+    at: { value: '<offset>', description: 'only the field at this byte (456 or 0x1c8)', parse: parseOffset },
     ...tableFlags,
   },
-  no: 'the input is damaged or of no known format',
+  no: 'the input is damaged or of an unknown format',
   examples: [
     ['tare map --depth 2 model.gguf', 'the file as a list of regions'],
     ['tare map --at 0x1c8 --hex model.oinf', 'the field at one offset, with its bytes'],

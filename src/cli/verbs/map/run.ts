@@ -1,12 +1,10 @@
-import { dirname, isAbsolute, relative, sep } from 'node:path'
 import {
-  type ByteSource,
   failWith,
   groupExtents,
-  isRemote,
   type MapRow,
   mapSource,
   openInput,
+  openPartOf,
   TareError,
   usageCodes,
 } from '../../../kit-node.js'
@@ -35,7 +33,7 @@ export default function map(context: Context, inputs: readonly string[], options
       const reader = hex ? await openInput(input, inputOptions(context)) : undefined
       try {
         await console.beginBlock()
-        for (const file of files) await printFile(console, file, at, reader && (await fileOf(reader, file.file)))
+        for (const file of files) await printFile(console, file, at, reader && (await openPartOf(reader, file.file)))
       } finally {
         await reader?.close()
       }
@@ -49,22 +47,4 @@ function choose(file: MappedFile, { at, depth }: MapOptions): MappedFile {
   const holds = (row: MapRow): boolean => at === undefined || (row.offset <= at && at < row.offset + row.length)
   const extents = depth === undefined ? file.extents : groupExtents(file.extents, depth)
   return { ...file, extents: extents.filter(holds), overlaps: file.overlaps.filter(holds) }
-}
-
-/** A file of the model, opened again through the main one; undefined for files that lie elsewhere. */
-async function fileOf(main: ByteSource, name: string): Promise<ByteSource | undefined> {
-  if (name === main.name) return main
-  const path = pathBelow(main.name, name)
-  if (path === undefined) return undefined
-  return path.includes('/') ? main.below?.(path) : main.sibling?.(path)
-}
-
-/** The path from the directory of one file down to another, with slashes. */
-function pathBelow(main: string, name: string): string | undefined {
-  if (isRemote(main)) {
-    const home = new URL('.', main).href
-    return name.startsWith(home) ? decodeURIComponent(name.slice(home.length)) : undefined
-  }
-  const path = relative(dirname(main), name)
-  return isRemote(name) || isAbsolute(path) || path.startsWith('..') ? undefined : path.replaceAll(sep, '/')
 }

@@ -18,14 +18,15 @@ export const pack = defineVerb({
       description:
         'with a file: JSON that fills the fields of the description by name; alone: one JSON object on standard output',
     },
-    data: { value: '<file>', description: 'the same as --json with a file; can be YAML' },
+    data: { value: '<file>', description: 'same as --json with a file; can be YAML' },
     root: {
       value: '<directory>',
-      description: 'where data files are, and what they may not lead out of (default: the folder of the description)',
+      description:
+        'the directory of the data files, which they must not leave (default: the directory of the description)',
     },
     dryRun,
     allowLoss: allowLoss(
-      'go on although the format cannot hold everything: none, precision or all (meant when left out)',
+      'allow the conversion to lose something: none, precision or all (--allow-loss alone means all)',
     ),
     overwrite,
   },

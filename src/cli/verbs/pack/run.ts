@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import {
   type Conversion,
   closeModel,
@@ -6,6 +6,7 @@ import {
   type Model,
   onTempCount,
   packFile,
+  pathIn,
   planConversion,
   TareError,
 } from '../../../kit-node.js'
@@ -50,12 +51,12 @@ export default async function pack(context: Context, words: readonly string[], o
 function chooseFormat({ output, to }: PackOptions): Format {
   const format = formatOfOutput(output, to)
   if (format) return format
-  if (output === undefined) throw new UsageError('say where to with -o OUT')
+  if (output === undefined) throw new UsageError('name the output with -o FILE')
   throw unknownOutput()
 }
 
 function checkOptions(context: Context, { output, dryRun, json, data }: PackOptions): void {
-  if (output === undefined && !dryRun) throw new UsageError('say where to with -o OUT')
+  if (output === undefined && !dryRun) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (typeof json === 'string' && data !== undefined)
     throw new UsageError('--json FILE and --data FILE mean the same; give one of them')
@@ -68,7 +69,7 @@ async function carryOut(
   { output = '', allowLoss, overwrite }: PackOptions,
 ): Promise<Status> {
   const { plan, source: model } = conversion
-  const pathOf = (name: string): string => (output === '-' ? '-' : join(dirname(output), name))
+  const pathOf = (name: string): string => (output === '-' ? '-' : pathIn(dirname(output), name))
   const destination = { pathOf, inputs: model.files, overwrite }
   const files = await writeConversion(context, conversion, destination, { allowLoss: maxLoss(allowLoss) })
   const about = `${plural(model.tensors.length, 'tensor')}, ${formatSize(plan.size)}`

@@ -5,13 +5,13 @@ import { defineVerb } from '../verb.js'
 
 export const picture = defineVerb({
   name: 'picture',
-  summary: 'a PNG or SVG: heat map, histogram or quantization plot of a tensor, treemap of a model',
+  summary: 'draw a PNG or SVG: heat map, histogram or quantization plot of a tensor, treemap of a model',
   arguments: [
     input,
     { name: '[tensor]', description: 'the name of the tensor; without it, the picture shows the model' },
   ],
   flags: {
-    output: output('where to: FILE.png or FILE.svg'),
+    output: output('the output: FILE.png or FILE.svg'),
     kind: {
       value: '<kind>',
       description: 'heatmap, histogram, methods or treemap (heatmap with a tensor, treemap without)',
@@ -21,8 +21,8 @@ export const picture = defineVerb({
     scale: {
       value: '<scale>',
       description:
-        'what the colours of a heat map span: sigma (three standard deviations), minmax, log or sign (sigma); log also for a histogram',
-      choices: ['sigma', 'minmax', 'log', 'sign'],
+        'what the colours of a heat map span: sigma (three standard deviations), minmax, log, sign or exponent (sigma); log also for a histogram',
+      choices: ['sigma', 'minmax', 'log', 'sign', 'exponent'],
     },
     colors: {
       value: '<map>',

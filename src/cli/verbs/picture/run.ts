@@ -38,7 +38,7 @@ export default async function picture(
   const [given = '', name] = words
   const output = requireFile(options.output)
   const type = extname(output).toLowerCase()
-  if (type !== '.png' && type !== '.svg') throw new UsageError('say where to with -o FILE.png or -o FILE.svg')
+  if (type !== '.png' && type !== '.svg') throw new UsageError('name the output with -o FILE.png or -o FILE.svg')
   const kind = options.kind ?? (name === undefined ? 'treemap' : 'heatmap')
   checkFlags(kind, name, options)
   return forEachModel(context, [given], async (model, input, source) => {

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import {
   checkLoss,
   closeModel,
@@ -9,18 +9,22 @@ import {
   modelQuality,
   openInput,
   openModel,
+  pathIn,
   planQuantization,
+  type QuantizeSettings,
   settingOf,
   writeCodes,
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
+import { nameMapFrom } from '../../input/name-map.js'
 import { damageAllowed, damageJson, forEachModel } from '../../input/run-inputs.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
-import type { Status } from '../../status.js'
+import { type Status, UsageError } from '../../status.js'
 import type { QuantizeOptions } from './index.js'
+import { saveMethods } from './save-methods.js'
 import { summarize } from './summary.js'
 import { describeNothing, printChoices, printQuantization } from './text.js'
 
@@ -33,13 +37,15 @@ export default async function quantize(
   const output = requireFile(options.output)
   const target = formatOfOutput(output, options.to)?.id
   if (target === undefined) throw unknownOutput()
-  const pathOf = (name: string): string => join(dirname(output), name)
+  const pathOf = (name: string): string => pathIn(dirname(output), name)
   return forEachModel(context, inputs, async (model, input, source) => {
-    const importance = await importanceFrom(context, options.imatrix)
-    const { method = defaultMethod(target), only, exclude, unset, files, without, overwrite } = options
+    const matrix = await importanceFrom(context, options.imatrix)
+    const { method = defaultMethod(target), methods, only, exclude, unset, files, without, overwrite, resume } = options
     const set = options.set?.map(([key, value]) => settingOf(key, value))
     const planned = await planQuantization(model, target, {
-      ...quantizeSettings(method, options, console.progress.update, importance),
+      ...quantizeSettings(method, options, console.progress.update, matrix),
+      ...(methods !== undefined && { methods: await nameMapFrom('--methods', methods) }),
+      ...sizeTarget(options),
       ...{ name: basename(output), only, exclude, set, unset, files, without, extra, signal, pool },
     })
     const { plan, choices } = planned
@@ -48,12 +54,13 @@ export default async function quantize(
     if (summary.quantized === 0 && options.dryRun && !context.json) await printChoices(console, choices, output)
     if (summary.quantized === 0)
       failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
+    if (options.saveMethods !== undefined) await saveMethods(options.saveMethods, choices, [source])
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)
     if (!options.dryRun)
-      await writeConversion(context, planned, { pathOf, inputs: [source], overwrite }, { pool, onDamage })
+      await writeConversion(context, planned, { pathOf, inputs: [source], overwrite, resume }, { pool, onDamage })
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
     const isMeasured = options.report && !options.dryRun
-    const quality = isMeasured ? await compare(context, model, written[0]!.name, importance) : undefined
+    const quality = isMeasured ? await compare(context, model, written[0]!.name, matrix?.importance) : undefined
     if (context.json)
       await console.json({
         file: input,
@@ -72,6 +79,15 @@ export default async function quantize(
       await printQuantization(console, planned, summary, { output: written[0]!.name, quality, dryRun: options.dryRun })
     return 0
   })
+}
+
+function sizeTarget({ targetSize, targetBits, method, methods }: QuantizeOptions): Pick<QuantizeSettings, 'target'> {
+  if (targetSize === undefined && targetBits === undefined) return {}
+  if (targetSize !== undefined && targetBits !== undefined)
+    throw new UsageError('--target-size and --target-bits cannot both be met; leave out one of them')
+  const other = method === undefined ? methods && '--methods' : '--method'
+  if (other !== undefined) throw new UsageError(`the target decides about methods; leave out ${other}`)
+  return { target: targetSize === undefined ? { bits: targetBits! } : { size: targetSize } }
 }
 
 /** Measured on what was written, which is read back like any other file. */

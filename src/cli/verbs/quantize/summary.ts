@@ -30,7 +30,7 @@ export function summarize({ choices, model }: Quantization): Summary {
   return {
     quantized: chosen.length,
     methods: grouped(chosen, ({ method }) => method!),
-    kept: grouped(kept, ({ reason }) => reason ?? 'as asked'),
+    kept: grouped(kept, ({ reason }) => reason ?? 'requested'),
     before: weights(choices.reduce((sum, each) => sum + each.sizeBefore, 0)),
     after: weights(model.tensors.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0)),
   }

@@ -4,16 +4,16 @@ import { defineVerb } from '../verb.js'
 
 export const repair = defineVerb({
   name: 'repair',
-  summary: 'rebuild what can be rebuilt of a damaged file into a new one, and say what was lost',
+  summary: 'rebuild as much as possible of a damaged file in a new one, and list what was lost',
   description:
-    'Puts right what the format can rebuild. Otherwise, above all for files that were cut off, every tensor that is whole goes into a new file of the same format, and those that are not are listed with their sizes. Formats that cannot be written need the name of an output that can, such as saved.safetensors.',
+    'Fixes what the format can rebuild. Otherwise, mostly for files that were cut off, writes every complete tensor to a new file of the same format and lists the others with their sizes. If the format cannot be written, give an output of another format, such as saved.safetensors.',
   arguments: [input],
   saysRepairs: true,
-  flags: { output: output('the repaired file; the damaged one is never touched'), overwrite },
+  flags: { output: output('the repaired file; the damaged one is not changed'), overwrite },
   no: 'nothing could be repaired',
   examples: [
-    ['tare repair broken.aero -o repaired.aero', 'exit status 1 when nothing could be done'],
-    ['tare repair half-a-download.gguf -o saved.gguf', 'the tensors that are whole, and a list of the others'],
+    ['tare repair broken.aero -o repaired.aero', 'exit status 1 if nothing could be repaired'],
+    ['tare repair half-a-download.gguf -o saved.gguf', 'the complete tensors, and a list of the others'],
   ],
 })
 

@@ -1,5 +1,5 @@
-import { basename, dirname, join } from 'node:path'
-import { planRepair, runRepair } from '../../../kit-node.js'
+import { basename, dirname } from 'node:path'
+import { pathIn, planRepair, runRepair } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
@@ -22,14 +22,14 @@ export default async function repair(
 ): Promise<Status> {
   const { console, signal } = context
   const output = requireFile(given)
-  const pathOf = (name: string): string => join(dirname(output), name)
+  const pathOf = (name: string): string => pathIn(dirname(output), name)
   return forEachInput(context, inputs, async (source, input) => {
     const planned = await planRepair(source, { ...openOptions(context), name: basename(output) })
     checkOutputName(output, planned.format)
     const outputs = planned.files.map(({ name }) => pathOf(name))
     for (const path of outputs) await assertNotInput(path, [source])
     const write = () =>
-      runRepair(planned, (name) => openGuarded(pathOf(name), [source], { overwrite }), {
+      runRepair(planned, (name) => openGuarded(pathOf(name), [source], { overwrite, signal }), {
         signal,
         onProgress: console.progress.update,
       })

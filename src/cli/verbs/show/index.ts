@@ -4,7 +4,7 @@ import { defineVerb } from '../verb.js'
 
 export const show = defineVerb({
   name: 'show',
-  summary: 'the model as text, with previews, statistics and histograms',
+  summary: 'print the model as text, with previews, statistics and histograms',
   arguments: [inputs],
   flags: { tensors, threads },
   no: 'the input is damaged',

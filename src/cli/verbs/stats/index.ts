@@ -5,12 +5,12 @@ import { defineVerb } from '../verb.js'
 
 export const stats = defineVerb({
   name: 'stats',
-  summary: 'minimum, maximum, mean, median, deviation, special values and histogram per tensor',
+  summary: 'print minimum, maximum, mean, median, deviation, special values and a histogram of each tensor',
   arguments: [inputs],
   flags: {
     tensors,
-    bins: { value: '<n>', description: 'how many bars the histogram has', parse: parsePositive },
-    exact: { description: 'the exact median, for which the values are read again' },
+    bins: { value: '<n>', description: 'number of bars in the histogram', parse: parsePositive },
+    exact: { description: 'compute the exact median, in a second pass' },
     ...tableFlags,
     threads,
   },

@@ -5,7 +5,7 @@ import { defineVerb } from '../verb.js'
 
 export const tokenize = defineVerb({
   name: 'tokenize',
-  summary: 'cut texts into the tokens of the vocabulary that a model carries',
+  summary: 'split texts into tokens of the vocabulary that a model carries',
   arguments: textArguments,
   flags: {
     file,

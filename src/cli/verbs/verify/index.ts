@@ -15,13 +15,13 @@ export const verify = defineVerb({
     strict: { description: 'treat warnings as errors' },
     profile: {
       value: '<name>',
-      description: 'the tensors and metadata of a known model must be there, such as all-MiniLM-L6-v2',
+      description: 'require the tensors and metadata of a known model, such as all-MiniLM-L6-v2',
     },
-    receipt: { value: '<file>', description: 'the model must be what this receipt of convert says it wrote' },
+    receipt: { value: '<file>', description: 'check the model against this receipt, written by convert' },
     source: {
       value: '<input>',
       description:
-        'with --receipt: this must be what it was made from, and nothing lost that the receipt does not name; of a merged model all of them, in this order, or turned round after --prefer last',
+        'with --receipt: also check the model that it was made from, and that only losses in the receipt occurred. For a merged model give each input in order (reversed after --prefer last)',
       repeat: true,
     },
     key: {
@@ -73,7 +73,7 @@ export const verify = defineVerb({
     ],
     [
       'tare verify --receipt model.receipt.json --source model.safetensors model.gguf',
-      'whether both files are still those of the conversion, and the receipt tells the truth',
+      'whether both files are unchanged since the conversion, and the receipt is true',
     ],
   ],
 })

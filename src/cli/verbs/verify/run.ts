@@ -16,8 +16,7 @@ export default async function verify(
   const { console, pool, formatOptions } = context
   const { quick, strict, profile } = options
   if (options.receipt !== undefined && quick) throw new UsageError('--receipt reads the weights; leave out --quick')
-  if (options.source !== undefined && options.receipt === undefined)
-    throw new UsageError('--source goes with --receipt')
+  if (options.source !== undefined && options.receipt === undefined) throw new UsageError('--source needs --receipt')
   const receipts = options.receipt === undefined ? undefined : await import('../../output/receipt.js')
   const trust = await readTrust(options)
   checkSignatureFlags(trust, options, inputs)

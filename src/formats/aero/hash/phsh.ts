@@ -65,7 +65,7 @@ export function parsePageTable(content: ChunkContent, shard: Chunk, report: Repo
     complain('phsh-shard-name', 'shard_name', message)
   }
   if (typeof pageSize !== 'number' || !Number.isSafeInteger(pageSize) || pageSize <= 0) {
-    return complain('phsh-page-size', 'page_size', `${JSON.stringify(pageSize)} is no page size`)
+    return complain('phsh-page-size', 'page_size', `${JSON.stringify(pageSize)} is not a page size`)
   }
   if (!digests)
     return complain('phsh-digest-type', 'digests', `a list of byte strings of ${digestSize} bytes was expected`)

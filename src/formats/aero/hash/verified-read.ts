@@ -1,5 +1,5 @@
 // Reading parts of a file with proof. Where the file has page hashes, a read fetches whole pages, compares exactly those, and hands out
-// the bytes that were asked for. Where it has only a hash of the tensor, the tensor is compared as a whole. Bytes that no hash covers are
+// the bytes that were requested. Where it has only a hash of the tensor, the tensor is compared as a whole. Bytes that no hash covers are
 // handed out as they are; the proof says how much of what was read was compared with what. A slice is read in many pieces; the page or
 // tensor that was compared last is kept, so that the next piece need not fetch and compare it again.
 import { checkRange, streamRange, toHex } from '../../../bytes/index.js'

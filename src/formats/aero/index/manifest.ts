@@ -60,7 +60,7 @@ function membersOf(value: JsonValue | undefined, path: string, report: Report): 
   const members = Object.create(null) as Record<string, JsonValue>
   for (const [key, member] of value[tag] as unknown as readonly (readonly [string, JsonValue])[]) {
     if (key in members) {
-      report.report(codes['key-twice'], { offset: 0, path, message: `${JSON.stringify(key)} stands twice` })
+      report.report(codes['key-twice'], { offset: 0, path, message: `${JSON.stringify(key)} occurs twice` })
     }
     members[key] = member
   }

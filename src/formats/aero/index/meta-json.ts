@@ -39,7 +39,7 @@ export function parseMembers(bytes: Uint8Array): Map<string, MetaValue> {
     const at = scanner.index
     const key = scanner.nextKey('')
     if (key === undefined) break
-    if (metadata.has(key)) scanner.fail(jsonCodes['duplicate-key'], at, key, `${JSON.stringify(key)} stands twice`)
+    if (metadata.has(key)) scanner.fail(jsonCodes['duplicate-key'], at, key, `${JSON.stringify(key)} occurs twice`)
     scanner.peek(key)
     const start = scanner.index
     scanner.skip(key)

@@ -112,7 +112,7 @@ class Placer {
     const known = dtypeOfNumber(entry.dtype)
     const isPacked = entry.dtype === packedNumber
     if (!known) {
-      complain(report, entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is no element type of AERO`)
+      complain(report, entry, codes['tensor-unknown-dtype'], 'dtype', `${entry.dtype} is not an element type of AERO`)
     }
     let extra = isPacked ? this.#withParams(entry.extra) : entry.extra
     const type = isPacked ? ggmlTypeIn(extra)?.dtype : known

@@ -53,7 +53,7 @@ export function parseIndex(
     const key = readKey(reader, tagged)
     if (key === 'tensors') {
       if (hasTensors)
-        placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors stands twice' })
+        placed.fail(codes['tidx-field-twice'], { offset: at, path: 'tensors', message: 'tensors occurs twice' })
       hasTensors = true
       const start = reader.offset
       const kind = reader.next()
@@ -72,7 +72,7 @@ export function parseIndex(
   return extra
 }
 
-const twice = (key: string): string => `${JSON.stringify(key)} stands twice`
+const twice = (key: string): string => `${JSON.stringify(key)} occurs twice`
 
 function wrongType(reader: MsgpackReader, offset: number, path: string, message: string): never {
   return reader.report.fail(codes['tidx-type'], { offset, path, message })
@@ -140,7 +140,7 @@ class EntryParser {
         this.#keepExtra(this.#field)
       } else {
         const bit = 1 << number
-        if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${this.#field} stands twice`)
+        if ((given & bit) !== 0) this.#complain('tidx-field-twice', keyAt, `${this.#field} occurs twice`)
         given |= bit
         this.#readField(this.#field)
       }

@@ -34,7 +34,7 @@ export async function layoutSet(model: Model, options: WriteOptions): Promise<La
   const shards = shardContents(weights.shards, wanted, options)
   const names = await namesToWrite(model, options, 'aeroset')
   const prefix = prefixOf(options.name)
-  // A uuid that was asked for is that of the whole set; otherwise every file has its own.
+  // A uuid that was requested is that of the whole set; otherwise every file has its own.
   const isShared = options.extra?.uuid !== undefined || options.deterministic === true
   const choose = (): Choices => (isShared ? choices : { ...choices, uuid: randomUuid() })
   const common = { names, quants: quantsOf(model), hashFirst: true }

@@ -33,7 +33,7 @@ export function chooseOptions(
   const wrong = (option: string, message: string): never =>
     failWith(usageCodes.option, { file: name, message: `${callerWord(`--${option}`, option)}: ${message}` })
   const { align = 1, shardSize = defaultShardSize } = options
-  if (!isPowerOfTwo(align) || align > 2 ** 20) wrong('align', `${align} is no power of two up to 1 MiB`)
+  if (!isPowerOfTwo(align) || align > 2 ** 20) wrong('align', `${align} is not a power of two up to 1 MiB`)
   if (shardSize < 1) wrong('shard-size', 'a shard holds at least one byte')
   return {
     shardSize,
@@ -54,7 +54,7 @@ function pageSizeOf(value: Value, wrong: Wrong): number | undefined {
   if (value === undefined || value === false) return undefined
   if (value === true || value === '') return defaultPageSize
   const size = Number(value)
-  return Number.isSafeInteger(size) && size > 0 ? size : wrong('page-hashes', `${value} is no page size`)
+  return Number.isSafeInteger(size) && size > 0 ? size : wrong('page-hashes', `${value} is not a page size`)
 }
 
 function uuidOf(value: Value, wrong: Wrong): Uint8Array | undefined {

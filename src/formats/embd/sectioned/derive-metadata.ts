@@ -18,7 +18,7 @@ export async function metadataToWrite(model: Model, options: WriteOptions): Prom
   if (heads !== undefined && (typeof heads !== 'number' || !Number.isSafeInteger(heads) || heads < 1)) {
     failWith(usageCodes.option, {
       file: callerWord('--heads', 'heads'),
-      message: `${String(heads)} is no number of attention heads`,
+      message: `${String(heads)} is not a number of attention heads`,
     })
   }
   const given = new Map(model.metadata)

@@ -104,7 +104,7 @@ function metadataSection(
   }
   for (const [key, value] of metadata) {
     if (value.type !== 'str')
-      refuse(writeCodes['value-range'], file, `metadata[${JSON.stringify(key)}]`, 'metadata are strings')
+      refuse(writeCodes['value-range'], file, `metadata[${JSON.stringify(key)}]`, 'metadata values are strings')
     add(key, value.bytes ?? encodeUtf8(value.value))
   }
   for (const [key, value] of repeated) add(key, encodeUtf8(value))

@@ -49,7 +49,7 @@ export function placeTensors(
       if (start % alignment === 0) relative ??= entry
       else {
         isSound = false
-        complain('alignment', entry, `data_offset ${start} is no multiple of ${alignment}`)
+        complain('alignment', entry, `data_offset ${start} is not a multiple of ${alignment}`)
       }
     }
     if (!extents) continue
@@ -57,7 +57,7 @@ export function placeTensors(
     extents.add({ file: section.source.name, offset, length: end - start, path, kind: 'data' })
   }
   if (relative) {
-    const message = `tensors are aligned from the section's start at ${section.offset}, which is no multiple of ${alignment}`
+    const message = `tensors are aligned from the section's start at ${section.offset}, which is not a multiple of ${alignment}`
     complain('alignment-absolute', relative, message)
   }
   const placed = index.filter(({ tensor }) => tensor.data)

@@ -59,7 +59,7 @@ function archOf(modelType: unknown): number {
   return match === undefined ? 0 : architectures.indexOf(match)
 }
 
-/** Cut to a whole number; 0 for what is no number or does not fit. */
+/** Cut to a whole number; 0 for what is not a number or does not fit. */
 function toU32(value: unknown): number {
   if (typeof value !== 'number') return 0
   const whole = Math.trunc(value)

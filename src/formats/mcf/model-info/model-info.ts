@@ -87,7 +87,7 @@ function readExtras(
     cursor.seek(start + i * kvEntry.size)
     const entry = kvEntry.read(cursor)
     const key = readText(cursor, entry.keyOff)
-    if (!key || extras.has(key)) return 'a key is empty, not UTF-8, or stands twice'
+    if (!key || extras.has(key)) return 'a key is empty, not UTF-8, or occurs twice'
     const value = readValue(cursor, entry)
     if (!value) return `the value of ${JSON.stringify(key)} has an unknown type`
     budget -= key.length + (value.type === 'str' ? value.value.length : 0)

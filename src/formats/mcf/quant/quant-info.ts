@@ -73,7 +73,7 @@ function readRecords(cursor: Cursor, count: number, { report }: ReadContext): Qu
     }
     if (!(record.minClip <= record.maxClip)) {
       const offset = at + quantRecord.offsetOf('minClip')
-      const message = `values were cut to ${record.minClip} .. ${record.maxClip}, which is no range`
+      const message = `values were cut to ${record.minClip} .. ${record.maxClip}, which is not a range`
       report.report(codes['quantinfo-clip'], { offset, length: 8, path, message })
     }
   }

@@ -73,7 +73,7 @@ function blockFault(entry: Entry, dtype: DType, shape: readonly number[] | undef
   const { dataOff, dataSize } = entry.fields
   const what = (): string => `${dimensions(entry)} of ${dtype.id}`
   if (entry.shape.length !== 2)
-    return { code: codes['quant-rank-not-2'], field: 'rank', message: `${what()} is no matrix, but must be one` }
+    return { code: codes['quant-rank-not-2'], field: 'rank', message: `${what()} is not a matrix, but must be one` }
   if (entry.shape.includes(0))
     return { code: codes['quant-zero-dim'], field: 'dimOff', message: `${what()} has a dimension of 0` }
   const size = shape && dtype.byteLength(shape)
@@ -82,7 +82,7 @@ function blockFault(entry: Entry, dtype: DType, shape: readonly number[] | undef
     return { code: codes['quant-payload-size-overflow'], field: 'dimOff', message }
   }
   if (BigInt(dataOff) % 64n !== 0n) {
-    const message = `the payload begins at ${dataOff}, which is no multiple of 64`
+    const message = `the payload begins at ${dataOff}, which is not a multiple of 64`
     return { code: codes['quant-payload-alignment-64'], field: 'dataOff', message }
   }
   if (dataSize === size) return undefined

@@ -6,7 +6,7 @@ import type { Payload, Tensor } from '../../../model/index.js'
 import { byName as orderedByName } from '../../../model/tensor-order.js'
 import { isBlockType, needsAlignment } from '../dtypes.js'
 
-/** Quantized payloads need 64 whatever else was asked for. */
+/** Quantized payloads need 64 whatever else was requested. */
 export const blockAlignment = 64
 export const maxAlignment = 1 << 20
 

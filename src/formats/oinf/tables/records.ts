@@ -79,7 +79,7 @@ export function checkRange(
   if (isAligned(offset) && offset >= offsetData && Number(offset) + Number(length) <= end) return true
   const refuse = (fault: 'alignment' | 'before-data' | 'past-end', message: string): false =>
     complain(`${codeOf[kind]}-${fault}`, at + 8, `${fieldOf[kind]}_offset`, message)
-  if (!isAligned(offset)) return refuse('alignment', `${offset} is no multiple of ${alignment}`)
+  if (!isAligned(offset)) return refuse('alignment', `${offset} is not a multiple of ${alignment}`)
   if (offset < offsetData) return refuse('before-data', `${offset} is before the data section at ${offsetData}`)
   return refuse('past-end', `${length} bytes at ${offset} run past the end at ${end}`)
 }

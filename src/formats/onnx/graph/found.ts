@@ -122,7 +122,7 @@ export class Found {
   }
 
   #addStrings({ path, pieces }: TensorDraft, { value: name }: Text, { shape }: JudgedStrings): void {
-    const message = `${JSON.stringify(name)} holds texts and is no tensor of numbers`
+    const message = `${JSON.stringify(name)} holds texts and is not a tensor of numbers`
     this.#report('strings', pieces[0]?.start ?? 0, path, message)
     this.parts.push({ kind: 'onnx.strings', sharing: 'private', name, value: { shape } })
   }

@@ -50,7 +50,7 @@ export class ExternalFiles implements ExternalData {
     if (draft.external?.has('checksum')) report('external-checksum', 'checksum', 'the checksum is not compared')
     const path = location.bytes ? undefined : normalPath(location.value)
     if (path === undefined) {
-      const message = `${JSON.stringify(location.value)} is no path to a file in the directory of the model`
+      const message = `${JSON.stringify(location.value)} is not a path to a file in the directory of the model`
       report('external-path', 'location', message)
       return undefined
     }

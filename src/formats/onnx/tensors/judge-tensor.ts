@@ -55,14 +55,14 @@ class TensorJudge {
     const type = dataTypes.get(dataType)
     if (!type && dataType !== stringType) {
       const what = dataType === 0 ? '0 (undefined)' : String(dataType)
-      return this.#refuse('dtype', 'data_type', `${what} is no element type`)
+      return this.#refuse('dtype', 'data_type', `${what} is not an element type`)
     }
     if (!shape) return undefined
     if (!type) return this.#judgeStrings(shape)
     const byteLength = type.dtype.byteLength(shape)
     if (byteLength === undefined) return this.#refuse('shape-overflow', 'dims', tooLarge(shape))
     if (dataLocation !== 0 && dataLocation !== 1) {
-      return this.#refuse('data-location', 'data_location', `${dataLocation} is no place for data`)
+      return this.#refuse('data-location', 'data_location', `${dataLocation} is not a place for data`)
     }
     this.#checkPlaces(type)
     if (dataLocation === 1) return { type, shape, byteLength }

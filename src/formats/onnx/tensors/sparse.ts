@@ -55,7 +55,7 @@ export async function addSparse(
   const shape = dims.map(Number)
   const elements = shape.every((dim) => dim > 0 && dim <= maxSafe) ? countElements(shape) : undefined
   if (elements === undefined || shape.length === 0) {
-    refuse('dims', `[${dims.join(', ')}] is no shape for a sparse tensor`)
+    refuse('dims', `[${dims.join(', ')}] is not a shape for a sparse tensor`)
     return
   }
   const [count = -1, width] = places.shape

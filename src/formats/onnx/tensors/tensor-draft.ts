@@ -119,7 +119,7 @@ function readValues(draft: TensorDraft, reader: OnnxReader): boolean | Promise<b
   known.only = isFirst ? content : undefined
   const width = field === 4 ? 4 : field === 10 ? 8 : undefined
   if (width !== undefined) {
-    if (length % width !== 0) reportList(draft, `${length} bytes are no whole number of values`, reader)
+    if (length % width !== 0) reportList(draft, `${length} bytes are not a whole number of values`, reader)
     known.count += Math.floor(length / width)
     return true
   }

@@ -42,7 +42,7 @@ function writeFor(model: Model): WriteCapabilities {
       return {
         fits: true,
         as: { ...part, content: rest },
-        reason: 'of settings that stand twice only the first counts',
+        reason: 'of settings that occur twice only the first counts',
       }
     },
   }

@@ -72,7 +72,7 @@ class SettingsReader {
     })
   }
 
-  /** Goes over the members of an object; a key that stands twice is an error in any JSON here. */
+  /** Goes over the members of an object; a key that occurs twice is an error in any JSON here. */
   #members(path: string, visit: (key: string) => void): void {
     const scanner = this.#scanner
     const seen = new Set<string>()
@@ -101,7 +101,7 @@ class SettingsReader {
     const at = scanner.index
     const value = Number(scanner.number(path))
     if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
-      this.#fail(codes.range, path, `${value} is no whole number in 0..4294967295`, at)
+      this.#fail(codes.range, path, `${value} is not a whole number in 0..4294967295`, at)
     this.#uints.set(key, value)
     return value
   }

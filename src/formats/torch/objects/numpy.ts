@@ -60,7 +60,7 @@ function arrayOf(
   const bytes = content === undefined ? undefined : bytesOf(content)
   if (!element || !bytes) return undefined
   const shape = sizes(size)
-  if (!shape) return 'the shape of an array is no list of dimensions'
+  if (!shape) return 'the shape of an array is not a list of dimensions'
   const { dtype, isBigEndian } = element
   const wanted = (countElements(shape) ?? Number.POSITIVE_INFINITY) * dtype.group.bytes
   if (wanted !== bytes.byteLength)

@@ -66,7 +66,7 @@ const wrappers = new Set([
 /** How many wrappers may lie around a tensor. */
 const maxWrappers = 8
 
-/** What a call rebuilds, or undefined when it is no tensor. */
+/** What a call rebuilds, or undefined when it is not a tensor. */
 export function rebuild(value: PickleValue, ids: StorageIds, depth = 0): Rebuilt | undefined {
   if (value instanceof PickleReference) return wholeStorage(ids[value.index])
   if (!(value instanceof PickleObject)) return undefined
@@ -124,13 +124,13 @@ function view(
   flags: PickleValue | undefined,
   ids: StorageIds,
 ): Rebuilt {
-  if (!(storage instanceof PickleReference)) return wrong('the first argument is no storage')
+  if (!(storage instanceof PickleReference)) return wrong('the first argument is not a storage')
   const shape = sizes(size)
   const strides = sizes(stride)
   const first = typeof offset === 'bigint' ? toSafe(offset) : undefined
-  if (first === undefined) return wrong(`the offset ${show(offset)} is no place in a storage`)
-  if (!shape) return wrong(`the size ${show(size)} is no list of dimensions`)
-  if (!strides) return wrong(`the stride ${show(stride)} is no list of distances`)
+  if (first === undefined) return wrong(`the offset ${show(offset)} is not a place in a storage`)
+  if (!shape) return wrong(`the size ${show(size)} is not a list of dimensions`)
+  if (!strides) return wrong(`the stride ${show(stride)} is not a list of distances`)
   if (shape.length !== strides.length) return wrong(`${shape.length} dimensions, but ${strides.length} strides`)
   const id = ids[storage.index]
   if (!id) return { kind: 'missing' }

@@ -66,21 +66,21 @@ function readStorageId(
   { lengths }: IdForm,
   wrong: (code: 'persistent-id' | 'storage-type', message: string) => undefined,
 ): StorageId | undefined {
-  if (!(id instanceof PickleList) || id.kind !== 'tuple') return wrong('persistent-id', 'the id is no tuple')
+  if (!(id instanceof PickleList) || id.kind !== 'tuple') return wrong('persistent-id', 'the id is not a tuple')
   const [tag, type, key, , count, view] = id.items
   if (tag !== 'storage') return wrong('persistent-id', 'the id does not begin with "storage"')
   if (!lengths.includes(id.items.length))
     return wrong('persistent-id', `the id has ${id.items.length} parts, ${lengths.join(' or ')} were expected`)
-  if (typeof key !== 'string') return wrong('persistent-id', 'the key of the storage is no text')
+  if (typeof key !== 'string') return wrong('persistent-id', 'the key of the storage is not text')
   const elements = typeof count === 'bigint' ? toSafe(count) : undefined
   if (elements === undefined) return wrong('persistent-id', 'the number of elements is impossible')
-  if (!(type instanceof PickleGlobal)) return wrong('storage-type', 'the type of the storage is no name')
+  if (!(type instanceof PickleGlobal)) return wrong('storage-type', 'the type of the storage is not a name')
   const isUntyped = untypedStorages.has(type.name) && ['torch', 'torch.storage'].includes(type.module)
   const dtype = ['torch', 'torch.cuda'].includes(type.module) ? storageTypes.get(type.name) : undefined
   if (!isUntyped && !dtype) {
     const problem = packedStorages.has(type.name)
       ? 'holds elements of less than a byte, which is not read'
-      : 'is no storage'
+      : 'is not a storage'
     return wrong('storage-type', `${JSON.stringify(type.fullName)} ${problem}`)
   }
   const elementSize = dtype?.group.bytes ?? 1
@@ -88,7 +88,7 @@ function readStorageId(
   if (!Number.isSafeInteger(byteLength))
     return wrong('persistent-id', `${elements} elements are more than any file can hold`)
   const start = readView(view)
-  if (start === undefined) return wrong('persistent-id', 'the sixth part of the id is no view')
+  if (start === undefined) return wrong('persistent-id', 'the sixth part of the id is not a view')
   return { key, dtype, elementSize, byteLength, start, offset }
 }
 

@@ -3,8 +3,8 @@
 // see; pack.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
-import { putStepF16 } from './f16-scales.js'
-import { errorOf, fitScale, fitScaleAndMin, type Trials } from './fit.js'
+import { putF16, putStepF16 } from './f16-scales.js'
+import { errorOf, fitScale, fitScaleAndMin, type SignedTrials, signedError, type Trials } from './fit.js'
 import {
   putFifthPlanes,
   putLowSix,
@@ -20,7 +20,6 @@ const scales = new Float64Array(16)
 const mins = new Float64Array(16)
 const scaleSteps = new Uint8Array(16)
 const minSteps = new Uint8Array(16)
-const weights = new Float64Array(32)
 const fitted = { scale: 0, min: 0 }
 
 /** Codes of one sub-block: the nearest to (value + min) / scale in [0, limit]. With a scale of zero every code means the same. */
@@ -52,25 +51,19 @@ const q2Trials: Trials = { limit: 3, start: -0.5, count: 15 }
 export function encodeQ2_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q2Size) {
     for (let sub = 0; sub < 16; sub++) {
-      weighQ2(source, from + 16 * sub)
-      fitScaleAndMin(source, from + 16 * sub, 16, weights, q2Trials, fitted)
+      fitScaleAndMin(source, from + 16 * sub, 16, q2Trials, fitted)
       scales[sub] = fitted.scale
       mins[sub] = fitted.min
     }
     const d = putStep(target, at + q2D, scales, 16, 15)
     const dmin = putStep(target, at + q2Min, mins, 16, 15)
     for (let sub = 0; sub < 16; sub++) {
-      weighQ2(source, from + 16 * sub)
       chooseSteps(source, from + 16 * sub, 16, sub, d, dmin, 15, 3)
       target[at + sub] = scaleSteps[sub]! | (minSteps[sub]! << 4)
       roundCodes(source, from, 16 * sub, 16, d * scaleSteps[sub]!, dmin * minSteps[sub]!, 3)
     }
     putPlanes(codes, target, at + q2Codes, 0)
   }
-}
-
-function weighQ2(source: Float32Array, from: number): void {
-  for (let i = 0; i < 16; i++) weights[i] = Math.abs(source[from + i]!)
 }
 
 /** Writes the f16 step under which the largest value gets the highest code; returns it as a reader will see it. */
@@ -102,7 +95,7 @@ function chooseSteps(
   let minError = Number.POSITIVE_INFINITY
   for (let a = Math.max(0, scale - 1); a <= Math.min(stepLimit, scale + 2); a++) {
     for (let b = Math.max(0, min - 1); b <= Math.min(dmin === 0 ? 0 : stepLimit, min + 1); b++) {
-      const error = errorOf(source, from, count, weights, d * a, dmin * b, codeLimit)
+      const error = errorOf(source, from, count, d * a, dmin * b, codeLimit)
       if (error >= minError) continue
       minError = error
       scaleSteps[sub] = a
@@ -120,15 +113,13 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
   return (source, target, blocks) => {
     for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += size) {
       for (let sub = 0; sub < 8; sub++) {
-        weighByMagnitude(source, from + 32 * sub)
-        fitScaleAndMin(source, from + 32 * sub, 32, weights, trials, fitted)
+        fitScaleAndMin(source, from + 32 * sub, 32, trials, fitted)
         scales[sub] = fitted.scale
         mins[sub] = fitted.min
       }
       const d = putStep(target, at, scales, 8, 63)
       const dmin = putStep(target, at + 2, mins, 8, 63)
       for (let sub = 0; sub < 8; sub++) {
-        weighByMagnitude(source, from + 32 * sub)
         chooseSteps(source, from + 32 * sub, 32, sub, d, dmin, 63, trials.limit)
       }
       putScalesAndMins(scaleSteps, minSteps, target, at + scalesAt)
@@ -141,43 +132,72 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
   }
 }
 
-/** The magnitude plus the root mean square of the sub-block: large values count more, small ones still count. */
-function weighByMagnitude(source: Float32Array, from: number): void {
-  let squares = 0
-  for (let i = 0; i < 32; i++) squares += source[from + i]! * source[from + i]!
-  const mean = Math.sqrt(squares / 32)
-  for (let i = 0; i < 32; i++) weights[i] = mean + Math.abs(source[from + i]!)
-}
-
 export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, count: 20 })
 export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, count: 15 })
 
-/** Fits 16 signed scales; returns the one with the largest magnitude. */
-function fitSigned(source: Float32Array, from: number, limit: number): number {
+const signedSteps = new Int16Array(16)
+/** Smaller f16 are further apart than 1/64 of themselves. */
+const veryCoarse = 2 ** -18
+
+/** Fits 16 signed scales and rounds them to steps of an f16, which is written and returned. The extreme scale becomes -limit, the only code without a counterpart. */
+function putSigned(
+  source: Float32Array,
+  from: number,
+  target: Uint8Array,
+  at: number,
+  trials: SignedTrials,
+  stepLimit: number,
+): number {
   let extreme = 0
   for (let sub = 0; sub < 16; sub++) {
-    scales[sub] = fitScale(source, from + 16 * sub, 16, limit)
+    scales[sub] = fitScale(source, from + 16 * sub, 16, trials)
     if (Math.abs(scales[sub]!) > Math.abs(extreme)) extreme = scales[sub]!
   }
-  return extreme
+  const wanted = extreme / -stepLimit
+  const choose = (d: number): number => chooseSigned(source, from, d, stepLimit, trials.limit)
+  const nearest = putF16(target, at, wanted)
+  const error = choose(nearest)
+  if (wanted === 0 || Math.abs(wanted) >= veryCoarse) return nearest
+  // Rounded down to one of the smallest f16, a step leaves large scales out of reach.
+  const step = putStepF16(target, at, wanted)
+  if (choose(step) < error) return step
+  choose(putF16(target, at, wanted))
+  return nearest
 }
 
-/** Signed scale codes: the extreme scale becomes -limit, the only code without a counterpart. */
-const signedSteps = (scale: number, step: number, limit: number): number =>
-  step === 0 ? 0 : Math.max(-limit, Math.min(limit - 1, Math.round(scale / step)))
+/** The steps nearest to each scale, or their neighbours where these have less error. Returns the error of the block. */
+function chooseSigned(source: Float32Array, from: number, d: number, stepLimit: number, limit: number): number {
+  let total = 0
+  for (let sub = 0; sub < 16; sub++) {
+    const nearest = d === 0 ? 0 : Math.max(-stepLimit, Math.min(stepLimit - 1, Math.round(scales[sub]! / d)))
+    let best = nearest
+    let minError = signedError(source, from + 16 * sub, 16, d * nearest, limit)
+    for (const steps of [Math.max(-stepLimit, nearest - 1), Math.min(stepLimit - 1, nearest + 1)]) {
+      const error = signedError(source, from + 16 * sub, 16, d * steps, limit)
+      // Also where a step is infinite: there is no error then.
+      if (!(error < minError)) continue
+      minError = error
+      best = steps
+    }
+    signedSteps[sub] = best
+    total += minError
+  }
+  return total
+}
 
 const q3 = layouts.q3_k
 const q3Size = blockBytes(q3)
 const q3Codes = fieldOffset(q3, 'qs')
 const q3Scales = fieldOffset(q3, 'scales')
 const q3D = fieldOffset(q3, 'd')
+const q3Trials: SignedTrials = { limit: 4, others: 6, step: 0.3 }
 
 export function encodeQ3_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q3Size) {
-    const d = putStepF16(target, at + q3D, fitSigned(source, from, 4) / -32)
+    const d = putSigned(source, from, target, at + q3D, q3Trials, 32)
     target.fill(0, at + q3Scales, at + q3Scales + 12)
     for (let sub = 0; sub < 16; sub++) {
-      const steps = signedSteps(scales[sub]!, d, 32)
+      const steps = signedSteps[sub]!
       putScaleQ3(steps + 32, sub, target, at + q3Scales)
       roundCodes(source, from, 16 * sub, 16, d * steps, 4 * d * steps, 7)
     }
@@ -191,12 +211,13 @@ const q6Size = blockBytes(q6)
 const q6High = fieldOffset(q6, 'qh')
 const q6Scales = fieldOffset(q6, 'scales')
 const q6D = fieldOffset(q6, 'd')
+const q6Trials: SignedTrials = { limit: 32, others: 10, step: 0.6 }
 
 export function encodeQ6_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q6Size) {
-    const d = putStepF16(target, at + q6D, fitSigned(source, from, 32) / -128)
+    const d = putSigned(source, from, target, at + q6D, q6Trials, 128)
     for (let sub = 0; sub < 16; sub++) {
-      const steps = signedSteps(scales[sub]!, d, 128)
+      const steps = signedSteps[sub]!
       target[at + q6Scales + sub] = steps
       roundCodes(source, from, 16 * sub, 16, d * steps, 32 * d * steps, 63)
     }

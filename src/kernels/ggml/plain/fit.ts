@@ -1,7 +1,7 @@
 // The search for good scales. The obvious scale maps the largest value to the largest code; a slightly smaller or larger one often fits
-// the rest better. So about twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
-// (and minimum) follows by weighted least squares. The trial with the smallest error wins. The weights are those of ggml's
-// quantizers.
+// the rest better. So seven to twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
+// (and minimum) follows by least squares. The trial with the smallest error wins. ggml lets large values count more; here all count the same,
+// since nothing is known about what a value will be multiplied with, and the squared error of the products is then the least.
 
 /** Smaller values count as zero, as in ggml. */
 const smallest = 1e-15
@@ -9,31 +9,38 @@ const smallest = 1e-15
 /** Trials that differ by less are equal, and the first of them wins. */
 const margin = 1 + 1e-9
 
+/** Scales to try around the obvious one: codes from -limit to limit - 1, and the largest value at `limit` and some multiples of `step` beside it. */
+export interface SignedTrials {
+  readonly limit: number
+  /** Beside the obvious one, half of them on either side. */
+  readonly others: number
+  readonly step: number
+}
+
 /**
- * The scale s for which s * code comes closest to the values, with codes from -limit to limit - 1 and squares as weights. Zero when all
- * values are (next to) zero.
+ * The scale s for which s * code comes closest to the values. Zero when all values are (next to) zero.
  */
-export function fitScale(values: Float32Array, from: number, count: number, limit: number): number {
+export function fitScale(values: Float32Array, from: number, count: number, trials: SignedTrials): number {
+  const { limit, others, step } = trials
   let extreme = 0
   for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(extreme)) extreme = values[i]!
   if (Math.abs(extreme) < smallest) return 0
   let best = 0
   let bestGain = 0
-  for (let trial = 0; trial <= 18; trial++) {
-    // The obvious scale first, then in tenths around it.
-    const factor = -(limit + (trial === 0 ? 0 : 0.1 * (trial < 10 ? trial - 10 : trial - 9))) / extreme
+  for (let trial = 0; trial <= others; trial++) {
+    const apart = trial === 0 ? 0 : step * (2 * trial <= others ? trial - others / 2 - 1 : trial - others / 2)
+    const factor = -(limit + apart) / extreme
     let sumXL = 0
     let sumLL = 0
     for (let i = from; i < from + count; i++) {
       const value = values[i]!
-      // Shifted by the limit nothing is negative, so truncation rounds to nearest.
-      let code = ((factor * value + limit + 0.5) | 0) - limit
-      if (code > limit - 1) code = limit - 1
-      const weighted = value * value * code
-      sumXL += weighted * value
-      sumLL += weighted * code
+      // Shifted by the limit nothing is negative, except below the lowest code.
+      const place = Math.trunc(factor * value + limit + 0.5)
+      const code = Math.min(Math.max(place, 0), 2 * limit - 1) - limit
+      sumXL += code * value
+      sumLL += code * code
     }
-    // The error is the weighted sum of squares less this.
+    // The error is the sum of squares less this.
     const gain = sumLL > 0 ? (sumXL / sumLL) * sumXL : 0
     if (gain > bestGain * margin) {
       bestGain = gain
@@ -41,6 +48,21 @@ export function fitScale(values: Float32Array, from: number, count: number, limi
     }
   }
   return best
+}
+
+/** The squared error of rounding to the codes from -limit to limit - 1. */
+export function signedError(values: Float32Array, from: number, count: number, scale: number, limit: number): number {
+  const factor = scale === 0 ? 0 : 1 / scale
+  const top = 2 * limit - 1
+  let error = 0
+  for (let i = from; i < from + count; i++) {
+    const value = values[i]!
+    const place = value * factor + limit + 0.5
+    const code = Math.trunc(Math.min(Math.max(place, 0), top)) - limit
+    const rest = value - scale * code
+    error += rest * rest
+  }
+  return error
 }
 
 export interface ScaleAndMin {
@@ -56,27 +78,24 @@ export interface Trials {
   readonly count: number
 }
 
-const sums = { x: 0, w: 0, gain: 0, scale: 0, offset: 0 }
+const sums = { x: 0, gain: 0, scale: 0, offset: 0 }
 
 /** The scale s and minimum m for which s * code - m comes closest to the values, with codes from 0 to `limit`. */
 export function fitScaleAndMin(
   values: Float32Array,
   from: number,
   count: number,
-  weights: Float64Array,
   trials: Trials,
   result: ScaleAndMin,
 ): void {
   let low = 0
   let high = values[from]!
-  sums.w = 0
   sums.x = 0
   for (let i = 0; i < count; i++) {
     const value = values[from + i]!
     if (value < low) low = value
     if (value > high) high = value
-    sums.w += weights[i]!
-    sums.x += weights[i]! * value
+    sums.x += value
   }
   result.scale = 0
   result.min = -low
@@ -85,14 +104,14 @@ export function fitScaleAndMin(
   let bestGain = Number.NEGATIVE_INFINITY
   for (let trial = 0; trial <= trials.count; trial++) {
     const factor = (trials.limit + trials.start + 0.1 * trial) / (high - low)
-    if (!tryCodes(values, from, count, weights, trials.limit, factor, low) || sums.gain <= bestGain) continue
+    if (!tryCodes(values, from, count, trials.limit, factor, low) || sums.gain <= bestGain) continue
     bestGain = sums.gain
     result.scale = sums.scale
     result.min = -sums.offset
   }
   // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
   for (let round = 0; round < 4; round++) {
-    if (!tryCodes(values, from, count, weights, trials.limit, 1 / result.scale, -result.min)) return
+    if (!tryCodes(values, from, count, trials.limit, 1 / result.scale, -result.min)) return
     if (sums.gain <= bestGain + Math.abs(bestGain) * 1e-9) return
     bestGain = sums.gain
     result.scale = sums.scale
@@ -105,7 +124,6 @@ function tryCodes(
   values: Float32Array,
   from: number,
   count: number,
-  weights: Float64Array,
   limit: number,
   factor: number,
   low: number,
@@ -118,14 +136,13 @@ function tryCodes(
     let code = (factor * (value - low) + 0.5) | 0
     if (code < 0) code = 0
     else if (code > limit) code = limit
-    const weighted = weights[i]! * code
-    sumL += weighted
-    sumLL += weighted * code
-    sumXL += weighted * value
+    sumL += code
+    sumLL += code * code
+    sumXL += code * value
   }
-  const determinant = sums.w * sumLL - sumL * sumL
+  const determinant = count * sumLL - sumL * sumL
   if (!(determinant > 0)) return false
-  sums.scale = (sums.w * sumXL - sums.x * sumL) / determinant
+  sums.scale = (count * sumXL - sums.x * sumL) / determinant
   sums.offset = (sumLL * sums.x - sumL * sumXL) / determinant
   if (sums.offset > 0) {
     sums.offset = 0
@@ -135,12 +152,11 @@ function tryCodes(
   return sums.scale > 0
 }
 
-/** The weighted squared error of rounding to the codes from 0 to `limit`. */
+/** The squared error of rounding to the codes from 0 to `limit`. */
 export function errorOf(
   values: Float32Array,
   from: number,
   count: number,
-  weights: Float64Array,
   scale: number,
   min: number,
   limit: number,
@@ -153,7 +169,7 @@ export function errorOf(
     if (code < 0) code = 0
     else if (code > limit) code = limit
     const rest = shifted - scale * code
-    error += weights[i]! * rest * rest
+    error += rest * rest
   }
   return error
 }

@@ -113,7 +113,7 @@ describe('repair', () => {
     const json = { fourcc: 'MJSN', name: 'meta.json', bytes: new TextEncoder().encode('{}'), hash: new Uint8Array(32) }
     const { repaired, lost } = await mend(await aeroBytes([json, broken, index(entry('a')), weights()]))
     expect(repaired).toEqual(['MJSN "meta.json" has a hash now (defect D1)'])
-    expect(lost).toEqual(['not repaired: MMSG "manifest": this is no zstd frame'])
+    expect(lost).toEqual(['not repaired: MMSG "manifest": this is not a zstd frame'])
   })
 
   it('leaves alone what it cannot judge', async () => {

@@ -1,4 +1,4 @@
-// ModelInfo that a writer fills from config.json is no part of the model: it comes and goes with the file.
+// ModelInfo that a writer fills from config.json is not a part of the model: it comes and goes with the file.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

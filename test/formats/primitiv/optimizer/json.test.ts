@@ -75,7 +75,7 @@ describe('settings as JSON', () => {
     )
   })
 
-  it('name what a setting that stands twice loses', async () => {
+  it('name what a setting that occurs twice loses', async () => {
     const model = await openModel(fixtureSource('primitiv', 'odd_duplicate_config_key.optimizer'))
     expect(JSON.parse(await toText(model))).toMatchObject({ uint: { 'Optimizer.epoch': 3 } })
   })

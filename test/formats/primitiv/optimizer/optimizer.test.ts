@@ -147,7 +147,7 @@ describe('settings', () => {
 
   it('that do not fit are refused', async () => {
     const model = await openModel(fixtureSource('primitiv', 'opt_sgd.optimizer'))
-    await expect(write(model, { set: [['Optimizer.epoch', '-1']] })).rejects.toThrow('from 0 to 4294967295')
+    await expect(write(model, { set: [['Optimizer.epoch', '-1']] })).rejects.toThrow('holds 0 to 4294967295')
     await expect(write(model, { set: [['SGD.eta', '1e39']] })).rejects.toThrow('too large for f32')
   })
 })

@@ -1,0 +1,40 @@
+// What inputs are made from: the fixtures of each format, sound and hostile, and inputs of earlier runs that reached new code.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { maxInput, piecesOf } from './mutate.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+export const corpusFolder = join(root, 'fuzz', 'corpus')
+
+/** An input is a file with the files beside it, which sets need. */
+export async function seedsOf(format) {
+  const files = []
+  for (const folder of readdirSync(join(root, 'fixtures'))) {
+    const list = join(root, 'fixtures', folder, 'cases.json')
+    if (!existsSync(list)) continue
+    for (const { file, format: own = folder } of JSON.parse(readFileSync(list, 'utf8')).cases)
+      if (own === format) files.push(join(root, 'fixtures', folder, file))
+  }
+  const kept = join(corpusFolder, format)
+  if (existsSync(kept)) for (const name of readdirSync(kept)) files.push(join(kept, name))
+  const seeds = []
+  for (const file of files) {
+    if (!existsSync(file) || !statSync(file).isFile()) continue
+    const seed = { bytes: new Uint8Array(readFileSync(file)), name: basename(file), siblings: setOf(file) }
+    if (seed.bytes.length > 0 && seed.bytes.length <= maxInput)
+      seeds.push({ ...seed, pieces: await piecesOf(seed, format) })
+  }
+  return seeds
+}
+
+/** The other files of a set; its folder holds nothing else. */
+function setOf(file) {
+  const files = new Map()
+  if (!/[/\\]sets[^/\\]*[/\\]|\.index\.json$|-of-\d+\./.test(file)) return files
+  for (const name of readdirSync(dirname(file))) {
+    const path = join(dirname(file), name)
+    if (statSync(path).isFile()) files.set(name, new Uint8Array(readFileSync(path)))
+  }
+  return files
+}

@@ -1,0 +1,204 @@
+// Changes that know where the fields of a file are: a count becomes enormous, an offset points past the end, a record is written twice.
+// Where the fields are, tare's own byte map says.
+import { MemorySource, mapSource } from '../dist/kit.js'
+
+/** Larger inputs find nothing that smaller ones do not, and take longer. */
+export const maxInput = 32 << 10
+
+/** Where the fields, payloads and gaps of a file are. What cannot be mapped is one piece. */
+export async function piecesOf({ bytes, name, siblings }, from) {
+  try {
+    const { files } = await mapSource(new MemorySource(bytes, name, siblings), { from })
+    const extents = files[0].extents.filter(({ length }) => length > 0)
+    if (extents.length > 0) return extents
+  } catch {
+    // A seed that breaks the map is tried as it is; the oracles will speak of it.
+  }
+  return [{ offset: 0, length: bytes.length, kind: 'data' }]
+}
+
+const changes = [
+  setNumber,
+  setNumber,
+  flipBits,
+  setBytes,
+  cut,
+  removePiece,
+  repeatPiece,
+  swapPieces,
+  splice,
+  changeText,
+  changeDigits,
+]
+
+/** A new input made of a seed, beside the same files: one change, or a few. `others` are seeds to take pieces from. */
+export function mutate(seed, others, random) {
+  let bytes = seed.bytes
+  const count = random.once(3) ? 1 + random.below(4) : 1
+  for (let i = 0; i < count; i++) bytes = random.pick(changes)(bytes, seed.pieces, random, others)
+  return { ...seed, bytes: bytes.subarray(0, maxInput) }
+}
+
+/** Fields are chosen more often than payloads: what they say is acted on. */
+function pickPiece(pieces, bytes, random) {
+  for (let tries = 0; tries < 8; tries++) {
+    const piece = random.pick(pieces)
+    if (piece.offset < bytes.length && (piece.kind === 'field' || random.once(6))) return piece
+  }
+  return { offset: random.below(Math.max(1, bytes.length)), length: 1, kind: 'data' }
+}
+
+/** Numbers at which programs go wrong. */
+const numbers = [
+  0n,
+  1n,
+  2n,
+  3n,
+  4n,
+  7n,
+  8n,
+  16n,
+  31n,
+  32n,
+  64n,
+  127n,
+  128n,
+  255n,
+  256n,
+  4095n,
+  65535n,
+  65536n,
+  1n << 24n,
+  (1n << 31n) - 1n,
+  1n << 31n,
+].concat([(1n << 32n) - 1n, 1n << 32n, (1n << 53n) - 1n, 1n << 53n, (1n << 63n) - 1n, 1n << 63n, (1n << 64n) - 1n])
+
+function setNumber(bytes, pieces, random) {
+  const { offset, length } = pickPiece(pieces, bytes, random)
+  const changed = bytes.slice()
+  const width = random.pick([1, 2, 4, 8, Math.min(8, Math.max(1, length))])
+  const size = BigInt(bytes.length)
+  const near = [
+    size,
+    size - 1n,
+    size + 1n,
+    BigInt(offset),
+    size - BigInt(offset),
+    BigInt(random.below(bytes.length + 1)),
+  ]
+  const value = BigInt.asUintN(8 * width, random.pick(random.once(3) ? near : numbers))
+  const at = offset + (length > width ? random.below(length - width + 1) : 0)
+  const isBig = random.once(5)
+  for (let i = 0; i < width && at + i < changed.length; i++)
+    changed[at + i] = Number((value >> BigInt(8 * (isBig ? width - 1 - i : i))) & 255n)
+  return changed
+}
+
+function flipBits(bytes, pieces, random) {
+  const { offset, length } = pickPiece(pieces, bytes, random)
+  const changed = bytes.slice()
+  const at = offset + random.below(length)
+  if (at < changed.length) changed[at] ^= 1 << random.below(8)
+  return changed
+}
+
+function setBytes(bytes, pieces, random) {
+  const { offset, length } = pickPiece(pieces, bytes, random)
+  const changed = bytes.slice()
+  const at = offset + random.below(length)
+  const value = random.pick([0, 0xff, 0x7f, 0x80, 0x20, 0x0a, 0x22, 0x5c, 0xc0, 0xed, random.below(256)])
+  changed.fill(value, at, Math.min(changed.length, at + 1 + random.below(16)))
+  return changed
+}
+
+function cut(bytes, pieces, random) {
+  const { offset, length } = random.pick(pieces)
+  return bytes.slice(0, random.once(2) ? offset : offset + random.below(length))
+}
+
+function removePiece(bytes, pieces, random) {
+  const { offset, length } = pickPiece(pieces, bytes, random)
+  return joined(bytes.subarray(0, offset), bytes.subarray(offset + length))
+}
+
+function repeatPiece(bytes, pieces, random) {
+  const from = random.pick(pieces)
+  const piece = bytes.subarray(from.offset, from.offset + from.length)
+  const to = random.once(2) ? from.offset + from.length : random.pick(pieces).offset
+  return joined(bytes.subarray(0, to), piece, bytes.subarray(to))
+}
+
+function swapPieces(bytes, pieces, random) {
+  const [a, b] = [random.pick(pieces), random.pick(pieces)].sort((one, other) => one.offset - other.offset)
+  if (a.offset + a.length > b.offset) return flipBits(bytes, pieces, random)
+  const part = ({ offset, length }) => bytes.subarray(offset, offset + length)
+  return joined(
+    bytes.subarray(0, a.offset),
+    part(b),
+    bytes.subarray(a.offset + a.length, b.offset),
+    part(a),
+    bytes.subarray(b.offset + b.length),
+  )
+}
+
+/** The start of one file and the end of another. */
+function splice(bytes, pieces, random, others) {
+  const other = random.pick(others)
+  const from = random.pick(other.pieces).offset
+  return joined(bytes.subarray(0, random.pick(pieces).offset), other.bytes.subarray(from))
+}
+
+const fragments = [
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '"',
+  '""',
+  '\\u0000',
+  '\\ud800',
+  'null',
+  'true',
+  '-1',
+  '1e999',
+  '0.5',
+  '18446744073709551616',
+  '/../',
+  '\u202e',
+  '__proto__',
+  '\0',
+]
+
+/** In text: something that belongs into JSON, at a place where it does not. */
+function changeText(bytes, pieces, random) {
+  const at = placeOf(bytes, pieces, random, (byte) => byte === 0x22 || byte === 0x2c || byte === 0x3a || byte === 0x7b)
+  const fragment = new TextEncoder().encode(random.pick(fragments))
+  return joined(bytes.subarray(0, at), fragment, bytes.subarray(at + random.below(2)))
+}
+
+/** A number that is written in digits becomes another. */
+function changeDigits(bytes, pieces, random) {
+  const at = placeOf(bytes, pieces, random, (byte) => byte >= 0x30 && byte <= 0x39)
+  const changed = bytes.slice()
+  if (at < changed.length) changed[at] = random.pick([0x30, 0x39, 0x31, 0x2d, 0x2e, 0x65])
+  return changed
+}
+
+function placeOf(bytes, pieces, random, isWanted) {
+  const start = pickPiece(pieces, bytes, random).offset
+  for (let at = start; at < Math.min(bytes.length, start + 512); at++)
+    if (isWanted(bytes[at]) && random.once(3)) return at
+  return start
+}
+
+function joined(...parts) {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}

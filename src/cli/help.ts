@@ -1,0 +1,39 @@
+// What help and man pages say about a verb beside its flags.
+import type { Verb } from './verbs/verb.js'
+
+/** What a verb does, as a sentence; then what else there is to know. */
+export function describeVerb({ summary, description }: Verb): string {
+  const sentence = `${summary[0]!.toUpperCase()}${summary.slice(1)}.`
+  return description === undefined ? sentence : `${sentence}\n\n${description}`
+}
+
+/** What the exit status of a verb tells. */
+export const exitStatus = ({ no }: Verb): readonly (readonly [status: string, meaning: string])[] => [
+  ['0', 'success, or the answer is yes'],
+  ['1', `the answer is no: ${no}`],
+  [
+    '2',
+    'could not run: wrong usage, a missing or unreadable input, a network failure, an output that cannot be written',
+  ],
+]
+
+/** Examples and exit status, as help has them below the flags. */
+export function helpFooter(verb: Verb, width: number): string {
+  const examples = verb.examples.map(([line, what]) => `  ${line}\n${wrapped(what, width, 6)}`)
+  const statuses = exitStatus(verb).map(([status, meaning]) => `  ${status}  ${wrapped(meaning, width, 5).trimStart()}`)
+  return `\nExamples:\n${examples.join('\n')}\n\nExit status:\n${statuses.join('\n')}`
+}
+
+/** Lines of at most `width` columns, with spaces before each. */
+function wrapped(text: string, width: number, indent: number): string {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && indent + line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = ''
+    }
+    line += line === '' ? word : ` ${word}`
+  }
+  return [...lines, line].map((each) => `${' '.repeat(indent)}${each}`).join('\n')
+}

@@ -1,0 +1,107 @@
+// What is at an address: the files of a folder of the hub or below a prefix of a store, or those of the model that an address names.
+import { type ByteSource, isPathBelow } from '../../bytes/index.js'
+import { failWith, ioCodes } from '../../errors/index.js'
+import { openModel } from '../../formats/index.js'
+import { closeModel } from '../../model/index.js'
+import { type HubAddress, nameOfHubFile } from '../../remote/hub/address.js'
+import { HttpSource } from '../../remote/index.js'
+import { parseS3Address } from '../../remote/s3/address.js'
+import { listObjects } from '../../remote/s3/list.js'
+import { openObject } from '../../remote/s3/object.js'
+import { hubAddress, repositoryAt } from '../remote/open-hub.js'
+import { openRemote, type RemoteOptions } from '../remote/open-remote.js'
+import { clientFor } from '../remote/open-s3.js'
+
+export interface RemoteFile {
+  /** Where it goes below the directory, with slashes. */
+  readonly path: string
+  readonly size: number
+  /** Identifies its bytes; without it a download that was interrupted begins again. */
+  readonly version?: string | undefined
+  /** What the server says its bytes are. */
+  readonly digest?: { readonly algorithm: 'sha256' | 'md5'; readonly hex: string } | undefined
+  open(): Promise<ByteSource>
+}
+
+/** All files at an address. Nothing of them is kept in the cache, since they are kept where they go. */
+export async function filesAt(address: string, given: RemoteOptions = {}): Promise<readonly RemoteFile[]> {
+  const options = { ...given, cache: false }
+  const repository = hubAddress(address)
+  if (repository) return filesOfRepository(repository, options)
+  return /^s3:/i.test(address) ? filesOfBucket(address, options) : filesOfModel(address, options)
+}
+
+async function filesOfRepository(address: HubAddress, options: RemoteOptions): Promise<RemoteFile[]> {
+  const repository = await repositoryAt(address, options, { sizes: true })
+  const isFile = repository.files.some(({ path }) => path === address.path)
+  const folder = isFile ? address.path.slice(0, address.path.lastIndexOf('/') + 1) : asFolder(address.path)
+  const chosen = repository.files.filter(({ path }) => (isFile ? path === address.path : path.startsWith(folder)))
+  if (chosen.length === 0) failMissing(nameOfHubFile(repository, address.path))
+  return Promise.all(
+    chosen.map(async ({ path, size, sha256 }): Promise<RemoteFile> => {
+      return {
+        path: path.slice(folder.length),
+        size: size ?? (await sizeOf(() => repository.open(path))),
+        version: sha256 ?? repository.revision,
+        ...(sha256 !== undefined && { digest: { algorithm: 'sha256', hex: sha256 } }),
+        open: () => repository.open(path),
+      }
+    }),
+  )
+}
+
+const asFolder = (path: string): string => (path === '' || path.endsWith('/') ? path : `${path}/`)
+
+async function sizeOf(open: () => Promise<ByteSource>): Promise<number> {
+  const source = await open()
+  await source.close()
+  return source.size
+}
+
+async function filesOfBucket(address: string, options: RemoteOptions): Promise<RemoteFile[]> {
+  const { bucket, key } = parseS3Address(address)
+  const client = await clientFor(bucket, options.s3)
+  const { objects } = await listObjects(client, key, { deep: true, signal: options.signal })
+  const same = objects.filter((object) => object.key === key)
+  const folder = same.length > 0 ? key.slice(0, key.lastIndexOf('/') + 1) : asFolder(key)
+  const chosen = same.length > 0 ? same : objects.filter((object) => object.key.startsWith(folder))
+  const named = chosen.filter((object) => isPathBelow(object.key.slice(folder.length)))
+  if (named.length === 0) failMissing(address)
+  return named.map(({ key, size, etag }): RemoteFile => {
+    // Objects that were uploaded in one piece have the MD5 of their bytes as ETag, unless the store encrypts them.
+    const [, md5] = /^"?([0-9a-f]{32})"?$/.exec(etag ?? '') ?? []
+    return {
+      path: key.slice(folder.length),
+      size,
+      version: etag,
+      ...(md5 !== undefined && { digest: { algorithm: 'md5', hex: md5 } }),
+      open: () => openObject(client, key, { signal: options.signal }),
+    }
+  })
+}
+
+function failMissing(file: string): never {
+  return failWith(ioCodes['not-found'], { file, message: 'there is no such file or folder' })
+}
+
+/** The files that an index names, beside the index itself. Other addresses than those below it are not followed. */
+async function filesOfModel(address: string, options: RemoteOptions): Promise<RemoteFile[]> {
+  const main = await openRemote(address, options)
+  const model = await openModel(main, options).catch(async (error) => {
+    await main.close()
+    throw error
+  })
+  try {
+    const home = new URL('.', address).href
+    return model.files.map(({ name, size }, i): RemoteFile => {
+      const from = i === 0 ? address : name
+      const path = decodeURIComponent(new URL(from).href.slice(home.length).replace(/[?#].*$/, ''))
+      if (!from.startsWith(home.slice(0, home.indexOf('/', 8))) || !isPathBelow(path))
+        failWith(ioCodes['unsafe-path'], { file: name, message: 'it lies elsewhere than the file that names it' })
+      const open = () => openRemote(from, options)
+      return { path, size, version: main instanceof HttpSource && i === 0 ? main.etag : undefined, open }
+    })
+  } finally {
+    await closeModel(model)
+  }
+}

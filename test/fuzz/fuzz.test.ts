@@ -1,0 +1,86 @@
+// The fuzzer itself: it repeats itself, its inputs differ from their seeds, and its oracles notice what is wrong.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+const load = (name: string): Promise<object> => import(pathToFileURL(join(root, 'fuzz', name)).href)
+
+interface Input {
+  readonly bytes: Uint8Array
+  readonly name: string
+  readonly siblings?: ReadonlyMap<string, Uint8Array>
+}
+interface Seed extends Input {
+  readonly pieces: readonly unknown[]
+}
+interface Random {
+  pick<T>(list: readonly T[]): T
+}
+interface Fuzz {
+  readonly Random: new (seed: number) => Random
+  mutate(seed: Seed, others: readonly Seed[], random: Random): Input
+  seedsOf(format: string): Promise<Seed[]>
+  check(input: Input, format: string, random: Random): Promise<string>
+  minimize(input: Input, format: string, promise: string): Promise<Uint8Array>
+}
+let fuzz: Fuzz
+
+beforeAll(async () => {
+  expect(existsSync(join(root, 'dist', 'kit.js'))).toBe(true)
+  fuzz = Object.assign(
+    {},
+    ...(await Promise.all(['random.mjs', 'mutate.mjs', 'corpus.mjs', 'oracles.mjs', 'minimize.mjs'].map(load))),
+  )
+})
+
+describe('inputs', () => {
+  it('are the same for the same seed, and others for another', async () => {
+    const seeds = await fuzz.seedsOf('gguf')
+    expect(seeds.length).toBeGreaterThan(10)
+    const inputs = (seed: number): string[] => {
+      const random = new fuzz.Random(seed)
+      return Array.from({ length: 50 }, () =>
+        Buffer.from(fuzz.mutate(random.pick(seeds), seeds, random).bytes).toString('base64'),
+      )
+    }
+    expect(inputs(1)).toEqual(inputs(1))
+    expect(inputs(1)).not.toEqual(inputs(2))
+    expect(new Set(inputs(1)).size).toBeGreaterThan(40)
+  })
+
+  it.each(['aero', 'embd', 'mcf', 'npy', 'npz', 'oinf', 'onnx', 'primitiv', 'safetensors', 'torch'])(
+    'of %s are made from files whose fields are known',
+    async (format) => {
+      const seeds = await fuzz.seedsOf(format)
+      expect(seeds.some(({ pieces }) => pieces.length > 5)).toBe(true)
+    },
+  )
+})
+
+describe('oracles', () => {
+  it('hold for sound files', async () => {
+    const seeds = await fuzz.seedsOf('npy')
+    for (const seed of seeds.slice(0, 10)) await fuzz.check(seed, 'npy', new fuzz.Random(3))
+  })
+
+  it('notice a raw exception', async () => {
+    const source = {
+      bytes: new Uint8Array(8),
+      name: 'x',
+      get siblings(): never {
+        throw new RangeError('raw')
+      },
+    }
+    await expect(fuzz.check(source, 'npy', new fuzz.Random(1))).rejects.toThrow('raw')
+  })
+
+  it('make a failing input smaller', async () => {
+    const seed = (await fuzz.seedsOf('npy'))[0]!
+    // Nothing breaks, so nothing may be removed.
+    expect(await fuzz.minimize({ ...seed, bytes: seed.bytes.subarray(0, 64) }, 'npy', 'no such promise')).toHaveLength(
+      64,
+    )
+  })
+})

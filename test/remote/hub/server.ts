@@ -1,0 +1,113 @@
+// A stand-in for the hub on loopback: its API, its redirects to a store of another origin, and who may read what.
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach } from 'vitest'
+
+interface Request {
+  readonly on: 'hub' | 'store'
+  readonly url: string
+  readonly authorization: string | undefined
+}
+
+export interface HubServer {
+  /** By `kind/owner/name`. */
+  readonly repositories: Map<
+    string,
+    { commit: string; token?: string; files: Map<string, Uint8Array>; movedTo?: string }
+  >
+  readonly seen: Request[]
+  readonly endpoint: string
+  /** What the API says instead of what it should. */
+  answer: string | undefined
+  /** Where large files are redirected to, if not to the store. */
+  redirect: string | undefined
+}
+
+export const commits = ['a', 'b'].map((digit) => digit.repeat(40)) as [string, string]
+
+export function useHub(): HubServer {
+  let servers: Server[] = []
+  const origin = (index: number): string => `http://127.0.0.1:${(servers[index]!.address() as AddressInfo).port}`
+  const hub: HubServer = {
+    repositories: new Map(),
+    seen: [],
+    answer: undefined,
+    redirect: undefined,
+    get endpoint() {
+      return origin(0)
+    },
+  }
+  beforeEach(async () => {
+    hub.repositories.clear()
+    hub.seen.length = 0
+    Object.assign(hub, { answer: undefined, redirect: undefined })
+    servers = (['hub', 'store'] as const).map((on) =>
+      createServer((request, response) => {
+        hub.seen.push({ on, url: request.url!, authorization: request.headers.authorization })
+        if (on === 'hub') answerHub(hub, origin(1), request, response)
+        else answerStore(hub, request, response)
+      }),
+    )
+    for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(async () => {
+    for (const server of servers) {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  })
+  return hub
+}
+
+function answerHub(hub: HubServer, store: string, request: IncomingMessage, response: ServerResponse): void {
+  const { pathname } = new URL(request.url!, hub.endpoint)
+  const api = /^\/api\/((?:models|datasets)\/[^/]+\/[^/]+)\/revision\/([^/]+)$/.exec(pathname)
+  const file = /^\/(datasets\/)?([^/]+\/[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(pathname)
+  const name = api?.[1] ?? (file ? `${file[1] ?? 'models/'}${file[2]}` : '')
+  const repository = hub.repositories.get(name)
+  const refuse = (status: number, headers = {}): unknown => response.writeHead(status, headers).end()
+  if (!repository) return void refuse(401)
+  if (repository.movedTo && api) return void refuse(307, { location: pathname.replace(api[1]!, repository.movedTo) })
+  if (repository.token !== undefined && request.headers.authorization !== `Bearer ${repository.token}`)
+    return void refuse(401)
+  if (api) {
+    const revision = decodeURIComponent(api[2]!)
+    if (!['main', 'refs/pr/1', repository.commit].includes(revision)) return void refuse(404)
+    const siblings = [...repository.files].map(([rfilename, bytes]) => ({
+      rfilename,
+      size: bytes.byteLength,
+      ...(bytes.byteLength >= 1000 && { lfs: { sha256: createHash('sha256').update(bytes).digest('hex') } }),
+    }))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(hub.answer ?? JSON.stringify({ id: name.replace(/^\w+\//, ''), sha: repository.commit, siblings }))
+    return
+  }
+  const path = decodeURIComponent(file![4]!)
+  const bytes = repository.files.get(path)
+  if (!bytes || file![3] !== repository.commit) return void refuse(404)
+  // Small files come from the hub itself, large ones from a store of another origin.
+  if (bytes.byteLength < 1000) sendRange(bytes, request, response)
+  else
+    refuse(302, {
+      location: hub.redirect ?? `${store}/${name}?path=${encodeURIComponent(path)}&X-Amz-Signature=5ECRET`,
+    })
+}
+
+function answerStore(hub: HubServer, request: IncomingMessage, response: ServerResponse): void {
+  const { pathname, searchParams } = new URL(request.url!, 'http://store')
+  const bytes = hub.repositories.get(pathname.slice(1))?.files.get(searchParams.get('path') ?? '')
+  if (bytes) sendRange(bytes, request, response)
+  else response.writeHead(404).end()
+}
+
+function sendRange(bytes: Uint8Array, request: IncomingMessage, response: ServerResponse): void {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')!.map(Number)
+  const end = Math.min(last! + 1, bytes.byteLength)
+  response.writeHead(206, {
+    etag: `"${bytes.byteLength}"`,
+    'content-range': `bytes ${first}-${end - 1}/${bytes.byteLength}`,
+    'content-length': String(end - first!),
+  })
+  response.end(bytes.subarray(first!, end))
+}

@@ -1,0 +1,54 @@
+// The fixtures of every format in the page: what Node accepts opens, what it refuses is shown with its finding.
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { filesOf, formatIds, spread } from '../../browser/given-files.js'
+import { fixturesRoot } from '../../support/fixtures.js'
+import { type Folder, makeFolder, writePair } from '../models.js'
+import { openPage, startView, type Viewed } from '../page.js'
+
+/** Of each format, this many that are accepted and this many that are not. */
+const some = 6
+
+export function fixtureSuite(browser: () => Browser): void {
+  let folder: Folder
+  let viewed: Viewed
+  beforeAll(async () => {
+    folder = makeFolder()
+    viewed = await startView((await writePair(folder))[0])
+  })
+  afterAll(async () => {
+    await viewed?.close()
+    folder?.remove()
+  })
+
+  it.each(formatIds)('%s', async (format) => {
+    // A file of a set comes with those beside it; here each is opened alone.
+    const given = filesOf(format).filter(({ place }) => place.split('/').length <= 3)
+    const chosen = [
+      ...spread(
+        given.filter(({ isAccepted }) => isAccepted),
+        some,
+      ),
+      ...spread(
+        given.filter(({ isAccepted }) => !isAccepted),
+        some,
+      ),
+    ]
+    if (chosen.length === 0) return
+    const { page, assertClean, close } = await openPage(browser(), viewed.address)
+    await page.waitForSelector('.facts')
+    for (const { name, place, siblings, isAccepted } of chosen) {
+      await page.keyboard.press('o')
+      await page.setInputFiles('input[type=file][multiple]', join(fixturesRoot, place))
+      const shown = await page.waitForSelector('.facts h1, .failed h1', { timeout: 20_000 })
+      const title = await shown.innerText()
+      expect(title, name).toContain(name)
+      const isOpen = await page.evaluate(() => document.querySelector('.facts') !== null)
+      // Some damage shows only when all bytes are checked.
+      if (isAccepted && Object.keys(siblings).length === 0) expect(isOpen, name).toBe(true)
+    }
+    assertClean()
+    await close()
+  })
+}

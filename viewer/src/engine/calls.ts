@@ -1,0 +1,34 @@
+// Everything that the page asks its workers, by name. Each room of the engine declares its own calls and handles them; here they come
+// together, so that a request is checked against its answer by its name alone.
+import type { BytesCalls } from './rooms/bytes.js'
+import type { CodesCalls } from './rooms/codes.js'
+import type { CompareCalls } from './rooms/compare.js'
+import type { ConvertCalls } from './rooms/convert.js'
+import type { LabCalls } from './rooms/lab.js'
+import type { OpenCalls } from './rooms/open.js'
+import type { OverviewCalls } from './rooms/overview.js'
+import type { SampleCalls } from './rooms/samples.js'
+import type { TensorCalls } from './rooms/tensor.js'
+import type { TensorsCalls } from './rooms/tensors.js'
+import type { TileCalls } from './rooms/tiles.js'
+
+/** One question: what is asked, and what is answered. */
+export interface Call<Ask, Answer> {
+  readonly ask: Ask
+  readonly answer: Answer
+}
+
+export interface Calls
+  extends OpenCalls,
+    SampleCalls,
+    OverviewCalls,
+    TensorsCalls,
+    TensorCalls,
+    TileCalls,
+    BytesCalls,
+    CodesCalls,
+    CompareCalls,
+    LabCalls,
+    ConvertCalls {}
+
+export type CallName = keyof Calls

@@ -1,0 +1,26 @@
+// What is derived from the cells of an overview, before they go to the page: a million of them would keep it busy.
+import { type CellFigure, type Moments, momentsOf } from 'tare/kit'
+import type { PlaneSize } from '../tiles/layout.js'
+import type { Norms, TileNumbers } from './tiles.js'
+
+export const momentsOfCells = ({ min, max, mean, rms }: TileNumbers): Readonly<Record<CellFigure, Moments>> => ({
+  min: momentsOf(min),
+  max: momentsOf(max),
+  mean: momentsOf(mean),
+  rms: momentsOf(rms),
+})
+
+/** From the cells of an overview, for the time until every row and column is known. */
+export function coarseNorms({ rows, columns, rms }: TileNumbers, plane: PlaneSize): Norms | undefined {
+  if (rows * columns === 0 || Math.max(plane.rows, plane.columns) >= 2 ** 24) return undefined
+  const squares = { rows: new Float64Array(rows), columns: new Float64Array(columns) }
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const square = rms[row * columns + column]! ** 2 || 0
+      squares.rows[row]! += square / columns
+      squares.columns[column]! += square / rows
+    }
+  const spread = (sums: Float64Array, length: number): Float32Array =>
+    Float32Array.from({ length }, (_, i) => Math.sqrt(sums[Math.floor((i * sums.length) / length)]!))
+  return { rows: spread(squares.rows, plane.rows), columns: spread(squares.columns, plane.columns) }
+}

@@ -1,0 +1,40 @@
+// What the overview asks: where the bytes are, metadata and vocabulary by search, and the verdict of a quick check.
+import { type VerifyResult, verifySource } from 'tare/kit'
+import type { Call } from '../calls.js'
+import type { CallContext, Handlers } from '../serve.js'
+import { type MetadataPage, metadataPage, metadataText } from './metadata.js'
+import { requireInput, requireOpened } from './opened.js'
+import { openInput } from './sources.js'
+import { layOutTreemap, type TreemapBox } from './treemap.js'
+import { type VocabularyPage, vocabularyPage } from './vocabulary.js'
+
+/** Some rows of a list that can be searched. */
+interface PageAsk {
+  readonly model: number
+  readonly search: string
+  readonly from: number
+  readonly to: number
+}
+
+export interface OverviewCalls {
+  verify: Call<{ readonly model: number; readonly quick: boolean }, VerifyResult>
+  treemap: Call<{ readonly model: number; readonly width: number; readonly height: number }, readonly TreemapBox[]>
+  metadata: Call<PageAsk, MetadataPage>
+  metadataText: Call<{ readonly model: number; readonly key: string }, string>
+  vocabulary: Call<PageAsk, VocabularyPage>
+}
+
+export const overviewHandlers: Handlers = {
+  /** A check reads the file from the start, through a source of its own. */
+  async verify({ model, quick }: OverviewCalls['verify']['ask'], { signal, progress }: CallContext) {
+    const source = await openInput(requireInput(model).from, signal)
+    return verifySource(source, { quick, signal, onProgress: ({ done, total }) => progress({ done, total }) })
+  },
+  treemap: ({ model, width, height }: OverviewCalls['treemap']['ask']) =>
+    layOutTreemap(requireOpened(model).model, width, height),
+  metadata: ({ model, search, from, to }: PageAsk) =>
+    metadataPage(requireOpened(model).model.metadata, search, from, to),
+  metadataText: ({ model, key }: OverviewCalls['metadataText']['ask']) =>
+    metadataText(requireOpened(model).model.metadata, key),
+  vocabulary: ({ model, search, from, to }: PageAsk) => vocabularyPage(requireOpened(model).model, search, from, to),
+}

@@ -1,0 +1,20 @@
+// From what the page has to a source of bytes.
+import { BlobSource, type ByteSource, openSource, type SourceFolder } from 'tare/kit'
+import type { ModelFiles } from './open.js'
+
+const nameOf = (path: string): string => path.replace(/^.*\//, '')
+const folderOf = (path: string): string => path.slice(0, -nameOf(path).length)
+
+export async function openInput(from: ModelFiles, signal?: AbortSignal): Promise<ByteSource> {
+  if (from.kind === 'address') return openSource(from.address, { signal })
+  const [main] = from.files
+  if (!main) throw new Error('a model has at least one file')
+  const base = folderOf(main.path)
+  // The other files are known by their paths below the folder of the main one.
+  const siblings = new Map<string, Blob>()
+  for (const { path, file } of from.files) if (path.startsWith(base)) siblings.set(path.slice(base.length), file)
+  const source = new BlobSource(main.file, nameOf(main.path), siblings)
+  if (!from.isFolder) return source
+  const folder: SourceFolder = { name: nameOf(base.slice(0, -1)), files: [...siblings.keys()], isWhole: true }
+  return Object.assign(source, { folder })
+}

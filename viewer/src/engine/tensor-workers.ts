@@ -1,0 +1,30 @@
+// Who reads a tensor: a tile worker where the tensor is a range of a file, the session worker where only the model knows its bytes.
+import type { AskOptions } from './client.js'
+import { WorkerClient } from './client.js'
+import type { TensorRef } from './rooms/tensor.js'
+import type { TileCalls } from './rooms/tiles.js'
+import { ask } from './session.js'
+import workerAddress from './tile-worker.ts?worker&url'
+import { startWorker } from './trusted-address.js'
+
+const maxWorkers = Math.max(1, Math.min(4, (navigator.hardwareConcurrency ?? 2) - 1))
+
+const workers: WorkerClient[] = []
+
+/** The one with the least to do; another is started when all of them are busy. */
+function leastBusy(): WorkerClient {
+  const best = workers.toSorted((a, b) => a.load - b.load)[0]
+  if (best && (best.load === 0 || workers.length >= maxWorkers)) return best
+  const worker = new WorkerClient(() => startWorker(workerAddress))
+  workers.push(worker)
+  return worker
+}
+
+export function askTensor<N extends keyof TileCalls>(
+  name: N,
+  question: TileCalls[N]['ask'] & { readonly tensor: TensorRef },
+  options?: AskOptions,
+): Promise<TileCalls[N]['answer']> {
+  if (!question.tensor.place) return ask(name, question, options)
+  return leastBusy().ask(name, question, options) as Promise<TileCalls[N]['answer']>
+}

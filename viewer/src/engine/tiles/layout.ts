@@ -1,0 +1,133 @@
+// Where tiles lie. A plane of rows and columns is cut into squares of cells; on level 0 a cell is a value, on level n it stands for 2^n by 2^n of
+// them. What is seen follows from the middle of the view, in values, and the zoom, in pixels per value.
+
+export const tileSize = 256
+/** Larger cells come from the overview. */
+export const maxTileLevel = 3
+export const minZoom = -8
+export const maxZoom = 6
+
+export interface PlaneSize {
+  readonly rows: number
+  readonly columns: number
+}
+
+export interface MapView {
+  /** The middle of the view, in values. */
+  readonly x: number
+  readonly y: number
+  /** The power of two of the zoom: 0 is a pixel for each value. */
+  readonly zoom: number
+}
+
+export interface ViewSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** A rectangle of tiles; ends are exclusive. */
+export interface TileRange {
+  readonly level: number
+  readonly firstRow: number
+  readonly endRow: number
+  readonly firstColumn: number
+  readonly endColumn: number
+}
+
+/** The level whose cells are just not larger than a pixel. */
+export const levelFor = (zoom: number): number => Math.max(0, Math.ceil(-zoom - 0.25))
+
+/** The cells of a level, and the level at which a plane is small enough for one overview. */
+export function overviewLevel({ rows, columns }: PlaneSize, maxCells = 2 ** 20): number {
+  let level = 0
+  while (Math.ceil(rows / 2 ** level) * Math.ceil(columns / 2 ** level) > maxCells) level++
+  return level
+}
+
+export function visibleTiles(view: MapView, size: ViewSize, plane: PlaneSize, level: number): TileRange {
+  const pixels = 2 ** view.zoom
+  const span = tileSize * 2 ** level
+  const between = (middle: number, length: number, count: number): [number, number] => {
+    const tiles = Math.ceil(count / span)
+    const first = Math.floor((middle - length / 2 / pixels) / span)
+    const end = Math.ceil((middle + length / 2 / pixels) / span)
+    return [Math.max(0, Math.min(tiles, first)), Math.max(0, Math.min(tiles, end))]
+  }
+  const [firstRow, endRow] = between(view.y, size.height, plane.rows)
+  const [firstColumn, endColumn] = between(view.x, size.width, plane.columns)
+  return { level, firstRow, endRow, firstColumn, endColumn }
+}
+
+/** The values under a tile; ends are exclusive. */
+export function tileSpan(level: number, row: number, column: number, { rows, columns }: PlaneSize) {
+  const span = tileSize * 2 ** level
+  return {
+    rows: [row * span, Math.min(rows, (row + 1) * span)],
+    columns: [column * span, Math.min(columns, (column + 1) * span)],
+  } as const
+}
+
+export const tileKey = (plane: string, level: number, row: number, column: number): string =>
+  `${plane}/${level}/${row}/${column}`
+
+export interface Band {
+  readonly row: number
+  readonly firstColumn: number
+  readonly endColumn: number
+}
+
+/** Values that one request reads; more tiles side by side go into the next. */
+const maxBandValues = 1 << 22
+
+/**
+ * Tiles that are missing, as bands: neighbours in a row of tiles are read together, since the rows of a tensor lie one behind the other. The rows
+ * nearest to the middle come first.
+ */
+export function bandsOf(
+  range: TileRange,
+  isMissing: (row: number, column: number) => boolean,
+  middleRow: number,
+): Band[] {
+  const perBand = Math.max(1, Math.floor(maxBandValues / (tileSize * 2 ** range.level) ** 2))
+  const bands: Band[] = []
+  for (let row = range.firstRow; row < range.endRow; row++) {
+    for (let column = range.firstColumn; column < range.endColumn; column++) {
+      if (!isMissing(row, column)) continue
+      const last = bands.at(-1)
+      const isNext = last?.row === row && last.endColumn === column && column - last.firstColumn < perBand
+      if (isNext) bands[bands.length - 1] = { ...last, endColumn: column + 1 }
+      else bands.push({ row, firstColumn: column, endColumn: column + 1 })
+    }
+  }
+  return bands.sort((a, b) => Math.abs(a.row - middleRow) - Math.abs(b.row - middleRow))
+}
+
+/** All of it, with the longer side as large as the view allows. */
+export function fitView({ rows, columns }: PlaneSize, { width, height }: ViewSize): MapView {
+  const zoom = Math.log2(Math.min(width / Math.max(1, columns), height / Math.max(1, rows)))
+  return { x: columns / 2, y: rows / 2, zoom: clampZoom(zoom) }
+}
+
+export const clampZoom = (zoom: number): number => Math.max(minZoom - 8, Math.min(maxZoom, zoom))
+
+/** Keeps some of the plane in sight. */
+export function clampView(view: MapView, { rows, columns }: PlaneSize): MapView {
+  const within = (at: number, count: number): number => Math.max(0, Math.min(count, at))
+  return { x: within(view.x, columns), y: within(view.y, rows), zoom: clampZoom(view.zoom) }
+}
+
+/** Zooms by some powers of two so that what lies under a pixel stays there. */
+export function zoomAt(view: MapView, size: ViewSize, by: number, px: number, py: number): MapView {
+  const zoom = clampZoom(view.zoom + by)
+  const [before, after] = [2 ** view.zoom, 2 ** zoom]
+  const [dx, dy] = [px - size.width / 2, py - size.height / 2]
+  return { x: view.x + dx / before - dx / after, y: view.y + dy / before - dy / after, zoom }
+}
+
+/** The value under a pixel; undefined beside the plane. */
+export function cellAt(view: MapView, size: ViewSize, plane: PlaneSize, px: number, py: number) {
+  const pixels = 2 ** view.zoom
+  const column = Math.floor(view.x + (px - size.width / 2) / pixels)
+  const row = Math.floor(view.y + (py - size.height / 2) / pixels)
+  return row >= 0 && row < plane.rows && column >= 0 && column < plane.columns ? { row, column } : undefined
+}

@@ -1,0 +1,101 @@
+// A small matrix of values as a picture: one pixel per value, made larger without smoothing. Several maps of the same place share a cursor;
+// the value under it is said in words, too.
+import { useEffect, useRef } from 'preact/hooks'
+import { type ColorMap, colorTable, type Scale } from 'tare/kit'
+import { valueText } from './format.js'
+
+export interface Cell {
+  readonly row: number
+  readonly column: number
+}
+
+interface ValueMapProps {
+  readonly title: string
+  readonly values: Float32Array
+  readonly rows: number
+  readonly columns: number
+  readonly scale: Scale
+  readonly colors: ColorMap
+  readonly cursor?: Cell | undefined
+  readonly onCursor: (cell: Cell) => void
+}
+
+const noValue = [255, 0, 170, 255] as const
+
+export function ValueMap({ title, values, rows, columns, scale, colors, cursor, onCursor }: ValueMapProps) {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d')
+    if (context && rows > 0 && columns > 0) context.putImageData(pixelsOf(values, rows, columns, scale, colors), 0, 0)
+  }, [values, rows, columns, scale, colors])
+  const cellAt = ({ offsetX, offsetY, currentTarget }: MouseEvent): Cell => {
+    const { clientWidth, clientHeight } = currentTarget as HTMLElement
+    return {
+      row: inside(Math.floor((offsetY / clientHeight) * rows), rows),
+      column: inside(Math.floor((offsetX / clientWidth) * columns), columns),
+    }
+  }
+  const move = (event: KeyboardEvent): void => {
+    const step = steps[event.key]
+    if (!step) return
+    event.preventDefault()
+    event.stopPropagation()
+    const from = cursor ?? { row: 0, column: 0 }
+    const far = event.shiftKey ? 16 : 1
+    onCursor({ row: inside(from.row + step[0] * far, rows), column: inside(from.column + step[1] * far, columns) })
+  }
+  const value = cursor && values[cursor.row * columns + cursor.column]
+  return (
+    <figure class="value-map">
+      <figcaption>
+        <span>{title}</span>
+        <span class="faint">{cursor ? valueText(value) : ''}</span>
+      </figcaption>
+      <div class="frame">
+        <canvas
+          ref={canvas}
+          width={columns}
+          height={rows}
+          tabIndex={0}
+          role="img"
+          aria-label={`${title}, ${rows} rows of ${columns}${cursor ? `; row ${cursor.row}, column ${cursor.column}: ${valueText(value)}` : ''}`}
+          onPointerMove={(event) => onCursor(cellAt(event))}
+          onPointerDown={(event) => onCursor(cellAt(event))}
+          onKeyDown={move}
+        />
+        {cursor && (
+          <span
+            class="cross"
+            style={{
+              left: `${(100 * (cursor.column + 0.5)) / columns}%`,
+              top: `${(100 * (cursor.row + 0.5)) / rows}%`,
+            }}
+          />
+        )}
+      </div>
+    </figure>
+  )
+}
+
+const steps: Readonly<Record<string, readonly [rows: number, columns: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+}
+
+const inside = (index: number, count: number): number => Math.min(Math.max(index, 0), count - 1)
+
+function pixelsOf(values: Float32Array, rows: number, columns: number, scale: Scale, colors: ColorMap): ImageData {
+  const image = new ImageData(columns, rows)
+  const table = colorTable(colors)
+  for (let i = 0; i < values.length; i++) {
+    const place = scale.place(values[i]!)
+    if (Number.isNaN(place)) image.data.set(noValue, 4 * i)
+    else {
+      const at = 4 * Math.round(Math.min(Math.max(place, 0), 1) * 255)
+      image.data.set(table.subarray(at, at + 4), 4 * i)
+    }
+  }
+  return image
+}

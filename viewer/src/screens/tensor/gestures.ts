@@ -1,0 +1,72 @@
+// Pointer, wheel and touch on the map: drag to move, wheel or pinch to zoom at the place under the fingers, hover to read a value.
+import { cellAt, zoomAt } from '../../engine/tiles/layout.js'
+import type { MapControl } from './map-keys.js'
+
+/** Powers of two for a pixel of the wheel. */
+const wheelSpeed = 1 / 240
+
+export function listenForGestures(canvas: HTMLCanvasElement, now: () => MapControl, margin: () => number): () => void {
+  const abort = new AbortController()
+  const { signal } = abort
+  const pointers = new Map<number, { readonly x: number; readonly y: number }>()
+  const placeOf = (event: MouseEvent): { readonly x: number; readonly y: number } => {
+    const box = canvas.getBoundingClientRect()
+    return { x: event.clientX - box.left - margin(), y: event.clientY - box.top - margin() }
+  }
+  const hover = ({ x, y }: { readonly x: number; readonly y: number }): void => {
+    const { view, size, plane, setCursor } = now()
+    const isInside = x >= 0 && y >= 0
+    setCursor(isInside ? cellAt(view(), size(), plane(), x, y) : undefined)
+  }
+  canvas.addEventListener(
+    'wheel',
+    (event) => {
+      event.preventDefault()
+      const { x, y } = placeOf(event)
+      const { view, size, move } = now()
+      const lines = event.deltaMode === 1 ? 16 : 1
+      move(zoomAt(view(), size(), -event.deltaY * lines * wheelSpeed * (event.ctrlKey ? 3 : 1), x, y))
+    },
+    { passive: false, signal },
+  )
+  canvas.addEventListener(
+    'pointerdown',
+    (event) => {
+      canvas.setPointerCapture(event.pointerId)
+      pointers.set(event.pointerId, placeOf(event))
+    },
+    { signal },
+  )
+  canvas.addEventListener(
+    'pointermove',
+    (event) => {
+      const place = placeOf(event)
+      const before = pointers.get(event.pointerId)
+      if (!before) return hover(place)
+      const { view, size, move } = now()
+      const pixels = 2 ** view().zoom
+      const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at)
+      pointers.set(event.pointerId, place)
+      if (!other) {
+        move({ ...view(), x: view().x - (place.x - before.x) / pixels, y: view().y - (place.y - before.y) / pixels })
+        return
+      }
+      const apart = (a: typeof place): number => Math.hypot(a.x - other.x, a.y - other.y)
+      const by = Math.log2(Math.max(1, apart(place)) / Math.max(1, apart(before)))
+      move(zoomAt(view(), size(), by, (place.x + other.x) / 2, (place.y + other.y) / 2))
+    },
+    { signal },
+  )
+  for (const end of ['pointerup', 'pointercancel'] as const)
+    canvas.addEventListener(end, (event) => pointers.delete(event.pointerId), { signal })
+  canvas.addEventListener(
+    'dblclick',
+    (event) => {
+      const { x, y } = placeOf(event)
+      const { view, size, move } = now()
+      move(zoomAt(view(), size(), event.shiftKey ? -2 : 2, x, y))
+    },
+    { signal },
+  )
+  return () => abort.abort()
+}

@@ -1,0 +1,54 @@
+// Beside the map: the value under the cursor, other axes, colours, statistics, outliers, and the command that draws the same.
+import type { Moments, Scale } from 'tare/kit'
+import type { ScreenProps } from '../../../app/screens.js'
+import type { TensorInfo } from '../../../engine/rooms/tensor.js'
+import type { Plane } from '../../../engine/rooms/tiles.js'
+import { levelFor } from '../../../engine/tiles/layout.js'
+import { Command } from '../../../parts/command.js'
+import type { Cursor } from '../draw-map.js'
+import { type Known, scaleAt } from '../scale-of-level.js'
+import type { Settings } from '../settings.js'
+import type { TensorData } from '../use-tensor-data.js'
+import { Axes } from './axes.js'
+import { ColorBar } from './color-bar.js'
+import { Histogram } from './histogram.js'
+import { Outliers } from './outliers.js'
+import { Readout } from './readout.js'
+import { Statistics } from './statistics.js'
+
+export interface PanelProps extends ScreenProps {
+  readonly info: TensorInfo
+  readonly plane: Plane
+  readonly settings: Settings
+  readonly data: TensorData
+  readonly values: Moments | undefined
+  readonly far: Known | undefined
+  readonly zoom: number
+  readonly cursor: Cursor | undefined
+  readonly words: readonly string[]
+  onShow(cell: Cursor): void
+}
+
+export function Panel(props: PanelProps) {
+  const { info, settings, values, far, zoom, data, words } = props
+  const scale: Scale = scaleAt(settings.scale, levelFor(zoom), values, far, settings.sigmas)
+  return (
+    <aside class="panel" aria-label="About the tensor">
+      <Readout {...props} />
+      {info.ref.shape.length > 2 && <Axes {...props} />}
+      {info.problem === undefined && (
+        <>
+          <ColorBar scale={scale} colors={settings.colors} />
+          {data.stats && <Histogram stats={data.stats} scale={settings.layer === 'values' ? scale : undefined} />}
+          {data.stats && <Statistics stats={data.stats} />}
+          <Outliers key={`${info.ref.index} ${JSON.stringify(props.plane)}`} {...props} />
+        </>
+      )}
+      <section>
+        <h2>In a terminal</h2>
+        <Command words={words} />
+        <Command words={['tare', 'extract', props.model.argument, info.ref.name, '--as', 'f32', '-o', 'tensor.npy']} />
+      </section>
+    </aside>
+  )
+}

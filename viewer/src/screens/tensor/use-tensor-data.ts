@@ -1,0 +1,67 @@
+// What is loaded for a tensor, in the order in which it helps: figures of a sample, a first look, the whole overview, norms of rows and columns.
+import { useEffect, useState } from 'preact/hooks'
+import type { SampleStats } from 'tare'
+import type { TensorInfo } from '../../engine/rooms/tensor.js'
+import type { Norms, Overview, Plane } from '../../engine/rooms/tiles.js'
+import { askTensor } from '../../engine/tensor-workers.js'
+import { overviewLevel } from '../../engine/tiles/layout.js'
+import { isAborted, priorities } from '../../engine/wire.js'
+
+export interface TensorData {
+  readonly stats?: SampleStats | undefined
+  readonly overview?: Overview | undefined
+  /** The level whose cells the overview has. */
+  readonly overviewLevel: number
+  readonly norms?: Norms | undefined
+  /** From 0 to 1, while the whole tensor is read. */
+  readonly progress?: number | undefined
+  readonly error?: unknown
+}
+
+/** A first look is worth its reads only where the whole takes longer. */
+const minForPreview = 2 ** 21
+/** Norms of rows and columns take two passes of their own. */
+const maxForNorms = 2 ** 28
+
+export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
+  const { rows, columns } = plane
+  const level = overviewLevel(plane)
+  const [data, setData] = useState<TensorData>({ overviewLevel: level })
+  const key = JSON.stringify([info.ref.model, info.ref.index, plane])
+  useEffect(() => {
+    const abort = new AbortController()
+    const { signal } = abort
+    const add = (more: Partial<TensorData>): void => {
+      if (!signal.aborted) setData((before) => ({ ...before, ...more }))
+    }
+    setData({ overviewLevel: level })
+    void load().catch((error: unknown) => {
+      if (!isAborted(error)) add({ error, progress: undefined })
+    })
+    return () => abort.abort()
+
+    async function load(): Promise<void> {
+      const tensor = info.ref
+      const size = { width: Math.ceil(columns / 2 ** level), height: Math.ceil(rows / 2 ** level) }
+      const view = { signal, priority: priorities.view }
+      const histogram = askTensor('histogram', { tensor, bins: 128 }, view).then((stats) => add({ stats }))
+      if (rows * columns > minForPreview) {
+        const quick = await askTensor('overview', { tensor, plane, ...size, isQuick: true }, view)
+        add({ overview: quick, progress: 0, norms: quick.norms })
+      }
+      await histogram
+      const overview = await askTensor(
+        'overview',
+        { tensor, plane, ...size, isQuick: false },
+        {
+          signal,
+          onProgress: ({ done, total }) => add({ progress: done / total }),
+        },
+      )
+      add({ overview, progress: undefined, norms: overview.norms })
+      if (rows * columns > maxForNorms || Math.max(rows, columns) >= 2 ** 24) return
+      add({ norms: await askTensor('norms', { tensor, plane }, { signal, priority: priorities.background }) })
+    }
+  }, [key])
+  return data
+}

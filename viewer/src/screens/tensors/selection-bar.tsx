@@ -1,0 +1,45 @@
+// What can be done with the tensors that were picked: the command that does it, ready to copy.
+import type { ScreenProps } from '../../app/screens.js'
+import type { TableView } from '../../engine/rooms/tensors.js'
+import { commandLine, copyText } from '../../parts/command.js'
+import { countLabel, sizeLabel } from '../../parts/format.js'
+import { clearSelection, selection } from './selection.js'
+
+const commands: readonly (readonly [title: string, (file: string, names: readonly string[]) => readonly string[]])[] = [
+  ['Statistics', (file, names) => ['tare', 'stats', file, ...names.flatMap((name) => ['--tensors', name])]],
+  [
+    'Convert only these',
+    (file, names) => ['tare', 'convert', file, ...names.flatMap((name) => ['--only', name]), '-o', 'part.safetensors'],
+  ],
+  ['Extract', (file, names) => ['tare', 'extract', file, names[0] ?? '', '--as', 'f32', '-o', 'tensor.npy']],
+]
+
+export function SelectionBar({ model }: ScreenProps & { readonly view: TableView }) {
+  const { model: owner, tensors } = selection.value
+  if (owner !== model.id || tensors.size === 0) return null
+  const picked = [...tensors.values()]
+  const bytes = picked.reduce((sum, each) => sum + each.bytes, 0)
+  const names = picked.map(({ name }) => name)
+  return (
+    <footer class="selection">
+      <span>
+        {countLabel(picked.length)} selected, {sizeLabel(bytes)}
+      </span>
+      <span class="faint">Copy the command:</span>
+      {commands
+        .filter(([title]) => title !== 'Extract' || picked.length === 1)
+        .map(([title, wordsOf]) => (
+          <button
+            key={title}
+            type="button"
+            onClick={() => void copyText(commandLine(wordsOf(model.argument, names)), 'Command')}
+          >
+            {title}
+          </button>
+        ))}
+      <button type="button" class="quiet" onClick={clearSelection}>
+        Clear
+      </button>
+    </footer>
+  )
+}

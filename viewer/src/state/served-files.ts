@@ -1,0 +1,31 @@
+// The files that `tare view` was started with. From any other server there is no such list, and the page starts empty.
+import { address, go } from './location.js'
+import { addModel, models } from './models.js'
+
+export interface ServedFile {
+  readonly name: string
+  readonly size: number
+  /** Below the page: `files/GROUP/NAME`, so that the files of a group find each other by name. */
+  readonly address: string
+  /** Files of one model have the same; the first of them is the main one. */
+  readonly group: number
+}
+
+export interface ServedFiles {
+  readonly files: readonly ServedFile[]
+  /** How the command was called; paths in copied commands come from here. */
+  readonly command: readonly string[]
+}
+
+export async function openServedFiles(): Promise<void> {
+  const response = await fetch(new URL('files.json', document.baseURI)).catch(() => undefined)
+  if (!response?.ok || !response.headers.get('content-type')?.includes('json')) return
+  const served = (await response.json()) as ServedFiles
+  const mains = new Map<number, ServedFile>()
+  for (const file of served.files) if (!mains.has(file.group)) mains.set(file.group, file)
+  const opening = [...mains.values()].map(({ address: place, name }) =>
+    addModel({ kind: 'address', address: new URL(place, document.baseURI).href }, name),
+  )
+  if (models.peek().length > 0 && address.peek().model === undefined) go({ model: 0, screen: 'overview', query: {} })
+  await Promise.all(opening)
+}
