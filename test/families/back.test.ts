@@ -166,7 +166,7 @@ describe('quantized weights', () => {
     const gguf = await tinyGguf({ shapes: wide, config }, 'q8_0')
     const finding = await refusal(await open(gguf))
     expect(finding).toMatchObject({ code: 'family/quantization', path: 'output.weight' })
-    expect(finding.message).toContain('--dequantize')
+    expect(finding.message).toContain('dequantize')
   })
 
   it('become values where that is asked for, and the same codes again', async () => {
