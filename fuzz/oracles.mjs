@@ -30,7 +30,7 @@ const writable = formats.filter(({ capabilities }) => capabilities.write)
 const maxOutput = 1 << 20
 
 /** Of a set only the index is opened, and of an AERO file no chunk that nobody asked for. */
-const needsMoreThanOpening = /^aeroset\/(sha256|part-|tensor-not-in-part)|^aero\/defect-zero-hash$/
+const needsMoreThanOpening = /^aeroset\/(sha256|size$|part-|tensor-not-in-part)|^aero\/defect-zero-hash$/
 
 /** Every promise about these bytes; the dear ones for some inputs only. */
 export async function check({ bytes, name, siblings }, from, random) {

@@ -89,4 +89,6 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly rewrite?: WriteOptions['rewrite']
   readonly extra?: WriteOptions['extra']
   readonly signal?: AbortSignal | undefined
+  /** Called between two steps of planning, where much of what was needed so far no longer is. */
+  readonly collectGarbage?: (() => void) | undefined
 }

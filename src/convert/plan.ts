@@ -96,7 +96,9 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   assertSizes(stored, fileOf(source))
   const { threads, choices } = state
   const model: Model = { ...state.model, format: target, tensors: sharedOut(stored, threads) }
+  options.collectGarbage?.()
   const layout = await layOut(model, state)
+  options.collectGarbage?.()
   return {
     plan: summarize(state, model, layout),
     layout,
@@ -193,6 +195,7 @@ const layoutKeys: ReadonlySet<keyof ConvertOptions> = new Set([
   'rewrite',
   'extra',
   'signal',
+  'collectGarbage',
   'pool',
   'keepOrientation',
 ])

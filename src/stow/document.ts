@@ -36,7 +36,7 @@ export interface StowedTensor {
   readonly absent?: true
   readonly role?: 'state'
   readonly stat?: string
-  readonly quant?: QuantParams
+  readonly quant?: StowedQuant
   readonly extra?: Readonly<Record<string, JsonValue>>
 }
 
@@ -69,6 +69,41 @@ export interface Stowage {
 
 export function encodeStowage(stowage: Stowage): string {
   return JSON.stringify(stowage).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** JSON has no word for NaN, the infinities and negative zero, which scales can be. They are written as texts. */
+const oddNumbers: readonly string[] = ['NaN', 'Infinity', '-Infinity', '-0']
+
+const stowedNumber = (value: number): number | string => {
+  if (Object.is(value, -0)) return '-0'
+  return Number.isFinite(value) ? value : String(value)
+}
+
+/** Scales and zero points with every number in a form that JSON keeps. */
+export interface StowedQuant extends Omit<QuantParams, 'scales' | 'zeroPoints'> {
+  readonly scales: readonly (number | string)[]
+  readonly zeroPoints?: readonly (number | string)[]
+}
+
+export const stowQuant = (quant: QuantParams): StowedQuant => withNumbers(quant, stowedNumber)
+export const restoreQuant = (quant: StowedQuant): QuantParams => withNumbers(quant, Number)
+
+function withNumbers<From extends number | string, To>(
+  quant: Omit<QuantParams, 'scales' | 'zeroPoints'> & {
+    readonly scales: readonly From[]
+    readonly zeroPoints?: readonly From[]
+  },
+  change: (value: From) => To,
+): Omit<QuantParams, 'scales' | 'zeroPoints'> & {
+  readonly scales: readonly To[]
+  readonly zeroPoints?: readonly To[]
+} {
+  const { zeroPoints } = quant
+  return {
+    ...quant,
+    scales: quant.scales.map(change),
+    ...(zeroPoints && { zeroPoints: zeroPoints.map(change) }),
+  } as never
 }
 
 /** Whether a key is the stowage key or that of a further piece. A model's own entry with such a key must be stored elsewhere. */
@@ -137,7 +172,7 @@ const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number
 const isDim: Test = (value) =>
   isCount(value) || (isText(value) && /^\d{16,20}$/.test(value as string) && BigInt(value as string) < 2n ** 64n)
 const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isNumber: Test = (value) => typeof value === 'number'
+const isNumber: Test = (value) => typeof value === 'number' || oddNumbers.includes(value as string)
 
 /** Undefined, or a list whose items pass. */
 const isListOf = (value: unknown, test: Test): boolean =>

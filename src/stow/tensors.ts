@@ -5,7 +5,7 @@ import type { Tensor } from '../model/index.js'
 import { shapeOfShown, shownDims } from '../model/model.js'
 import { castLoss, castTensor } from '../transforms/cast.js'
 import { columnMajor } from '../transforms/reorder.js'
-import type { StowedTensor } from './document.js'
+import { restoreQuant, type StowedTensor, stowQuant } from './document.js'
 
 export interface Container {
   /** The container is the tensor's own format, which stores annotations itself. */
@@ -41,7 +41,7 @@ export function describeTensor(
     ...(!stored && !original.data && { absent: true as const }),
     ...(!isHome && role === 'state' && { role }),
     ...(!isHome && stat !== undefined && { stat }),
-    ...(quant && !stored?.quant && { quant }),
+    ...(quant && !stored?.quant && { quant: stowQuant(quant) }),
     ...(!isHome && extra && !isDecoded(original, stored) && hasMore(extra, keeps) && { extra }),
   }
   if (stored && Object.keys(stowed).length === 0) return undefined
@@ -94,7 +94,7 @@ export function restoreTensor(stowed: StowedTensor, stored: Tensor | undefined):
     ...(rawName && { rawName: rawName.map(fromHex) }),
     ...(role && { role }),
     ...(stat !== undefined && { stat }),
-    ...(quant && { quant }),
+    ...(quant && { quant: restoreQuant(quant) }),
     ...(extra && { extra }),
   }
 }

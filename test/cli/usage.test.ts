@@ -9,7 +9,9 @@ describe('help', () => {
   test('lists every verb', async () => {
     const { status, stdout, stderr } = await tare('--help')
     expect([status, stderr]).toEqual([0, ''])
-    expect(stdout.replace(/\s+/g, ' ')).toContain('a directory that holds one model, an http address, or - for')
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      'a directory that holds one model, an http, s3 or hf address, or - for',
+    )
     for (const { name, summary } of verbs) expect(stdout.replace(/\s+/g, ' ')).toContain(`${name} ${summary}`)
   })
 

@@ -1,5 +1,5 @@
 // The fuzzer itself: it repeats itself, its inputs differ from their seeds, and its oracles notice what is wrong.
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -82,5 +82,18 @@ describe('oracles', () => {
     expect(await fuzz.minimize({ ...seed, bytes: seed.bytes.subarray(0, 64) }, 'npy', 'no such promise')).toHaveLength(
       64,
     )
+  })
+})
+
+describe('inputs that broke a promise once', () => {
+  const corpus = join(root, 'fuzz', 'corpus')
+  const kept = readdirSync(corpus, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name: format }) => readdirSync(join(corpus, format)).map((name) => [format, name] as const))
+
+  it.each(kept)('%s/%s', async (format, name) => {
+    const input = { bytes: new Uint8Array(readFileSync(join(corpus, format, name))), name }
+    // Which oracles are tried, and which formats it is converted to, is drawn: enough draws try all of them.
+    for (let seed = 1; seed <= 120; seed++) await fuzz.check(input, format, new fuzz.Random(seed * 7919))
   })
 })

@@ -55,8 +55,14 @@ export const tableFlags = defineFlags({
   },
 })
 
-export const inputs = { name: '<input...>', description: 'files, directories, http addresses, or - for standard input' }
-export const input = { name: '<input>', description: 'a file, directory or http address, or - for standard input' }
+export const inputs = {
+  name: '<input...>',
+  description: 'files, directories, addresses (http, s3, hf), or - for standard input',
+}
+export const input = {
+  name: '<input>',
+  description: 'a file, a directory, an address (http, s3, hf), or - for standard input',
+}
 
 export const tensors = defineFlag({
   value: '<glob>',

@@ -5,6 +5,7 @@ import {
   checkLoss,
   collectGarbage,
   isRemote,
+  type Model,
   type Plan,
   type PlanAction,
   runConversion,
@@ -74,6 +75,10 @@ export interface Destination {
 /** Below, what there is to collect does not matter beside the program itself. */
 const manyTensors = 50_000
 
+/** What collects the garbage between two steps of work on a model that has much of it. */
+export const collectorFor = ({ tensors }: Model): (() => void) | undefined =>
+  tensors.length >= manyTensors ? collectGarbage : undefined
+
 /** Carries out a conversion. The files have the paths that they were written to. */
 export async function writeConversion(
   context: Context,
@@ -90,7 +95,7 @@ export async function writeConversion(
       ...options,
       signal,
       onProgress: console.progress.update,
-      collectGarbage: conversion.source.tensors.length >= manyTensors ? collectGarbage : undefined,
+      collectGarbage: collectorFor(conversion.source),
     })
   const files = await markOutputErrors(conversion.source, () => writingTo(context, paths, write))
   return files.map(({ name, size, transfer }) => ({ name: pathOf(name), size, ...(transfer && { transfer }) }))

@@ -29,7 +29,8 @@ export async function fit(state: State): Promise<State> {
     if (fitted === undefined) return { original, tensor: undefined, actions: noActions }
     if (fitted === 'stowed') return { original, tensor, actions: noActions }
     const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
-    const stowed = stower?.tensor(tensor, { ...stored, data: fitted.data }) ?? []
+    const seen = stored.data === fitted.data ? stored : { ...stored, data: fitted.data }
+    const stowed = stower?.tensor(tensor, seen) ?? []
     if (!stower) noteLostName(tensor, stored, write, note)
     if (actions.length === before) {
       if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
@@ -329,7 +330,8 @@ async function findStrayCodes(
   signal?: AbortSignal,
 ): Promise<ReadonlySet<number>> {
   const found = new Set<number>()
-  for (const [i, tensor] of tensors.entries()) {
+  for (let i = 0; i < tensors.length; i++) {
+    const tensor = tensors[i]!
     if (!mayStray(tensor) || write.tensor(tensor).fits) continue
     if (await hasStrayCodes(tensor, tensor.data!, signal)) found.add(i)
   }

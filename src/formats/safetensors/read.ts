@@ -81,8 +81,9 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
   header.beginObject('header')
   for (;;) {
     const offset = header.offsetAt()
-    const name = header.nextKey('header')
-    if (name === undefined) break
+    const key = header.nextKey('header')
+    if (key === undefined) break
+    const name = ownText(key)
     checkName(name, offset, offsets, report)
     if (name === metadataKey) {
       readMetadata(header, metadata, report)
@@ -98,7 +99,7 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
       extents?.add({ file: source.name, ...place, path: `data[${JSON.stringify(name)}]`, kind: 'data' })
       const shape = sharedShape(entry.shape, tensors.at(-1))
       const payload = rangePayload(source, place.offset, place.length)
-      tensors.push({ name: ownText(name), dtype: entry.tag.dtype, shape, order: 'row', role: 'weight', data: payload })
+      tensors.push({ name, dtype: entry.tag.dtype, shape, order: 'row', role: 'weight', data: payload })
     }
   }
   checkPadding(header, report)

@@ -43,8 +43,8 @@ export async function listObjects(
     for (const entry of elementsOf(text, 'Contents')) {
       const key = decodeKey(textOf(entry, 'Key') ?? '')
       const size = Number(textOf(entry, 'Size'))
-      // An object that is called like the folder itself marks an empty folder.
-      if (key.startsWith(prefix) && key !== prefix && Number.isSafeInteger(size))
+      // An object that is called like a folder marks an empty folder.
+      if (key.startsWith(prefix) && !key.endsWith('/') && Number.isSafeInteger(size))
         objects.push({ key, size, etag: textOf(entry, 'ETag') })
     }
     for (const entry of elementsOf(text, 'CommonPrefixes')) folders.push(decodeKey(textOf(entry, 'Prefix') ?? ''))

@@ -29,6 +29,7 @@ beforeEach(() => {
   for (const [name, bytes] of all) store.put(`tiny/${name}`, bytes)
   store.put('tiny/.gitattributes', Buffer.from('hidden'))
   store.put('tinyother/x.gguf', Buffer.from('of another folder'))
+  store.put('one.safetensors', [...files.values()][1]!)
   for (const [name, bytes] of files) web.files.set(`m/${name}`, bytes)
   hub.repositories.set('models/lab/tiny', { commit: commits[0], files: new Map(all) })
 })
@@ -40,6 +41,7 @@ describe('a model', () => {
     ['a store', () => 's3://models/tiny/', all],
     ['a store, without the slash', () => 's3://models/tiny', all],
     ['the hub', () => 'hf://lab/tiny', all],
+    ['a store, alone,', () => 's3://models/one.safetensors', new Map([['one.safetensors', [...files.values()][1]!]])],
     ['a server', () => web.url('m/model.safetensors.index.json'), files],
   ])('from %s arrives with all its files', async (_, address, expected) => {
     const { status, stdout, stderr } = await tare('fetch', address(), '-o', at('home'), '--json')

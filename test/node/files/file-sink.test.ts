@@ -299,17 +299,17 @@ describe('temporary names', () => {
 })
 
 test.skipIf(!existsSync('/dev/null'))('what speaks against an output is told at the end of a stream, too', async () => {
-  const { openLocalOutput } = await import('../../../src/node/files/file-sink.js')
+  const { openOutput } = await import('../../../src/node/output.js')
   const beforeCommit = (): Promise<void> => Promise.reject(Object.assign(new Error('no'), { code: 'x/y' }))
-  const sink = await openLocalOutput('/dev/null', { beforeCommit })
+  const sink = await openOutput('/dev/null', { beforeCommit })
   await sink.write(bytesOf('x'))
   expect(await codeOf(sink.close())).toBe('x/y')
   await sink.abort()
 })
 
 test.skipIf(!existsSync('/dev/full'))('a full disk is called by its name', async () => {
-  const { openLocalOutput } = await import('../../../src/node/files/file-sink.js')
-  const sink = await openLocalOutput('/dev/full')
+  const { openOutput } = await import('../../../src/node/output.js')
+  const sink = await openOutput('/dev/full')
   expect(await codeOf(sink.write(bytesOf('x')))).toBe('io/no-space')
   await sink.abort()
 })

@@ -13,7 +13,7 @@ const at = useTempDir()
 /** Starts a program that does something with a pipe, and ends it by a signal a moment later. */
 async function interrupt(work: string): Promise<number | null> {
   const program = `
-    import { openInput, openLocalOutput } from ${JSON.stringify(pathToFileURL(compiled('kit-node.js')).href)}
+    import { openInput, openOutput } from ${JSON.stringify(pathToFileURL(compiled('kit-node.js')).href)}
     process.on('SIGTERM', () => process.exit(143))
     const path = ${JSON.stringify(at('pipe'))}
     const going = (async () => { ${work} })()
@@ -33,7 +33,7 @@ async function interrupt(work: string): Promise<number | null> {
   return status
 }
 
-const writeMuch = `const sink = await openLocalOutput(path); await sink.write(new Uint8Array(1 << 20)); await sink.close()`
+const writeMuch = `const sink = await openOutput(path); await sink.write(new Uint8Array(1 << 20)); await sink.close()`
 
 describe.skipIf(process.platform === 'win32')('a signal ends', () => {
   test.each([
@@ -50,10 +50,10 @@ describe.skipIf(process.platform === 'win32')('a signal ends', () => {
 })
 
 test.skipIf(process.platform === 'win32')('what is written to a pipe arrives, whoever comes first', async () => {
-  const { openLocalOutput } = await import('../../../src/node/files/file-sink.js')
+  const { openOutput } = await import('../../../src/node/output.js')
   execFileSync('mkfifo', [at('pipe')])
   const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * i) >>> 5)
-  const opening = openLocalOutput(at('pipe'))
+  const opening = openOutput(at('pipe'))
   const reader = spawn('sh', ['-c', `sleep 0.2; cat ${at('pipe')} > ${at('copy')}`])
   const ended = once(reader, 'exit')
   const sink = await opening

@@ -7,6 +7,7 @@ import {
   closeModel,
   type Format,
   formats,
+  keepHeapSmall,
   type ConvertOptions as LibraryOptions,
   type Merged,
   type Model,
@@ -36,7 +37,7 @@ import {
 } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { readSigningKey } from '../../input/signature-file.js'
-import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
+import { collectorFor, maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
 import { checkStdout, formatOfOutput, markOutputErrors, stemOf, unknownOutput } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
@@ -49,6 +50,7 @@ export default async function convert(
 ): Promise<Status> {
   const intoDirectory = options.output !== undefined && (await isDirectory(options.output))
   checkOptions(context, inputs, options, intoDirectory)
+  keepHeapSmall()
   const parts = options.vocab === undefined ? undefined : [await readVocabulary(context, options.vocab)]
   // Opened with the first input and kept for all, so that a failure is reported in the place of an input.
   let state: Promise<Opened[]> | undefined
@@ -63,11 +65,14 @@ export default async function convert(
       const { model, actions: before } = await joinModels(context, main, others, options)
       const place = placeFor(input, model, options, intoDirectory && inputs.length === 1, intoDirectory)
       const stateFrom = await stateFor({ source, model })
+      const collectGarbage = collectorFor(model)
+      collectGarbage?.()
       const conversion = await planConversion(model, place.format.id, {
         ...(await planOptions(context, options, place)),
         parts,
         before,
         stateFrom: stateFrom?.model,
+        collectGarbage,
       })
       if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss, options.output)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)

@@ -5,6 +5,7 @@ import type { Code } from '../../../errors/index.js'
 import type { MetaValue, Model, ReadContext } from '../../../model/index.js'
 import { JsonScanner, memberPath } from '../../../wire/index.js'
 import { settingsCodes as codes } from '../codes.js'
+import { shownText } from '../keys.js'
 import { commonUints, optimizerClasses, prefixOf, recogniseClass } from './classes.js'
 import { optimizerPart, settingsId } from './settings.js'
 import { quietNan } from './write-json.js'
@@ -153,9 +154,14 @@ class SettingsReader {
   #checkClass(): void {
     const { report } = this.#context
     const place = { offset: 0, path: 'class' }
-    for (const key of this.#rawKeys.keys()) {
+    for (const [key, raw] of this.#rawKeys) {
+      const place = { offset: 0, path: memberPath('bytes', key) }
       if (!this.#uints.has(key) && !this.#floats.has(key))
-        report.fail(codes.field, { offset: 0, path: memberPath('bytes', key), message: 'there is no such setting' })
+        report.fail(codes.field, { ...place, message: 'there is no such setting' })
+      // Tildes at the end tell a key from another one with its text.
+      const shown = shownText(raw)
+      if (!key.startsWith(shown) || !/^~*$/.test(key.slice(shown.length)))
+        report.fail(codes.field, { ...place, message: `these are the bytes of ${JSON.stringify(shown)}` })
     }
     const name = this.#class
     if (name === null || optimizerClasses.has(name)) {
