@@ -31,7 +31,7 @@ export interface KeyRule {
   /** The settings that a value stands for, on the way back; without it, the setting that is copied. Sees those that are known so far. */
   readonly back?: (value: unknown, config: Config) => Config
   /** The settings that stand for an entry that is not there, where the defaults would make one. */
-  readonly absent?: Config
+  readonly absent?: Config | ((config: Config) => Config)
   /** The conversion fails without a value. */
   readonly required?: true
 }

@@ -122,6 +122,26 @@ describe('a file for llama.cpp becomes a directory', () => {
     expect(await forth(files)).toEqual(gguf)
   })
 
+  it('of an older file that has fewer keys, which becomes the same file again', async () => {
+    const model = await open(await tinyGguf())
+    const missing = /vocab_size|key_length|value_length|general\.type|quantization_version/
+    const metadata = new Map([...model.metadata].filter(([key]) => !missing.test(key)))
+    const gguf = (await convertToFiles({ ...model, metadata }, 'gguf', { name: 'model.gguf' })).get('model.gguf')!
+    const files = await back(await open(gguf))
+    expect(json(files, 'config.json')).toMatchObject({ vocab_size: 8 })
+    expect(await forth(files)).toEqual(gguf)
+  })
+
+  it('without a tokenizer, where the file has none', async () => {
+    const model = await open(await tinyGguf())
+    const metadata = new Map([...model.metadata].filter(([key]) => !key.startsWith('tokenizer.')))
+    expect([...(await back({ ...model, metadata })).keys()].sort()).toEqual([
+      'README.md',
+      'config.json',
+      'model.safetensors',
+    ])
+  })
+
   it('is copied as it is where that is asked for', async () => {
     const files = await back(await open(await tinyGguf()), { asIs: true })
     expect([...files.keys()]).toEqual(['model.safetensors'])
@@ -146,7 +166,7 @@ describe('quantized weights', () => {
     const gguf = await tinyGguf({ shapes: wide, config }, 'q8_0')
     const finding = await refusal(await open(gguf))
     expect(finding).toMatchObject({ code: 'family/quantization', path: 'output.weight' })
-    expect(finding.message).toContain('--dequantize')
+    expect(finding.message).toContain('dequantize')
   })
 
   it('become values where that is asked for, and the same codes again', async () => {
@@ -216,7 +236,7 @@ describe('a file that lies is refused, with the place and the reason', () => {
       'llama.attention.head_count',
     ],
     ['another width', set('llama.embedding_length', u32(16)), 'family/tensor-shape', 'output.weight'],
-    ['no vocabulary size', without('llama.vocab_size'), 'family/config-value', 'llama.vocab_size'],
+    ['no width', without('llama.embedding_length'), 'family/config-value', 'llama.embedding_length'],
     [
       'a tensor too many',
       tensors((all) => [...all, extra('blk.0.extra.weight', [2])]),

@@ -44,7 +44,7 @@ const isOverflown = ({ name }: Golden, outtype: string): boolean => name === 'll
 
 describe.skipIf(!isReady)('files that llama.cpp has written', () => {
   for (const golden of goldenCases) {
-    it(golden.name, { timeout: 120_000 }, async () => {
+    it(golden.name, { timeout: 600_000 }, async () => {
       const path = makeDirectory(golden, scratch)
       for (const { outtype, sha256 } of golden.outputs) {
         const gguf = await convertDirectory(path, outtype)

@@ -6,41 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { MemorySource, openInput, openModel, readPayload } from '../../src/kit-node.js'
 import { convertToFiles } from '../support/convert.js'
 import { convertDirectory } from './golden-cases.js'
-import { type TinyOptions, tinyTensors, writeTinyModel } from './tiny-model.js'
-import { type Variant, variants } from './variants.js'
+import { tinyTensors, writeTinyModel } from './tiny-model.js'
+import { tokenizerFiles, variants } from './variants.js'
 
 const scratch = mkdtempSync(join(tmpdir(), 'tare-variants-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
-
-const added = (id: number, content: string) => ({ id, content, special: true, normalized: false })
-const letters = ['a', 'b', 'c', 'd', 'ab', 'cd']
-const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
-
-/** A tokenizer of a few tokens, which llama.cpp has no name for, and which is therefore given one. */
-const tokenizers: Readonly<Record<Variant['tokenizer'], TinyOptions['files']>> = {
-  sentencepiece: {},
-  bpe: {
-    'tokenizer.model': null,
-    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'gpt-2'] } }),
-    'tokenizer_config.json': JSON.stringify({ bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'GPT2Tokenizer' }),
-    'tokenizer.json': JSON.stringify({
-      added_tokens: [added(1, '<s>'), added(2, '</s>')],
-      pre_tokenizer: byteLevel,
-      decoder: byteLevel,
-      model: {
-        type: 'BPE',
-        vocab: Object.fromEntries(['!', '', '', ...letters].map((token, id) => [token, id]).filter(([token]) => token)),
-        merges: ['a b', 'c d'],
-      },
-    }),
-  },
-  wordpiece: {
-    'tokenizer.model': null,
-    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'jina-v2-en'] } }),
-    'tokenizer_config.json': JSON.stringify({ do_lower_case: true, tokenizer_class: 'BertTokenizer' }),
-    'vocab.txt': ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'a', '##b', 'c'].join('\n'),
-  },
-}
 
 async function contents(path: string): Promise<Map<string, string>> {
   const { tensors } = await openModel(await openInput(path))
@@ -55,7 +25,7 @@ describe('a model of another architecture, to GGUF and back', () => {
     const source = await writeTinyModel(join(scratch, name, 'source'), {
       config,
       shapes,
-      files: tokenizers[tokenizer]!,
+      files: tokenizerFiles[tokenizer]!,
     })
     const gguf = await convertDirectory(source, 'f32')
     const model = await openModel(new MemorySource(gguf, 'model.gguf'))

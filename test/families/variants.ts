@@ -1,4 +1,5 @@
 // Small models of architectures and settings that the golden cases do not have: a configuration, and the shapes of all tensors.
+import type { TinyOptions } from './tiny-model.js'
 
 type Shapes = Readonly<Record<string, readonly number[]>>
 type Settings = Readonly<Record<string, unknown>>
@@ -7,8 +8,6 @@ export interface Variant {
   readonly config: Settings
   readonly shapes: Shapes
   readonly tokenizer: 'sentencepiece' | 'bpe' | 'wordpiece'
-  /** The class that the way back chooses, if not the one that the configuration names. */
-  readonly back?: string
 }
 
 const [width, inner, vocabulary, experts] = [8, 12, 128, 3]
@@ -402,4 +401,34 @@ export const variants: Readonly<Record<string, Variant>> = {
     },
     'bpe',
   ),
+}
+
+const added = (id: number, content: string) => ({ id, content, special: true, normalized: false })
+const letters = ['a', 'b', 'c', 'd', 'ab', 'cd']
+const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
+
+/** A tokenizer of a few tokens, which llama.cpp has no name for, and which is therefore given one. */
+export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['files']>> = {
+  sentencepiece: {},
+  bpe: {
+    'tokenizer.model': null,
+    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'gpt-2'] } }),
+    'tokenizer_config.json': JSON.stringify({ bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'GPT2Tokenizer' }),
+    'tokenizer.json': JSON.stringify({
+      added_tokens: [added(1, '<s>'), added(2, '</s>')],
+      pre_tokenizer: byteLevel,
+      decoder: byteLevel,
+      model: {
+        type: 'BPE',
+        vocab: Object.fromEntries(['!', '', '', ...letters].map((token, id) => [token, id]).filter(([token]) => token)),
+        merges: ['a b', 'c d'],
+      },
+    }),
+  },
+  wordpiece: {
+    'tokenizer.model': null,
+    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'jina-v2-en'] } }),
+    'tokenizer_config.json': JSON.stringify({ do_lower_case: true, tokenizer_class: 'BertTokenizer' }),
+    'vocab.txt': ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'a', '##b', 'c'].join('\n'),
+  },
 }

@@ -27,7 +27,10 @@ export async function poolingOf(directory: ModelDirectory): Promise<number | und
 }
 
 /** The files that say so. */
-export function poolingFiles(pooling: number | undefined, config: Config): [name: string, content: Config][] {
+export function poolingFiles(
+  pooling: number | undefined,
+  config: Config,
+): [name: string, content: Config | readonly Config[]][] {
   const flag = Object.entries(flags).find(([, number]) => number === pooling)?.[0]
   if (flag === undefined) return []
   const module = (idx: number, path: string, type: string): Config => ({
@@ -38,7 +41,7 @@ export function poolingFiles(pooling: number | undefined, config: Config): [name
   })
   const folder = '1_Pooling'
   return [
-    ['modules.json', [module(0, '', 'Transformer'), module(1, folder, 'Pooling')] as unknown as Config],
+    ['modules.json', [module(0, '', 'Transformer'), module(1, folder, 'Pooling')]],
     [
       `${folder}/config.json`,
       {

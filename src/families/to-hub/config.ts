@@ -148,12 +148,15 @@ function rawConfig({ family, className, modelType, defaults }: Candidate, source
   }
 }
 
+/** Keys without which a file says nothing about its tensors. For others a class has defaults, and older files lack some. */
+const essential: ReadonlySet<string> = new Set(['block_count', 'embedding_length', 'attention.head_count'])
+
 /** Fails where a value is not of the type that the rule has. */
 function checked(rule: KeyRule, value: unknown, { metadata, architecture, file }: BackSource): unknown {
   const path = `${architecture}.${rule.key}`
   const refuse = (message: string): never => failWith(familyCodes['config-value'], { file, path, message })
   if (value === undefined) {
-    if (rule.required && rule.from) refuse('the architecture needs this key, and the file does not have it')
+    if (essential.has(rule.key)) refuse('the architecture needs this key, and the file does not have it')
     return metadata.has(path) ? refuse('it is not of a type that this key has') : undefined
   }
   const isWhole = typeof value === 'number' && Number.isInteger(value) && value >= 0
@@ -176,7 +179,9 @@ const settingFor = (from: readonly string[], { settings = [] }: Family, defaults
 
 /** What keeps a default from making an entry that the file does not have. */
 function absence(rule: KeyRule, known: Config, family: Family, defaults: Config): Config {
-  if (rule.absent) return rule.absent
+  if (rule.absent) return typeof rule.absent === 'function' ? rule.absent(known) : rule.absent
+  // A class that cannot do without has the default.
+  if (rule.required) return {}
   const setting = rule.from?.[0] === undefined ? undefined : settingFor(rule.from, family, defaults)
   if (setting === undefined || setting in known || defaults[setting] == null) return {}
   return typeof defaults[setting] === 'function' ? {} : { [setting]: null }

@@ -3,10 +3,11 @@
 import { encodeUtf8 } from '../../bytes/index.js'
 import { fileKind } from '../../content/companions.js'
 import { callerWord, failWith, TareError } from '../../errors/index.js'
-import { type Metadata, type MetaValue, type Model, type Part, text } from '../../model/index.js'
+import { type Metadata, type MetaValue, type Model, text } from '../../model/index.js'
 import { carriedFile, carriedJson } from '../carried.js'
 import type { Change } from '../changes.js'
 import { familyCodes } from '../codes.js'
+import type { ModelConfig } from '../config.js'
 import { ModelDirectory } from '../directory.js'
 import type { Config } from '../family.js'
 import { poolingFiles } from '../general/pooling.js'
@@ -18,9 +19,9 @@ import { generationConfig, modelCard } from './card.js'
 import { configFor } from './config.js'
 import { findCarried, isAboutFile } from './differences.js'
 import { numberAt, textAt } from './entries.js'
-import { partOf } from './parts.js'
+import { type FileContent, partOf } from './parts.js'
 import { readRopeFactors } from './rope.js'
-import { publishTensors } from './tensors.js'
+import { type PublishedTensors, publishTensors } from './tensors.js'
 import { publishTokenizer } from './tokenizer/publish.js'
 
 export interface ToHubOptions {
@@ -42,62 +43,74 @@ export async function toHub(source: Model, options: ToHubOptions): Promise<Trans
   const { metadata, tensors } = source
   const file = source.files[0]?.name ?? ''
   if (!metadata.has(architectureKey)) return undefined
-  const architecture = textAt(metadata, architectureKey)
-  if (architecture === undefined) {
-    const message = `a text was expected; ${callerWord('--as-is', 'asIs: true')} copies everything as it is`
-    return failWith(familyCodes['config-value'], { file, path: architectureKey, message })
-  }
   const tokens = metadata.get('tokenizer.ggml.tokens')
   const info = configFor(
     {
-      architecture,
+      architecture: requireArchitecture(metadata, file),
       metadata,
       tensors,
       rope: await readRopeFactors(source, options.signal),
       tokens: tokens?.type === 'array' ? tokens.length : undefined,
       file,
     },
-    directoryOf([]),
+    emptyDirectory,
   )
   const published = publishTensors(tensors, info, options)
   checkTensors(tensors, metadata, info, file)
-  const tokenizer = publishTokenizer(metadata, info.family, file)
-  const settings = tokenizer?.settings ?? {}
-  const config: Config = {
-    ...info.raw,
-    ...settings,
-    torch_dtype: torchTypes[options.cast ?? ''] ?? torchTypes[firstMatrixType(published.tensors) ?? 'f32'],
-    ...(published.hasMxfp4 && { quantization_config: mxfp4Settings }),
-  }
-  const files = new Map<string, Config | Uint8Array>([['config.json', config], ...(tokenizer?.files ?? [])])
-  const generation = generationConfig(metadata, settings)
-  if (generation) files.set('generation_config.json', generation)
-  const pooling = numberAt(metadata, `${architecture}.pooling_type`)
-  for (const [name, content] of poolingFiles(pooling, config)) files.set(name, content)
-  const total = countParameters(tensors).total
-  files.set('README.md', encodeUtf8(modelCard(metadata, total, file)))
-  const found = await findCarried(source, { tensors: published.tensors, files, ...options }).catch(notAgain)
-  const carried = found && 'set' in found ? carriedJson(found) : undefined
-  if (carried) files.set(carriedFile, carried)
-  const parts = [...files].map(([name, content]) => partOf(name, content))
+  const files = filesFor(source, info, published, options.cast)
+  const carried = await findCarried(source, { tensors: published.tensors, files, ...options }).catch(notAgain)
+  const side = 'set' in carried ? carriedJson(carried) : undefined
+  if (side) files.set(carriedFile, side)
+  const others = source.parts.filter(({ kind, name }) => kind === fileKind && !files.has(name ?? ''))
   const model: Model = {
     format: options.format,
     metadata: new Map<string, MetaValue>([['format', text('pt')]]),
     tensors: published.tensors,
-    parts: [...source.parts.filter(({ kind, name }) => kind === fileKind && !files.has(name ?? '')), ...parts],
+    parts: [...others, ...[...files].map(([name, content]) => partOf(name, content))],
     files: source.files,
   }
-  const changes = [
-    ...published.changes,
-    ...metadataChanges(metadata, carried),
-    ...(found && 'reason' in found ? [found] : []),
-  ]
+  const changes = [...published.changes, ...metadataChanges(metadata, side), ...('set' in carried ? [] : [carried])]
   return { model, changes }
 }
 
-/** What a directory is called in the changes that is complete, but would not become the same file again. */
+function requireArchitecture(metadata: Metadata, file: string): string {
+  const architecture = textAt(metadata, architectureKey)
+  if (architecture !== undefined) return architecture
+  const message = `a text was expected; ${callerWord('--as-is', 'asIs: true')} copies everything as it is`
+  return failWith(familyCodes['config-value'], { file, path: architectureKey, message })
+}
+
+/** All that lies beside the weights, by name. */
+function filesFor(
+  { metadata, tensors, files: [main] }: Model,
+  { family, raw }: ModelConfig,
+  published: PublishedTensors,
+  cast: string | undefined,
+): Map<string, FileContent> {
+  const file = main?.name ?? ''
+  const tokenizer = publishTokenizer(metadata, family, file)
+  const settings = tokenizer?.settings ?? {}
+  const config: Config = {
+    ...raw,
+    ...settings,
+    torch_dtype: torchTypes[cast ?? ''] ?? torchTypes[firstMatrixType(published.tensors) ?? 'f32'],
+    ...(published.hasMxfp4 && { quantization_config: mxfp4Settings }),
+  }
+  const generation = generationConfig(metadata, settings)
+  const pooling = numberAt(metadata, `${family.architecture}.pooling_type`)
+  const card = modelCard(metadata, countParameters(tensors).total, file)
+  return new Map<string, FileContent>([
+    ['config.json', config],
+    ...(tokenizer?.files ?? []),
+    ...(generation ? [['generation_config.json', generation] as const] : []),
+    ...poolingFiles(pooling, config),
+    ['README.md', encodeUtf8(card)],
+  ])
+}
+
+/** A directory that is complete, but would not become the same file again, is noted. */
 function notAgain(error: unknown): Change {
-  if (!(error instanceof TareError)) throw error
+  if (!(error instanceof TareError) || !error.code.startsWith('family/')) throw error
   const reason = `the directory would not become GGUF again: ${error.finding.message}`
   return { subject: 'part', name: 'config.json', action: 'map', loss: 'form', reason }
 }
@@ -109,9 +122,8 @@ const mxfp4Settings: Config = {
   modules_to_not_convert: ['model.layers.*.self_attn', 'model.layers.*.mlp.router', 'model.embed_tokens', 'lm_head'],
 }
 
-/** A directory with these files and nothing else. */
-const directoryOf = (parts: readonly Part[]): ModelDirectory =>
-  new ModelDirectory({ format: '', metadata: new Map(), tensors: [], parts, files: [] })
+/** Where settings are completed without a file of their own. */
+const emptyDirectory = new ModelDirectory({ format: '', metadata: new Map(), tensors: [], parts: [], files: [] })
 
 function metadataChanges(metadata: Metadata, carried: Config | undefined): Change[] {
   const set = carried?.set as Config | undefined

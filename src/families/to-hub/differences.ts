@@ -3,16 +3,15 @@ import { failWith, TareError, writeCodes } from '../../errors/index.js'
 import { lazyPayload, type Metadata, type MetaValue, type Model, type Part, type Tensor } from '../../model/index.js'
 import { type Carried, carriedFile, carriedJson, nothingCarried } from '../carried.js'
 import { familyCodes } from '../codes.js'
-import type { Config } from '../family.js'
 import { isSameValue } from '../metadata-values.js'
 import { toGguf } from '../to-gguf/convert.js'
 import { fileTypes, type OutputType } from '../to-gguf/element-types.js'
 import { numberAt } from './entries.js'
-import { partOf } from './parts.js'
+import { type FileContent, partOf } from './parts.js'
 
 export interface Published {
   readonly tensors: readonly Tensor[]
-  readonly files: ReadonlyMap<string, Config | Uint8Array>
+  readonly files: ReadonlyMap<string, FileContent>
   readonly isSharded?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
