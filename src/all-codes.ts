@@ -15,6 +15,7 @@ import {
 import { familyCodes } from './families/codes.js'
 import { type FormatCode, formats } from './formats/index.js'
 import { packCodes } from './pack/codes.js'
+import { packedCodes } from './packed/codes.js'
 import { remoteCodes } from './remote/index.js'
 import { poolCodes } from './threads/codes.js'
 import { tokenizeCodes } from './tokenize/codes.js'
@@ -39,6 +40,7 @@ const shared = [
   transformCodes,
   familyCodes,
   packCodes,
+  packedCodes,
   remoteCodes,
   tokenizeCodes,
   embedCodes,

@@ -26,9 +26,10 @@ room('remote', 'errors', 'bytes', 'digest')
 room('formats', ...ground, 'embed') // a graph is a format's way of writing an encoder
 room('transforms', ...ground)
 room('stow', ...ground, 'formats', 'transforms')
-room('families', ...ground, 'transforms')
+room('packed', ...ground, 'transforms')
+room('families', ...ground, 'transforms', 'packed')
 room('trust', 'errors', 'bytes', 'digest')
-const verbs = [...ground, 'formats', 'transforms', 'stow']
+const verbs = [...ground, 'formats', 'transforms', 'stow', 'packed']
 room('inspect', ...verbs)
 room('windows', ...verbs, 'inspect')
 room('picture', ...verbs, 'inspect', 'windows')

@@ -1,13 +1,14 @@
 // Several payloads in turns: a run of bytes of the first, one of the second, and so on, over and over. All are read once, from beginning to
 // end, whatever the length of the runs.
 import { lazyPayload, type Payload } from '../model/index.js'
+import { ByteStream } from '../payloads/byte-stream.js'
 
 /** `runs` are the lengths, one for each payload, of which each is made of the same number. */
 export function interleaved(parts: readonly Payload[], runs: readonly number[]): Payload {
   const rounds = runs[0] ? parts[0]!.byteLength / runs[0] : 0
   const round = runs.reduce((sum, run) => sum + run, 0)
   return lazyPayload(rounds * round, async function* (signal) {
-    const streams = parts.map((part) => new Stream(part.chunks(windowBytes, signal)))
+    const streams = parts.map((part) => new ByteStream(part, signal))
     try {
       yield* round > windowBytes ? inPieces(streams, runs, rounds) : inRounds(streams, runs, rounds)
     } finally {
@@ -19,7 +20,7 @@ export function interleaved(parts: readonly Payload[], runs: readonly number[]):
 const windowBytes = 1 << 20
 
 /** Long runs are passed on as they come. */
-async function* inPieces(streams: readonly Stream[], runs: readonly number[], rounds: number) {
+async function* inPieces(streams: readonly ByteStream[], runs: readonly number[], rounds: number) {
   for (let i = 0; i < rounds; i++) {
     for (const [part, stream] of streams.entries()) {
       for (let left = runs[part]!; left > 0; ) {
@@ -32,7 +33,7 @@ async function* inPieces(streams: readonly Stream[], runs: readonly number[], ro
 }
 
 /** Of short runs many are put together at a time. */
-async function* inRounds(streams: readonly Stream[], runs: readonly number[], rounds: number) {
+async function* inRounds(streams: readonly ByteStream[], runs: readonly number[], rounds: number) {
   const round = runs.reduce((sum, run) => sum + run, 0)
   const atOnce = Math.max(1, Math.floor(windowBytes / round))
   const target = new Uint8Array(Math.min(atOnce, rounds) * round)
@@ -53,40 +54,5 @@ function scatter(bytes: Uint8Array, run: number, target: Uint8Array, start: numb
   for (let from = 0, to = start; from < bytes.byteLength; from += run, to += step) {
     if (run > 16) target.set(bytes.subarray(from, from + run), to)
     else for (let i = 0; i < run; i++) target[to + i] = bytes[from + i]!
-  }
-}
-
-/** The bytes of a payload, as many at a time as are wanted. */
-class Stream {
-  readonly #chunks: AsyncIterator<Uint8Array>
-  #rest: Uint8Array = new Uint8Array()
-
-  constructor(chunks: AsyncIterable<Uint8Array>) {
-    this.#chunks = chunks[Symbol.asyncIterator]()
-  }
-
-  /** At least one byte, at most `max`; valid until the next call. */
-  async take(max: number): Promise<Uint8Array> {
-    if (this.#rest.byteLength === 0) {
-      const { value, done } = await this.#chunks.next()
-      if (done) throw new RangeError('a payload ended before its last run')
-      this.#rest = value
-    }
-    const piece = this.#rest.subarray(0, max)
-    this.#rest = this.#rest.subarray(piece.byteLength)
-    return piece
-  }
-
-  async fill(target: Uint8Array): Promise<Uint8Array> {
-    for (let at = 0; at < target.byteLength; ) {
-      const piece = await this.take(target.byteLength - at)
-      target.set(piece, at)
-      at += piece.byteLength
-    }
-    return target
-  }
-
-  async close(): Promise<void> {
-    await this.#chunks.return?.()
   }
 }

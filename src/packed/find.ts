@@ -1,0 +1,76 @@
+// Finds the tensors that belong together. Nothing is read: names, types and the configuration say it.
+import type { Tensor } from '../model/index.js'
+import type { PackedWeight, Scheme } from './scheme.js'
+import { awq } from './schemes/awq.js'
+import { bitsandbytes4 } from './schemes/bitsandbytes.js'
+import { compressedInt } from './schemes/compressed-int.js'
+import { compressedNvfp4, modeloptNvfp4, mxfp4 } from './schemes/fp4.js'
+import { gptq } from './schemes/gptq.js'
+import { mlx } from './schemes/mlx.js'
+import { bitsandbytesInt8, compressedInt8, fp8Blocks, fp8Rows } from './schemes/scaled.js'
+import type { Settings } from './settings.js'
+
+/** A new scheme is a file and a line here. */
+const schemes: readonly Scheme[] = [
+  gptq,
+  awq,
+  compressedInt,
+  compressedNvfp4,
+  modeloptNvfp4,
+  mxfp4,
+  ...bitsandbytes4,
+  bitsandbytesInt8,
+  mlx,
+  fp8Blocks,
+  fp8Rows,
+  compressedInt8,
+]
+
+export interface Packing {
+  /** In the order of their codes. */
+  readonly weights: readonly PackedWeight[]
+  /** The names of tensors that say nothing about the weights, such as scales of activations. */
+  readonly unused: ReadonlySet<string>
+}
+
+export function findPacking(tensors: readonly Tensor[], settings: Settings): Packing {
+  const possible = schemes.filter((scheme) => scheme.isIn(settings))
+  const none: Packing = { weights: [], unused: new Set() }
+  if (possible.length === 0 || !tensors.some(({ name }) => possible.some((scheme) => isMarked(name, scheme))))
+    return none
+  const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]))
+  const weights = tensors.flatMap((codes) => {
+    for (const scheme of possible) {
+      const weight = weightOf(codes, scheme, byName, settings)
+      if (weight) return [weight]
+    }
+    return []
+  })
+  const endings = [...new Set(weights.map(({ scheme }) => scheme))].flatMap(({ names }) => names.unused ?? [])
+  const unused = tensors.flatMap(({ name }) => (endings.some((ending) => name.endsWith(ending)) ? [name] : []))
+  return { weights, unused: new Set(unused) }
+}
+
+/** Most models are not packed, and can have very many tensors. */
+const isMarked = (name: string, { names }: Scheme): boolean =>
+  Object.values(names.beside).some((ending) => name.endsWith(ending))
+
+function weightOf(
+  codes: Tensor,
+  scheme: Scheme,
+  byName: ReadonlyMap<string, Tensor>,
+  settings: Settings,
+): PackedWeight | undefined {
+  const { names } = scheme
+  if (!codes.name.endsWith(names.codes) || !scheme.isCodes(codes)) return undefined
+  const stem = codes.name.slice(0, codes.name.length - names.codes.length)
+  const beside: Record<string, Tensor | undefined> = {}
+  for (const [part, ending] of Object.entries({ ...names.optional, ...names.beside })) {
+    beside[part] = byName.get(stem + ending)
+    if (!beside[part] && Object.hasOwn(names.beside, part)) return undefined
+  }
+  const name = stem + names.weight
+  const isTaken = name !== codes.name && byName.has(name)
+  const bits = scheme.bits({ codes, beside, settings })
+  return isTaken || bits === undefined ? undefined : { scheme, name, codes, beside, settings, bits }
+}

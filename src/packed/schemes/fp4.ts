@@ -1,0 +1,106 @@
+// Floats of four bits (E2M1), two in a byte with the first in the low half, and a scale for every 16 or 32 of a row. NVFP4 has scales of
+// E4M3 and one more for the whole weight; MXFP4 has powers of two.
+import { viewOf } from '../../bytes/views.js'
+import { type DType, f4_e2m1, f8_e4m3, f8_e8m0, f32, u8 } from '../../dtypes/index.js'
+import type { Tensor } from '../../model/index.js'
+import { castTensor } from '../../transforms/cast.js'
+import { refusePacked, shapeOf } from '../refusal.js'
+import { floatInput, type PackedMatrix, rowInput } from '../rows.js'
+import { type Members, member, type PackedWeight, type Scheme } from '../scheme.js'
+import { methodOf } from '../settings.js'
+
+const isBytes = ({ dtype }: Tensor): boolean => dtype === u8
+
+/** compressed-tensors divides by the scale of the whole weight. */
+export const compressedNvfp4: Scheme = {
+  id: 'compressed-tensors nvfp4',
+  isIn: (settings) => methodOf(settings) === 'compressed-tensors',
+  names: {
+    codes: '.weight_packed',
+    weight: '.weight',
+    beside: { scales: '.weight_scale', whole: '.weight_global_scale' },
+    unused: ['.input_global_scale', '.input_scale'],
+  },
+  isCodes: isBytes,
+  bits: () => 4,
+  sharing: () => 'group 16',
+  matrix: (group) => rowsOfHalves(group, { ...nvfp4, applyWhole: (scale, whole) => scale / whole }),
+}
+
+/** ModelOpt multiplies with it. */
+export const modeloptNvfp4: Scheme = {
+  id: 'modelopt nvfp4',
+  isIn: (settings) => ['modelopt', 'modelopt_fp4', undefined].includes(methodOf(settings)),
+  names: {
+    codes: '.weight',
+    weight: '.weight',
+    beside: { scales: '.weight_scale', whole: '.weight_scale_2' },
+    unused: ['.input_scale', '.k_scale', '.v_scale'],
+  },
+  isCodes: isBytes,
+  bits: () => 4,
+  sharing: () => 'group 16',
+  matrix: (group) => rowsOfHalves(group, { ...nvfp4, applyWhole: (scale, whole) => scale * whole }),
+}
+
+/** The experts of gpt-oss: blocks [experts, out, in/32, 16] of bytes, scales without the last dimension. */
+export const mxfp4: Scheme = {
+  id: 'mxfp4',
+  isIn: (settings) => ['mxfp4', undefined].includes(methodOf(settings)),
+  names: { codes: '_blocks', weight: '', beside: { scales: '_scales' } },
+  isCodes: ({ dtype, shape }) => dtype === u8 && shape.length >= 3 && shape.at(-1) === 16,
+  bits: () => 4,
+  sharing: () => 'group 32',
+  matrix(group) {
+    const codes = member(group, 'codes')
+    const scales = member(group, 'scales', codes.shape.length - 1)
+    const [blocks, bytes] = codes.shape.slice(-2) as [number, number]
+    const flat = { ...codes, shape: [...codes.shape.slice(0, -2), blocks * bytes] }
+    // They are stored as plain bytes.
+    const powers = scales.dtype === u8 ? { ...scales, dtype: f8_e8m0 } : scales
+    return rowsOfHalves({ ...group, codes: flat, beside: { scales: powers } }, { size: 32, type: f8_e8m0 })
+  },
+}
+
+interface Halves {
+  /** How many elements share a scale. */
+  readonly size: number
+  readonly type: DType
+  applyWhole?(scale: number, whole: number): number
+}
+
+const nvfp4 = { size: 16, type: f8_e4m3 } as const
+
+function rowsOfHalves(group: PackedWeight | Members, { size, type, applyWhole }: Halves): PackedMatrix {
+  const codes = member(group, 'codes')
+  const scales = member(group, 'scales', codes.shape.length)
+  const whole = applyWhole && member(group, 'whole')
+  const outer = codes.shape.slice(0, -1)
+  const rows = outer.reduce((product, dim) => product * dim, 1)
+  const rowBytes = codes.shape.at(-1) ?? 0
+  const columns = 2 * rowBytes
+  const count = columns / size
+  if (scales.dtype !== type || scales.shape.at(-1) !== count)
+    refusePacked(
+      scales,
+      `its shape is ${shapeOf(scales)} of ${scales.dtype.id}; a ${type.id} for every ${size} of ${columns} columns was expected`,
+    )
+  if (whole?.shape.some((length) => length !== 1))
+    refusePacked(whole, `its shape is ${shapeOf(whole)}; one number was expected`)
+  return {
+    shape: [...outer, columns],
+    rows,
+    columns,
+    inputs: [rowInput(codes, rows, { columns: rowBytes }), floatInput(scales, rows, { columns: count })],
+    tables: whole ? [castTensor(whole, f32)] : [],
+    decode({ count: some, values, inputs: [packed, factors], tables: [one] }) {
+      const factor = viewOf(Float32Array, factors!.bytes, some * count)
+      const all = one && viewOf(Float32Array, one, 1)[0]!
+      f4_e2m1.codec!.toF32(packed!.bytes, values)
+      for (let i = 0; i < some * count; i++) {
+        const scale = all === undefined || !applyWhole ? factor[i]! : applyWhole(factor[i]!, all)
+        for (let k = i * size; k < (i + 1) * size; k++) values[k]! *= scale
+      }
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// Models with values in place of packed weights.
+import { configOf } from '../content/model-names.js'
+import { f32 } from '../dtypes/index.js'
+import type { Model, Tensor } from '../model/index.js'
+import { findPacking, type Packing } from './find.js'
+import { decodedRows } from './rows.js'
+import type { PackedWeight } from './scheme.js'
+import { packingSettings } from './settings.js'
+
+/** The packed weights of a model, by the configuration that it has or that lies beside it. */
+export async function packingOf(model: Model, signal?: AbortSignal): Promise<Packing> {
+  return findPacking(model.tensors, packingSettings(await configOf(model, signal)))
+}
+
+/** The weight as f32, decoded when it is read. */
+export async function unpackWeight(weight: PackedWeight, signal?: AbortSignal): Promise<Tensor> {
+  const matrix = await weight.scheme.matrix(weight, signal)
+  const { name, codes } = weight
+  return { name, dtype: f32, shape: matrix.shape, order: 'row', role: 'weight', data: decodedRows(matrix, codes) }
+}
+
+/** Each weight in the place of its codes, and nothing of what it was made of. */
+export async function unpackTensors(
+  tensors: readonly Tensor[],
+  { weights, unused }: Packing,
+  signal?: AbortSignal,
+): Promise<readonly Tensor[]> {
+  if (weights.length === 0) return tensors
+  const unpacked = new Map<string, Tensor>()
+  const gone = new Set<string>(unused)
+  for (const weight of weights) {
+    unpacked.set(weight.codes.name, await unpackWeight(weight, signal))
+    for (const each of Object.values(weight.beside)) if (each) gone.add(each.name)
+  }
+  return tensors.flatMap((tensor) => unpacked.get(tensor.name) ?? (gone.has(tensor.name) ? [] : [tensor]))
+}
+
+/** The same for a model; a model without packed weights stays as it is. */
+export async function unpackModel(
+  model: Model,
+  isWanted: (weight: PackedWeight) => boolean = () => true,
+  signal?: AbortSignal,
+): Promise<Model> {
+  const { weights, unused } = await packingOf(model, signal)
+  const wanted = weights.filter(isWanted)
+  if (wanted.length === 0) return model
+  const isAll = wanted.length === weights.length
+  const packing = { weights: wanted, unused: isAll ? unused : new Set<string>() }
+  return { ...model, tensors: await unpackTensors(model.tensors, packing, signal) }
+}
