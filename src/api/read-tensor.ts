@@ -5,6 +5,7 @@ import type { DType, DTypeId } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { verifiedTensor } from '../formats/index.js'
 import { type Model, readPayload, type Tensor } from '../model/index.js'
+import { findWeight, unpackWeight } from '../packed/index.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { OpenModel } from './open-model.js'
 
@@ -87,8 +88,7 @@ export async function readTensor<As extends ReadAs>(
 ): Promise<TensorData<ArrayFor<As>>>
 export async function readTensor(model: Model, name: string, options?: ReadTensorOptions): Promise<TensorData>
 export async function readTensor(model: Model, name: string, options: ReadTensorOptions = {}): Promise<TensorData> {
-  const found = model instanceof OpenModel ? model.tensor(name) : undefined
-  const stored = await verifiedTensor(model, found ?? extractTensor(model, name))
+  const stored = (await unpackedTensor(model, name, options)) ?? (await storedTensor(model, name))
   const as = options.as ?? defaultType(stored)
   const wanted: ExtractOptions = {
     slice: options.slice === undefined ? undefined : notationOf(options.slice),
@@ -105,6 +105,19 @@ export async function readTensor(model: Model, name: string, options: ReadTensor
     shape: tensor.shape,
     data: type === 'raw' ? bytes : arrayOf(type, bytes),
   }
+}
+
+const storedTensor = (model: Model, name: string): Promise<Tensor> =>
+  verifiedTensor(model, model instanceof OpenModel ? model.tensor(name) : extractTensor(model, name))
+
+/** The values of a weight that is packed in several tensors, where floats are wanted or nothing is stored under its name. */
+async function unpackedTensor(model: Model, name: string, options: ReadTensorOptions): Promise<Tensor | undefined> {
+  const { as, signal } = options
+  const weight = await findWeight(model, name, as === 'f32' || as === 'f64', signal)
+  if (!weight) return undefined
+  const beside: Record<string, Tensor | undefined> = {}
+  for (const [part, each] of Object.entries(weight.beside)) beside[part] = each && (await verifiedTensor(model, each))
+  return unpackWeight({ ...weight, codes: await verifiedTensor(model, weight.codes), beside }, signal)
 }
 
 const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype

@@ -6,6 +6,7 @@ import { type Inspection, type InspectOptions as InspectSettings, inspectModel }
 import { type ModelStatsOptions, statsOfTensors } from '../inspect/model-stats.js'
 import type { NoStats, TensorStats } from '../inspect/stats.js'
 import type { Model } from '../model/index.js'
+import { unpackModel } from '../packed/index.js'
 import { selector } from '../transforms/select.js'
 import { type VerifyResult, type VerifyOptions as VerifySettings, verifySource } from '../verify/verify.js'
 import { type ModelInput, openSource } from './input.js'
@@ -59,7 +60,8 @@ export interface StatsOptions extends ModelStatsOptions, OpenModelOptions {
 export type NamedStats = { readonly name: string } & (TensorStats | NoStats)
 
 /**
- * Range, mean, deviation, median and histogram of the tensors of a model.
+ * Range, mean, deviation, median and histogram of the tensors of a model. Weights that are packed in several tensors (GPTQ, AWQ and the
+ * like) are decoded.
  *
  * @example
  * for (const { name, ...figures } of await stats('model.gguf', { only: ['*.weight'] })) console.log(name, figures)
@@ -67,7 +69,8 @@ export type NamedStats = { readonly name: string } & (TensorStats | NoStats)
 export const stats = (input: ModelInput | Model, options: StatsOptions = {}): Promise<readonly NamedStats[]> =>
   withModel(input, options, async (model) => {
     const isChosen = selector(options.only, options.exclude)
-    const tensors = model.tensors.filter(({ name }) => isChosen(name))
+    const { tensors: all } = await unpackModel(model, undefined, options.signal)
+    const tensors = all.filter(({ name }) => isChosen(name))
     const found: NamedStats[] = []
     for await (const each of statsOfTensors(tensors, options))
       found.push({ name: tensors[found.length]!.name, ...each })

@@ -22,6 +22,7 @@ import { addParts, changeOptimizerState, orient, rename, restore, select } from 
 import { fileOf, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 import { translate } from './stages/translate.js'
+import { unpack } from './stages/unpack.js'
 
 export type { ConvertOptions, QuantizeSettings } from './options.js'
 
@@ -61,6 +62,7 @@ const stages: readonly Stage[] = [
   restore,
   changeOptimizerState,
   addParts,
+  unpack,
   translate,
   askTarget,
   noteIdleOptions,

@@ -8,6 +8,7 @@ import { diffTensors, type TensorOptions } from './diff-tensors.js'
 import { checkTolerance, closenessOf, type ToleranceOptions } from './tolerance.js'
 import { turnAlike } from './turn-alike.js'
 import type { Difference, MetadataDifference, PartDifference } from './types.js'
+import { unpackAlike } from './unpack-alike.js'
 
 export interface DiffOptions extends TensorOptions {
   /** Only tensors whose name matches, and neither metadata nor parts. */
@@ -25,7 +26,8 @@ export async function diffModels(first: Model, second: Model, options: DiffOptio
   checkTolerance(options)
   const restore = async (model: Model): Promise<Model> =>
     options.stow === false ? model : (await restoreStowed(model)).model
-  const [a, b] = turnAlike(await restore(first), await restore(second))
+  const restored = [await restore(first), await restore(second)] as const
+  const [a, b] = turnAlike(...(await unpackAlike(...restored, options.signal)))
   const tensors = await diffTensors(a, b, options)
   const rest = options.tensors ? undefined : await diffRest(a, b, options)
   const { changed, missing, extra, renamed } = tensors.counts

@@ -2,12 +2,15 @@
 import { type ByteSource, countElements } from '../bytes/index.js'
 import { type Architecture, architectureOf } from '../content/architecture.js'
 import type { Model, Tensor } from '../model/index.js'
+import { describePacking, membersOf, type Packing, packedElements, packingOf } from '../packed/index.js'
 
 export interface ModelSummary {
   /** Absent if the model says nothing about it. */
   readonly architecture?: Architecture
-  /** Optimizer states do not count. */
+  /** Optimizer states do not count. Of packed weights the elements do, not the words that codes and scales take. */
   readonly parameters: number
+  /** How weights are packed that are stored in several tensors each; absent if none is. */
+  readonly packing?: readonly PackingSummary[]
   /** null if there are no weights. */
   readonly bitsPerWeight: number | null
   /** The bytes that the weights take in memory as they are stored; what several tensors share counts once. */
@@ -20,26 +23,51 @@ export interface ModelSummary {
   }
 }
 
+export interface PackingSummary {
+  /** `gptq 4-bit, group 128` */
+  readonly form: string
+  readonly weights: number
+  readonly parameters: number
+}
+
 const bytesPerCached = 2
 
 export async function summarizeModel(model: Model, signal?: AbortSignal): Promise<ModelSummary> {
   const architecture = await architectureOf(model, signal)
-  let parameters = 0
+  const packing = await packingOf(model, signal)
+  const forms = formsOf(packing)
+  const inForms = packedNames(packing)
+  let parameters = forms.reduce((sum, form) => sum + form.parameters, 0)
   let stored = 0
-  for (const { role, shape, data } of model.tensors) {
+  for (const { name, role, shape, data } of model.tensors) {
     if (role !== 'weight') continue
-    parameters += countElements(shape) ?? 0
+    if (!inForms.has(name)) parameters += countElements(shape) ?? 0
     stored += data?.byteLength ?? 0
   }
   const kvCache = architecture && cacheOf(architecture)
   return {
     ...(architecture && { architecture }),
     parameters,
+    ...(forms.length > 0 && { packing: forms }),
     bitsPerWeight: parameters > 0 && stored > 0 ? (8 * stored) / parameters : null,
     weightBytes: areApart(model.tensors) ? stored : distinctBytes(model.tensors),
     ...(kvCache && { kvCache }),
   }
 }
+
+function formsOf({ weights }: Packing): PackingSummary[] {
+  const forms = new Map<string, PackingSummary>()
+  for (const weight of weights) {
+    const form = describePacking(weight)
+    const before = forms.get(form) ?? { form, weights: 0, parameters: 0 }
+    forms.set(form, { form, weights: before.weights + 1, parameters: before.parameters + packedElements(weight) })
+  }
+  return [...forms.values()]
+}
+
+/** The names of all tensors that packed weights are made of. */
+const packedNames = ({ weights, unused }: Packing): ReadonlySet<string> =>
+  new Set([...unused, ...weights.flatMap((weight) => membersOf(weight).map(({ name }) => name))])
 
 function cacheOf({ cachePerToken, context }: Architecture): ModelSummary['kvCache'] {
   if (cachePerToken === undefined) return undefined

@@ -8,7 +8,7 @@ import { compressedNvfp4, modeloptNvfp4, mxfp4 } from './schemes/fp4.js'
 import { gptq } from './schemes/gptq.js'
 import { mlx } from './schemes/mlx.js'
 import { bitsandbytesInt8, compressedInt8, fp8Blocks, fp8Rows } from './schemes/scaled.js'
-import type { Settings } from './settings.js'
+import { methodOf, type Settings } from './settings.js'
 
 /** A new scheme is a file and a line here. */
 const schemes: readonly Scheme[] = [
@@ -25,6 +25,10 @@ const schemes: readonly Scheme[] = [
   fp8Rows,
   compressedInt8,
 ]
+
+/** Whether a configuration that says how weights are packed says it of a scheme that can be decoded. */
+export const isKnownPacking = (settings: Settings): boolean =>
+  methodOf(settings) === undefined || schemes.some((scheme) => scheme.isIn(settings))
 
 export interface Packing {
   /** In the order of their codes. */

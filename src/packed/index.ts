@@ -1,4 +1,4 @@
-export { findPacking, type Packing } from './find.js'
-export { describePacking, type PackedWeight, packedElements } from './scheme.js'
+export { findPacking, isKnownPacking, type Packing } from './find.js'
+export { describePacking, membersOf, type PackedWeight, packedElements } from './scheme.js'
 export { methodOf, packingSettings, settingsKeys } from './settings.js'
-export { packingOf, unpackModel, unpackTensors, unpackWeight } from './unpack.js'
+export { findWeight, packingOf, unpackModel, unpackTensors, unpackWeight } from './unpack.js'

@@ -51,6 +51,10 @@ export function describePacking(group: PackedWeight): string {
   return [`${group.scheme.id} ${group.bits}-bit`, sharing].filter(Boolean).join(', ')
 }
 
+/** All tensors that make up a weight. */
+export const membersOf = ({ codes, beside }: Members): readonly Tensor[] =>
+  [codes, ...Object.values(beside)].filter((each) => each !== undefined)
+
 /** The number of elements of the weight, padding included. */
 export const packedElements = ({ codes, bits }: PackedWeight): number =>
   Math.floor(((codes.data?.byteLength ?? 0) * 8) / bits)

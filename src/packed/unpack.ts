@@ -4,12 +4,29 @@ import { f32 } from '../dtypes/index.js'
 import type { Model, Tensor } from '../model/index.js'
 import { findPacking, type Packing } from './find.js'
 import { decodedRows } from './rows.js'
-import type { PackedWeight } from './scheme.js'
+import { membersOf, type PackedWeight } from './scheme.js'
 import { packingSettings } from './settings.js'
+
+const known = new WeakMap<Model, Packing>()
 
 /** The packed weights of a model, by the configuration that it has or that lies beside it. */
 export async function packingOf(model: Model, signal?: AbortSignal): Promise<Packing> {
-  return findPacking(model.tensors, packingSettings(await configOf(model, signal)))
+  const before = known.get(model)
+  if (before) return before
+  const packing = findPacking(model.tensors, packingSettings(await configOf(model, signal)))
+  known.set(model, packing)
+  return packing
+}
+
+/** The packed weight with this name, if its values are wanted or no tensor is stored under the name. */
+export async function findWeight(
+  model: Model,
+  name: string,
+  isDecoded: boolean,
+  signal?: AbortSignal,
+): Promise<PackedWeight | undefined> {
+  if (!isDecoded && model.tensors.some((tensor) => tensor.name === name)) return undefined
+  return (await packingOf(model, signal)).weights.find((weight) => weight.name === name)
 }
 
 /** The weight as f32, decoded when it is read. */
@@ -30,7 +47,7 @@ export async function unpackTensors(
   const gone = new Set<string>(unused)
   for (const weight of weights) {
     unpacked.set(weight.codes.name, await unpackWeight(weight, signal))
-    for (const each of Object.values(weight.beside)) if (each) gone.add(each.name)
+    for (const { name } of membersOf(weight)) gone.add(name)
   }
   return tensors.flatMap((tensor) => unpacked.get(tensor.name) ?? (gone.has(tensor.name) ? [] : [tensor]))
 }

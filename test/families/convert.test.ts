@@ -217,7 +217,7 @@ describe('a directory that lies is refused, with the place and the reason', () =
     ['a vocabulary of absurd size', config({ vocab_size: 2 ** 30 }), 'family/tokenizer', 'vocab_size'],
     [
       'weights quantized by an unknown method',
-      config({ quantization_config: { quant_method: 'awq' } }),
+      config({ quantization_config: { quant_method: 'aqlm' } }),
       'family/quantization',
       'quantization_config.quant_method',
     ],

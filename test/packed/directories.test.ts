@@ -52,9 +52,12 @@ describe.skipIf(!isThere)('packed directories', () => {
     expect([...new Set(weights.map(describePacking))]).toEqual([labels[directory]])
     const unpacked = await unpackModel(model)
     const names = Object.keys(tensors)
-    expect(unpacked.tensors.filter(({ dtype }) => dtype.id === 'f32').map(({ name }) => name).sort()).toEqual(
-      names.sort(),
-    )
+    expect(
+      unpacked.tensors
+        .filter(({ dtype }) => dtype.id === 'f32')
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(names.sort())
     expect(unpacked.tensors.some(({ name }) => name === 'model.norm.weight')).toBe(true)
     for (const name of names) {
       const tensor = unpacked.tensors.find((each) => each.name === name)!

@@ -150,7 +150,7 @@ export function noteIdleOptions(state: State): State {
       : []),
     ...idlePatterns(options, names),
     ...idleRules(options, names),
-    ...idleDecoding(options, model),
+    ...idleDecoding(state),
     ...unset
       .filter((key) => !model.metadata.has(key))
       .map(
@@ -197,8 +197,10 @@ function idleRules({ rename = [], renameMap }: ConvertOptions, names: readonly s
   return notes
 }
 
-function idleDecoding({ dequantize = [] }: ConvertOptions, { tensors }: Model): string[] {
-  const quantized = tensors.filter(isQuantized).map(({ name }) => name)
+function idleDecoding({ options, model, actions }: State): string[] {
+  const unpacked = actions.filter(({ subject, action }) => subject === 'tensor' && action === 'dequantize')
+  const quantized = [...unpacked, ...model.tensors.filter(isQuantized)].map(({ name }) => name)
+  const { dequantize = [] } = options
   return dequantize
     .filter((pattern) => matchesNone(pattern, quantized))
     .map(

@@ -10,10 +10,10 @@ import type { ModelConfig } from '../config.js'
 import { transforms } from '../transforms.js'
 import { type OutputType, prevailingType, typed } from './element-types.js'
 import { ExpertStacks } from './experts.js'
-import { withoutFp8 } from './fp8.js'
 import { repacked } from './mxfp4.js'
 import { cleanName, type Match, matchName, targetNames } from './names.js'
 import { inSourceOrder } from './source-order.js'
+import { unpacked } from './unpacked.js'
 
 export interface TensorOptions {
   /** Undefined: the type that most of the weights have. */
@@ -40,9 +40,9 @@ export async function convertTensors(
   options: TensorOptions,
 ): Promise<ConvertedTensors> {
   const changes: Change[] = []
-  const all = keptTensors(inSourceOrder(model, options.isSorted), info, changes)
-  const outputType = options.outputType ?? prevailingType(all)
-  const plain = withoutFp8(all, info.config, options.file)
+  const stored = await unpacked(inSourceOrder(model, options.isSorted), info, options.file, options.signal)
+  const plain = keptTensors(stored, info, changes)
+  const outputType = options.outputType ?? prevailingType(plain)
   const packed = info.family.mxfp4 ? mxfp4Tensors(plain, info) : []
   const tensors: Tensor[] = [...packed]
   const stacks = new ExpertStacks(info, options.file)

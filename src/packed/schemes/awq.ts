@@ -33,9 +33,9 @@ function matrix(group: PackedWeight): PackedMatrix {
   const rows = words * perWord
   const [count, scaleRows] = scales.shape as [number, number]
   if (scaleRows !== rows) refusePacked(scales, `its shape is ${shapeOf(scales)}, that of the codes ${shapeOf(codes)}`)
+  const size = groupSize(scales, columns, count, wholeNumber(group.settings, 'group_size'))
   if (zeros.dtype !== i32 || zeros.shape[0] !== count || zeros.shape[1] !== words)
     refusePacked(zeros, `its shape is ${shapeOf(zeros)}; [${count}, ${words}] of i32 was expected`)
-  const size = groupSize(scales, columns, count, wholeNumber(group.settings, 'group_size'))
   const groupsOf = columnGroups(columns, count, size)
   return {
     shape: [rows, columns],

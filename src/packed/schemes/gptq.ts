@@ -37,10 +37,10 @@ function matrix(group: PackedWeight): PackedMatrix {
   const [count, scaleRows] = scales.shape as [number, number]
   if (!Number.isInteger(columns) || scaleRows !== rows)
     refusePacked(scales, `its shape is ${shapeOf(scales)}, that of the codes ${shapeOf(codes)}`)
+  const size = groupSize(scales, columns, count, wholeNumber(settings, 'group_size'))
   const zeroBytes = wordBytes(rows, bits)
   if (zeros.dtype !== i32 || zeros.shape[0] !== count || zeros.shape[1]! * 4 !== zeroBytes)
     refusePacked(zeros, `its shape is ${shapeOf(zeros)}; [${count}, ${zeroBytes / 4}] of i32 was expected`)
-  const size = groupSize(scales, columns, count, wholeNumber(settings, 'group_size'))
   const groupsOf = columnGroups(columns, count, size, list)
   const added = settings.checkpoint_format === 'gptq_v2' ? 0 : 1
   return {

@@ -1,16 +1,20 @@
 import { basename, extname } from 'node:path'
 import {
+  dtypeById,
   extractPart,
   extractTensor,
   type FileLayout,
   type Finding,
+  findWeight,
   formatForOutput,
   isRemote,
   type Model,
+  membersOf,
   npyLayout,
   type ReadProof,
   restoreStowed,
   type Tensor,
+  unpackWeight,
   withVerifiedReads,
   writeLayout,
 } from '../../../kit-node.js'
@@ -52,7 +56,8 @@ export default async function extract(
     if (part !== undefined) return extractOnePart(context, opened, input, { ...options, part, output }, write)
     const name = named ?? onlyTensor(opened)
     refuseContainer(input, name, output)
-    const { model, proof, damage } = await provenModel(context, opened, name, options)
+    const { model, proof, damage } =
+      (await unpackedModel(context, opened, name, options)) ?? (await provenModel(context, opened, name, options))
     const tensor = extractTensor(model, name, { as: as?.toLowerCase(), slice })
     const size = await write(layoutFor(tensor, output))
     const { dtype, shape } = tensor
@@ -103,6 +108,22 @@ async function provenModel(context: Context, opened: Model, name: string, option
   const isComparedOnRead = proof ? isSlice || isFar : isSlice && isFar
   const damage = isComparedOnRead ? [] : await checkDamage(context, opened, options, new Set([name]))
   return { model, proof, damage }
+}
+
+/** The model with the values of a packed weight, where that is what is wanted. */
+async function unpackedModel(
+  context: Context,
+  opened: Model,
+  name: string,
+  options: ExtractOptions,
+): Promise<Proven | undefined> {
+  const isDecoded = dtypeById(options.as?.toLowerCase() ?? '')?.kind === 'float'
+  const weight = await findWeight(opened, name, isDecoded, context.signal)
+  if (!weight) return undefined
+  const members = new Set(membersOf(weight).map((each) => each.name))
+  const damage = await checkDamage(context, opened, options, members)
+  const tensors = [await unpackWeight(weight, context.signal)]
+  return { model: { ...opened, tensors }, proof: undefined, damage }
 }
 
 /** What the bytes were compared with, where the format has hashes for parts of a file. */

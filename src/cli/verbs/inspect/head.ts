@@ -14,6 +14,7 @@ export function headRows(
     ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
     ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
     ['tensors', describeTensors(model, summary)],
+    ['packed', describePacking(summary)],
     ['types', describeTypes(model)],
   ]
   return rows.filter(([, text]) => text !== '')
@@ -59,6 +60,15 @@ function describeTensors({ tensors }: Model, { parameters, bitsPerWeight }: Mode
   ]
   return parts.filter(Boolean).join(', ')
 }
+
+/** `gptq 4-bit, group 128: 224 weights with 6.48 G parameters` */
+const describePacking = ({ packing = [] }: ModelSummary): string =>
+  packing
+    .map(
+      ({ form, weights, parameters }) =>
+        `${escapeText(form)}: ${plural(weights, 'weight')} with ${formatAmount(parameters)} parameters`,
+    )
+    .join(' · ')
 
 /** `f16 226 (12.4 GiB) · f32 65 (1.02 MiB)`, sorted by bytes. */
 function describeTypes({ tensors }: Model): string {

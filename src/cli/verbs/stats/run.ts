@@ -1,4 +1,4 @@
-import { shownDims } from '../../../kit-node.js'
+import { shownDims, unpackModel } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { measureTensors } from '../../input/measure-tensors.js'
 import { damageJson, forEachModel, warnOfDamage } from '../../input/run-inputs.js'
@@ -9,9 +9,11 @@ import { describeStats } from './text.js'
 
 export default function stats(context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> {
   const { console } = context
-  return forEachModel(context, inputs, async (model, input, source) => {
+  return forEachModel(context, inputs, async (stored, input, source) => {
+    const model = await unpackModel(stored, undefined, context.signal)
     const chosen = chooseTensors(model, options.tensors, console)
-    const damage = await warnOfDamage(context, model, chosen)
+    // What a packed weight is made of has other names.
+    const damage = await warnOfDamage(context, stored, model === stored ? chosen : stored.tensors)
     const measured = await measureTensors(context, source, chosen, options)
     if (context.json) {
       const tensors = measured.map(({ tensor, stats: numbers }) => ({
