@@ -55,7 +55,17 @@ export * from './inspect/stats.js'
 export { type ModelSummary, summarizeModel } from './inspect/summary.js'
 export * from './model/index.js'
 export * from './pack/index.js'
-export * from './packed/index.js'
+export {
+  describePacking,
+  findPacking,
+  findWeight,
+  membersOf,
+  type PackedWeight,
+  type Packing,
+  packingOf,
+  unpackModel,
+  unpackWeight,
+} from './packed/index.js'
 export * from './picture/index.js'
 export * from './remote/index.js'
 export { restoreStowed } from './stow/index.js'
