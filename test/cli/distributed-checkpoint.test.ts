@@ -27,7 +27,7 @@ describe('a distributed checkpoint', () => {
     const output = join(scratch, `${name}.safetensors`)
     const converted = await runCli('convert', folderOf(name), '-o', output)
     expect(converted.status).toBe(0)
-    const { status, stdout } = await runCli('hash', '--json', output)
+    const { status, stdout } = await runCli('hash', '--algorithm', 'sha256', '--json', output)
     expect(status).toBe(0)
     const text = JSON.stringify(JSON.parse(stdout))
     const { tensors } = loadCases('dcp').find(({ file }) => file === `${name}/.metadata`)!
@@ -46,6 +46,17 @@ describe('a distributed checkpoint', () => {
     expect(stdout).toContain(code)
     const converted = await runCli('convert', folderOf(`damaged/${name}`), '-o', join(scratch, 'none.safetensors'))
     expect(converted.status).toBe(1)
+  })
+
+  it('is saved as far as it is there', async () => {
+    const output = join(scratch, 'saved.safetensors')
+    const { status, stderr } = await runCli('repair', folderOf('damaged/cut-distcp'), '-o', output)
+    expect(stderr).toContain('"three.weight"')
+    expect(status).toBeLessThanOrEqual(1)
+    const { stdout } = await runCli('hash', '--algorithm', 'sha256', '--json', output)
+    const { tensors } = loadCases('dcp').find(({ file }) => file === 'row-column/.metadata')!
+    const lost = new Set(['small.weight', 'int.weight', 'three.weight'])
+    for (const { name, sha256 } of tensors!) expect(stdout.includes(sha256!), name).toBe(!lost.has(name))
   })
 
   it('without its .metadata says what is missing', async () => {

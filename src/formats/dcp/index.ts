@@ -8,6 +8,8 @@ export const dcp: Format<'dcp', typeof codes> = {
   extensions: [metadataName, '.distcp'],
   capabilities: { checksums: 'all' },
   codes,
+  repairs:
+    'from a checkpoint whose files are cut, damaged or missing, the tensors whose chunks are all there and match their checksums; the output needs another format',
 
   detect(head, name) {
     return isMetadata(head, name) || isPart(head, name) ? 'yes' : 'no'

@@ -1,6 +1,7 @@
 // What is not a tensor: numbers, texts, lists, settings of an optimizer. Each object is an archive of torch.save without storages, small
 // enough to be read when the checkpoint is opened. Plain values become metadata under the object's name; tensors inside an object, which
 // were not cut into chunks, become tensors.
+import { isSystemFailure, TareError } from '../../errors/index.js'
 import type { MetaValue, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
 import { openItem, type PlacedItems, pathOf } from './items.js'
@@ -34,9 +35,15 @@ export async function readObjects(
       const message = `the objects take more than ${limits.indexBytes} bytes`
       report.fail(codes['objects-size'], { offset, path, message })
     }
-    const { model } = await openItem(item, context, report)
-    for (const [key, value] of model.metadata) metadata.set(key, value)
-    for (const tensor of model.tensors) tensors.push(tensor)
+    try {
+      const { model } = await openItem(item, context, report)
+      for (const [key, value] of model.metadata) metadata.set(key, value)
+      for (const tensor of model.tensors) tensors.push(tensor)
+    } catch (error) {
+      // It was reported; the others are read as well.
+      if (report.strict || !(error instanceof TareError) || isSystemFailure(error)) throw error
+      context.onLost?.({ subject: 'metadata', name, reason: error.finding.message })
+    }
   }
   return { metadata, tensors }
 }

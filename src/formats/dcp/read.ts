@@ -11,7 +11,7 @@ import { codes } from './codes.js'
 import { findFlaw } from './cover.js'
 import { isPart } from './detect.js'
 import { openItem, type PlacedItem, type PlacedItems, pathOf, placeItems, shifted } from './items.js'
-import { chunkKey, readMetadata, type StatedTensor } from './metadata.js'
+import { type Checkpoint, chunkKey, readMetadata, type StatedTensor } from './metadata.js'
 import { readObjects } from './objects.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
@@ -30,7 +30,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
     if (tensor) tensors.push(tensor)
   }
   const objects = await readObjects(checkpoint.objects, placed, context)
-  noteUnused(checkpoint.objects, chunks, placed, report)
+  noteUnused(checkpoint, placed, report)
   const model: Model = {
     format: 'dcp',
     version: checkpoint.version,
@@ -84,14 +84,11 @@ function assemble(
   return { name, dtype, shape, order: 'row', role, data }
 }
 
-function noteUnused(
-  objects: readonly { readonly name: string }[],
-  chunks: ReadonlyMap<PlacedItem, ChunkOf>,
-  { items }: PlacedItems,
-  report: Report,
-): void {
-  const names = new Set(objects.map(({ name }) => name))
-  const unused = items.filter((item) => !chunks.has(item) && !(item.at === undefined && names.has(item.name)))
+function noteUnused({ tensors, objects }: Checkpoint, { items }: PlacedItems, report: Report): void {
+  const described = new Map<string, ReadonlySet<string | undefined>>()
+  for (const { name, chunks } of tensors) described.set(name, new Set(chunks.map(({ offsets }) => chunkKey(offsets))))
+  for (const { name } of objects) described.set(name, new Set([undefined]))
+  const unused = items.filter(({ name, at }) => !described.get(name)?.has(at))
   const [first] = unused
   if (!first) return
   const message = `nothing describes ${pathOf(first)}${unused.length > 1 ? ` and ${unused.length - 1} more` : ''}`
@@ -107,7 +104,7 @@ async function checkItems(
   const report = sayingOnce(context.report, verifyCodes['no-checksums'])
   for (const item of items) {
     if (context.only && item.at !== undefined && !context.only.has(item.name)) continue
-    const own = { ...context, report: shifted(report, item), extents: undefined }
+    const own = { ...context, report: shifted(report, item), extents: undefined, onLost: undefined }
     try {
       const { model, check } = await openItem(item, own, report)
       const chunk = chunks.get(item)

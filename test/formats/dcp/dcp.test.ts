@@ -118,6 +118,17 @@ describe('a distributed checkpoint that was changed', () => {
     expect(await codesOf(files)).toContain('dcp/chunk-hole')
   })
 
+  it('has an object that cannot be read', async () => {
+    // The first archive loses the signature of its end record; everything else is still looked at.
+    const files = filesOf('plain')
+    const bytes = files.get('__0_0.distcp')!
+    bytes.fill(0, 1200, 1261)
+    const { findings } = await verifySource(sourceOf(files))
+    const errors = findings.filter(({ severity }) => severity === 'error')
+    expect(errors.length).toBeGreaterThan(0)
+    for (const { path } of errors) expect(path).toContain('storage_data["step"]')
+  })
+
   it('has a changed byte among the weights', async () => {
     const files = filesOf('row-column')
     const { tensors } = await openModel(sourceOf(files))
