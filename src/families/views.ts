@@ -3,7 +3,8 @@
 import { elementsIn } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import type { Payload, Tensor } from '../model/index.js'
-import { isContiguous, stridedPayload, stridesOf } from '../payloads/strided-payload.js'
+import { stridesOf } from '../payloads/bands.js'
+import { isContiguous, stridedPayload } from '../payloads/strided-payload.js'
 import { fileOf } from '../transforms/map-elements.js'
 import { familyCodes } from './codes.js'
 

@@ -3,6 +3,7 @@
 import type { CodeOf } from '../errors/index.js'
 import type { Format } from '../model/index.js'
 import { aero, aeroset } from './aero/index.js'
+import { dcp } from './dcp/index.js'
 import { embd } from './embd/index.js'
 import { gguf } from './gguf/index.js'
 import { imatrix } from './imatrix/index.js'
@@ -26,6 +27,7 @@ const all = [
   gguf,
   npy,
   npz,
+  dcp,
   torch,
   onnx,
   imatrix,

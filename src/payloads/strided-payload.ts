@@ -1,9 +1,10 @@
 // Tensors that are not contiguous: transposed, stepped, expanded or overlapping views of a storage, fields of records. Element
 // (i0, i1, …) lies at offset + i0·s0 + i1·s1 + …; the elements are gathered in row-major order, a band at a time, so that memory stays bounded
 // whatever the size.
-import { checkAborted } from '../bytes/index.js'
+import { checkAborted, checkRange, joinBytes } from '../bytes/index.js'
 import { type Code, failWith } from '../errors/index.js'
 import { bytesPayload, lazyPayload, type Payload, readPayload } from '../model/payload.js'
+import { bandsOf, stridesOf } from './bands.js'
 
 /** A box of elements; lengths and strides are in elements. */
 interface Box {
@@ -45,16 +46,30 @@ export function stridedPayload(
 ): Payload {
   const whole = simplify({ start, lengths: shape, strides })
   const count = product(shape)
-  async function* produce(signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
+  /** The elements from `from` to `to`. */
+  async function* produce(from: number, to: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
     const source = await randomAccess(storage, refusal, signal)
-    for (const band of bandsOf(whole, Math.floor(bandBytes / size))) {
+    for (const { offsets, sizes: lengths } of bandsOf(whole.lengths, from, to, Math.floor(bandBytes / size))) {
       checkAborted(signal, refusal.file)
-      const target = new Uint8Array(product(band.lengths) * size)
-      await fill(source, band, stridesOf(band.lengths), 0, target, size, signal)
+      const first = offsets.reduce((sum, offset, axis) => sum + offset * whole.strides[axis]!, whole.start)
+      const target = new Uint8Array(product(lengths) * size)
+      const box = { start: first, lengths, strides: whole.strides }
+      await fill(source, box, stridesOf(lengths), 0, target, size, signal)
       yield target
     }
   }
-  return lazyPayload(count * size, produce)
+  const lazy = lazyPayload(count * size, (signal) => produce(0, count, signal))
+  if (!storage.read) return lazy
+  return {
+    ...lazy,
+    async read(offset, length, signal) {
+      checkRange({ name: refusal.file, size: count * size }, offset, length)
+      const from = Math.floor(offset / size)
+      const pieces: Uint8Array[] = []
+      for await (const piece of produce(from, Math.ceil((offset + length) / size), signal)) pieces.push(piece)
+      return joinBytes(pieces).subarray(offset - from * size, offset - from * size + length)
+    },
+  }
 }
 
 type Reader = Required<Pick<Payload, 'read'>>
@@ -85,38 +100,6 @@ function simplify({ start, lengths, strides }: Box): Box {
     else axes.push({ length, stride })
   }
   return { start, lengths: axes.map(({ length }) => length), strides: axes.map(({ stride }) => stride) }
-}
-
-/** Cuts a box into bands of its row-major order, of up to `max` elements each. */
-function* bandsOf(box: Box, max: number): Generator<Box, void, void> {
-  const { start, lengths, strides } = box
-  if (product(lengths) <= max) {
-    yield box
-    return
-  }
-  const [length, ...innerLengths] = lengths as [number, ...number[]]
-  const [stride, ...innerStrides] = strides as [number, ...number[]]
-  const inner = product(innerLengths)
-  if (inner > max) {
-    for (let i = 0; i < length; i++)
-      yield* bandsOf({ start: start + i * stride, lengths: innerLengths, strides: innerStrides }, max)
-    return
-  }
-  const width = Math.floor(max / inner)
-  for (let i = 0; i < length; i += width)
-    yield { start: start + i * stride, lengths: [Math.min(width, length - i), ...innerLengths], strides }
-}
-
-/** How many elements apart neighbours lie along each dimension, where nothing lies between them. */
-export function stridesOf(shape: readonly number[], order: 'row' | 'column' = 'row'): number[] {
-  const strides = new Array<number>(shape.length)
-  let step = 1
-  for (let i = 0; i < shape.length; i++) {
-    const axis = order === 'row' ? shape.length - 1 - i : i
-    strides[axis] = step
-    step *= shape[axis]!
-  }
-  return strides
 }
 
 /** Reads a box in as few ranges as make sense and puts its elements at `at`, spaced by `steps`. */

@@ -2,7 +2,7 @@
 // then follows from a first element and two strides, whatever the rank and the order of the bytes.
 import { failWith, usageCodes } from '../errors/index.js'
 import type { Tensor } from '../model/index.js'
-import { stridesOf } from '../payloads/strided-payload.js'
+import { stridesOf } from '../payloads/bands.js'
 import { rowMajor } from '../transforms/reorder.js'
 
 export interface ViewOptions {

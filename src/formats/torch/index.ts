@@ -1,6 +1,6 @@
+import { allTorchCodes } from '../../content/torch-save/codes.js'
 import type { Format } from '../../model/index.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
-import { allTorchCodes } from './codes.js'
 import { isMagicPickle, isModelMember, isPickle, looksLikeIndex } from './detect.js'
 
 const indexSuffix = '.bin.index.json'

@@ -1,14 +1,14 @@
 // Reads an archive, a file of the format before that, or a sharded set.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { withCompanions } from '../../content/companions.js'
+import { readArchive } from '../../content/torch-save/archive.js'
+import { codes } from '../../content/torch-save/codes.js'
 import { readShardSet } from '../../content/weight-map.js'
 import type { MetaValue, Model, Opened, ReadContext } from '../../model/index.js'
 import { startsLikeZip } from '../../wire/zip/guess.js'
-import { codes } from './codes.js'
-import { readArchive } from './container/archive.js'
-import { readLegacy } from './container/legacy.js'
-import { readModelArchive } from './container/model-archive.js'
 import { headSize, isPickle, looksLikeIndex } from './detect.js'
+import { readLegacy } from './legacy.js'
+import { readModelArchive } from './model-archive.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
@@ -21,7 +21,9 @@ const tarMark = { offset: 257, text: 'ustar' }
 async function readFile(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, 512), { signal: context.signal })
   if (startsLikeZip(head))
-    return (await readModelArchive(source, head, context, readFile)) ?? readArchive(source, context)
+    return (
+      (await readModelArchive(source, head, context, readFile)) ?? readArchive(source, context, { format: 'torch' })
+    )
   if (isPickle(head)) return readLegacy(source, context)
   if (decodeLossy(head.subarray(tarMark.offset, tarMark.offset + tarMark.text.length)) === tarMark.text)
     return context.report.fail(codes.tar, { offset: 0, path: 'file', message: 'the file is a tar archive' })

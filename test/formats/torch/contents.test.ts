@@ -1,6 +1,6 @@
 // What is in a checkpoint beside its tensors' bytes: names, roles, metadata, and what is refused.
 import { describe, expect, it } from 'vitest'
-import { judgeGlobal } from '../../../src/formats/torch/globals.js'
+import { judgeGlobal } from '../../../src/content/torch-save/globals.js'
 import { inspectModel, MemorySource, type Model, mapSource, openModel, verifySource } from '../../../src/kit.js'
 import { PickleGlobal } from '../../../src/wire/pickle/pickle.js'
 import { fixtureSource } from '../../support/fixtures.js'

@@ -1,6 +1,6 @@
 // What real checkpoints hold now and then: channels, compressed layouts, packed elements, classes with their source, TorchScript's lists.
 import { describe, expect, it } from 'vitest'
-import { judgeGlobal } from '../../../src/formats/torch/globals.js'
+import { judgeGlobal } from '../../../src/content/torch-save/globals.js'
 import { torch } from '../../../src/formats/torch/index.js'
 import { MemorySource, type Model, type OpenOptions, openModel, readPayload, verifySource } from '../../../src/kit.js'
 import { PickleGlobal } from '../../../src/wire/pickle/pickle.js'

@@ -1,7 +1,7 @@
 // Tensors of PyTorch files: views of every kind, byte orders, flags, and what they share.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { codes } from '../../../src/formats/torch/codes.js'
+import { codes } from '../../../src/content/torch-save/codes.js'
 import { MemorySource, type Model, type OpenOptions, openModel, verifySource } from '../../../src/kit.js'
 import { bytesPayload, readPayload } from '../../../src/model/index.js'
 import { stridedPayload } from '../../../src/payloads/strided-payload.js'

@@ -1,15 +1,20 @@
 // The format before PyTorch 1.6: five pickles in a row, then the storages. The pickles are a magic number, the version 1001, what machine
 // wrote it, the object itself, and the list of storage keys. For each key, in that order, follow an i64 count of elements and the bytes.
-import { type ByteSource, toSafe } from '../../../bytes/index.js'
-import { WindowReader } from '../../../bytes/window-reader.js'
-import { type Code, type Details, neededSize, type Report, TareError } from '../../../errors/index.js'
-import { type Model, type Opened, type Payload, type ReadContext, rangePayload } from '../../../model/index.js'
-import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../../wire/pickle/pickle.js'
-import { codes } from '../codes.js'
-import { checkGlobals } from '../globals.js'
-import { readStorageIds, type Storage, type StorageId, type StorageIds } from '../objects/storages.js'
-import { walk } from '../objects/walk.js'
-import { checkArchive } from './check.js'
+import { type ByteSource, toSafe } from '../../bytes/index.js'
+import { WindowReader } from '../../bytes/window-reader.js'
+import { checkArchive } from '../../content/torch-save/check.js'
+import { codes } from '../../content/torch-save/codes.js'
+import { checkGlobals } from '../../content/torch-save/globals.js'
+import {
+  readStorageIds,
+  type Storage,
+  type StorageId,
+  type StorageIds,
+} from '../../content/torch-save/objects/storages.js'
+import { walk } from '../../content/torch-save/objects/walk.js'
+import { type Code, type Details, neededSize, type Report, TareError } from '../../errors/index.js'
+import { type Model, type Opened, type Payload, type ReadContext, rangePayload } from '../../model/index.js'
+import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../wire/pickle/pickle.js'
 
 const magicNumber = 0x1950a86a20f9469cfc6cn
 const protocolVersion = 1001n

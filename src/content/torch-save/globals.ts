@@ -121,15 +121,22 @@ function isForeign({ module, name }: PickleGlobal): boolean {
   return isPlain && !isPrivate && ![top, ...name.split('.').slice(0, -1)].some((part) => standardLibrary.has(part))
 }
 
+export interface GlobalsOptions {
+  readonly isTorchScript?: boolean
+  /** The full names of further classes that hold plain data in this kind of file. */
+  readonly known?: ReadonlySet<string>
+}
+
 /** Reports every name that is not plain data. */
 export function checkGlobals(
   { globals, calls }: Pick<Pickle, 'globals' | 'calls'>,
   path: string,
   { report }: ReadContext,
-  isTorchScript = false,
+  { isTorchScript = false, known }: GlobalsOptions = {},
 ): void {
   let called: ReadonlySet<PickleGlobal> | undefined
   for (const global of globals) {
+    if (known?.has(global.fullName)) continue
     const verdict = judgeGlobal(global, isTorchScript)
     if (verdict === 'harmless') continue
     if (verdict !== 'inert') called ??= calledGlobals(calls)

@@ -22,6 +22,8 @@ export interface Contents {
 export interface WalkOptions {
   /** The file, which names a tensor that is its only content. */
   readonly file: string
+  /** The name of the root, which all names begin with. */
+  readonly root?: string | undefined
   /** The pickle's own path, for messages. */
   readonly path: string
   /** The length of the pickle. */
@@ -51,6 +53,9 @@ export function walk(root: PickleValue, storages: Storages, context: ReadContext
 
 type Role = Tensor['role']
 
+/** Whether a checkpoint keeps the state of an optimizer under this key of its root. */
+export const isOptimizerKey = (key: string): boolean => /^optim/i.test(key)
+
 class Walker {
   readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: [] }
   readonly #storages: Storages
@@ -72,6 +77,7 @@ class Walker {
     const budget = new ViewBudget(storages.found.values(), context)
     this.#making = { storages, budget, remarks: this.#remarks, context }
     this.#left = options.size * allowance.perByte + allowance.more
+    if (options.root !== undefined) this.#path.push(options.root)
   }
 
   walk(root: PickleValue): Contents {
@@ -168,7 +174,7 @@ class Walker {
     const isOptimizer = dict.get('state') !== undefined && dict.get('param_groups') !== undefined
     for (const [key, value] of dict.entries()) {
       const name = keyText(key)
-      const isState = isOptimizer || (this.#path.length === 0 && /^optim/i.test(name))
+      const isState = isOptimizer || (this.#path.length === 0 && isOptimizerKey(name))
       this.#path.push(name)
       if (this.#isTensor(key)) this.#remarks.add('tensor-key', this.#name(), offsetOf(key))
       this.#visit(value, isState ? 'state' : role)

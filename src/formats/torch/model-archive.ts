@@ -1,12 +1,12 @@
 // What TorchServe takes (`.mar`): a zip archive with one file of PyTorch in it, beside a handler and a manifest. The model is that file.
-import { type ByteSource, MemorySource, sliceSource } from '../../../bytes/index.js'
-import { collectingReport, TareError } from '../../../errors/index.js'
-import type { Opened, ReadContext } from '../../../model/index.js'
-import { guessMemberNames } from '../../../wire/zip/guess.js'
-import { readMemberHead, readZip, type ZipMember } from '../../../wire/zip/zip.js'
-import { codes } from '../codes.js'
-import { isModelMember } from '../detect.js'
-import { checkArchive } from './check.js'
+import { type ByteSource, MemorySource, sliceSource } from '../../bytes/index.js'
+import { checkArchive } from '../../content/torch-save/check.js'
+import { codes } from '../../content/torch-save/codes.js'
+import { collectingReport, TareError } from '../../errors/index.js'
+import type { Opened, ReadContext } from '../../model/index.js'
+import { guessMemberNames } from '../../wire/zip/guess.js'
+import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
+import { isModelMember } from './detect.js'
 
 /** How much of a compressed file is unpacked into memory. */
 const maxUnpacked = 1 << 28

@@ -1,24 +1,35 @@
 // The format since PyTorch 1.6: a zip archive with one top folder of any name. In it, data.pkl describes everything, data/KEY is the
 // storage of that key, version is a number, and byteorder, where present, says whether the storages are "little" or "big". Members are
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
-import { type ByteSource, decodeLossy } from '../../../bytes/index.js'
-import { collectingReport, type Finding } from '../../../errors/index.js'
-import type { Model, Opened, Part, Payload, ReadContext, Tensor } from '../../../model/index.js'
-import { checkMember, memberPayload } from '../../../payloads/zip-payload.js'
-import { type Pickle, readPickle } from '../../../wire/pickle/pickle.js'
-import { readMemberHead, readZip, type ZipMember } from '../../../wire/zip/zip.js'
-import { codes } from '../codes.js'
-import { checkGlobals } from '../globals.js'
-import { readStorageIds, type Storage, type StorageIds } from '../objects/storages.js'
-import { walk } from '../objects/walk.js'
+import { type ByteSource, decodeLossy } from '../../bytes/index.js'
+import { collectingReport, type Finding } from '../../errors/index.js'
+import type { Model, Opened, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
+import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
+import { type Pickle, readPickle } from '../../wire/pickle/pickle.js'
+import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
 import { checkArchive } from './check.js'
+import { codes } from './codes.js'
+import { checkGlobals } from './globals.js'
+import { readStorageIds, type Storage, type StorageIds } from './objects/storages.js'
+import { walk } from './objects/walk.js'
 
 /** Records that hold one short word each. */
 const wordLength = 64
 /** The versions that PyTorch reads. */
 const versions = { first: 1, last: 10 }
 
-export async function readArchive(source: ByteSource, context: ReadContext): Promise<Opened> {
+export interface ArchiveOptions {
+  /** The id of the format that reads the archive. */
+  readonly format: string
+  /** The name of what the archive holds. Absent: the names start with the keys inside it. */
+  readonly root?: string | undefined
+}
+
+export async function readArchive(
+  source: ByteSource,
+  context: ReadContext,
+  { format, root }: ArchiveOptions,
+): Promise<Opened> {
   const { report, extents, signal, limits } = context
   // The tensors of members that are not whole are told of when their storages are looked for.
   const onLost = context.onLost && (() => {})
@@ -29,17 +40,17 @@ export async function readArchive(source: ByteSource, context: ReadContext): Pro
   if (isTorchScript) archive.noteScript()
   const pickle = await archive.readPickle()
   const { path } = archive.pickle
-  checkGlobals(pickle, path, context, isTorchScript)
+  checkGlobals(pickle, path, context, { isTorchScript })
   const ids = readStorageIds(pickle.references, path, context, { lengths: [5] })
   const found = archive.findStorages(ids)
   if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = { ids, found, isBigEndian }
-  const options = { file: source.name, path, size: archive.pickle.size }
+  const options = { file: source.name, root, path, size: archive.pickle.size }
   const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
   const version = await archive.version()
   const model: Model = {
-    format: 'torch',
+    format,
     version,
     variant: isTorchScript ? 'torchscript' : 'zip',
     metadata,

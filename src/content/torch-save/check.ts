@@ -1,8 +1,8 @@
 // PyTorch never compares the checksums of its archives with the data. Here that is done for every member. PyTorch can also be told to
 // leave them out; then all of them are zero.
-import { verifyCodes } from '../../../errors/index.js'
-import type { CheckContext } from '../../../model/index.js'
-import { type CheckedArchive, checkMembers } from '../../../payloads/zip-payload.js'
+import { verifyCodes } from '../../errors/index.js'
+import type { CheckContext } from '../../model/index.js'
+import { type CheckedArchive, checkMembers } from '../../payloads/zip-payload.js'
 
 /** A file of the old format has no members. */
 export async function checkArchive(archive: CheckedArchive, context: CheckContext): Promise<void> {
