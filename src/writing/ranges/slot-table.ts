@@ -27,6 +27,8 @@ export interface WantedDigest {
 export interface WantedDigests {
   /** The digests that cover some of the bytes from `from` to `to`. */
   within(from: number, to: number): WantedDigest[]
+  /** Whether any digest covers some of these bytes. */
+  covers(from: number, to: number): boolean
   /** The digest of a slot. */
   of(slot: DigestSlot): WantedDigest
   /** The digests of a list that derived bytes need, in its order. */
@@ -79,17 +81,17 @@ function wantedDigests(late: readonly Slot[]): WantedDigests {
     end: track.ends[i]!,
   })
   const reaches = new Map(tracks.map((track) => [track, reachOf(track)]))
+  function* within(from: number, to: number): Generator<WantedDigest, void, void> {
+    for (const track of tracks) {
+      const reach = reaches.get(track)!
+      const first = lowerBound(reach.length, (i) => reach[i]!, from + 1)
+      for (let i = first; i < reach.length && track.starts[i]! < to; i++)
+        if (track.ends[i]! > from && track.ends[i]! > track.starts[i]!) yield wanted(track, i)
+    }
+  }
   return {
-    within(from, to) {
-      const found: WantedDigest[] = []
-      for (const track of tracks) {
-        const reach = reaches.get(track)!
-        const first = lowerBound(reach.length, (i) => reach[i]!, from + 1)
-        for (let i = first; i < reach.length && track.starts[i]! < to; i++)
-          if (track.ends[i]! > from && track.ends[i]! > track.starts[i]!) found.push(wanted(track, i))
-      }
-      return found.sort((a, b) => a.start - b.start)
-    },
+    within: (from, to) => [...within(from, to)].sort((a, b) => a.start - b.start),
+    covers: (from, to) => !within(from, to).next().done,
     of(slot) {
       const track = ofSlots.get(slot.algorithm)!
       const [start, end] = rangeOfSlot(slot)
