@@ -63,6 +63,7 @@ export const writeCodes = defineCodes('write', {
   'name-unsupported': error('The target format cannot hold this name.'),
   'value-range': error('A value does not fit the type it is to be stored as.'),
   'layout-mismatch': error('A payload produced a different number of bytes than it declared.'),
+  'range-missing': error('A range of the output has not been made, so a digest that covers it is not known.'),
   'size-mismatch': error('The number of bytes of a tensor does not match its shape and element type.'),
   'not-readable': error('The written output cannot be opened again, so it was removed. That is a bug worth reporting.'),
   'loss-refused': error('The conversion would lose something and that was not allowed.'),

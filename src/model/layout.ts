@@ -1,6 +1,7 @@
 // A layout is a file before it is written: an ordered list of slots with known lengths. Formats make layouts and never touch a sink, so the
 // exact size and the byte map are known before the first byte is written.
 import type { Algorithm } from '../digest/index.js'
+import type { Track } from '../threads/index.js'
 import type { Payload } from './payload.js'
 
 interface SlotBase {
@@ -18,6 +19,17 @@ export interface BytesSlot extends SlotBase {
 export interface PayloadSlot extends SlotBase {
   readonly kind: 'payload'
   readonly payload: Payload
+  /** Set if `payload` does more than give its bytes, such as hash them in passing: the same bytes without that. */
+  readonly plain?: Payload
+  /** Set if the bytes follow from digests of other bytes of the file, so that nobody has to read those again to make them. */
+  readonly derived?: DerivedBytes
+}
+
+export interface DerivedBytes {
+  /** The digests, as lists of ranges of file offsets; ascending in each list. */
+  readonly needs: readonly Track[]
+  /** The bytes of the slot, from the digests of each list, which lie one after another. */
+  make(digests: readonly Uint8Array[]): Uint8Array | Promise<Uint8Array>
 }
 
 export interface ZerosSlot extends SlotBase {
@@ -51,6 +63,8 @@ export interface FileLayout {
    * In file order, and the same on every iteration. Formats generate the slots of tensors on the way, so that they are never all in memory.
    */
   readonly slots: Iterable<Slot>
+  /** Its bytes depend on a digest that has no sums of pieces: making a part of the file takes as long as making all of it. */
+  readonly isIndivisible?: boolean
 }
 
 /** The first file represents the model; it appears last, when all others are complete. */

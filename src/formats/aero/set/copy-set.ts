@@ -59,7 +59,8 @@ export async function copyOf(set: AeroSet, { name }: WriteOptions): Promise<Layo
   const files = Array.from(sources, ([path, source]): FileLayout => {
     const stated = [index.global, ...index.parts].filter((file) => file.path === path)
     const payload = provenPayload(source, stated, set.source.name)
-    return { name: rename(path), slots: [{ kind: 'payload', path: 'file', payload }] }
+    const isIndivisible = payload.slices === undefined
+    return { name: rename(path), slots: [{ kind: 'payload', path: 'file', payload }], isIndivisible }
   })
   return { files: [{ name, slots: [{ kind: 'bytes', path: 'index', bytes }] }, ...files] }
 }

@@ -88,9 +88,12 @@ class HashedFile {
     this.#sequence = sequence
     const slots = slotsMadeBy(function* () {
       let i = 0
-      for (const { path } of file.slots) yield { kind: 'payload', path, payload: sequence.payload(i++) }
+      for (const slot of file.slots) {
+        const plain = slot.kind === 'payload' ? (slot.plain ?? slot.payload) : payloadOf(slot)
+        yield { kind: 'payload', path: slot.path, payload: sequence.payload(i++), plain }
+      }
     })
-    this.layout = { name: file.name, slots }
+    this.layout = { name: file.name, slots, isIndivisible: true }
   }
 
   async sha256(signal?: AbortSignal): Promise<string> {
@@ -124,7 +127,7 @@ function indexFile(
       yield* bytesPayload(text((file) => digests.get(file)!)).chunks(window, signal)
     },
   }
-  return { name, slots: [{ kind: 'payload', path: 'index', payload }] }
+  return { name, slots: [{ kind: 'payload', path: 'index', payload }], isIndivisible: true }
 }
 
 function encodeSet(

@@ -6,7 +6,7 @@
 import { alignUp, encodeUtf8 } from '../../../bytes/index.js'
 import { digestOf } from '../../../digest/index.js'
 import { failWith, writeCodes } from '../../../errors/index.js'
-import { bytesPayload, type FileLayout, type Payload, type Slot, slotsMadeBy } from '../../../model/index.js'
+import { bytesPayload, type FileLayout, type Slot, slotsMadeBy } from '../../../model/index.js'
 import { controlHashSize, encodeControlHash } from '../hash/ihsh.js'
 import {
   chunkAlignment,
@@ -23,6 +23,7 @@ import {
   tocHeader,
 } from '../structs.js'
 import type { OutChunk } from './out-chunk.js'
+import { digestAt, trackOf } from './shards.js'
 import { contentUuid } from './uuid.js'
 
 export interface BuildOptions {
@@ -56,16 +57,24 @@ export async function buildFile(content: readonly OutChunk[], options: BuildOpti
   const plan = planFile(options.controlHash ? [controlHash, ...content] : content, options.name)
   const isLazy = options.hashFirst || options.uuid === undefined
   const control = isLazy ? lazyControl(plan, options) : await patchedControl(plan, options)
+  const slotsOfChunk = new Map(plan.placed.map(({ chunk }) => [chunk, slotsOf(chunk, plan, options)]))
   const slots = slotsMadeBy(function* () {
     yield* control.slots
     let reached = plan.controlEnd
     for (const { chunk, offset } of plan.placed.toSorted((a, b) => a.offset - b.offset)) {
       if (offset > reached) yield { kind: 'zeros', path: 'padding', length: offset - reached }
-      yield* chunk === controlHash ? [control.hashSlot] : chunk.slots
+      yield* chunk === controlHash ? [control.hashSlot] : slotsOfChunk.get(chunk)!
       reached = offset + chunk.length
     }
   })
   return { name: options.name, slots }
+}
+
+/** Where all bytes must be known in order, nothing is left to be made from hashes later. */
+function slotsOf(chunk: OutChunk, { placed }: FilePlan, { hashFirst }: BuildOptions): Iterable<Slot> {
+  if (!chunk.derive || hashFirst) return chunk.slots
+  const derived = chunk.derive((shard) => placed.find((each) => each.chunk.shard === shard)!.offset)
+  return Array.from(chunk.slots, (slot) => (slot.kind === 'payload' ? { ...slot, derived } : slot))
 }
 
 function controlHashChunk(): OutChunk {
@@ -185,27 +194,45 @@ async function patchedControl(plan: FilePlan, options: BuildOptions): Promise<Co
   return { slots, hashSlot: { kind: 'bytes', path: 'control.integrity', bytes: hashBytes } }
 }
 
+interface ControlBytes {
+  readonly control: Uint8Array
+  readonly hashBytes: Uint8Array
+}
+
+/** Both, when the hashes of all chunks are known. */
+async function controlWith(plan: FilePlan, options: BuildOptions, known: readonly Uint8Array[]): Promise<ControlBytes> {
+  const hashes = [...known]
+  const uuid = options.uuid ?? (await contentUuid(plan.placed.map(({ chunk }, i) => ({ ...chunk, hash: hashes[i]! }))))
+  const hashBytes = await encodeHashOf(plan, uuid)
+  if (options.controlHash) hashes[0] = await digestOf('blake3', hashBytes)
+  return { control: encodeControl(plan, uuid, hashes), hashBytes }
+}
+
 function lazyControl(plan: FilePlan, options: BuildOptions): ControlSlots {
-  const known: { control?: Uint8Array; hashBytes?: Uint8Array } = {}
-  const compute = async (signal?: AbortSignal): Promise<void> => {
-    if (known.control) return
+  let known: ControlBytes | undefined
+  const compute = async (signal?: AbortSignal): Promise<ControlBytes> => {
     const hashes: Uint8Array[] = []
     for (const { chunk } of plan.placed) hashes.push(chunk.hash ?? (await chunk.computeHash(signal)))
-    const uuid =
-      options.uuid ?? (await contentUuid(plan.placed.map(({ chunk }, i) => ({ ...chunk, hash: hashes[i]! }))))
-    known.hashBytes = await encodeHashOf(plan, uuid)
-    if (options.controlHash) hashes[0] = await digestOf('blake3', known.hashBytes)
-    known.control = encodeControl(plan, uuid, hashes)
+    return controlWith(plan, options, hashes)
   }
-  const lazy = (byteLength: number, bytes: () => Uint8Array): Payload => ({
-    byteLength,
-    async *chunks(window, signal) {
-      await compute(signal)
-      yield* bytesPayload(bytes()).chunks(window, signal)
+  const unknown = plan.placed.filter(({ chunk }) => !chunk.hash).sort((a, b) => a.offset - b.offset)
+  const needs = [trackOf(unknown.map(({ chunk, offset }) => ({ start: offset, end: offset + chunk.length })))]
+  const hashesFrom = (digests: Uint8Array): Uint8Array[] =>
+    plan.placed.map((each) => each.chunk.hash ?? digestAt(digests, unknown.indexOf(each)))
+  const lazy = (path: string, byteLength: number, pick: (bytes: ControlBytes) => Uint8Array): Slot => ({
+    kind: 'payload',
+    path,
+    payload: {
+      byteLength,
+      async *chunks(window, signal) {
+        known ??= await compute(signal)
+        yield* bytesPayload(pick(known)).chunks(window, signal)
+      },
     },
+    derived: { needs, make: async ([digests]) => pick(await controlWith(plan, options, hashesFrom(digests!))) },
   })
   return {
-    slots: [{ kind: 'payload', path: 'header', payload: lazy(plan.controlEnd, () => known.control!) }],
-    hashSlot: { kind: 'payload', path: 'control.integrity', payload: lazy(controlHashSize, () => known.hashBytes!) },
+    slots: [lazy('header', plan.controlEnd, ({ control }) => control)],
+    hashSlot: lazy('control.integrity', controlHashSize, ({ hashBytes }) => hashBytes),
   }
 }

@@ -11,7 +11,7 @@ import { withNames } from './names.js'
 import type { Choices } from './options.js'
 import { compressedChunk, type OutChunk, pagesChunk, payloadChunk, plainChunk, shardChunk } from './out-chunk.js'
 import type { ShardContent } from './shards.js'
-import { encodeIndex, type IndexPlan, indexPayload, planQuants, type QuantTable } from './write-tidx.js'
+import { encodeIndex, type IndexPlan, indexPayload, indexWith, planQuants, type QuantTable } from './write-tidx.js'
 
 export interface ContentPlan {
   readonly name: string
@@ -112,7 +112,13 @@ export function manifestChunk(
 function indexChunk(plan: IndexPlan, { zstdLevel }: Choices, isKnownFirst: boolean): OutChunk | Promise<OutChunk> {
   const kind = { fourcc: 'TIDX', name: 'tensors', flags: flags.index }
   if (!plan.withHashes) return compressedChunk(kind, encodeIndex(plan), zstdLevel)
-  return payloadChunk(kind, indexPayload(plan), isKnownFirst ? 'front' : 'end')
+  return {
+    ...payloadChunk(kind, indexPayload(plan), isKnownFirst ? 'front' : 'end'),
+    derive: (offsetOf) => ({
+      needs: plan.shards.map((shard) => shard.tensorTrack(offsetOf(shard))),
+      make: (digests) => indexWith(plan, digests),
+    }),
+  }
 }
 
 /** What manifest or index of the model's file held beyond what is written from the model. */

@@ -1,12 +1,19 @@
 // Chunks on their way into a file: each knows its sizes, and has its hash or can compute it.
 import type { ByteSource } from '../../../bytes/index.js'
 import { createHasher, digestOf } from '../../../digest/index.js'
-import { bytesPayload, type Payload, rangePayload, type Slot, slotsMadeBy } from '../../../model/index.js'
+import {
+  bytesPayload,
+  type DerivedBytes,
+  type Payload,
+  rangePayload,
+  type Slot,
+  slotsMadeBy,
+} from '../../../model/index.js'
 import { encodeZstd } from '../../../wire/zstd/zstd.js'
 import type { Chunk } from '../control/chunk.js'
 import { encodePageTable, pageCount, pageTableSize } from '../hash/phsh.js'
 import { flags, pagesName } from '../structs.js'
-import type { ShardContent } from './shards.js'
+import { digestsIn, type ShardContent } from './shards.js'
 
 export interface OutChunk {
   readonly fourcc: string
@@ -22,6 +29,10 @@ export interface OutChunk {
   readonly isHashedInPassing?: true
   /** The hash, even if everything must be read for it. */
   computeHash(signal?: AbortSignal): Promise<Uint8Array>
+  /** The shard that the chunk is. */
+  readonly shard?: ShardContent
+  /** How the content follows from the hashes of shards, which begin at these offsets. */
+  derive?(offsetOf: (shard: ShardContent) => number): DerivedBytes
   /** Its offset is a multiple of this. */
   readonly alignment?: number
   /** Where in the file it lies, whatever its place in the table: weights behind what describes them, and last what is known last. */
@@ -82,6 +93,7 @@ export function shardChunk(shard: ShardContent, alignment: number): OutChunk {
     hash: undefined,
     slots: slotsMadeBy(() => shard.slots()),
     isHashedInPassing: true,
+    shard,
     stage: 'weights',
     alignment,
     async computeHash(signal) {
@@ -100,5 +112,12 @@ export function pagesChunk(shard: ShardContent, pageSize: number, stage: OutChun
       yield* bytesPayload(encodePageTable(shard.name, pageSize, pages)).chunks(window, signal)
     },
   }
-  return payloadChunk({ fourcc: 'PHSH', name: pagesName(shard.name), flags: flags.optional }, payload, stage)
+  const kind = { fourcc: 'PHSH', name: pagesName(shard.name), flags: flags.optional }
+  return {
+    ...payloadChunk(kind, payload, stage),
+    derive: (offsetOf) => ({
+      needs: [shard.pageTrack(pageSize, offsetOf(shard))],
+      make: ([pages]) => encodePageTable(shard.name, pageSize, digestsIn(pages!)),
+    }),
+  }
 }

@@ -143,9 +143,9 @@ export class ShardContent {
 
   *slots(): Generator<Slot, void, void> {
     let i = 0
-    for (const { tensor } of this.#items()) {
+    for (const { payload, tensor } of this.#items()) {
       const path = tensor ? `data[${JSON.stringify(tensor.name)}]` : `${this.name}.filler`
-      yield { kind: 'payload', path, payload: this.#sequence.payload(i++) }
+      yield { kind: 'payload', path, payload: this.#sequence.payload(i++), plain: payload }
     }
   }
 
@@ -157,6 +157,16 @@ export class ShardContent {
       pages: pageSize === undefined ? [] : digestsIn(found.shift()!),
       whole: digestAt(found.shift()!, 0),
     }
+  }
+
+  /** The ranges of the tensors, for a shard that begins at this offset of the file. */
+  tensorTrack(offset: number): Track {
+    return trackOf(this.plan.stored, offset)
+  }
+
+  /** The same for pages. */
+  pageTrack(pageSize: number, offset: number): Track {
+    return trackOf(pagesOf(this.plan.size, pageSize), offset)
   }
 
   /** Tensors and the filler between them, which has none. */
@@ -172,26 +182,28 @@ export class ShardContent {
 
 /** In the order in which `hashes` takes them. */
 function tracksOf({ stored, size }: ShardPlan, { tensors, pageSize }: WantedHashes): Track[] {
-  const track = (ranges: readonly Range[]): Track => ({
-    algorithm: 'blake3',
-    starts: Float64Array.from(ranges, ({ start }) => start),
-    ends: Float64Array.from(ranges, ({ end }) => end),
-  })
-  const pages = (length: number): Range[] =>
-    Array.from({ length: pageCount(size, length) }, (_, i) => ({
-      start: i * length,
-      end: Math.min((i + 1) * length, size),
-    }))
   const tracks: Track[] = []
-  if (tensors) tracks.push(track(stored))
-  if (pageSize !== undefined) tracks.push(track(pages(pageSize)))
-  return [...tracks, track([{ start: 0, end: size }])]
+  if (tensors) tracks.push(trackOf(stored))
+  if (pageSize !== undefined) tracks.push(trackOf(pagesOf(size, pageSize)))
+  return [...tracks, trackOf([{ start: 0, end: size }])]
 }
+
+export const trackOf = (ranges: readonly Range[], offset = 0): Track => ({
+  algorithm: 'blake3',
+  starts: Float64Array.from(ranges, ({ start }) => offset + start),
+  ends: Float64Array.from(ranges, ({ end }) => offset + end),
+})
+
+const pagesOf = (size: number, pageSize: number): Range[] =>
+  Array.from({ length: pageCount(size, pageSize) }, (_, i) => ({
+    start: i * pageSize,
+    end: Math.min((i + 1) * pageSize, size),
+  }))
 
 export const digestAt = (digests: Uint8Array, i: number): Uint8Array =>
   digests.subarray(i * digestSlot, (i + 1) * digestSlot)
 
-const digestsIn = (digests: Uint8Array): Uint8Array[] =>
+export const digestsIn = (digests: Uint8Array): Uint8Array[] =>
   Array.from({ length: digests.byteLength / digestSlot }, (_, i) => digestAt(digests, i))
 
 function zeros(length: number): Payload {

@@ -69,6 +69,12 @@ export function indexPayload(plan: IndexPlan): Payload {
   })
 }
 
+/** The same index, once the hashes of all shards are known; `digests` are those of the tensors of each. */
+export function indexWith(plan: IndexPlan, digests: readonly Uint8Array[]): Uint8Array {
+  const hashes = new Map(plan.shards.map((shard, i) => [shard.plan, digests[i]!]))
+  return joinBytes([...indexPieces(plan, ({ shard, number }) => digestAt(hashes.get(shard)!, number))])
+}
+
 type HashOf = (stored: Stored) => Uint8Array
 
 function* indexPieces(plan: IndexPlan, hashOf: HashOf): Generator<Uint8Array, void, void> {

@@ -1,0 +1,134 @@
+// Cuts a file into parts that workers make on their own. It depends on the layout and the sizes alone, so everybody who has the plan finds the
+// same cuts. The defaults are the limits of object stores.
+//
+// A part that holds checksums or hashes waits for all others, so it is kept small. An unchanged payload that no digest covers is cut at its own
+// start and end: a store copies what lies between by itself. A recoded payload is cut between its blocks. One that can only be made from its
+// start is not cut, unless a part would be too large. Digests need no special cuts, since their sums can begin anywhere.
+import type { ByteRange } from '../../bytes/index.js'
+import { type FileLayout, fileLength, type PayloadSlot, type Slot } from '../../model/layout.js'
+import { isLate, type SlotTable, slotTable, startOf } from './slot-table.js'
+
+export interface CutOptions {
+  /** The size that parts should have. */
+  readonly partSize?: number
+  /** The minimum for every part but the last. */
+  readonly minPart?: number
+  readonly maxPart?: number
+  readonly maxParts?: number
+  /** Shorter payloads are not copied by themselves. */
+  readonly minCopy?: number
+}
+
+export interface FilePart {
+  readonly from: number
+  readonly to: number
+  /** It holds bytes that are known when all other parts have been made. */
+  readonly isLate?: true
+  /** It is this range of a source. */
+  readonly copyOf?: ByteRange
+}
+
+const mebi = 2 ** 20
+const defaults = {
+  partSize: 64 * mebi,
+  minPart: 5 * mebi,
+  maxPart: 5 * 1024 * mebi,
+  maxParts: 10_000,
+  minCopy: 10 * mebi,
+} as const
+
+/** The parts of a file, in order, without gaps. */
+export function cutFile(file: FileLayout, options: CutOptions = {}): readonly FilePart[] {
+  const size = fileLength(file)
+  if (size === 0) return []
+  if (file.isIndivisible) return [{ from: 0, to: size }]
+  return new Cutter(slotTable(file), size, { ...defaults, ...options }).cut()
+}
+
+class Cutter {
+  readonly #table: SlotTable
+  readonly #sizes: Required<CutOptions>
+  readonly #parts: FilePart[] = []
+  /** The part that is being collected. */
+  #from = 0
+  #isLate = false
+
+  constructor(table: SlotTable, size: number, sizes: Required<CutOptions>) {
+    this.#table = table
+    // With all but the last at least as long as this there are never too many.
+    const minPart = Math.max(1, sizes.minPart, Math.ceil(size / sizes.maxParts))
+    const partSize = Math.max(sizes.partSize, minPart)
+    this.#sizes = { ...sizes, minPart, partSize, maxPart: Math.max(sizes.maxPart, partSize, 2 * minPart) }
+  }
+
+  cut(): readonly FilePart[] {
+    const { slots, ends } = this.#table
+    for (const [i, slot] of slots.entries()) {
+      const start = startOf(this.#table, i)
+      const end = ends[i]!
+      if (start === end) continue
+      if (isLate(slot)) this.#passLate(start)
+      else if (slot.kind === 'payload' && this.#isCopied(slot, start, end)) this.#passCopied(slot, start, end)
+      else this.#passMade(slot, start, end)
+    }
+    this.#close(ends.at(-1)!)
+    return this.#parts
+  }
+
+  #passLate(start: number): void {
+    if (start - this.#from >= this.#sizes.minPart) this.#close(start)
+    this.#isLate = true
+  }
+
+  #isCopied(slot: PayloadSlot, start: number, end: number): boolean {
+    const { origin } = slot.plain ?? slot.payload
+    return origin !== undefined && end - start >= this.#sizes.minCopy && !this.#table.digests.covers(start, end)
+  }
+
+  /** What the part before still lacks, it takes from the payload. */
+  #passCopied({ plain, payload }: PayloadSlot, start: number, end: number): void {
+    const { minPart, maxPart } = this.#sizes
+    const first = this.#from === start ? start : Math.max(start, this.#from + minPart)
+    if (end - first < minPart) return
+    this.#close(first)
+    const { source, offset } = (plain ?? payload).origin!
+    const count = Math.ceil((end - first) / maxPart)
+    for (let i = 1; i <= count; i++) {
+      const from = this.#from
+      const to = first + Math.floor(((end - first) * i) / count)
+      this.#close(to, { source, offset: offset + from - start, length: to - from })
+    }
+  }
+
+  #passMade(slot: Slot, start: number, end: number): void {
+    const { minPart, partSize, maxPart } = this.#sizes
+    const unit = unitOf(slot)
+    // Where nothing but the ends of the slot is a border, the slot before it must not drag it into its part.
+    if (unit === undefined && end - this.#from > partSize && start - this.#from >= minPart) this.#close(start)
+    const step = unit ?? maxPart
+    for (;;) {
+      const wanted = this.#from + (this.#isLate ? minPart : unit === undefined ? maxPart : partSize)
+      const earliest = Math.max(start, this.#from + minPart)
+      const below = start + Math.floor((wanted - start) / step) * step
+      const border = below >= earliest ? below : start + Math.ceil((earliest - start) / step) * step
+      if (border >= end) break
+      this.#close(border)
+    }
+    if (end - this.#from >= (this.#isLate ? minPart : partSize)) this.#close(end)
+  }
+
+  #close(to: number, copyOf?: ByteRange): void {
+    if (to === this.#from) return
+    const from = this.#from
+    this.#parts.push({ from, to, ...(this.#isLate && { isLate: true }), ...(copyOf && { copyOf }) })
+    this.#from = to
+    this.#isLate = false
+  }
+}
+
+/** Where a slot can be cut, counted from its start; undefined if it can only be made from there. */
+function unitOf(slot: Slot): number | undefined {
+  if (slot.kind !== 'payload') return 1
+  const { slices, read } = slot.plain ?? slot.payload
+  return slices?.unit ?? (read ? 1 : undefined)
+}
