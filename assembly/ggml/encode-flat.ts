@@ -7,12 +7,13 @@ import { putF16 } from './lanes'
 /** Blocks that are too small for the lowest exponent get it all the same. */
 export function encodeMXFP4(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
-    const exponent = max(0, floorLog2(largestMagnitude(source, 128)) + 125)
+    const largest = largestMagnitude(source, 128)
+    const exponent = max(0, floorLog2(largest) + 125)
     store<u8>(target, <u8>exponent)
     // 2^(exponent - 128), which is subnormal for the two lowest.
     const scale = reinterpret<f32>(exponent > 1 ? (exponent - 1) << 23 : 0x200000 << exponent)
-    const first = fp4At(source, scale)
-    const second = fp4At(source + 64, scale)
+    const first = fp4At(source, scale, largest)
+    const second = fp4At(source + 64, scale, largest)
     v128.store(target, v128.or(first, i8x16.shl(second, 4)), 1)
     source += 128
     target += 17
@@ -37,9 +38,10 @@ function floorLog2(magnitude: f32): i32 {
 export function encodeNVFP4(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
     for (let group: usize = 0; group < 4; group++) {
-      const code = nvScaleCode(largestMagnitude(source, 64) / 6)
+      const largest = largestMagnitude(source, 64)
+      const code = nvScaleCode(largest / 6)
       store<u8>(target + group, <u8>code)
-      const codes = fp4At(source, nvScale(code))
+      const codes = fp4At(source, nvScale(code), largest)
       const pairs = v128.or(codes, i8x16.shl(i64x2.shuffle(codes, codes, 1, 0), 4))
       v128.store64_lane(target + 4 + 8 * group, pairs, 0)
       source += 64
@@ -65,18 +67,34 @@ function nvScale(code: i32): f32 {
   return reinterpret<f32>(((exponent + 119) << 23) | ((code & 7) << 20))
 }
 
-/** The codes of the 4-bit floats nearest to sixteen values. */
-function fp4At(values: usize, scale: f32): v128 {
-  const a = nearestFp4(v128.load(values), scale)
-  const b = nearestFp4(v128.load(values, 16), scale)
-  const c = nearestFp4(v128.load(values, 32), scale)
-  const d = nearestFp4(v128.load(values, 48), scale)
+/** The codes of the 4-bit floats nearest to sixteen values, the smaller of two that are equally near. */
+function fp4At(values: usize, scale: f32, largest: f32): v128 {
+  const isNear = largest <= scale * 16 && scale * 12 < Infinity
+  const a = isNear ? nearFp4(values, scale) : farFp4(values, scale)
+  const b = isNear ? nearFp4(values + 16, scale) : farFp4(values + 16, scale)
+  const c = isNear ? nearFp4(values + 32, scale) : farFp4(values + 32, scale)
+  const d = isNear ? nearFp4(values + 48, scale) : farFp4(values + 48, scale)
   return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d))
 }
 
-/** The first of several that are equally near. Far beyond the largest one, errors are rounded to the same, and zero wins. */
-function nearestFp4(values: v128, scale: f32): v128 {
-  const magnitudes = f32x4.abs(values)
+/** The code of a magnitude is how many midpoints it lies above. A comparison that holds is −1 as an integer. */
+function nearFp4(values: usize, scale: f32): v128 {
+  const signed = v128.load(values)
+  const magnitudes = f32x4.abs(signed)
+  let above = f32x4.gt(magnitudes, f32x4.splat(scale * 0.5))
+  above = i32x4.add(above, f32x4.gt(magnitudes, f32x4.splat(scale * 1.5)))
+  above = i32x4.add(above, f32x4.gt(magnitudes, f32x4.splat(scale * 2.5)))
+  above = i32x4.add(above, f32x4.gt(magnitudes, f32x4.splat(scale * 3.5)))
+  above = i32x4.add(above, f32x4.gt(magnitudes, f32x4.splat(scale * 5)))
+  above = i32x4.add(above, f32x4.gt(magnitudes, f32x4.splat(scale * 7)))
+  above = i32x4.add(above, f32x4.gt(magnitudes, f32x4.splat(scale * 10)))
+  return withSigns(i32x4.neg(above), signed)
+}
+
+/** Far beyond the largest float, errors round to the same number, and zero wins; some floats are infinite. So this compares errors. */
+function farFp4(values: usize, scale: f32): v128 {
+  const signed = v128.load(values)
+  const magnitudes = f32x4.abs(signed)
   let least = magnitudes
   let codes = i32x4.splat(0)
   for (let code = 1; code < 8; code++) {
@@ -85,8 +103,13 @@ function nearestFp4(values: v128, scale: f32): v128 {
     codes = v128.bitselect(i32x4.splat(code), codes, f32x4.lt(error, least))
     least = f32x4.pmin(least, error)
   }
-  const signs = v128.and(i32x4.shr_s(values, 31), i32x4.gt_s(codes, i32x4.splat(0)))
-  return v128.or(codes, v128.and(signs, i32x4.splat(8)))
+  return withSigns(codes, signed)
+}
+
+/** There is no minus zero. */
+function withSigns(codes: v128, values: v128): v128 {
+  const isNegative = v128.and(i32x4.shr_s(values, 31), i32x4.gt_s(codes, i32x4.splat(0)))
+  return v128.or(codes, v128.and(isNegative, i32x4.splat(8)))
 }
 
 // Ternary digits: -1, 0 and 1 as 0, 1 and 2.
