@@ -30,7 +30,7 @@ const goals = {
   q1_0: 1,
   q2_0: 1,
 }
-/** Some hundred times slower than the others, in ggml too. */
+/** Hundreds of times slower than the others, in ggml too. */
 const searching = new Set(['iq3_s', 'iq3_xxs', 'iq2_s'])
 
 export default async function* ggmlReference({ pick, file, rounds }) {
@@ -44,7 +44,7 @@ export default async function* ggmlReference({ pick, file, rounds }) {
   const program = file('ggml-quantize')
   run(compiler, ['-O2', '-o', program, join(root, 'bench', 'work', 'ggml-quantize.c'), '-ldl'])
   for (const [type, goal] of Object.entries(goals)) {
-    const count = searching.has(type) ? 1 << 18 : pick(1 << 24, 1 << 20)
+    const count = searching.has(type) ? 1 << 16 : pick(1 << 20, 1 << 18)
     const args = [type, count, rounds, program, library, file('values.f32')]
     const { bytes, ...times } = isolated('kernels/ggml-reference.mjs', args)
     yield row(`encode ggml ${type}, one thread`, times, { against: 'ggml', goal, bytes })

@@ -1,41 +1,40 @@
-// Encodes f32 values to blocks of one ggml type, on one thread, in turn with a libggml that another program calls. Processor time of both;
-// prints JSON.
+// Encodes f32 values to blocks of one ggml type, in turn with a libggml that another program calls. Both have their values in memory and use one
+// thread; what counts is processor time. Prints JSON.
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { takeWindow } from '../../dist/bytes/index.js'
 import { ggmlTypes } from '../../dist/dtypes/ggml/types.js'
-import { f32 } from '../../dist/dtypes/index.js'
-import { bytesPayload } from '../../dist/model/index.js'
-import { castTensor } from '../../dist/transforms/cast.js'
-import { alignedBytes, fillNormal } from '../builders/normal.mjs'
+import { fillNormal } from '../builders/normal.mjs'
 import { answer, peakMemory } from '../harness/measure.mjs'
 
 const [type, countText, roundsText, program, library, file] = process.argv.slice(2)
 const count = Number(countText)
 const columns = 4096
-const values = alignedBytes(4 * count)
-fillNormal(new Float32Array(values.buffer), 1, 0.02)
-writeFileSync(file, values)
+const repeats = 5
 
 const { dtype, number } = ggmlTypes.find(({ dtype }) => dtype.id === `ggml.${type}`)
-const shape = [count / columns, columns]
-const tensor = { name: 'w', dtype: f32, shape, order: 'row', role: 'weight', data: bytesPayload(values) }
-const encoded = castTensor(tensor, dtype).data
+// In a window, which is where the values of a file are when they are encoded.
+const window = takeWindow(4 * count)
+const values = new Float32Array(window.buffer, window.byteOffset, count)
+fillNormal(values, 1, 0.02)
+writeFileSync(file, window)
+const target = takeWindow(dtype.byteLength([count / columns, columns]))
 
-async function encode() {
+function encode() {
   const start = process.cpuUsage()
-  for await (const _ of encoded.chunks(1 << 20));
+  if (dtype.codec.fromF32(values, target) >= 0) throw new Error('not all values were encoded')
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1e6
 }
 
 const reference = () =>
-  Number(execFileSync(program, [library, number, columns, 2, file].map(String), { encoding: 'utf8' }))
+  Number(execFileSync(program, [library, number, columns, repeats, file].map(String), { encoding: 'utf8' }))
 
-await encode()
+encode()
 const memory = peakMemory()
 const best = { tare: Number.POSITIVE_INFINITY, yardstick: Number.POSITIVE_INFINITY }
-for (let i = 0; i < Number(roundsText); i++) {
+for (let round = 0; round < Number(roundsText); round++) {
   best.yardstick = Math.min(best.yardstick, reference())
-  best.tare = Math.min(best.tare, await encode())
+  for (let i = 0; i < repeats; i++) best.tare = Math.min(best.tare, encode())
 }
 answer({ ...best, memory, bytes: 4 * count })
