@@ -5,7 +5,8 @@ import { registerNodeDigests } from './node/digests.js'
 import { registerNodeZstd } from './node/zstd.js'
 
 export * from './index.js'
-
+// Signatures and bills of materials
+export { type BomOptions, billOfMaterials } from './node/bom.js'
 // Files
 export { DiskStore, type DiskStoreOptions } from './node/files/disk-store.js'
 export { FileSink, type FileSinkOptions } from './node/files/file-sink.js'
@@ -15,7 +16,6 @@ export { patchFile } from './node/files/patch-file.js'
 export { type NodeOnnxOptions, nodeOnnxEngine } from './node/onnx-engine.js'
 export { openOutput } from './node/output.js'
 export { type PackFileOptions, packFile } from './node/pack/pack-module.js'
-// Signatures
 export {
   type KeylessTrust,
   readCertificates,

@@ -1,4 +1,5 @@
 export { openPool, type PoolOptions } from '../threads/node/pool.js'
+export { type BomOptions, billOfMaterials } from './bom.js'
 export { type Fetched, fetchFiles, filesAt, type RemoteFile } from './fetch/index.js'
 export { DiskStore, type DiskStoreOptions } from './files/disk-store.js'
 export { recoverEdit } from './files/edit-journal.js'

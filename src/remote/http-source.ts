@@ -173,7 +173,7 @@ export class HttpSource implements ByteSource {
     this.#assertSame(versionOf(response, range.size), first)
     // A server may send less; the rest is requested again.
     if (range.first !== first || range.last > last) {
-      mismatch(`bytes ${first}-${last} were asked for, ${range.first}-${range.last} came`)
+      mismatch(`bytes ${first}-${last} were requested, ${range.first}-${range.last} came`)
     }
     return range.last + 1
   }
@@ -223,7 +223,7 @@ async function readFirst(
     const file = nameOf(url, options)
     const { size, first, last } = contentRange(response, file, 0)
     if (first !== 0 || last >= asked) {
-      const message = `bytes 0-${asked - 1} were asked for, ${first}-${last} came`
+      const message = `bytes 0-${asked - 1} were requested, ${first}-${last} came`
       failWith(remoteCodes['range-mismatch'], { file, offset: 0, message })
     }
     const head = await readBody(response, url, 0, last + 1, options, signal)

@@ -20,6 +20,7 @@ export interface TextTokenizer {
   readonly kind: string
   /** The file that it was made of. */
   readonly file: string
+  /** The ids of a text. */
   encode(text: string, options?: TextEncodeOptions): Encoding
   /** The text of the ids; unknown ids are skipped. */
   decode(ids: Iterable<number>, options?: TextDecodeOptions): string

@@ -62,7 +62,7 @@ describe('vocabulary text', () => {
     expect(exportVocabulary(vocabularyPart(tableOf(tokensOf('a', 'b')))).warnings).toEqual([])
   })
 
-  it('refuses parts that are no vocabulary', () => {
-    expect(() => exportVocabulary({ kind: 'file', sharing: 'shared', value: null })).toThrow(/no vocabulary/)
+  it('refuses parts that are not a vocabulary', () => {
+    expect(() => exportVocabulary({ kind: 'file', sharing: 'shared', value: null })).toThrow(/not a vocabulary/)
   })
 })

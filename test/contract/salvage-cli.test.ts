@@ -46,7 +46,7 @@ describe('repair', () => {
     const bytes = fixtureBytes('torch', 'checkpoint-legacy.pt')
     await writeFile(at('m.pt'), bytes.subarray(0, bytes.byteLength - 5))
     const refused = await tare('repair', at('m.pt'), '-o', at('saved.pt'))
-    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('stands for another format')])
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('the extension of another format')])
     expect((await tare('repair', at('m.pt'), '-o', at('saved.safetensors'))).status).toBe(0)
   })
 

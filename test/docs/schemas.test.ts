@@ -53,6 +53,7 @@ beforeEach(async () => {
     '{"tensors": {"w": {"dtype": "f32", "data": [[1, 2], [3, 4]]}}, "metadata": {"a": 1}}',
   )
   store.put('tiny.safetensors', readFileSync(sample))
+  await tare('hash', sample, '--manifest', 'sha256sum').then(({ stdout }) => writeFileSync(at('sums.txt'), stdout))
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writeFileSync(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(at('key.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
@@ -73,6 +74,7 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['hash', sample],
   ['hash', sample, '--decoded', '--algorithm', 'sha256'],
   ['hash', () => at('q8.gguf'), '--check', () => at('hashes.json')],
+  ['hash', sample, '--check', () => at('sums.txt')],
   ['map', sample],
   ['map', sample, '--depth', '1'],
   ['map', () => at('q8.gguf')],

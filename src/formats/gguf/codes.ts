@@ -55,7 +55,7 @@ export const codes = defineCodes('gguf', {
   'imatrix-keys': warning('An importance matrix lacks a key that llama-quantize asks for.'),
   'imatrix-pair': error('An importance matrix has sums without counts, or counts without sums; llama.cpp refuses it.'),
   'imatrix-type': error('Sums or counts of an importance matrix are not f32; llama.cpp refuses it.'),
-  'imatrix-value': error(
+  'imatrix-value': warning(
     'A number of an importance matrix is negative or not finite. llama-quantize refuses the latter, and neither is a sum of squares.',
   ),
   'shard-name': warning(

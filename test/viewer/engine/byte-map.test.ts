@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { childrenOf, rowAt, sliceRows, stripOf } from '../../../viewer/src/engine/rooms/byte-map.js'
+import { childrenOf, rowAt, sliceRows, stripOf } from '../../../viewer/src/engine/rooms/bytes/byte-map.js'
 
 const row = (offset: number, length: number, path: string, kind: 'field' | 'data' | 'gap' = 'field') => ({
   offset,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MemorySource } from '../../../src/kit.js'
-import { findBytes, parsePattern } from '../../../viewer/src/engine/rooms/find-bytes.js'
+import { findBytes, parsePattern } from '../../../viewer/src/engine/rooms/bytes/find-bytes.js'
 
 describe('finding bytes', () => {
   it.each([

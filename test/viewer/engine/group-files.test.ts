@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { formats } from '../../../src/kit.js'
-import { groupFiles } from '../../../viewer/src/engine/rooms/group-files.js'
+import { groupFiles } from '../../../viewer/src/engine/rooms/models/group-files.js'
 
 const mains = (paths: readonly string[]): string[] => groupFiles(paths, formats).map((group) => group.paths[0]!)
 

@@ -1,8 +1,8 @@
 // What the workers hand to the page is what `extract` writes, bit for bit.
 import { describe, expect, it } from 'vitest'
 import { castTensor, dtypeById, readPayload, type Tensor } from '../../../src/kit.js'
-import { findOutliers } from '../../../viewer/src/engine/rooms/outliers.js'
-import { type Plane, type TileNumbers, tileHandlers } from '../../../viewer/src/engine/rooms/tiles.js'
+import { findOutliers } from '../../../viewer/src/engine/rooms/tensor/outliers.js'
+import { type Plane, type TileNumbers, tileHandlers } from '../../../viewer/src/engine/rooms/tensor/tiles.js'
 import type { CallContext } from '../../../viewer/src/engine/serve.js'
 import { tileSize } from '../../../viewer/src/engine/tiles/layout.js'
 import { sampleTensor } from '../../support/sample-model.js'

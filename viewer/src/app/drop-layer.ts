@@ -1,5 +1,5 @@
 // The whole page takes files, whatever is shown. Folders are walked, so that an index finds its shards.
-import type { NamedFile } from '../engine/rooms/open.js'
+import type { NamedFile } from '../engine/rooms/models/open.js'
 import { notify } from '../state/announce.js'
 import { addFiles } from '../state/models.js'
 

@@ -1,7 +1,7 @@
 // One colour for each element type of a model, the same wherever the type is shown: the commonest types get the colours that are farthest
 // apart.
 import { categories, inkOn } from 'tare/kit'
-import type { TypeShare } from '../engine/rooms/open.js'
+import type { TypeShare } from '../engine/rooms/models/open.js'
 
 export interface TypeColor {
   readonly paper: string

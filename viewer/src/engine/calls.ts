@@ -1,16 +1,16 @@
 // Everything that the page asks its workers, by name. Each room of the engine declares its own calls and handles them; here they come
 // together, so that a request is checked against its answer by its name alone.
-import type { BytesCalls } from './rooms/bytes.js'
-import type { CodesCalls } from './rooms/codes.js'
+import type { BytesCalls } from './rooms/bytes/bytes.js'
 import type { CompareCalls } from './rooms/compare.js'
 import type { ConvertCalls } from './rooms/convert.js'
-import type { LabCalls } from './rooms/lab.js'
-import type { OpenCalls } from './rooms/open.js'
-import type { OverviewCalls } from './rooms/overview.js'
-import type { SampleCalls } from './rooms/samples.js'
-import type { TensorCalls } from './rooms/tensor.js'
+import type { LabCalls } from './rooms/lab/lab.js'
+import type { OpenCalls } from './rooms/models/open.js'
+import type { SampleCalls } from './rooms/models/samples.js'
+import type { CodesCalls } from './rooms/tensor/codes.js'
+import type { OverviewCalls } from './rooms/tensor/overview.js'
+import type { TensorCalls } from './rooms/tensor/tensor.js'
+import type { TileCalls } from './rooms/tensor/tiles.js'
 import type { TensorsCalls } from './rooms/tensors.js'
-import type { TileCalls } from './rooms/tiles.js'
 
 /** One question: what is asked, and what is answered. */
 export interface Call<Ask, Answer> {

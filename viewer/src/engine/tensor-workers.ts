@@ -1,8 +1,8 @@
 // Who reads a tensor: a tile worker where the tensor is a range of a file, the session worker where only the model knows its bytes.
 import type { AskOptions } from './client.js'
 import { WorkerClient } from './client.js'
-import type { TensorRef } from './rooms/tensor.js'
-import type { TileCalls } from './rooms/tiles.js'
+import type { TensorRef } from './rooms/tensor/tensor.js'
+import type { TileCalls } from './rooms/tensor/tiles.js'
 import { ask } from './session.js'
 import workerAddress from './tile-worker.ts?worker&url'
 import { startWorker } from './trusted-address.js'

@@ -1,7 +1,7 @@
 // The models of the page. Each has a number for as long as the page is open, which addresses use.
 import { computed, signal } from '@preact/signals'
 import type { Finding } from 'tare'
-import type { ModelFiles, ModelHead, NamedFile } from '../engine/rooms/open.js'
+import type { ModelFiles, ModelHead, NamedFile } from '../engine/rooms/models/open.js'
 import { ask, onSessionReplaced } from '../engine/session.js'
 import { findingFrom } from '../engine/wire.js'
 import { address, go } from './location.js'

@@ -25,11 +25,16 @@ export const inspect = defineVerb({
     },
     ...tableFlags,
     stats: { description: 'also read the values: minimum, maximum, mean and deviation' },
+    bom: {
+      group: 'Output',
+      description: 'print a bill of materials instead (CycloneDX 1.6), with the digest of every file',
+    },
   },
   no: 'the input is damaged or of an unknown format; with --stats, also if values do not match their checksums',
   examples: [
     ['tare inspect model.safetensors', 'architecture, memory, metadata and a table of the tensors'],
     ['tare inspect --tree --limit 40 model.gguf', 'the same by layer, with subtotals'],
+    ['tare inspect --bom llama/ > llama.cdx.json', 'a bill of materials for a registry or an audit'],
     ['tare inspect --json --tensors "*.bias" model.gguf', 'only the biases, for a program'],
   ],
 })

@@ -1,5 +1,7 @@
+import { basename } from 'node:path'
 import {
   type ByteSource,
+  billOfMaterials,
   type Cut,
   closeModel,
   inspectHead,
@@ -34,13 +36,24 @@ export default async function inspect(
 ): Promise<Status> {
   const found = await expandInputs(context, inputs, options)
   const status = await forEachInput(context, found.inputs, async (source, input) => {
+    if (options.bom) return printBom(context, source, input)
     const { model, cut, lost } = await openOrReadCut(context, source)
     const answer = await inspectOne(context, { model, source, input, cut, lost }, options)
     await closeModel(model)
     return answer
   })
-  if (!context.json && !wantsRecords(context.console)) mentionView(context.console, inputs)
+  if (!context.json && !options.bom && !wantsRecords(context.console)) mentionView(context.console, inputs)
   return worse(status, found.status)
+}
+
+async function printBom(context: Context, source: ByteSource, input: string): Promise<Status> {
+  const { pool, signal, console } = context
+  const model = await openModel(source, modelOptions(context))
+  const name = basename(input).replace(/\.[^.]+$/, '') || 'model'
+  const bom = await billOfMaterials(model, { name, pool, signal, onProgress: console.progress.update })
+  await closeModel(model)
+  await console.print([bom.trimEnd()])
+  return 0
 }
 
 /** Somebody who reads a table on a terminal may prefer to look. */

@@ -2,7 +2,7 @@
 import { type Difference, diffModels, previewTensor, readWindow } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
-import { requireOpened, requireTensorNamed } from './opened.js'
+import { requireOpened, requireTensorNamed } from './models/opened.js'
 
 /** The rows and columns of a part of a matrix. */
 export interface Crop {

@@ -20,8 +20,8 @@ import {
 } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
-import { requireOpened } from './opened.js'
-import { type Kept, keptSinks, removeKept, sinkOf } from './sinks.js'
+import { requireOpened } from './models/opened.js'
+import { type Kept, keptSinks, removeKept, sinkOf } from './models/sinks.js'
 
 /** What the page can ask of a conversion. */
 export interface ConvertSettings {

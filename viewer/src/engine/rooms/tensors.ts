@@ -3,7 +3,7 @@
 import { type Model, shownDims } from 'tare/kit'
 import type { Call } from '../calls.js'
 import type { CallContext, Handlers } from '../serve.js'
-import { requireOpened } from './opened.js'
+import { requireOpened } from './models/opened.js'
 import { computeFigures, figuresOf, hasFigures, type NoFigures, type TensorFigures } from './table/figures.js'
 import { parseFilter } from './table/filter.js'
 import { filtered, type Sorting, sorted } from './table/order.js'

@@ -1,8 +1,8 @@
 // The tiles of one plane: asked for in bands, kept as numbers, let go of when memory is short. Whatever is not in view any more is cancelled.
 
-import type { Layer } from '../rooms/layers.js'
-import type { TensorRef } from '../rooms/tensor.js'
-import type { Plane, TileNumbers } from '../rooms/tiles.js'
+import type { Layer } from '../rooms/tensor/layers.js'
+import type { TensorRef } from '../rooms/tensor/tensor.js'
+import type { Plane, TileNumbers } from '../rooms/tensor/tiles.js'
 import { askTensor } from '../tensor-workers.js'
 import { isAborted, priorities } from '../wire.js'
 import { bandsOf, type TileRange, tileKey } from './layout.js'

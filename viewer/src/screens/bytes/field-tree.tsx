@@ -1,7 +1,7 @@
 // The fields of the file as a tree: opening a node asks for what is below it, choosing one goes to its bytes. The node over the cursor is
 // marked, so that the tree follows the bytes as well.
 import { useState } from 'preact/hooks'
-import type { FieldNode } from '../../engine/rooms/byte-map.js'
+import type { FieldNode } from '../../engine/rooms/bytes/byte-map.js'
 import { countLabel, hexOffset, sizeLabel } from '../../parts/format.js'
 import { visible } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'

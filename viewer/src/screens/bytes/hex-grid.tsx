@@ -1,8 +1,8 @@
 // The bytes in view, sixteen in a row, coloured by what they are. There is no page to scroll: a browser ends at some 2^24 pixels, which is
 // 14 MB of bytes. The first row in view is a number, and wheel, keys, touch and the strip change it.
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { byteKinds } from '../../engine/rooms/byte-kinds.js'
-import type { FieldRow } from '../../engine/rooms/byte-map.js'
+import { byteKinds } from '../../engine/rooms/bytes/byte-kinds.js'
+import type { FieldRow } from '../../engine/rooms/bytes/byte-map.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { useSize } from '../../parts/use-size.js'
 

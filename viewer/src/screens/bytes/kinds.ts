@@ -1,5 +1,5 @@
 // The colours of bytes: fields, weights, padding, and bytes that nothing claims. They differ in lightness, too.
-import type { ByteKind } from '../../engine/rooms/byte-kinds.js'
+import type { ByteKind } from '../../engine/rooms/bytes/byte-kinds.js'
 
 type Color = readonly [red: number, green: number, blue: number]
 

@@ -1,7 +1,7 @@
 // The whole file as a strip coloured by what its bytes are. It is the scroll bar of the hex view: a place in it is a place in the file,
 // however large that is.
 import { useEffect, useRef } from 'preact/hooks'
-import { byteKinds } from '../../engine/rooms/byte-kinds.js'
+import { byteKinds } from '../../engine/rooms/bytes/byte-kinds.js'
 import { hexOffset, sizeLabel } from '../../parts/format.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { useSize } from '../../parts/use-size.js'

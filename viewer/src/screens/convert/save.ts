@@ -1,5 +1,5 @@
 // Two ways out of a page: a file that the user chooses, written as it is made, or the browser's download of a finished file.
-import type { Kept } from '../../engine/rooms/sinks.js'
+import type { Kept } from '../../engine/rooms/models/sinks.js'
 
 interface PickerWindow {
   showSaveFilePicker?(options: { readonly suggestedName: string }): Promise<FileSystemFileHandle>

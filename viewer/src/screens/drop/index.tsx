@@ -1,7 +1,7 @@
 // The first screen: where a model comes from.
 import { useRef } from 'preact/hooks'
-import type { NamedFile } from '../../engine/rooms/open.js'
-import type { SampleName } from '../../engine/rooms/samples.js'
+import type { NamedFile } from '../../engine/rooms/models/open.js'
+import type { SampleName } from '../../engine/rooms/models/samples.js'
 import { ask } from '../../engine/session.js'
 import { addAddress, addFiles } from '../../state/models.js'
 import './drop.css'

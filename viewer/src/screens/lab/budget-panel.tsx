@@ -1,7 +1,7 @@
 // The whole model within a number of bytes: which kind of tensor gets which method, changed by hand where somebody knows better.
 import { useMemo, useState } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
-import type { MeasuredKind } from '../../engine/rooms/lab.js'
+import type { MeasuredKind } from '../../engine/rooms/lab/lab.js'
 import { Command } from '../../parts/command.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
 import { Work } from '../../parts/progress.js'

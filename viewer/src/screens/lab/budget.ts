@@ -1,6 +1,6 @@
 // Spending a budget of bytes: each kind of tensor gets the method that takes the least error for its share. Starting from the cheapest
 // methods, the step that removes the most error per byte is taken next, until the budget is used up.
-import type { MeasuredKind } from '../../engine/rooms/lab.js'
+import type { MeasuredKind } from '../../engine/rooms/lab/lab.js'
 
 export interface Choice {
   readonly glob: string

@@ -1,7 +1,7 @@
 // Draws the map: overview below, tiles above it, then borders of blocks, numbers, the cursor and the margins.
 import { type CellFigure, inkOn, type Scale } from 'tare/kit'
 import { type Palette, paintCells } from '../../colors/paint.js'
-import type { Norms, Overview, TileNumbers } from '../../engine/rooms/tiles.js'
+import type { Norms, Overview, TileNumbers } from '../../engine/rooms/tensor/tiles.js'
 import { type MapView, type PlaneSize, type TileRange, tileSize, type ViewSize } from '../../engine/tiles/layout.js'
 import { valueText } from '../../parts/format.js'
 import { drawMargins, type MarginColors } from './draw-margins.js'

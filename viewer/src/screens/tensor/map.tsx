@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Moments } from 'tare/kit'
 import { colorMapNamed, colorsFor } from 'tare/kit'
 import { paletteOf } from '../../colors/paint.js'
-import type { TensorInfo } from '../../engine/rooms/tensor.js'
-import type { Plane } from '../../engine/rooms/tiles.js'
+import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
+import type { Plane } from '../../engine/rooms/tensor/tiles.js'
 import {
   clampView,
   fitView,

@@ -1,7 +1,7 @@
 // How the map is shown, from the address and back.
 import { type CellFigure, cellFigures, colorMaps, type ScaleKind, scaleKinds } from 'tare/kit'
-import { type Layer, layers } from '../../engine/rooms/layers.js'
-import type { Plane } from '../../engine/rooms/tiles.js'
+import { type Layer, layers } from '../../engine/rooms/tensor/layers.js'
+import type { Plane } from '../../engine/rooms/tensor/tiles.js'
 import { clampView, type MapView, type PlaneSize } from '../../engine/tiles/layout.js'
 
 type Query = Readonly<Record<string, string>>

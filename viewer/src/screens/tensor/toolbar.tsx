@@ -1,7 +1,7 @@
 // What is shown and how: layer, scale, colours, zoom.
 import { cellFigures, colorMaps, scaleKinds } from 'tare/kit'
-import { layers } from '../../engine/rooms/layers.js'
-import type { TensorInfo } from '../../engine/rooms/tensor.js'
+import { layers } from '../../engine/rooms/tensor/layers.js'
+import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
 import { levelFor, type MapView } from '../../engine/tiles/layout.js'
 import { shapeLabel, sizeLabel, typeLabel } from '../../parts/format.js'
 import { setQuery } from '../../state/location.js'

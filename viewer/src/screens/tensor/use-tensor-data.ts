@@ -1,8 +1,8 @@
 // What is loaded for a tensor, in the order in which it helps: figures of a sample, a first look, the whole overview, norms of rows and columns.
 import { useEffect, useState } from 'preact/hooks'
 import type { SampleStats } from 'tare'
-import type { TensorInfo } from '../../engine/rooms/tensor.js'
-import type { Norms, Overview, Plane } from '../../engine/rooms/tiles.js'
+import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
+import type { Norms, Overview, Plane } from '../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../engine/tensor-workers.js'
 import { overviewLevel } from '../../engine/tiles/layout.js'
 import { isAborted, priorities } from '../../engine/wire.js'

@@ -1,6 +1,6 @@
 // The values farthest from 0. Finding them reads the whole tensor, so that for large ones somebody has to ask.
 import { useEffect, useState } from 'preact/hooks'
-import type { Outlier } from '../../../engine/rooms/outliers.js'
+import type { Outlier } from '../../../engine/rooms/tensor/outliers.js'
 import { askTensor } from '../../../engine/tensor-workers.js'
 import { isAborted, priorities } from '../../../engine/wire.js'
 import { sizeLabel, valueText } from '../../../parts/format.js'

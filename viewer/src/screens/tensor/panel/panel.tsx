@@ -1,8 +1,8 @@
 // Beside the map: the value under the cursor, other axes, colours, statistics, outliers, and the command that draws the same.
 import type { Moments, Scale } from 'tare/kit'
 import type { ScreenProps } from '../../../app/screens.js'
-import type { TensorInfo } from '../../../engine/rooms/tensor.js'
-import type { Plane } from '../../../engine/rooms/tiles.js'
+import type { TensorInfo } from '../../../engine/rooms/tensor/tensor.js'
+import type { Plane } from '../../../engine/rooms/tensor/tiles.js'
 import { levelFor } from '../../../engine/tiles/layout.js'
 import { Command } from '../../../parts/command.js'
 import type { Cursor } from '../draw-map.js'

@@ -1,6 +1,6 @@
 // The text twin of the map: what lies under the cursor, also read aloud.
 import { useEffect, useState } from 'preact/hooks'
-import type { CellFacts } from '../../../engine/rooms/tiles.js'
+import type { CellFacts } from '../../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../../engine/tensor-workers.js'
 import { priorities } from '../../../engine/wire.js'
 import { hexOffset, valueText } from '../../../parts/format.js'

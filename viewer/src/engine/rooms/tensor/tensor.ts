@@ -12,9 +12,9 @@ import {
   shownDims,
   type Tensor,
 } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { Handlers } from '../serve.js'
-import { requireOpened, requireTensor } from './opened.js'
+import type { Call } from '../../calls.js'
+import type { Handlers } from '../../serve.js'
+import { requireOpened, requireTensor } from '../models/opened.js'
 
 export interface TensorPlace {
   readonly source: { readonly blob: Blob; readonly name: string } | { readonly address: string }

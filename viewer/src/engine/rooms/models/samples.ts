@@ -1,6 +1,6 @@
 // Models to look at without having one. They are made when somebody asks for one, so that the page carries no files for them.
-import type { Call } from '../calls.js'
-import type { Handlers } from '../serve.js'
+import type { Call } from '../../calls.js'
+import type { Handlers } from '../../serve.js'
 
 export type SampleName = 'values' | 'quantized' | 'damaged'
 

@@ -12,9 +12,9 @@ import {
   type Tensor,
 } from 'tare'
 import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { CallContext, Handlers } from '../serve.js'
-import { type PlaneSize, tileSize, tileSpan } from '../tiles/layout.js'
+import type { Call } from '../../calls.js'
+import type { CallContext, Handlers } from '../../serve.js'
+import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
 import { coarseNorms, momentsOfCells } from './overview-figures.js'

@@ -1,9 +1,9 @@
 // What every byte of a file is, for the strip, the field tree and the fields beside the hex view. The map of a model of ordinary size is
 // made once and kept; that of a model with very many tensors is made for the bytes in view only.
 import { cutPath, type MappedFile, type MapRow, mapSource } from 'tare/kit'
+import { requireInput } from '../models/opened.js'
+import { openInput } from '../models/sources.js'
 import { type ByteKind, byteKinds } from './byte-kinds.js'
-import { requireInput } from './opened.js'
-import { openInput } from './sources.js'
 
 /** A field as the page shows it. */
 export interface FieldRow {

@@ -1,6 +1,6 @@
 // What is derived from the cells of an overview, before they go to the page: a million of them would keep it busy.
 import { type CellFigure, type Moments, momentsOf } from 'tare/kit'
-import type { PlaneSize } from '../tiles/layout.js'
+import type { PlaneSize } from '../../tiles/layout.js'
 import type { Norms, TileNumbers } from './tiles.js'
 
 export const momentsOfCells = ({ min, max, mean, rms }: TileNumbers): Readonly<Record<CellFigure, Moments>> => ({

@@ -1,7 +1,7 @@
 // What codes mean, in the words of the documentation.
 import { allCodes } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { Handlers } from '../serve.js'
+import type { Call } from '../../calls.js'
+import type { Handlers } from '../../serve.js'
 
 export interface CodesCalls {
   codes: Call<{ readonly codes: readonly string[] }, Readonly<Record<string, string>>>

@@ -1,7 +1,7 @@
 // Opening models: which of some files belong together, the models that are open, and what is known about one at once.
 import { type Finding, formats, type ModelSummary, openModel as readModel, summarizeModel } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { CallContext, Handlers } from '../serve.js'
+import type { Call } from '../../calls.js'
+import type { CallContext, Handlers } from '../../serve.js'
 import { groupFiles } from './group-files.js'
 import { closeOpened, setInput, setOpened } from './opened.js'
 import { openInput } from './sources.js'

@@ -1,12 +1,12 @@
 // What the overview asks: where the bytes are, metadata and vocabulary by search, and the verdict of a quick check.
 import { type VerifyResult, verifySource } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { CallContext, Handlers } from '../serve.js'
-import { type MetadataPage, metadataPage, metadataText } from './metadata.js'
-import { requireInput, requireOpened } from './opened.js'
-import { openInput } from './sources.js'
-import { layOutTreemap, type TreemapBox } from './treemap.js'
-import { type VocabularyPage, vocabularyPage } from './vocabulary.js'
+import type { Call } from '../../calls.js'
+import type { CallContext, Handlers } from '../../serve.js'
+import { type MetadataPage, metadataPage, metadataText } from '../metadata.js'
+import { requireInput, requireOpened } from '../models/opened.js'
+import { openInput } from '../models/sources.js'
+import { layOutTreemap, type TreemapBox } from '../treemap.js'
+import { type VocabularyPage, vocabularyPage } from '../vocabulary.js'
 
 /** Some rows of a list that can be searched. */
 interface PageAsk {

@@ -1,6 +1,6 @@
 // The values that are farthest from 0, found in one pass: a short list that is kept in order, and a bound that almost every value is below.
 import { readWindow, type Tensor } from 'tare'
-import type { CallContext } from '../serve.js'
+import type { CallContext } from '../../serve.js'
 import type { Plane } from './tiles.js'
 
 export interface Outlier {

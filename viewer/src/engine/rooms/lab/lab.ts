@@ -13,11 +13,11 @@ import {
   readWindow,
   type Tensor,
 } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { CallContext, Handlers } from '../serve.js'
-import { type Crop, measured } from './compare.js'
+import type { Call } from '../../calls.js'
+import type { CallContext, Handlers } from '../../serve.js'
+import { type Crop, measured } from '../compare.js'
+import { requireOpened, requireTensorNamed } from '../models/opened.js'
 import { type KindOfTensor, kindsOf } from './lab-kinds.js'
-import { requireOpened, requireTensorNamed } from './opened.js'
 
 export interface LabCrop {
   readonly rows: number

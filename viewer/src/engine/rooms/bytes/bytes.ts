@@ -1,12 +1,12 @@
 // What the Bytes screen asks: the files, the strip, bytes, the fields over them, and where something is.
 import { type ByteSource, type MapRow, TareError } from 'tare/kit'
-import type { Call } from '../calls.js'
-import type { CallContext, Handlers } from '../serve.js'
+import type { Call } from '../../calls.js'
+import type { CallContext, Handlers } from '../../serve.js'
+import { findOpened, requireInput } from '../models/opened.js'
+import { openInput } from '../models/sources.js'
 import { childrenOf, type FieldNode, type FieldRow, fieldRow, rowsIn, stripOf, wholeMap } from './byte-map.js'
 import { type ReadValue, readValues } from './byte-values.js'
 import { findBytes, parsePattern } from './find-bytes.js'
-import { findOpened, requireInput } from './opened.js'
-import { openInput } from './sources.js'
 
 interface InFile {
   readonly model: number
