@@ -3,7 +3,7 @@ import { putF16 } from './lanes'
 
 export function encodeQ8_0(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
-    const scale = largestMagnitude(source) / 127
+    const scale = largestMagnitude(source, 128) / 127
     const inverse: f32 = 1 / scale
     // Where the scale is too small for an inverse, all codes are zero.
     const factor = f32x4.splat(inverse < Infinity ? inverse : 0)
@@ -39,17 +39,17 @@ export function encodeQ5_0(source: usize, target: usize, blocks: i32): void {
   }
 }
 
-/** The largest magnitude of a block. */
-function largestMagnitude(values: usize): f32 {
+/** The largest magnitude of a block of `size` bytes. */
+export function largestMagnitude(values: usize, size: usize): f32 {
   let maxima = f32x4.abs(v128.load(values))
-  for (let at: usize = 16; at < 128; at += 16) maxima = f32x4.pmax(maxima, f32x4.abs(v128.load(values + at)))
+  for (let at: usize = 16; at < size; at += 16) maxima = f32x4.pmax(maxima, f32x4.abs(v128.load(values + at)))
   const half = f32x4.pmax(maxima, i32x4.shuffle(maxima, maxima, 2, 3, 0, 1))
   return max(f32x4.extract_lane(half, 0), f32x4.extract_lane(half, 1))
 }
 
 /** The first value with the largest magnitude; plus zero where there are only zeros. */
-function extremeOf(values: usize): f32 {
-  const largest = largestMagnitude(values)
+export function extremeOf(values: usize): f32 {
+  const largest = largestMagnitude(values, 128)
   if (largest === 0) return 0
   let found = lanesWith(values, largest)
   while (found === 0) {

@@ -1,5 +1,14 @@
 export { decodeQ2_K, decodeQ3_K, decodeQ4_K, decodeQ5_K, decodeQ6_K } from './decode-k'
 export { decodeQ4_0, decodeQ8_0 } from './decode-legacy'
+export {
+  encodeMXFP4,
+  encodeNVFP4,
+  encodeQ1_0,
+  encodeQ2_0,
+  encodeTQ1_0,
+  encodeTQ2_0,
+} from './encode-flat'
+export { encodeIQ4_NL, encodeIQ4_XS } from './encode-iq4'
 export { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from './encode-k'
 export { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy'
 export { firstNonFinite } from './first-nonfinite'

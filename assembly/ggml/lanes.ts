@@ -9,7 +9,7 @@ export function f16At(at: usize): f32 {
   return reinterpret<f32>(bits | ((code & 0x8000) << 16))
 }
 
-/** A finite f32 as f16, to nearest, ties to even; what is too large becomes infinity. */
+/** An f32 as f16, to nearest, ties to even; what is too large becomes infinity. NaN has one pattern. */
 export function putF16(at: usize, value: f32): void {
   const bits = reinterpret<u32>(value)
   const magnitude = bits & 0x7fffffff
@@ -17,7 +17,7 @@ export function putF16(at: usize, value: f32): void {
   // f16 subnormals are as far apart as f32 between 0.5 and 1, so adding 0.5 rounds to them.
   if (magnitude < 0x38800000) code = reinterpret<u32>(reinterpret<f32>(magnitude) + 0.5) - 0x3f000000
   else if (magnitude < 0x47800000) code = (magnitude - 0x37fff001 + ((magnitude >> 13) & 1)) >> 13
-  store<u16>(at, <u16>(code | ((bits >> 16) & 0x8000)))
+  store<u16>(at, magnitude > 0x7f800000 ? 0x7e00 : <u16>(code | ((bits >> 16) & 0x8000)))
 }
 
 /** Signed codes times a factor. */

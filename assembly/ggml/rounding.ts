@@ -13,6 +13,11 @@ export function toInt32(value: f64): i32 {
   return value < 0 ? -whole : whole
 }
 
+/** To nearest, halves to even, as ggml does it: adding 1.5 · 2^23 leaves the whole number in the lower bits. */
+export function nearestInt(value: f32): i32 {
+  return (reinterpret<i32>(value + 12582912) & 0x7fffff) - 0x400000
+}
+
 /** To nearest, halves up. */
 export function roundHalvesUp(value: f64): f64 {
   const up = ceil(value)

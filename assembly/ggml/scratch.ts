@@ -10,6 +10,12 @@ export function both(value: f64): v128 {
   return v128.load64_splat(splats)
 }
 
+/** The same for any vector. */
+export function kept(vector: v128): v128 {
+  v128.store(splats, vector)
+  return v128.load(splats)
+}
+
 /** Writes a block of 256 f32 to `values`. */
 export function widenBlock(source: usize): void {
   for (let i: usize = 0; i < 256; i += 4) {

@@ -54,6 +54,10 @@ export const ggmlMap = {
   errors: 31 * page + 8064,
   /** Signed steps of 16 sub-blocks, as i16. */
   signedSteps: 31 * page + 8160,
+  /** IQ4: the weights of 32 values, two sums for each of sixteen trials, and the scales of eight sub-blocks; f32. */
+  levelWeights: 31 * page + 8192,
+  levelSums: 31 * page + 8320,
+  levelScales: 31 * page + 8448,
 }
 
 /** `assembly/mcf` has a memory of its own: a page of tables, then one window per kind of data, each starting at a page. */

@@ -2,23 +2,27 @@
 // bits. They work in the arena, directly on windows that lie there and on other data through a small tile.
 import { arenaMemory, takeWindow } from '../../bytes/index.js'
 import { instantiate, lazyModule } from '../load.js'
-import { type BlockLayout, blockBytes, type DecodeBlocks, type EncodeBlocks } from './layouts.js'
+import { type BlockLayout, blockBytes, type DecodeBlocks, type EncodeBlocks, type EncodeRow } from './layouts.js'
 import { wasmBase64 } from './wasm-bytes.js'
 
-/** Source and target are addresses in the arena. */
-type Kernel = (source: number, target: number, blocks: number) => void
+/** Source, target and importance weights are addresses in the arena. No weights: 0. */
+type Kernel = (source: number, target: number, blocks: number, importance?: number) => void
 
 export type CompiledDecoder = `decode${'Q4_0' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 export type CompiledEncoder =
   `encode${'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
+/** With importance weights, or for types that ignore them. */
+export type CompiledRowEncoder =
+  `encode${'IQ4_NL' | 'IQ4_XS' | 'MXFP4' | 'NVFP4' | 'TQ1_0' | 'TQ2_0' | 'Q1_0' | 'Q2_0'}`
 
 interface GgmlModule {
-  readonly run: Readonly<Record<CompiledDecoder | CompiledEncoder, Kernel>> & {
+  readonly run: Readonly<Record<CompiledDecoder | CompiledEncoder | CompiledRowEncoder, Kernel>> & {
     firstNonFinite(values: number, count: number): number
   }
   readonly buffer: ArrayBufferLike
   readonly codes: Uint8Array
   readonly values: Float32Array
+  readonly importance: Float32Array
 }
 
 /** What the nearest caches hold: 8192 values, and their codes, which are fewer bytes in all types. */
@@ -31,10 +35,11 @@ const minBlocks = 4
 export const ggmlModule = lazyModule((): GgmlModule | undefined => {
   const memory = arenaMemory()
   const run = instantiate<GgmlModule['run']>(wasmBase64(), memory)
-  const tile = run && takeWindow(2 * tileSize)
+  const tile = run && takeWindow(3 * tileSize)
   if (!tile || tile.buffer !== memory.buffer) return undefined
-  const values = new Float32Array(tile.buffer, tile.byteOffset + tileSize, tileValues)
-  return { run, buffer: memory.buffer, codes: tile.subarray(0, tileSize), values }
+  const floats = (nth: number): Float32Array =>
+    new Float32Array(tile.buffer, tile.byteOffset + nth * tileSize, tileValues)
+  return { run, buffer: memory.buffer, codes: tile.subarray(0, tileSize), values: floats(1), importance: floats(2) }
 })
 
 /** Decodes with the compiled kernel, or with `plain` where it cannot run. */
@@ -59,22 +64,56 @@ export function compiledDecoder(name: CompiledDecoder, layout: BlockLayout, plai
 
 /** Encodes with the compiled kernel, or with `plain` where it cannot run. */
 export function compiledEncoder(name: CompiledEncoder, layout: BlockLayout, plain: EncodeBlocks): EncodeBlocks {
-  const size = blockBytes(layout)
-  const { elements } = layout
-  const step = tileValues / elements
   return (source, target, blocks) => {
     const module = blocks < minBlocks ? undefined : ggmlModule()
-    if (!module) return plain(source, target, blocks)
-    const { buffer, codes, values, run } = module
-    const [isInArena, isTargetInArena] = [source.buffer === buffer, target.buffer === buffer]
-    for (let first = 0; first < blocks; first += step) {
-      const count = Math.min(step, blocks - first)
-      if (!isInArena) values.set(source.subarray(first * elements, (first + count) * elements))
-      const from = isInArena ? source.byteOffset + 4 * first * elements : values.byteOffset
-      run[name](from, isTargetInArena ? target.byteOffset + first * size : codes.byteOffset, count)
-      if (!isTargetInArena) target.set(codes.subarray(0, count * size), first * size)
-    }
+    if (module) encodeTiles(module, name, layout, { source, target, blocks })
+    else plain(source, target, blocks)
   }
+}
+
+/** The same for rows, of types where no block depends on the others of its row. */
+export function compiledRows(name: CompiledRowEncoder, layout: BlockLayout, plain: EncodeRow): EncodeRow {
+  return (row, target, importance) => {
+    const module = ggmlModule()
+    const blocks = row.length / layout.elements
+    if (module) encodeTiles(module, name, layout, { source: row, target, blocks, importance })
+    else plain(row, target, importance)
+  }
+}
+
+interface Encoding {
+  readonly source: Float32Array
+  readonly target: Uint8Array
+  readonly blocks: number
+  readonly importance?: Float32Array | undefined
+}
+
+/** What does not lie in the arena is copied there, a tile at a time. */
+function encodeTiles(
+  module: GgmlModule,
+  name: CompiledEncoder | CompiledRowEncoder,
+  layout: BlockLayout,
+  { source, target, blocks, importance }: Encoding,
+): void {
+  const { buffer, codes, run } = module
+  const { elements } = layout
+  const size = blockBytes(layout)
+  const step = Math.floor(tileValues / elements)
+  const isTargetInArena = target.buffer === buffer
+  for (let first = 0; first < blocks; first += step) {
+    const count = Math.min(step, blocks - first)
+    const from = addressOf(source, first * elements, count * elements, module.values)
+    const weights = importance ? addressOf(importance, first * elements, count * elements, module.importance) : 0
+    run[name](from, isTargetInArena ? target.byteOffset + first * size : codes.byteOffset, count, weights)
+    if (!isTargetInArena) target.set(codes.subarray(0, count * size), first * size)
+  }
+}
+
+/** Where in the arena these values are; those from elsewhere are copied to `tile`. */
+function addressOf(values: Float32Array, first: number, count: number, tile: Float32Array): number {
+  if (values.buffer === tile.buffer) return values.byteOffset + 4 * first
+  tile.set(values.subarray(first, first + count))
+  return tile.byteOffset
 }
 
 /** The index of the first value that is infinite or NaN, or -1. */

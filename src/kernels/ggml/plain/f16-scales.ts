@@ -17,13 +17,13 @@ export const f16At = (source: Uint8Array, at: number): number => f16Value(source
 const one = new Float32Array(1)
 const oneBits = bitsOf(one)
 
-/** Writes `value` as f16 and returns what a reader will see. */
+/** Writes `value` as f16, NaN with one pattern, and returns what a reader will see. */
 export function putF16(target: Uint8Array, offset: number, value: number): number {
   one[0] = value
   const magnitude = oneBits[0]! & 0x7fffffff
   const sign = (oneBits[0]! >>> 16) & 0x8000
   const code =
-    sign | (magnitude < 0x47800000 ? narrowMagnitude(magnitude, 10, 15) : magnitude > infinityBits ? 0x7e00 : 0x7c00)
+    magnitude > infinityBits ? 0x7e00 : sign | (magnitude < 0x47800000 ? narrowMagnitude(magnitude, 10, 15) : 0x7c00)
   target[offset] = code
   target[offset + 1] = code >>> 8
   return f16Value(code)

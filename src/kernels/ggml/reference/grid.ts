@@ -10,6 +10,10 @@ export interface Grid {
   readonly bits: number
   /** All vectors as digits, 0 for the lowest level. */
   readonly digits: Uint8Array
+  /** The same as places in `terms`. */
+  readonly places: Uint8Array
+  /** How many levels there are. */
+  readonly radix: number
   /** By key: the index of a vector, or -1. */
   readonly indexes: Int16Array
   /** By key: the candidates, found when they are first needed. */
@@ -32,7 +36,9 @@ function makeGrid(lattice: Int8Array, width: 4 | 8, distances: number): Grid {
   const digits = Uint8Array.from(lattice, (level) => levels.indexOf(level))
   const bits = width === 8 ? 2 : 3
   const indexes = new Int16Array(1 << (width * bits)).fill(-1)
-  const grid: Grid = { width, bits, digits, indexes, candidates: [], distances }
+  const places = digits.map((digit, i) => (i % width) * maxRadix + digit)
+  const radix = levels.length
+  const grid: Grid = { width, bits, digits, places, radix, indexes, candidates: [], distances }
   for (let i = 0; i < digits.length / width; i++) indexes[keyOf(grid, digits, i * width)] = i
   return grid
 }
@@ -91,22 +97,41 @@ export function nearestVector(
   const key = keyOf(grid, digits, digitsFrom)
   const own = grid.indexes[key]!
   if (own >= 0) return own
-  const { width } = grid
+  const { width, radix, places } = grid
+  for (let i = 0; i < width; i++) {
+    const value = values[from + i]!
+    const weight = weights[weightsFrom + i]!
+    for (let digit = 0; digit < radix; digit++) {
+      const rest = fround(fround(scale * (levels ? levels[digit]! : 2 * digit + 1)) - value)
+      terms[i * maxRadix + digit] = fround(weight * rest) * rest
+    }
+  }
   const candidates = candidatesOf(grid, key)
   let nearest = candidates[0]!
   let least = 3.4028234663852886e38
-  for (const candidate of candidates) {
-    let error = 0
-    for (let i = 0; i < width; i++) {
-      const digit = grid.digits[candidate * width + i]!
-      const level = levels ? levels[digit]! : 2 * digit + 1
-      const rest = fround(fround(scale * level) - values[from + i]!)
-      error = fround(error + fround(fround(weights[weightsFrom + i]! * rest) * rest))
-    }
+  for (let i = 0; i < candidates.length; i++) {
+    const first = candidates[i]! * width
+    const error = width === 4 ? errorOf4(places, first) : errorOf8(places, first)
     if (error >= least) continue
     least = error
-    nearest = candidate
+    nearest = candidates[i]!
   }
   for (let i = 0; i < width; i++) digits[digitsFrom + i] = grid.digits[nearest * width + i]!
   return nearest
+}
+
+const maxRadix = 8
+/** The weighted squared error of each component with each digit: candidates have few of them, in many combinations. */
+const terms = new Float32Array(8 * maxRadix)
+
+/** The sum of a vector's terms, from its first component to its last. */
+function errorOf4(places: Uint8Array, first: number): number {
+  const half = fround(terms[places[first]!]! + terms[places[first + 1]!]!)
+  return fround(fround(half + terms[places[first + 2]!]!) + terms[places[first + 3]!]!)
+}
+
+function errorOf8(places: Uint8Array, first: number): number {
+  let error = errorOf4(places, first)
+  for (let i = first + 4; i < first + 8; i++) error = fround(error + terms[places[i]!]!)
+  return error
 }

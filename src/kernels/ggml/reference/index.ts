@@ -1,6 +1,7 @@
 // ggml's own quantizers: the same bytes for the same values, with and without importance weights.
+import { compiledRows } from '../compiled.js'
 import { encoders } from '../encoders.js'
-import type { BlockName, EncodeRow } from '../layouts.js'
+import { type BlockName, blockBytes, type EncodeRow, layouts } from '../layouts.js'
 import {
   encodeMXFP4,
   referenceMXFP4,
@@ -40,6 +41,18 @@ const row = (weights: WeightUse, reference: EncodeRow, encode = reference): RowE
   encode,
 })
 
+const fastMXFP4 = compiledRows('encodeMXFP4', layouts.mxfp4, encodeMXFP4)
+
+/** ggml's bytes differ only in blocks of the lowest exponent. */
+const exactMXFP4: EncodeRow = (values, target) => {
+  fastMXFP4(values, target, undefined)
+  const { elements } = layouts.mxfp4
+  const size = blockBytes(layouts.mxfp4)
+  for (let from = 0, at = 0; from < values.length; from += elements, at += size) {
+    if (target[at] === 0) referenceMXFP4(values.subarray(from, from + elements), target.subarray(at), undefined)
+  }
+}
+
 /** All types but those that no file holds, which are for activations. */
 export type EncodableBlock = Exclude<BlockName, 'q8_1' | 'q8_k'>
 
@@ -61,12 +74,12 @@ export const rowEncoders: Readonly<Record<EncodableBlock, RowEncoders>> = {
   iq3_s: row('used', referenceIQ3_S, encodeIQ3_S),
   iq1_s: row('required', referenceIQ1_S),
   iq1_m: row('used', referenceIQ1_M),
-  iq4_nl: row('used', referenceIQ4_NL),
-  iq4_xs: row('used', referenceIQ4_XS),
-  mxfp4: row('ignored', referenceMXFP4, encodeMXFP4),
-  nvfp4: row('ignored', referenceNVFP4),
-  tq1_0: row('ignored', referenceTQ1_0),
-  tq2_0: row('ignored', referenceTQ2_0),
-  q1_0: row('ignored', referenceQ1_0),
-  q2_0: row('ignored', referenceQ2_0),
+  iq4_nl: row('used', compiledRows('encodeIQ4_NL', layouts.iq4_nl, referenceIQ4_NL)),
+  iq4_xs: row('used', compiledRows('encodeIQ4_XS', layouts.iq4_xs, referenceIQ4_XS)),
+  mxfp4: row('ignored', exactMXFP4, fastMXFP4),
+  nvfp4: row('ignored', compiledRows('encodeNVFP4', layouts.nvfp4, referenceNVFP4)),
+  tq1_0: row('ignored', compiledRows('encodeTQ1_0', layouts.tq1_0, referenceTQ1_0)),
+  tq2_0: row('ignored', compiledRows('encodeTQ2_0', layouts.tq2_0, referenceTQ2_0)),
+  q1_0: row('ignored', compiledRows('encodeQ1_0', layouts.q1_0, referenceQ1_0)),
+  q2_0: row('ignored', compiledRows('encodeQ2_0', layouts.q2_0, referenceQ2_0)),
 }

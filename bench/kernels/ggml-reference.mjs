@@ -1,0 +1,40 @@
+// Encodes f32 values to blocks of one ggml type, in turn with a libggml that another program calls. Both have their values in memory and use one
+// thread; what counts is processor time. Prints JSON.
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { takeWindow } from '../../dist/bytes/index.js'
+import { ggmlTypes } from '../../dist/dtypes/ggml/types.js'
+import { fillNormal } from '../builders/normal.mjs'
+import { answer, peakMemory } from '../harness/measure.mjs'
+
+const [type, countText, roundsText, program, library, file] = process.argv.slice(2)
+const count = Number(countText)
+const columns = 4096
+const repeats = 5
+
+const { dtype, number } = ggmlTypes.find(({ dtype }) => dtype.id === `ggml.${type}`)
+// In a window, which is where the values of a file are when they are encoded.
+const window = takeWindow(4 * count)
+const values = new Float32Array(window.buffer, window.byteOffset, count)
+fillNormal(values, 1, 0.02)
+writeFileSync(file, window)
+const target = takeWindow(dtype.byteLength([count / columns, columns]))
+
+function encode() {
+  const start = process.cpuUsage()
+  if (dtype.codec.fromF32(values, target) >= 0) throw new Error('not all values were encoded')
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1e6
+}
+
+const reference = () =>
+  Number(execFileSync(program, [library, number, columns, repeats, file].map(String), { encoding: 'utf8' }))
+
+encode()
+const memory = peakMemory()
+const best = { tare: Number.POSITIVE_INFINITY, yardstick: Number.POSITIVE_INFINITY }
+for (let round = 0; round < Number(roundsText); round++) {
+  best.yardstick = Math.min(best.yardstick, reference())
+  for (let i = 0; i < repeats; i++) best.tare = Math.min(best.tare, encode())
+}
+answer({ ...best, memory, bytes: 4 * count })
