@@ -1,4 +1,4 @@
-// Fuzzes one format in a thread of its own. The input at hand lies in shared memory, so that whoever watches has it after a crash or a hang.
+// Fuzzes one format in a thread of its own. The input at hand lies in shared memory, so that the thread that watches has it after a crash or a hang.
 import { parentPort, workerData } from 'node:worker_threads'
 import { seedsOf } from './corpus.mjs'
 import { Coverage } from './coverage.mjs'

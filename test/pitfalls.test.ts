@@ -93,7 +93,7 @@ describe('pitfalls', () => {
     await refusal('embd', 'sect-bad-dim-zero.weights')
   })
 
-  test('7 a JSON key stands twice', async () => {
+  test('7 a JSON key occurs twice', async () => {
     const entry = '{"dtype":"F32","shape":[1],"data_offsets":[0,4]}'
     const { findings } = await verifySource(safetensors(`{"a":${entry},"a":${entry}}`, new Uint8Array(4)))
     expect(findings.map(({ code }) => code)).toContain('safetensors/duplicate-name')

@@ -155,7 +155,8 @@ function noteFailure(error: unknown, findings: Finding[], report: Report, signal
   } else if (!findings.includes(error.finding)) findings.push(error.finding) // thrown by a source, not by the parser
 }
 
-function verdictOf(findings: readonly Finding[], strict: boolean): VerifyResult['verdict'] {
+/** What the findings amount to; with `strict`, warnings count as errors. */
+export function verdictOf(findings: readonly Finding[], strict: boolean): VerifyResult['verdict'] {
   if (findings.some((finding) => finding.severity === 'error')) return 'errors'
   if (!findings.some((finding) => finding.severity === 'warning')) return 'ok'
   return strict ? 'errors' : 'warnings'

@@ -1,4 +1,4 @@
-// An overview of a tensor in at most so many cells: the smallest and largest value, the mean and the root mean square of each, in one pass.
+// An overview of a tensor in a limited number of cells: the smallest and largest value, the mean and the root mean square of each, in one pass.
 import { checkAborted, defaultWindow } from '../bytes/index.js'
 import { viewOf } from '../bytes/views.js'
 import { failWith, usageCodes } from '../errors/index.js'

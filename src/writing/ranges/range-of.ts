@@ -1,4 +1,4 @@
-// Any range of an output, made without the rest: whoever has the same plan can make a part of a file, and the parts together are the file as one
+// Any range of an output, made without the rest: anyone who has the same plan can make a part of a file, and the parts together are the file as one
 // run writes it, byte for byte. Only checksums and hashes need more than the range that they lie in. They are zeros at first; every range
 // gives its sums, and `finishFile` computes from those what belongs there.
 import { checkAborted, checkRange, defaultWindow } from '../../bytes/index.js'

@@ -1,4 +1,4 @@
-// The page's side of the conversation. A worker that dies is replaced; what it was asked then fails, and whoever listens sets the new one up.
+// The page's side of the conversation. A worker that dies is replaced; what it was asked then fails, and the listener sets the new one up.
 import { type Answer, type Failure, type Priority, type Progress, priorities, RequestError } from './wire.js'
 
 export interface AskOptions {

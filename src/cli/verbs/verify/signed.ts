@@ -8,6 +8,7 @@ import {
   TareError,
   type Trust,
   type VerifyResult,
+  verdictOf,
   verifySignature,
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
@@ -66,11 +67,6 @@ async function verifySigned(
   } finally {
     console.progress.finish()
   }
-}
-
-function verdictOf(findings: readonly Finding[], strict: boolean): VerifyResult['verdict'] {
-  const has = (severity: Finding['severity']): boolean => findings.some((finding) => finding.severity === severity)
-  return has('error') || (strict && has('warning')) ? 'errors' : has('warning') ? 'warnings' : 'ok'
 }
 
 /** Of the models that a signed receipt is about: their own signatures, where there are any. */

@@ -47,7 +47,7 @@ export function buildTree(model: Model, chosen: Uint32Array): Group {
   return root
 }
 
-/** Where there are only so many groups at the top they are open at first. */
+/** With at most this many groups at the top, they are open at first. */
 const fewGroups = 4
 
 /** Top to bottom; groups before the tensors beside them. `toggled` are the groups that are not as they were at first. */
