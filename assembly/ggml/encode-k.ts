@@ -105,7 +105,7 @@ export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
 }
 
 export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
-  putFactors(8, 3.1, 0.3)
+  putFactors(4, 8, 0.3)
   for (; blocks > 0; blocks--) {
     putSigned(source, target + 108, 4, 8, 32)
     memory.fill(target + 96, 0, 12)
@@ -123,7 +123,7 @@ export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
 
 export function encodeQ6_K(source: usize, target: usize, blocks: i32): void {
   const low = i8x16.splat(15)
-  putFactors(16, 29, 0.4)
+  putFactors(32, 16, 0.4)
   for (; blocks > 0; blocks--) {
     putSigned(source, target + 208, 32, 16, 128)
     for (let sub: usize = 0; sub < 16; sub++) store<i8>(target + sub, load<i8>(signedSteps + (sub << 1)), 192)

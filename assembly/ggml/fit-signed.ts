@@ -8,9 +8,13 @@ import { kept } from './scratch'
 /** Adding and subtracting 1.5 · 2^23 rounds to a whole number, halves to even. */
 const whole: f32 = 12582912
 
-/** Writes the factors to try: from `first` on. */
-export function putFactors(count: usize, first: f64, step: f64): void {
-  for (let i: usize = 0; i < count; i++) store<f32>(factors + (i << 2), <f32>(first + step * <f64>i))
+/** Writes the factors to try: the limit first, which wins where others are as good, then those below and above it. */
+export function putFactors(limit: f64, count: i32, step: f64): void {
+  const below = count / 2 - 1
+  for (let i = 0; i < count; i++) {
+    const apart = i === 0 ? 0 : i <= below ? i - below - 1 : i - below
+    store<f32>(factors + ((<usize>i) << 2), <f32>(limit + step * <f64>apart))
+  }
 }
 
 /** Fits 16 scales to a block and rounds them to steps of an f16, which is written; leaves the steps in `signedSteps` and the codes in `codes`. */

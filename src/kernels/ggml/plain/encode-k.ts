@@ -141,7 +141,7 @@ const q3Size = blockBytes(q3)
 const q3Codes = fieldOffset(q3, 'qs')
 const q3Scales = fieldOffset(q3, 'scales')
 const q3D = fieldOffset(q3, 'd')
-const q3Trials = signedTrials(4, 8, 3.1, 0.3)
+const q3Trials = signedTrials(4, 8, 0.3)
 
 export function encodeQ3_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q3Size) {
@@ -158,7 +158,7 @@ const q6Size = blockBytes(q6)
 const q6High = fieldOffset(q6, 'qh')
 const q6Scales = fieldOffset(q6, 'scales')
 const q6D = fieldOffset(q6, 'd')
-const q6Trials = signedTrials(32, 16, 29, 0.4)
+const q6Trials = signedTrials(32, 16, 0.4)
 
 export function encodeQ6_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q6Size) {

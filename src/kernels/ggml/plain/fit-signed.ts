@@ -16,11 +16,12 @@ export interface SignedTrials {
   readonly factors: Float32Array
 }
 
-/** Factors from `first` on. */
-export const signedTrials = (limit: number, count: number, first: number, step: number): SignedTrials => ({
-  limit,
-  factors: Float32Array.from({ length: count }, (_, i) => first + step * i),
-})
+/** The limit first, which wins where others are as good, then factors below and above it. */
+export function signedTrials(limit: number, count: number, step: number): SignedTrials {
+  const below = count / 2 - 1
+  const apart = (i: number): number => (i === 0 ? 0 : i <= below ? i - below - 1 : i - below)
+  return { limit, factors: Float32Array.from({ length: count }, (_, i) => limit + step * apart(i)) }
+}
 
 /** Of the last block: the steps of its 16 scales, and its codes, which count from the lowest. */
 export const signedSteps = new Int16Array(16)
