@@ -67,7 +67,7 @@ function varianceOf(values: usize, count: usize): f32 {
 
 /** The scale of 32 values. */
 function fitLevels(values: usize, importance: usize, variance: f32): f32 {
-  const extreme = extremeOf(values)
+  const extreme = extremeOf(values, 128)
   if (abs(extreme) < negligible) return 0
   weigh(values, importance, variance)
   sumLevels(values, extreme)

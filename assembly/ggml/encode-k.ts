@@ -1,7 +1,7 @@
 // The K types: a scale, and in some types a minimum, is fitted to every sub-block and rounded to the few bits that the block has for it; then
 // every value is rounded to the nearest code under the scale that a reader will see.
 import { fitScaleAndMin, min, scale } from './fit-range'
-import { putSigned } from './fit-signed'
+import { putFactors, putSigned } from './fit-signed'
 import { chooseSteps, largestOf, putStep } from './fit-steps'
 import { codes, minSteps, mins, scaleSteps, scales, signedSteps, values } from './memory-map'
 import { roundCodes } from './rounding'
@@ -105,16 +105,14 @@ export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
 }
 
 export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
+  putFactors(4, 8, 0.3)
   for (; blocks > 0; blocks--) {
-    widenBlock(source)
-    const d = putSigned(target + 108, 4, 6, 0.3, 32)
+    putSigned(source, target + 108, 4, 8, 32)
     memory.fill(target + 96, 0, 12)
     for (let sub: usize = 0; sub < 16; sub++) {
-      const steps = <f64>load<i16>(signedSteps + (sub << 1))
-      const code = <u32>(<i32>steps + 32)
+      const code = <u32>(load<i16>(signedSteps + (sub << 1)) + 32)
       orAt(target + 96 + (sub & 7), (code & 15) << (sub & 8 ? 4 : 0))
       orAt(target + 104 + (sub & 3), (code >> 4) << (2 * (<u32>sub >> 2)))
-      roundCodes(values, sub << 4, 16, d * steps, 4 * d * steps, 7)
     }
     putThirdBits(target)
     putPlanes(target + 32, 0)
@@ -125,14 +123,10 @@ export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
 
 export function encodeQ6_K(source: usize, target: usize, blocks: i32): void {
   const low = i8x16.splat(15)
+  putFactors(32, 16, 0.4)
   for (; blocks > 0; blocks--) {
-    widenBlock(source)
-    const d = putSigned(target + 208, 32, 10, 0.6, 128)
-    for (let sub: usize = 0; sub < 16; sub++) {
-      const steps = <f64>load<i16>(signedSteps + (sub << 1))
-      store<i8>(target + sub, <i8>(<i32>steps), 192)
-      roundCodes(values, sub << 4, 16, d * steps, 32 * d * steps, 63)
-    }
+    putSigned(source, target + 208, 32, 16, 128)
+    for (let sub: usize = 0; sub < 16; sub++) store<i8>(target + sub, load<i8>(signedSteps + (sub << 1)), 192)
     for (let i: usize = 0; i < 128; i += 16) {
       const from = codes + ((i & 64) << 1) + (i & 48)
       v128.store(target + i, v128.or(v128.and(v128.load(from), low), i8x16.shl(v128.load(from, 64), 4)))

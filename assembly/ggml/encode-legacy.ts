@@ -18,9 +18,10 @@ export function encodeQ8_0(source: usize, target: usize, blocks: i32): void {
 /** The extreme value gets the code 0, which is the only one with the full range. */
 export function encodeQ4_0(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
-    const scale = extremeOf(source) / -8
+    const scale = extremeOf(source, 128) / -8
     putF16(target, scale)
-    putLowBits(target + 2, cutAt(source, 0, scale, 8.5, 15), cutAt(source + 64, 0, scale, 8.5, 15))
+    const factor = inverse(scale)
+    putLowBits(target + 2, aroundAt(source, factor, 8.5, 15), aroundAt(source + 64, factor, 8.5, 15))
     source += 128
     target += 18
   }
@@ -28,10 +29,11 @@ export function encodeQ4_0(source: usize, target: usize, blocks: i32): void {
 
 export function encodeQ5_0(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
-    const scale = extremeOf(source) / -16
+    const scale = extremeOf(source, 128) / -16
     putF16(target, scale)
-    const first = cutAt(source, 0, scale, 16.5, 31)
-    const second = cutAt(source + 64, 0, scale, 16.5, 31)
+    const factor = inverse(scale)
+    const first = aroundAt(source, factor, 16.5, 31)
+    const second = aroundAt(source + 64, factor, 16.5, 31)
     putFifthBits(target + 2, first, second)
     putLowBits(target + 6, first, second)
     source += 128
@@ -47,21 +49,25 @@ export function largestMagnitude(values: usize, size: usize): f32 {
   return max(f32x4.extract_lane(half, 0), f32x4.extract_lane(half, 1))
 }
 
-/** The first value with the largest magnitude; plus zero where there are only zeros. */
-export function extremeOf(values: usize): f32 {
-  const largest = largestMagnitude(values, 128)
-  if (largest === 0) return 0
-  let found = lanesWith(values, largest)
-  while (found === 0) {
-    values += 16
-    found = lanesWith(values, largest)
+/** The first value with the largest magnitude in a block of `size` bytes; plus zero where there are only zeros. */
+export function extremeOf(values: usize, size: usize): f32 {
+  let low = v128.load(values)
+  let high = low
+  for (let at: usize = 16; at < size; at += 16) {
+    const four = v128.load(values + at)
+    low = f32x4.pmin(low, four)
+    high = f32x4.pmax(high, four)
   }
-  return load<f32>(values + ((<usize>ctz(found)) << 2))
-}
-
-/** A bit mask of which of four values have this magnitude. */
-function lanesWith(values: usize, magnitude: f32): i32 {
-  return i32x4.bitmask(f32x4.eq(f32x4.abs(v128.load(values)), f32x4.splat(magnitude)))
+  const depths = f32x4.neg(low)
+  const both = f32x4.pmax(i32x4.shuffle(depths, high, 0, 1, 4, 5), i32x4.shuffle(depths, high, 2, 3, 6, 7))
+  const found = f32x4.pmax(both, i32x4.shuffle(both, both, 1, 0, 3, 2))
+  const depth = f32x4.extract_lane(found, 0)
+  const height = f32x4.extract_lane(found, 2)
+  if (height > depth) return height
+  if (depth > height) return -depth
+  if (depth === 0) return 0
+  while (abs(load<f32>(values)) !== depth) values += 4
+  return load<f32>(values)
 }
 
 /** Sixteen values times a factor, to the nearest whole numbers, halves away from zero. */
@@ -89,7 +95,11 @@ export function encodeQ4_1(source: usize, target: usize, blocks: i32): void {
     const scale = (largestOf(source) - smallest) / 15
     putF16(target, scale)
     putF16(target + 2, smallest)
-    putLowBits(target + 4, cutAt(source, smallest, scale, 0.5, 15), cutAt(source + 64, smallest, scale, 0.5, 15))
+    putLowBits(
+      target + 4,
+      cutAt(source, smallest, inverse(scale), 0.5, 15),
+      cutAt(source + 64, smallest, inverse(scale), 0.5, 15),
+    )
     source += 128
     target += 20
   }
@@ -101,8 +111,8 @@ export function encodeQ5_1(source: usize, target: usize, blocks: i32): void {
     const scale = (largestOf(source) - smallest) / 31
     putF16(target, scale)
     putF16(target + 2, smallest)
-    const first = cutAt(source, smallest, scale, 0.5, 31)
-    const second = cutAt(source + 64, smallest, scale, 0.5, 31)
+    const first = cutAt(source, smallest, inverse(scale), 0.5, 31)
+    const second = cutAt(source + 64, smallest, inverse(scale), 0.5, 31)
     putFifthBits(target + 4, first, second)
     putLowBits(target + 8, first, second)
     source += 128
@@ -131,17 +141,40 @@ function largestOf(values: usize): f32 {
 
 // Codes of four and five bits for 32 values.
 
-/** Sixteen codes: (value − smallest) / scale + bias, truncated and clamped to [0, top]. */
-function cutAt(values: usize, smallest: f32, scale: f32, bias: f32, top: i32): v128 {
+/** Sixteen codes: (value − smallest) · factor + bias, truncated and clamped to [0, top]. */
+function cutAt(values: usize, smallest: f32, factor: f32, bias: f32, top: i32): v128 {
   const less = f32x4.splat(smallest)
-  const factor = f32x4.splat(scale === 0 ? 0 : 1 / scale)
+  const by = f32x4.splat(factor)
   const up = f32x4.splat(bias)
-  const a = cut(v128.load(values), less, factor, up)
-  const b = cut(v128.load(values, 16), less, factor, up)
-  const c = cut(v128.load(values, 32), less, factor, up)
-  const d = cut(v128.load(values, 48), less, factor, up)
+  const a = cut(v128.load(values), less, by, up)
+  const b = cut(v128.load(values, 16), less, by, up)
+  const c = cut(v128.load(values, 32), less, by, up)
+  const d = cut(v128.load(values, 48), less, by, up)
   const bytes = i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d))
   return i8x16.min_u(bytes, i8x16.splat(<i8>top))
+}
+
+function inverse(scale: f32): f32 {
+  return scale === 0 ? 0 : 1 / scale
+}
+
+/** The same without a smallest value. No magnitude is above that of the extreme, so value · factor + bias is between 0 and `top` + 2. */
+function aroundAt(values: usize, factor: f32, bias: f32, top: i32): v128 {
+  if (!(abs(factor) < Infinity)) return cutAt(values, 0, factor, bias, top)
+  const by = f32x4.splat(factor)
+  const up = f32x4.splat(bias)
+  const a = around(v128.load(values), by, up)
+  const b = around(v128.load(values, 16), by, up)
+  const c = around(v128.load(values, 32), by, up)
+  const d = around(v128.load(values, 48), by, up)
+  const bytes = i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d))
+  return i8x16.min_u(bytes, i8x16.splat(<i8>top))
+}
+
+/** Adding 2^23 leaves a whole number in the lower bits, which takes fewer instructions than a conversion that minds all floats. */
+function around(values: v128, factor: v128, up: v128): v128 {
+  const whole = f32x4.floor(f32x4.add(f32x4.mul(values, factor), up))
+  return i32x4.sub(f32x4.add(whole, f32x4.splat(8388608)), i32x4.splat(0x4b000000))
 }
 
 /** NaN, such as zero times an infinite factor, becomes 0. */

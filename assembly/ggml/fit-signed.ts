@@ -1,155 +1,160 @@
-// The search for a signed scale of a sub-block of 16, as in src/kernels/ggml/plain/fit.ts: four trials side by side.
-import { inverse, putStep } from './fit-steps'
+// The search for a signed scale of a sub-block of 16, as in src/kernels/ggml/plain/fit-signed.ts: the lanes are trials, eight side by side.
+import { extremeOf } from './encode-legacy'
+import { putStep } from './fit-steps'
 import { f16At, putF16 } from './lanes'
-import { errors, factors, gains, scales, signedSteps, triedScales, values } from './memory-map'
-import { roundHalvesUp } from './rounding'
-import { both } from './scratch'
+import { codes, errors, factors, scales, signedSteps, values } from './memory-map'
+import { kept } from './scratch'
 
-/** Fits 16 scales to a block, and rounds them to steps of an f16 that is written and returned; leaves the steps in `signedSteps`. */
-export function putSigned(target: usize, limit: f64, others: i32, step: f64, stepLimit: f64): f64 {
-  let extreme: f64 = 0
+/** Adding and subtracting 1.5 · 2^23 rounds to a whole number, halves to even. */
+const whole: f32 = 12582912
+
+/** Writes the factors to try: the limit first, which wins where others are as good, then those below and above it. */
+export function putFactors(limit: f64, count: i32, step: f64): void {
+  const below = count / 2 - 1
+  for (let i = 0; i < count; i++) {
+    const apart = i === 0 ? 0 : i <= below ? i - below - 1 : i - below
+    store<f32>(factors + ((<usize>i) << 2), <f32>(limit + step * <f64>apart))
+  }
+}
+
+/** Fits 16 scales to a block and rounds them to steps of an f16, which is written; leaves the steps in `signedSteps` and the codes in `codes`. */
+export function putSigned(source: usize, target: usize, limit: f32, trials: usize, stepLimit: f32): void {
+  let extreme: f32 = 0
   for (let sub: usize = 0; sub < 16; sub++) {
-    const scale = fitScale(values + (sub << 7), limit, others, step)
-    store<f64>(scales + (sub << 3), scale)
+    const scale = fitScale(source + (sub << 6), limit, trials)
+    store<f32>(scales + (sub << 2), scale)
     if (abs(scale) > abs(extreme)) extreme = scale
   }
   const wanted = extreme / -stepLimit
-  putF16(target, <f32>wanted)
-  const nearest = <f64>f16At(target)
-  const error = chooseSigned(nearest, stepLimit, limit)
-  if (wanted === 0 || abs(wanted) >= 0.000003814697265625) return nearest
-  const rounded = putStep(target, wanted)
-  if (chooseSigned(rounded, stepLimit, limit) < error) return rounded
-  putF16(target, <f32>wanted)
-  chooseSigned(nearest, stepLimit, limit)
-  return nearest
+  putF16(target, wanted)
+  const nearest = f16At(target)
+  const error = chooseSigned(source, nearest, stepLimit, limit)
+  if (wanted === 0 || abs(wanted) >= 0.000003814697265625) return
+  const rounded = <f32>putStep(target, <f64>wanted)
+  if (chooseSigned(source, rounded, stepLimit, limit) < error) return
+  putF16(target, wanted)
+  chooseSigned(source, nearest, stepLimit, limit)
 }
 
-function fitScale(from: usize, limit: f64, others: i32, step: f64): f64 {
-  const extreme = extremeOf(from)
-  if (abs(extreme) < 1e-15) return 0
-  const end = putFactors(extreme, limit, others, step)
-  let best: f64 = 0
-  let bestGain: f64 = 0
-  for (let trial: usize = 0; trial < end; trial += 32) {
-    tryFour(from, limit, trial)
-    for (let at: usize = 0; at < 32; at += 8) {
-      const gain = load<f64>(gains + at)
-      // Trials that differ by less are equal, and the first of them wins.
-      if (!(gain > bestGain * (1 + 1e-9))) continue
+function fitScale(source: usize, limit: f32, trials: usize): f32 {
+  const extreme = extremeOf(source, 64)
+  if (abs(extreme) < <f32>1e-15) return 0
+  divideBy(source, -extreme, values)
+  let best: f32 = 0
+  let bestGain: f32 = 0
+  for (let at = factors; at < factors + (trials << 2); at += 32) {
+    tryEight(at, limit)
+    for (let i: usize = 0; i < 32; i += 4) {
+      const gain = load<f32>(errors + i)
+      if (!(gain > bestGain)) continue
       bestGain = gain
-      best = load<f64>(triedScales + at)
+      best = load<f32>(errors + i, 32)
     }
   }
-  return best
+  return best * -extreme
 }
 
-/** The obvious scale first, then those around it. Filled up to whole fours with the first, which so never wins again. Returns the end of the list. */
-function putFactors(extreme: f64, limit: f64, others: i32, step: f64): usize {
-  const first = -limit / extreme
-  store<f64>(factors, first)
-  const half = others / 2
-  for (let trial = 1; trial <= others; trial++) {
-    const apart = step * <f64>(trial <= half ? trial - half - 1 : trial - half)
-    store<f64>(factors + ((<usize>trial) << 3), -(limit + apart) / extreme)
+function divideBy(source: usize, divisor: f32, target: usize): void {
+  const by = f32x4.splat(divisor)
+  v128.store(target, f32x4.div(v128.load(source), by))
+  v128.store(target, f32x4.div(v128.load(source, 16), by), 16)
+  v128.store(target, f32x4.div(v128.load(source, 32), by), 32)
+  v128.store(target, f32x4.div(v128.load(source, 48), by), 48)
+}
+
+/** For each of eight factors the best scale for the codes that it gives, and what that takes from the sum of squares. */
+function tryEight(from: usize, limit: f32): void {
+  const bottom = kept(f32x4.splat(-limit))
+  const top = kept(f32x4.splat(limit - 1))
+  const up = kept(f32x4.splat(whole))
+  const factorA = v128.load(from)
+  const factorB = v128.load(from, 16)
+  let xlA = f32x4.splat(0)
+  let xlB = xlA
+  let llA = xlA
+  let llB = xlA
+  for (let at = values; at < values + 64; at += 4) {
+    const value = v128.load32_splat(at)
+    const wholeA = f32x4.sub(f32x4.add(f32x4.mul(factorA, value), up), up)
+    const wholeB = f32x4.sub(f32x4.add(f32x4.mul(factorB, value), up), up)
+    const codeA = f32x4.pmin(f32x4.pmax(wholeA, bottom), top)
+    const codeB = f32x4.pmin(f32x4.pmax(wholeB, bottom), top)
+    xlA = f32x4.add(xlA, f32x4.mul(codeA, value))
+    xlB = f32x4.add(xlB, f32x4.mul(codeB, value))
+    llA = f32x4.add(llA, f32x4.mul(codeA, codeA))
+    llB = f32x4.add(llB, f32x4.mul(codeB, codeB))
   }
-  let end: usize = (<usize>others + 1) << 3
-  for (; end & 31; end += 8) store<f64>(factors + end, first)
-  return end
-}
-
-/** The first value with the largest magnitude. */
-function extremeOf(values: usize): f64 {
-  let maxima = f64x2.abs(v128.load(values))
-  for (let at: usize = 16; at < 128; at += 16) maxima = f64x2.pmax(maxima, f64x2.abs(v128.load(values + at)))
-  const largest = max(f64x2.extract_lane(maxima, 0), f64x2.extract_lane(maxima, 1))
-  while (abs(load<f64>(values)) !== largest) values += 8
-  return load<f64>(values)
-}
-
-function tryFour(from: usize, limit: f64, trial: usize): void {
-  const middle = both(limit)
-  const top = both(2 * limit - 1)
-  const half = both(0.5)
-  const zero = both(0)
-  const factorA = v128.load(factors + trial)
-  const factorB = v128.load(factors + trial, 16)
-  let llA = zero
-  let llB = zero
-  let xlA = zero
-  let xlB = zero
-  for (let at = from; at < from + 128; at += 8) {
-    const value = v128.load64_splat(at)
-    // Shifted by the limit nothing is negative, except below the lowest code.
-    const placeA = f64x2.add(f64x2.add(f64x2.mul(factorA, value), middle), half)
-    const placeB = f64x2.add(f64x2.add(f64x2.mul(factorB, value), middle), half)
-    const codeA = f64x2.sub(f64x2.trunc(f64x2.pmin(f64x2.pmax(placeA, zero), top)), middle)
-    const codeB = f64x2.sub(f64x2.trunc(f64x2.pmin(f64x2.pmax(placeB, zero), top)), middle)
-    xlA = f64x2.add(xlA, f64x2.mul(codeA, value))
-    xlB = f64x2.add(xlB, f64x2.mul(codeB, value))
-    llA = f64x2.add(llA, f64x2.mul(codeA, codeA))
-    llB = f64x2.add(llB, f64x2.mul(codeB, codeB))
-  }
-  solve(xlA, llA, 0)
-  solve(xlB, llB, 16)
-}
-
-/** The best scale for the codes of two trials, and its gain. */
-function solve(xl: v128, ll: v128, at: usize): void {
-  const scale = f64x2.div(xl, ll)
-  v128.store(triedScales + at, scale)
-  v128.store(gains + at, v128.and(f64x2.mul(scale, xl), f64x2.gt(ll, f64x2.splat(0))))
+  // The extreme value has a code other than zero, so the sums of squares are positive.
+  const scaleA = f32x4.div(xlA, llA)
+  const scaleB = f32x4.div(xlB, llB)
+  v128.store(errors, f32x4.mul(scaleA, xlA))
+  v128.store(errors, f32x4.mul(scaleB, xlB), 16)
+  v128.store(errors, scaleA, 32)
+  v128.store(errors, scaleB, 48)
 }
 
 /** The steps nearest to each scale, or their neighbours where these have less error. Returns the error of the block. */
-function chooseSigned(d: f64, stepLimit: f64, limit: f64): f64 {
+function chooseSigned(source: usize, d: f32, stepLimit: f32, limit: f32): f64 {
+  if (d === 0) {
+    memory.fill(signedSteps, 0, 32)
+    memory.fill(codes, <u8>limit, 256)
+    return Infinity
+  }
   let total: f64 = 0
   for (let sub: usize = 0; sub < 16; sub++) {
-    const scale = load<f64>(scales + (sub << 3))
-    const nearest = d === 0 ? 0 : max(-stepLimit, min(stepLimit - 1, roundHalvesUp(scale / d)))
+    divideBy(source + (sub << 6), d, values)
+    const wanted = load<f32>(scales + (sub << 2)) / d
+    const nearest = max(-stepLimit, min(stepLimit - 1, wanted + whole - whole))
     const below = max(-stepLimit, nearest - 1)
     const above = min(stepLimit - 1, nearest + 1)
-    findErrors(values + (sub << 7), d, nearest, below, above, limit)
+    findErrors(nearest, below, above, limit)
     let best = nearest
-    let minError = load<f64>(errors)
-    if (load<f64>(errors, 8) < minError) {
-      minError = load<f64>(errors, 8)
+    let least = load<f32>(errors)
+    if (load<f32>(errors, 4) < least) {
+      least = load<f32>(errors, 4)
       best = below
     }
-    if (load<f64>(errors, 16) < minError) {
-      minError = load<f64>(errors, 16)
+    if (load<f32>(errors, 8) < least) {
+      least = load<f32>(errors, 8)
       best = above
     }
     store<i16>(signedSteps + (sub << 1), <i16>(<i32>best))
-    total += minError
+    putCodes(codes + (sub << 4), best === 0 ? 0 : <f32>1 / best, limit)
+    total += <f64>least
   }
-  return total
+  return total * (<f64>d * <f64>d)
 }
 
 /** The squared rounding errors under three numbers of steps. */
-function findErrors(from: usize, d: f64, a: f64, b: f64, c: f64, limit: f64): void {
-  const step = f64x2.splat(d)
-  const scaleA = f64x2.mul(step, f64x2.replace_lane(f64x2.splat(a), 1, b))
-  const scaleB = f64x2.mul(step, f64x2.splat(c))
-  const factorA = inverse(scaleA)
-  const factorB = inverse(scaleB)
-  const middle = both(limit)
-  const top = both(2 * limit - 1)
-  const half = both(0.5)
-  const zero = both(0)
-  let errorA = zero
-  let errorB = zero
-  for (let at = from; at < from + 128; at += 8) {
-    const value = v128.load64_splat(at)
-    const placeA = f64x2.add(f64x2.add(f64x2.mul(value, factorA), middle), half)
-    const placeB = f64x2.add(f64x2.add(f64x2.mul(value, factorB), middle), half)
-    const codeA = f64x2.sub(f64x2.trunc(f64x2.pmin(f64x2.pmax(placeA, zero), top)), middle)
-    const codeB = f64x2.sub(f64x2.trunc(f64x2.pmin(f64x2.pmax(placeB, zero), top)), middle)
-    const restA = f64x2.sub(value, f64x2.mul(scaleA, codeA))
-    const restB = f64x2.sub(value, f64x2.mul(scaleB, codeB))
-    errorA = f64x2.add(errorA, f64x2.mul(restA, restA))
-    errorB = f64x2.add(errorB, f64x2.mul(restB, restB))
+function findErrors(a: f32, b: f32, c: f32, limit: f32): void {
+  const steps = f32x4(a, b, c, c)
+  const zero = f32x4.splat(0)
+  const factors = v128.and(f32x4.div(f32x4.splat(1), steps), f32x4.ne(steps, zero))
+  const bottom = kept(f32x4.splat(-limit))
+  const top = kept(f32x4.splat(limit - 1))
+  const up = kept(f32x4.splat(whole))
+  let sums = zero
+  for (let at = values; at < values + 64; at += 4) {
+    const value = v128.load32_splat(at)
+    const nearest = f32x4.sub(f32x4.add(f32x4.mul(factors, value), up), up)
+    const rest = f32x4.sub(value, f32x4.mul(steps, f32x4.pmin(f32x4.pmax(nearest, bottom), top)))
+    sums = f32x4.add(sums, f32x4.mul(rest, rest))
   }
-  v128.store(errors, errorA)
-  v128.store(errors, errorB, 16)
+  v128.store(errors, sums)
+}
+
+/** Sixteen codes, which count from the lowest. */
+function putCodes(target: usize, factor: f32, limit: f32): void {
+  const by = f32x4.splat(factor)
+  const ab = i16x8.narrow_i32x4_s(codesAt(values, by, limit), codesAt(values + 16, by, limit))
+  const cd = i16x8.narrow_i32x4_s(codesAt(values + 32, by, limit), codesAt(values + 48, by, limit))
+  v128.store(target, i8x16.narrow_i16x8_u(ab, cd))
+}
+
+function codesAt(from: usize, factor: v128, limit: f32): v128 {
+  const bounded = f32x4.pmin(
+    f32x4.pmax(f32x4.mul(v128.load(from), factor), f32x4.splat(-limit)),
+    f32x4.splat(limit - 1),
+  )
+  return i32x4.sub(f32x4.add(bounded, f32x4.splat(whole + limit)), i32x4.splat(0x4b400000))
 }

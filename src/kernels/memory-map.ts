@@ -36,21 +36,21 @@ export const numbersMap = {
 export const ggmlMap = {
   /** Constants for vectors pass through here. */
   splats: 31 * page,
-  /** The block as f64. Its values less the smallest of their sub-block follow at +2048. */
+  /** The block as f64. Its values less the smallest of their sub-block follow at +2048. Signed types: 16 values as f32. */
   values: 31 * page + 1024,
   /** A code per byte. */
   codes: 31 * page + 7168,
-  /** For each of 16 sub-blocks: scale and minimum as f64, then as the whole steps that are stored. */
+  /** For each of 16 sub-blocks: scale and minimum as f64, then as the whole steps that are stored. Signed types: scales as f32. */
   scales: 31 * page + 7424,
   mins: 31 * page + 7552,
   scaleSteps: 31 * page + 7680,
   minSteps: 31 * page + 7696,
-  /** Up to 32 factors to try, and the outcome of four of them. */
+  /** Up to 32 factors to try (f32 for signed types), and the outcome of four of them. */
   factors: 31 * page + 7712,
   triedScales: 31 * page + 7968,
   triedOffsets: 31 * page + 8000,
   gains: 31 * page + 8032,
-  /** Errors of four scales with each of three minimums. */
+  /** Errors of four scales with each of three minimums. Signed types: gain and scale of eight trials, f32. */
   errors: 31 * page + 8064,
   /** Signed steps of 16 sub-blocks, as i16. */
   signedSteps: 31 * page + 8160,

@@ -3,8 +3,9 @@
 // see; pack.
 
 import { blockBytes, type EncodeBlocks, fieldOffset, layouts } from '../layouts.js'
-import { putF16, putStepF16 } from './f16-scales.js'
-import { errorOf, fitScale, fitScaleAndMin, type SignedTrials, signedError, type Trials } from './fit.js'
+import { putStepF16 } from './f16-scales.js'
+import { errorOf, fitScaleAndMin, type Trials } from './fit.js'
+import { putSigned, signedCodes, signedSteps, signedTrials } from './fit-signed.js'
 import {
   putFifthPlanes,
   putLowSix,
@@ -135,74 +136,20 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
 export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, count: 20 })
 export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, count: 15 })
 
-const signedSteps = new Int16Array(16)
-/** Smaller f16 are further apart than 1/64 of themselves. */
-const veryCoarse = 2 ** -18
-
-/** Fits 16 signed scales and rounds them to steps of an f16, which is written and returned. The extreme scale becomes -limit, the only code without a counterpart. */
-function putSigned(
-  source: Float32Array,
-  from: number,
-  target: Uint8Array,
-  at: number,
-  trials: SignedTrials,
-  stepLimit: number,
-): number {
-  let extreme = 0
-  for (let sub = 0; sub < 16; sub++) {
-    scales[sub] = fitScale(source, from + 16 * sub, 16, trials)
-    if (Math.abs(scales[sub]!) > Math.abs(extreme)) extreme = scales[sub]!
-  }
-  const wanted = extreme / -stepLimit
-  const choose = (d: number): number => chooseSigned(source, from, d, stepLimit, trials.limit)
-  const nearest = putF16(target, at, wanted)
-  const error = choose(nearest)
-  if (wanted === 0 || Math.abs(wanted) >= veryCoarse) return nearest
-  // Rounded down to one of the smallest f16, a step leaves large scales out of reach.
-  const step = putStepF16(target, at, wanted)
-  if (choose(step) < error) return step
-  choose(putF16(target, at, wanted))
-  return nearest
-}
-
-/** The steps nearest to each scale, or their neighbours where these have less error. Returns the error of the block. */
-function chooseSigned(source: Float32Array, from: number, d: number, stepLimit: number, limit: number): number {
-  let total = 0
-  for (let sub = 0; sub < 16; sub++) {
-    const nearest = d === 0 ? 0 : Math.max(-stepLimit, Math.min(stepLimit - 1, Math.round(scales[sub]! / d)))
-    let best = nearest
-    let minError = signedError(source, from + 16 * sub, 16, d * nearest, limit)
-    for (const steps of [Math.max(-stepLimit, nearest - 1), Math.min(stepLimit - 1, nearest + 1)]) {
-      const error = signedError(source, from + 16 * sub, 16, d * steps, limit)
-      // Also where a step is infinite: there is no error then.
-      if (!(error < minError)) continue
-      minError = error
-      best = steps
-    }
-    signedSteps[sub] = best
-    total += minError
-  }
-  return total
-}
-
 const q3 = layouts.q3_k
 const q3Size = blockBytes(q3)
 const q3Codes = fieldOffset(q3, 'qs')
 const q3Scales = fieldOffset(q3, 'scales')
 const q3D = fieldOffset(q3, 'd')
-const q3Trials: SignedTrials = { limit: 4, others: 6, step: 0.3 }
+const q3Trials = signedTrials(4, 8, 0.3)
 
 export function encodeQ3_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q3Size) {
-    const d = putSigned(source, from, target, at + q3D, q3Trials, 32)
+    putSigned(source, from, target, at + q3D, q3Trials, 32)
     target.fill(0, at + q3Scales, at + q3Scales + 12)
-    for (let sub = 0; sub < 16; sub++) {
-      const steps = signedSteps[sub]!
-      putScaleQ3(steps + 32, sub, target, at + q3Scales)
-      roundCodes(source, from, 16 * sub, 16, d * steps, 4 * d * steps, 7)
-    }
-    putPlanes(codes, target, at + q3Codes, 0)
-    putThirdPlanes(codes, target, at)
+    for (let sub = 0; sub < 16; sub++) putScaleQ3(signedSteps[sub]! + 32, sub, target, at + q3Scales)
+    putPlanes(signedCodes, target, at + q3Codes, 0)
+    putThirdPlanes(signedCodes, target, at)
   }
 }
 
@@ -211,17 +158,13 @@ const q6Size = blockBytes(q6)
 const q6High = fieldOffset(q6, 'qh')
 const q6Scales = fieldOffset(q6, 'scales')
 const q6D = fieldOffset(q6, 'd')
-const q6Trials: SignedTrials = { limit: 32, others: 10, step: 0.6 }
+const q6Trials = signedTrials(32, 16, 0.4)
 
 export function encodeQ6_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q6Size) {
-    const d = putSigned(source, from, target, at + q6D, q6Trials, 128)
-    for (let sub = 0; sub < 16; sub++) {
-      const steps = signedSteps[sub]!
-      target[at + q6Scales + sub] = steps
-      roundCodes(source, from, 16 * sub, 16, d * steps, 32 * d * steps, 63)
-    }
-    putLowSix(codes, target, at)
-    putPlanes(codes, target, at + q6High, 4)
+    putSigned(source, from, target, at + q6D, q6Trials, 128)
+    for (let sub = 0; sub < 16; sub++) target[at + q6Scales + sub] = signedSteps[sub]!
+    putLowSix(signedCodes, target, at)
+    putPlanes(signedCodes, target, at + q6High, 4)
   }
 }

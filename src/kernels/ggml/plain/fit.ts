@@ -1,69 +1,7 @@
 // The search for good scales. The obvious scale maps the largest value to the largest code; a slightly smaller or larger one often fits
-// the rest better. So seven to twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
+// the rest better. So eight to twenty scales around it are tried: each gives codes by rounding, and for these codes the best scale
 // (and minimum) follows by least squares. The trial with the smallest error wins. ggml lets large values count more; here all count the same,
 // since nothing is known about what a value will be multiplied with, and the squared error of the products is then the least.
-
-/** Smaller values count as zero, as in ggml. */
-const smallest = 1e-15
-
-/** Trials that differ by less are equal, and the first of them wins. */
-const margin = 1 + 1e-9
-
-/** Scales to try around the obvious one: codes from -limit to limit - 1, and the largest value at `limit` and some multiples of `step` beside it. */
-export interface SignedTrials {
-  readonly limit: number
-  /** Beside the obvious one, half of them on either side. */
-  readonly others: number
-  readonly step: number
-}
-
-/**
- * The scale s for which s * code comes closest to the values. Zero when all values are (next to) zero.
- */
-export function fitScale(values: Float32Array, from: number, count: number, trials: SignedTrials): number {
-  const { limit, others, step } = trials
-  let extreme = 0
-  for (let i = from; i < from + count; i++) if (Math.abs(values[i]!) > Math.abs(extreme)) extreme = values[i]!
-  if (Math.abs(extreme) < smallest) return 0
-  let best = 0
-  let bestGain = 0
-  for (let trial = 0; trial <= others; trial++) {
-    const apart = trial === 0 ? 0 : step * (2 * trial <= others ? trial - others / 2 - 1 : trial - others / 2)
-    const factor = -(limit + apart) / extreme
-    let sumXL = 0
-    let sumLL = 0
-    for (let i = from; i < from + count; i++) {
-      const value = values[i]!
-      // Shifted by the limit nothing is negative, except below the lowest code.
-      const place = Math.trunc(factor * value + limit + 0.5)
-      const code = Math.min(Math.max(place, 0), 2 * limit - 1) - limit
-      sumXL += code * value
-      sumLL += code * code
-    }
-    // The error is the sum of squares less this.
-    const gain = sumLL > 0 ? (sumXL / sumLL) * sumXL : 0
-    if (gain > bestGain * margin) {
-      bestGain = gain
-      best = sumXL / sumLL
-    }
-  }
-  return best
-}
-
-/** The squared error of rounding to the codes from -limit to limit - 1. */
-export function signedError(values: Float32Array, from: number, count: number, scale: number, limit: number): number {
-  const factor = scale === 0 ? 0 : 1 / scale
-  const top = 2 * limit - 1
-  let error = 0
-  for (let i = from; i < from + count; i++) {
-    const value = values[i]!
-    const place = value * factor + limit + 0.5
-    const code = Math.trunc(Math.min(Math.max(place, 0), top)) - limit
-    const rest = value - scale * code
-    error += rest * rest
-  }
-  return error
-}
 
 export interface ScaleAndMin {
   scale: number
