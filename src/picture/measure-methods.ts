@@ -46,6 +46,9 @@ export async function measureMethods(tensor: Tensor, options: MeasureOptions = {
   const points: MethodPoint[] = []
   for (const [done, method] of names.entries()) {
     options.onProgress?.({ done, total: names.length, path: tensor.name })
+    // Lets other work of a page's worker go on, and an abort arrive.
+    await new Promise((resume) => setTimeout(resume))
+    options.signal?.throwIfAborted()
     const quantized = quantizeTensor(sample, method.id)
     const data = bytesPayload(await readPayload(quantized.data!, options.signal))
     const { bitsPerWeight, snr, rmse } = await tensorQuality(sample, { ...quantized, data }, options)

@@ -52,14 +52,15 @@ export async function openPage(
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   const problems: string[] = []
-  const { origin } = new URL(address)
+  // Of a page on disk, that file alone.
+  const own = address.startsWith('file:') ? address : `${new URL(address).origin}/`
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`)
   })
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
   context.on('request', (request) => {
     const url = request.url()
-    if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) problems.push(`request to ${url}`)
+    if (!url.startsWith(own) && !/^(data|blob):/.test(url)) problems.push(`request to ${url}`)
   })
   await page.exposeFunction('reportViolation', (text: string) => problems.push(`policy: ${text}`))
   await page.addInitScript(() => {

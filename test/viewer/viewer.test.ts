@@ -5,6 +5,7 @@ import { afterAll, describe } from 'vitest'
 import { launchBrowser } from '../browser/browser.js'
 import { bytesSuite } from './suites/bytes.js'
 import { conversionSuite } from './suites/conversions.js'
+import { diskSuite } from './suites/disk.js'
 import { fixtureSuite } from './suites/fixtures.js'
 import { hostileSuite } from './suites/hostile.js'
 import { largeSuite } from './suites/large.js'
@@ -26,5 +27,6 @@ describe.skipIf(!browser || !isBuilt)('the page', () => {
   describe('comparing, quantizing, converting', () => conversionSuite(use))
   describe('hostile models', () => hostileSuite(use))
   describe('large models', () => largeSuite(use))
+  describe('from disk', () => diskSuite(use))
   describe('places', () => placeSuite(use))
 })

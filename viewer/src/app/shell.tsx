@@ -1,6 +1,6 @@
 // The frame around every screen: which model, which section, and the screen itself.
 import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { FindingItem } from '../parts/findings.js'
 import { visible } from '../parts/text.js'
 import { Drop } from '../screens/drop/index.js'
@@ -86,6 +86,9 @@ const isThere = ({ status }: OpenedModel): boolean => status === 'open' || statu
 
 function Sections({ model }: { readonly model: OpenedModel }) {
   const shown = address.value.screen
+  // On a narrow screen the sections scroll.
+  const current = useRef<HTMLAnchorElement>(null)
+  useEffect(() => current.current?.scrollIntoView({ inline: 'center', block: 'nearest' }), [shown])
   return (
     <>
       {screens
@@ -93,6 +96,7 @@ function Sections({ model }: { readonly model: OpenedModel }) {
         .map(({ id, title, key }) => (
           <a
             key={id}
+            ref={id === shown ? current : undefined}
             href={formatAddress({ model: model.id, screen: id, query: {} })}
             aria-current={id === shown ? 'page' : undefined}
             title={`${title} (${key})`}

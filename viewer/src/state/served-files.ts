@@ -1,6 +1,7 @@
 // The files that `tare view` was started with. From any other server there is no such list, and the page starts empty.
 import { address, go } from './location.js'
 import { addModel, models } from './models.js'
+import { isOffline } from './offline.js'
 
 export interface ServedFile {
   readonly name: string
@@ -18,6 +19,7 @@ export interface ServedFiles {
 }
 
 export async function openServedFiles(): Promise<void> {
+  if (isOffline) return
   const response = await fetch(new URL('files.json', document.baseURI)).catch(() => undefined)
   if (!response?.ok || !response.headers.get('content-type')?.includes('json')) return
   const served = (await response.json()) as ServedFiles

@@ -4,6 +4,7 @@ import type { NamedFile } from '../../engine/rooms/models/open.js'
 import type { SampleName } from '../../engine/rooms/models/samples.js'
 import { ask } from '../../engine/session.js'
 import { addAddress, addFiles } from '../../state/models.js'
+import { isOffline } from '../../state/offline.js'
 import './drop.css'
 
 const named = (files: FileList | null): NamedFile[] =>
@@ -58,13 +59,19 @@ export function Drop() {
           Choose a folder
         </button>
       </div>
-      <form onSubmit={openAddress}>
-        <label for="address">or open an address</label>
-        <div class="row">
-          <input id="address" ref={address} type="url" placeholder="https://…/model.gguf or hf://owner/model" />
-          <button type="submit">Open</button>
-        </div>
-      </form>
+      {isOffline ? (
+        <p class="faint">
+          Opened from disk, the page makes no requests. To open an address, start it with <code>tare view</code>.
+        </p>
+      ) : (
+        <form onSubmit={openAddress}>
+          <label for="address">or open an address</label>
+          <div class="row">
+            <input id="address" ref={address} type="url" placeholder="https://…/model.gguf or hf://owner/model" />
+            <button type="submit">Open</button>
+          </div>
+        </form>
+      )}
       <Samples />
       <p class="faint">
         GGUF, safetensors, PyTorch, ONNX, NumPy, AERO, MCF, OINF, EMBD, Primitiv. Large files are read in parts.

@@ -3,6 +3,7 @@ import { useCallback, useMemo, useState } from 'preact/hooks'
 import { colorMapNamed, makeScale } from 'tare/kit'
 import type { ScreenProps } from '../../app/screens.js'
 import type { Crop } from '../../engine/rooms/compare.js'
+import { type Progress, priorities } from '../../engine/wire.js'
 import { CropChoice } from '../../parts/crop-choice.js'
 import { valueText } from '../../parts/format.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
@@ -158,12 +159,19 @@ interface MethodsProps {
 }
 
 function Methods({ model, tensor, method, onChoose }: MethodsProps) {
-  const { answer, error } = useAnswer('labTensor', { model, tensor })
+  const [progress, setProgress] = useState<Progress>({ done: 0, total: 0 })
+  const { answer, error, isLoading } = useAnswer(
+    'labTensor',
+    { model, tensor },
+    { priority: priorities.background, onProgress: setProgress },
+  )
   return (
     <section>
       <h2>All methods on this tensor</h2>
       {error !== undefined && <p class="faint">{String(error)}</p>}
-      {!answer && error === undefined && <p class="faint">Measuring…</p>}
+      {isLoading && (
+        <p class="faint">Measuring… {progress.total > 0 && `${progress.done} of ${progress.total} methods`}</p>
+      )}
       {answer && (
         <>
           <Plot points={answer.points} chosen={method} onChoose={onChoose} />

@@ -130,7 +130,11 @@ function drawPoints(plot: uPlot, points: readonly MethodPoint[], chosen: string,
     else ctx.lineTo(...at)
   }
   ctx.stroke()
-  const taken: (readonly [number, number, number])[] = []
+  // Dots and names that are drawn: left, right, and the middle of their line.
+  const taken: (readonly [number, number, number])[] = points.map((point) => {
+    const [x, y] = place(plot, point, true)
+    return [x - 3 * ratio, x + 3 * ratio, y]
+  })
   for (const point of points) {
     const [x, y] = place(plot, point, true)
     const isChosen = shortName(point.method) === chosen
@@ -147,16 +151,22 @@ function drawPoints(plot: uPlot, points: readonly MethodPoint[], chosen: string,
     }
     const label = shortName(point.method)
     const width = ctx.measureText(label).width
-    const isFree = (at: number): boolean =>
-      taken.every(
-        ([left, right, line]) =>
-          Math.abs(line - at) > 11 * ratio || x + 9 * ratio > right || x + 9 * ratio + width < left,
-      )
-    const line = [y + 4 * ratio, y + 16 * ratio, y - 8 * ratio].find(isFree)
-    if (line === undefined && !isChosen) continue
+    const [right, left] = [x + 9 * ratio, x - 9 * ratio - width]
+    const spots = [
+      [right, y],
+      [left, y],
+      [right, y + 12 * ratio],
+      [right, y - 12 * ratio],
+      [left, y + 12 * ratio],
+      [left, y - 12 * ratio],
+    ] as const
+    const isFree = ([from, middle]: readonly [number, number]): boolean =>
+      taken.every(([start, end, line]) => Math.abs(line - middle) > 10 * ratio || from > end || from + width < start)
+    const spot = spots.find(isFree) ?? (isChosen ? spots[0] : undefined)
+    if (!spot) continue
     ctx.fillStyle = ink
-    ctx.fillText(label, x + 9 * ratio, line ?? y + 4 * ratio)
-    taken.push([x + 9 * ratio, x + 9 * ratio + width, line ?? y])
+    ctx.fillText(label, spot[0], spot[1] + 4 * ratio)
+    taken.push([spot[0], spot[0] + width, spot[1]])
   }
   ctx.restore()
 }
