@@ -43,9 +43,11 @@ export type TransformName =
   | 'plus-one'
   | 'transpose'
   | 'regroup-qkv'
+  | 'regroup-grouped-qkv'
   | 'split-halves'
   | 'split-alternate'
   | 'transpose-split-alternate'
+  | 'transpose-split-halves'
   | 'transpose-last'
   | 'split-kv-b'
   | 'vocabulary-rows'
@@ -86,6 +88,8 @@ export interface Family {
   readonly classes: readonly string[]
   /** Tensors of GGUF that only models of one of the classes have. */
   readonly tells?: Readonly<Record<string, RegExp>>
+  /** Tensors of GGUF for which there is no way back: their names in the directory do not follow from the file. */
+  readonly oneWay?: RegExp
   /** For each `model_type`, what the configuration need not say. */
   readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
   /** Settings that are not what the file says. */

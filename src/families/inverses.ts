@@ -7,8 +7,8 @@ import { concatenated } from './concatenated.js'
 import { numberIn } from './facts.js'
 import type { TransformName } from './family.js'
 import { interleaved } from './interleaved.js'
-import { headsOf, kvHeadsOf, plus, type Shapes, swapped, three } from './transforms.js'
-import { rearranged, refuseShape } from './views.js'
+import { headsOf, kvHeadsOf, plus, qkvGroups, type Shapes, swapped, three } from './transforms.js'
+import { narrowed, rearranged, refuseShape } from './views.js'
 
 /** From one tensor for each name of the rule to the tensor of the directory. */
 export type Inverse = (parts: readonly [Tensor, ...Tensor[]], shapes: Pick<Shapes, 'config'>) => Tensor
@@ -22,6 +22,7 @@ export const inverses: Readonly<Record<TransformName, Inverse>> = {
   transpose: ([tensor]) =>
     tensor.shape.length === 2 ? rearranged(tensor, tensor.shape, [1, 0], swapped(tensor.shape)) : tensor,
   'regroup-qkv': ([tensor], { config }) => grouped(tensor, headsOf(tensor, config)),
+  'regroup-grouped-qkv': ([tensor], { config }) => groupedAgain(tensor, config),
   'split-halves': (parts) => {
     const axis = parts[0].shape.length - 2
     if (axis < 0) refuseShape(parts[0], 'two dimensions or more were expected')
@@ -32,6 +33,10 @@ export const inverses: Readonly<Record<TransformName, Inverse>> = {
   'transpose-split-alternate': (parts) => {
     const [first, ...rest] = parts
     return joined([turned(first), ...rest.map(turned)], 2, 1)
+  },
+  'transpose-split-halves': (parts) => {
+    const [first, ...rest] = parts
+    return joined([turned(first), ...rest.map(turned)], 2, parts[0].shape[1] ?? 0)
   },
   'split-kv-b': ([k, v], { config }) => joinedKvB(k, v!, config),
   'vocabulary-rows': same,
@@ -52,6 +57,20 @@ function grouped(tensor: Tensor, heads: number): Tensor {
   const size = (tensor.shape[0] ?? 0) / heads / 3
   if (!Number.isInteger(size)) refuseShape(tensor, `its rows are not three parts for each of ${heads} heads`)
   return rearranged(tensor, [3, heads, size, elementsFrom(tensor, 1)], [1, 0, 2, 3])
+}
+
+/** From all q, all k, all v to those of each group. */
+function groupedAgain(tensor: Tensor, config: Shapes['config']): Tensor {
+  const { groups, q, head } = qkvGroups(tensor, config)
+  const rows = [q, head, head]
+  const starts = [0, groups * q, groups * (q + head)]
+  const parts = starts.map((start, i) => narrowed(tensor, 0, start, groups * rows[i]!).data!)
+  const row = tensor.shape[1]! * elementBytes(tensor)
+  const data = interleaved(
+    parts,
+    rows.map((each) => each * row),
+  )
+  return { ...tensor, data }
 }
 
 const turned = (tensor: Tensor): Tensor => rearranged(tensor, three(tensor), [0, 2, 1], swapped(tensor.shape))

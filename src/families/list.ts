@@ -1,13 +1,17 @@
 // All architectures. Another one is a file in `architectures` and a line here.
 import { bert, distilBert, nomicBert, roberta } from './architectures/bert.js'
+import { bloom } from './architectures/bloom.js'
 import { cohere2, commandR } from './architectures/cohere.js'
 import { deepseek2 } from './architectures/deepseek.js'
+import { exaone } from './architectures/exaone.js'
+import { falcon } from './architectures/falcon.js'
 import { gemma, gemma2, gemma3 } from './architectures/gemma.js'
 import { gptOss } from './architectures/gpt-oss.js'
-import { gpt2, starcoder } from './architectures/gpt2.js'
+import { codeShell, gpt2, starcoder } from './architectures/gpt2.js'
 import { gptNeoX } from './architectures/gptneox.js'
 import { granite, graniteMoe } from './architectures/granite.js'
 import { llama, seedOss, smolLm3 } from './architectures/llama.js'
+import { llama4 } from './architectures/llama4.js'
 import { olmo, olmo2, olmoe } from './architectures/olmo.js'
 import { phi2, phi3, phiMoe } from './architectures/phi.js'
 import { qwen2, qwen2Moe, qwen3, qwen3Moe } from './architectures/qwen.js'
@@ -17,6 +21,7 @@ import type { Family } from './family.js'
 
 export const families: readonly Family[] = [
   llama,
+  llama4,
   smolLm3,
   seedOss,
   qwen2,
@@ -42,6 +47,10 @@ export const families: readonly Family[] = [
   gptNeoX,
   starcoder,
   starcoder2,
+  codeShell,
+  falcon,
+  bloom,
+  exaone,
   stableLm,
   bert,
   distilBert,

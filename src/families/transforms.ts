@@ -1,9 +1,10 @@
 // What becomes of the elements of a tensor on the way to GGUF, by name; `inverses` has the ways back.
 import { fillView, viewOf } from '../bytes/views.js'
 import { f16, f32 } from '../dtypes/index.js'
-import type { Tensor } from '../model/index.js'
+import type { Payload, Tensor } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { mapElements } from '../transforms/map-elements.js'
+import { concatenated } from './concatenated.js'
 import { numberIn } from './facts.js'
 import type { Config, TransformName } from './family.js'
 import { narrowed, rearranged, refuseShape, viewed } from './views.js'
@@ -24,6 +25,7 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
   'plus-one': (tensor) => [plus(tensor, 1)],
   transpose: (tensor) => [tensor.shape.length === 2 ? transposed(tensor) : tensor],
   'regroup-qkv': (tensor, { config }) => [regrouped(tensor, headsOf(tensor, config))],
+  'regroup-grouped-qkv': (tensor, { config }) => [ungrouped(tensor, config)],
   'split-halves': (tensor) => {
     const axis = tensor.shape.length - 2
     const half = halfOf(tensor, axis)
@@ -41,6 +43,13 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
     const shape = [experts, half, inner]
     const strides = [inner * both, 2, both]
     return [0, 1].map((start) => viewed(tensor, { shape, dims: shape, strides, start }))
+  },
+  'transpose-split-halves': (tensor) => {
+    const [experts, inner, both] = three(tensor)
+    const half = halfOf(tensor, 2)
+    const shape = [experts, half, inner]
+    const strides = [inner * both, 1, both]
+    return [0, half].map((start) => viewed(tensor, { shape, dims: shape, strides, start }))
   },
   'split-kv-b': (tensor, { config }) => splitKvB(tensor, config),
   'vocabulary-rows': (tensor, { tokens }) => {
@@ -78,6 +87,38 @@ function regrouped(tensor: Tensor, heads: number): Tensor {
   if (!Number.isInteger(size)) refuseShape(tensor, `its rows are not three parts for each of ${heads} heads`)
   const columns = rest.reduce((product, each) => product * each, 1)
   return rearranged(tensor, [heads, 3, size, columns], [1, 0, 2, 3])
+}
+
+export interface QkvGroups {
+  readonly groups: number
+  /** Rows of one group that are q; as many as `head` are k, and as many v. */
+  readonly q: number
+  readonly head: number
+}
+
+/** Several heads of q share one of k and v, and stand before them. */
+export function qkvGroups(tensor: Tensor, config: Config): QkvGroups {
+  const heads = headsOf(tensor, config)
+  const groups = numberIn(config, 'num_kv_heads', 'n_head_kv') || 1
+  const [rows = 0, columns = 0] = tensor.shape
+  const head = columns / heads
+  const fits = tensor.shape.length === 2 && Number.isInteger(groups) && groups > 0 && heads % groups === 0
+  if (!fits || !Number.isInteger(head) || rows !== (heads + 2 * groups) * head)
+    refuseShape(tensor, `${heads} heads of q and ${groups} of k and v were expected`)
+  return { groups, q: (heads / groups) * head, head }
+}
+
+/** From q, k, v of each group to all q, all k, all v. */
+function ungrouped(tensor: Tensor, config: Config): Tensor {
+  const { groups, q, head } = qkvGroups(tensor, config)
+  const columns = tensor.shape[1]!
+  const part = (start: number, rows: number): Payload => {
+    const dims = [groups, rows, columns]
+    const strides = [(q + 2 * head) * columns, columns, 1]
+    return viewed(tensor, { shape: dims, dims, strides, start: start * columns }).data!
+  }
+  const data = concatenated([part(0, q), part(q, head), part(q + head, head)], tensor.name)
+  return { ...tensor, data }
 }
 
 /** Every head's matrix that expands the compressed k and v: the rows for k, transposed, and those for v. */

@@ -17,7 +17,13 @@ function numbered(shape: readonly number[]): Tensor {
 
 const size = fc.integer({ min: 1, max: 4 })
 const heads = 2
-const config = { num_attention_heads: heads, num_key_value_heads: heads, qk_nope_head_dim: 3, v_head_dim: 2 }
+const config = {
+  num_attention_heads: heads,
+  num_key_value_heads: heads,
+  num_kv_heads: 1,
+  qk_nope_head_dim: 3,
+  v_head_dim: 2,
+}
 
 /** Shapes that each transform takes. */
 const shapes: Readonly<Record<Exclude<TransformName, 'skip-padding-positions'>, fc.Arbitrary<number[]>>> = {
@@ -26,10 +32,13 @@ const shapes: Readonly<Record<Exclude<TransformName, 'skip-padding-positions'>, 
   'plus-one': size.map((length) => [length]),
   transpose: fc.tuple(size, size),
   'regroup-qkv': fc.tuple(size, size).map(([rows, columns]) => [heads * 3 * rows, columns]),
+  // Two heads of q, and one each of k and v.
+  'regroup-grouped-qkv': size.map((head) => [4 * head, heads * head]),
   'split-halves': fc.tuple(size, size, size).map(([experts, half, columns]) => [experts, 2 * half, columns]),
   'split-alternate': fc.tuple(size, size).map(([experts, half]) => [experts, 2 * half]),
   'transpose-last': fc.tuple(size, size, size),
   'transpose-split-alternate': fc.tuple(size, size, size).map(([experts, inner, half]) => [experts, inner, 2 * half]),
+  'transpose-split-halves': fc.tuple(size, size, size).map(([experts, inner, half]) => [experts, inner, 2 * half]),
   'split-kv-b': size.map((rank) => [heads * 5, rank]),
   'vocabulary-rows': fc.tuple(size, size),
   'zero-bias': fc.tuple(size, size),

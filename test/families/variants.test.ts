@@ -43,4 +43,23 @@ describe('a model of another architecture, to GGUF and back', () => {
     if (isSame) expect(await contents(back)).toEqual(await contents(source))
     expect(tinyTensors(shapes).length).toBe((await contents(back)).size)
   })
+
+  it('refuses the way back where names do not follow from the file', async () => {
+    const { config, shapes, tokenizer } = variants.Falcon!
+    const twoNorms = Object.fromEntries(
+      Object.entries(shapes).flatMap(([name, shape]) =>
+        name.includes('input_layernorm')
+          ? ['ln_attn', 'ln_mlp'].map((each) => [name.replace('input_layernorm', each), shape])
+          : [[name, shape]],
+      ),
+    )
+    const source = await writeTinyModel(join(scratch, 'two-norms'), {
+      config,
+      shapes: twoNorms,
+      files: tokenizerFiles[tokenizer]!,
+    })
+    const model = await openModel(new MemorySource(await convertDirectory(source, 'f32'), 'model.gguf'))
+    const back = convertToFiles(model, 'safetensors', { name: 'model.safetensors', folder: true })
+    await expect(back).rejects.toThrow('attn_norm_2')
+  })
 })

@@ -75,6 +75,16 @@ const variant = (
 const bertLayers = (names: Readonly<Record<string, readonly number[]>>, layers: string): Shapes =>
   each((layer) => withBiases(weights(layer, names)), layers)
 
+/** What models that are not built like Llama do not have. */
+const withoutLlama: Settings = {
+  intermediate_size: undefined,
+  num_key_value_heads: undefined,
+  max_position_embeddings: undefined,
+  rms_norm_eps: undefined,
+  rope_theta: undefined,
+}
+const withoutSizes: Settings = { num_hidden_layers: undefined, num_attention_heads: undefined }
+
 export const variants: Readonly<Record<string, Variant>> = {
   'Llama with YaRN': variant(
     'LlamaForCausalLM',
@@ -398,6 +408,134 @@ export const variants: Readonly<Record<string, Variant>> = {
         },
         'encoder.layer',
       ),
+    },
+    'bpe',
+  ),
+  Falcon: variant(
+    'FalconForCausalLM',
+    'falcon',
+    { num_kv_heads: 1, layer_norm_epsilon: 1e-5, ...withoutLlama },
+    {
+      ...weights('transformer', { word_embeddings: [vocabulary, width] }),
+      ...withBiases(norms('transformer', 'ln_f')),
+      ...output,
+      ...each(
+        (layer) => ({
+          ...withBiases(norms(layer, 'input_layernorm')),
+          ...weights(layer, {
+            'self_attention.query_key_value': [16, width],
+            'self_attention.dense': [width, width],
+            'mlp.dense_h_to_4h': [4 * width, width],
+            'mlp.dense_4h_to_h': [width, 4 * width],
+          }),
+        }),
+        'transformer.h',
+      ),
+    },
+    'bpe',
+  ),
+  BLOOM: variant(
+    'BloomForCausalLM',
+    'bloom',
+    { n_layer: 2, n_head: 2, layer_norm_epsilon: 1e-5, seq_length: 64, ...withoutLlama, ...withoutSizes },
+    {
+      ...weights('transformer', { word_embeddings: [vocabulary, width] }),
+      ...withBiases(norms('transformer', 'word_embeddings_layernorm', 'ln_f')),
+      ...each(
+        (layer) =>
+          withBiases({
+            ...norms(layer, 'input_layernorm', 'post_attention_layernorm'),
+            ...weights(layer, {
+              'self_attention.query_key_value': [3 * width, width],
+              'self_attention.dense': [width, width],
+              'mlp.dense_h_to_4h': [4 * width, width],
+              'mlp.dense_4h_to_h': [width, 4 * width],
+            }),
+          }),
+        'transformer.h',
+      ),
+    },
+    'bpe',
+  ),
+  CodeShell: variant(
+    'CodeShellForCausalLM',
+    'codeshell',
+    {
+      n_layer: 2,
+      n_head: 2,
+      n_embd: width,
+      n_positions: 64,
+      num_query_groups: 1,
+      layer_norm_epsilon: 1e-5,
+      hidden_size: undefined,
+      ...withoutLlama,
+      ...withoutSizes,
+    },
+    {
+      ...weights('transformer', { wte: [vocabulary, width] }),
+      ...withBiases(norms('transformer', 'ln_f')),
+      ...output,
+      ...each(
+        (layer) =>
+          withBiases({
+            ...norms(layer, 'ln_1', 'ln_2'),
+            ...weights(layer, {
+              'attn.c_attn': [16, width],
+              'attn.c_proj': [width, width],
+              'mlp.c_fc': [4 * width, width],
+              'mlp.c_proj': [width, 4 * width],
+            }),
+          }),
+        'transformer.h',
+      ),
+    },
+    'bpe',
+  ),
+  'EXAONE 3': variant(
+    'ExaoneForCausalLM',
+    'exaone',
+    { num_layers: 2, head_dim: 4, layer_norm_epsilon: 1e-5, num_hidden_layers: undefined, rms_norm_eps: undefined },
+    {
+      ...weights('transformer', { wte: [vocabulary, width], ln_f: [width] }),
+      ...output,
+      ...each(
+        (layer) => ({
+          ...norms(layer, 'ln_1', 'ln_2'),
+          ...weights(layer, {
+            'attn.attention.q_proj': [8, width],
+            'attn.attention.k_proj': [4, width],
+            'attn.attention.v_proj': [4, width],
+            'attn.attention.out_proj': [width, 8],
+            'mlp.c_fc_0': [inner, width],
+            'mlp.c_fc_1': [inner, width],
+            'mlp.c_proj': [width, inner],
+          }),
+        }),
+        'transformer.h',
+      ),
+    },
+    'bpe',
+  ),
+  'Llama 4': variant(
+    'Llama4ForCausalLM',
+    'llama4_text',
+    {
+      head_dim: 4,
+      intermediate_size: 6,
+      intermediate_size_mlp: inner,
+      num_local_experts: experts,
+      num_experts_per_tok: 1,
+      interleave_moe_layer_step: 2,
+    },
+    {
+      ...outer,
+      ...output,
+      ...each((layer) => ({ ...preNorms(layer), ...attention(layer) })),
+      ...mlp('model.layers.0.feed_forward'),
+      ...mlp('model.layers.1.feed_forward.shared_expert', 6),
+      'model.layers.1.feed_forward.router.weight': [experts, width],
+      'model.layers.1.feed_forward.experts.gate_up_proj': [experts, width, 12],
+      'model.layers.1.feed_forward.experts.down_proj': [experts, 6, width],
     },
     'bpe',
   ),

@@ -1,4 +1,4 @@
-// GPT-2 and GPT-BigCode (StarCoder). GPT-2 stores linear weights as [in, out].
+// GPT-2, GPT-BigCode (StarCoder) and CodeShell. GPT-2 stores linear weights as [in, out].
 import { num } from '../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../family.js'
 import { key } from './shared-keys.js'
@@ -79,6 +79,30 @@ export const starcoder: Family = {
     { key: 'attention.head_count_kv', type: 'u32', value: () => 1 },
     epsilon,
     key.fileType,
+  ],
+  tensors: names,
+  prefix: { remove: ['transformer.'], back: 'transformer.' },
+  drops,
+  tokenizer: 'bpe',
+}
+
+export const codeShell: Family = {
+  architecture: 'codeshell',
+  classes: ['CodeShellForCausalLM'],
+  configs: { codeshell: {} },
+  settings: ['n_layer', 'n_positions', 'n_embd', 'n_head', 'num_query_groups', 'layer_norm_epsilon'],
+  keys: [
+    { ...key.context, from: ['n_positions'] },
+    embedding,
+    feedForward,
+    key.blocks,
+    heads,
+    { key: 'attention.head_count_kv', type: 'u32', from: ['num_query_groups'], required: true },
+    epsilon,
+    key.fileType,
+    { key: 'rope.freq_base', type: 'f32', value: () => 10000 },
+    { key: 'rope.scaling.type', type: 'str', value: () => 'linear' },
+    { key: 'rope.scaling.factor', type: 'f32', value: () => 1 },
   ],
   tensors: names,
   prefix: { remove: ['transformer.'], back: 'transformer.' },

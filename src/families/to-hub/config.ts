@@ -48,12 +48,22 @@ export function configFor(source: BackSource, directory: ModelDirectory): ModelC
       failure ??= error
     }
   }
-  if (best) return best.info
+  if (best) {
+    assertWayBack(best.info.family, source)
+    return best.info
+  }
   if (!(failure instanceof TareError)) throw failure
   // What is missing in the configuration is missing in the file that it is made of.
   const { path = '', message } = failure.finding
   const key = path.startsWith(`${architecture}.`) ? path : `${architecture} (${path})`
   return failWith(familyCodes['config-value'], { file, path: key, message })
+}
+
+function assertWayBack({ oneWay, classes }: Family, { tensors, file }: BackSource): void {
+  const stuck = oneWay && tensors.find(({ name }) => oneWay.test(name))
+  if (!stuck) return
+  const message = `a directory cannot be made of ${classes[0]} with such tensors; ${callerWord('--as-is', 'asIs: true')} copies everything as it is`
+  failWith(familyCodes['tensor-unknown'], { file, path: stuck.name, message })
 }
 
 function candidatesFor({ architecture, metadata, tensors, file }: BackSource): readonly Candidate[] {
