@@ -35,7 +35,7 @@ export async function readShardSet(
   const root = parseJson(bytes, report, { path: 'index' })
   context.extents?.add({ file: source.name, offset: 0, length: source.size, path: 'index', kind: 'field' })
   const weightMap = root instanceof Map ? root.get('weight_map') : undefined
-  if (!(root instanceof Map) || !(weightMap instanceof Map)) return fail('an object weight_map was expected')
+  if (!(root instanceof Map) || !(weightMap instanceof Map)) return fail('the index has no object of this name')
   const placed = groupByShard(weightMap, context, codes)
   const shards = new Map<string, Opened>()
   for (const [file, names] of placed) {

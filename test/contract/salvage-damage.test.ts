@@ -111,7 +111,7 @@ describe('a wrong byte', () => {
     damaged[model.tensors.at(2)!.data!.origin!.offset]! ^= 1
     await expect(planRepair(new MemorySource(damaged, 'm'), { name: 'out' })).rejects.toMatchObject({
       code: 'write/nothing-to-repair',
-      message: expect.stringContaining('none of its tensors is whole'),
+      message: expect.stringContaining('none of its tensors is complete'),
     })
   })
 })

@@ -242,7 +242,7 @@ function targetFor(format: Format, name: string): string {
 function describeNothing(lost: readonly Lost[], errors: readonly Finding[]): string {
   const first = lost[0]?.reason ?? errors[0]?.message
   const why = first === undefined ? '' : `: ${first}`
-  return lost.length === 0 ? `no tensor is left in it${why}` : `none of its tensors is whole${why}`
+  return lost.length === 0 ? `no tensor is left in it${why}` : `none of its tensors is complete${why}`
 }
 
 /** A line for people: what, how much of it, and why. */

@@ -1,6 +1,6 @@
 import type { Model, PlannedEdit, Transfer } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
-import { formatInteger, formatSize, plural } from '../../console/format-values.js'
+import { formatSize, plural } from '../../console/format-values.js'
 import { describeTransfer, shownValue } from '../../output/conversion.js'
 import type { EditOptions } from './index.js'
 
@@ -27,7 +27,7 @@ export function* describeEdit(
     const arrow = action === 'rename' ? `→ ${escapeName(to!)}` : to === undefined ? '' : `= ${shownValue(to, type)}`
     yield `  ${action} ${escapeName(name)} ${arrow}`.trimEnd()
   }
-  const bytes = `${formatInteger(written)} bytes${patch ? ` in ${plural(patch.patches.length, 'place')}` : ''}`
+  const bytes = `${plural(written, 'byte')}${patch ? ` in ${plural(patch.patches.length, 'place')}` : ''}`
   const wouldBe = options.dryRun ? 'would be ' : ''
   const noRoom = options.output === undefined && !options.rewrite ? ': the layout has no room for the change' : ''
   const reason = transfer ? `: ${describeTransfer(transfer)}` : noRoom

@@ -48,7 +48,7 @@ export function* describeModel(
     yield color.bold('tensors')
   }
   const { columns, rows } = options.tree
-    ? { columns: treeColumns, rows: treeRows(tensors.map(rowOf)) }
+    ? { columns: treeColumns, rows: treeRows(tensors, rowOf) }
     : tensorTable(model, tensors, rowOf, options, console)
   const count = 'row' in rows ? rows.count : rows.length
   const limit = Math.min(count, options.limit ?? (options.all ? count : console.maxRows))
