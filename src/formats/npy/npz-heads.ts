@@ -1,6 +1,7 @@
 // The beginnings of the members of an NPZ file, as far as their headers reach. Small arrays lie close together, so one read brings the
 // headers of many; of a deflated member no more is inflated than is needed.
 import type { ByteSource } from '../../bytes/index.js'
+import { ReadBuffers } from '../../bytes/read-buffers.js'
 import type { ReadContext } from '../../model/index.js'
 import { reportZipFailure } from '../../payloads/zip-payload.js'
 import { startsLikeNpy } from '../../wire/npy/header.js'
@@ -32,6 +33,7 @@ export async function readHeads(
   use: (member: ZipMember, head: Uint8Array | undefined) => void,
 ): Promise<void> {
   const reads = [...readsFor(members)]
+  const buffers = new ReadBuffers(source, signal)
   for (let first = 0; first < reads.length; first += parallelReads) {
     const batch = reads.slice(first, first + parallelReads)
     const windows = await Promise.all(batch.map(readWindow))
@@ -44,9 +46,9 @@ export async function readHeads(
     }
   }
 
-  function readWindow({ start, end, members }: HeadRead): Promise<Uint8Array | undefined> {
+  function readWindow({ start, end, members }: HeadRead, index: number): Promise<Uint8Array | undefined> {
     if (members.length === 1) return readHead(members[0]!, firstRead)
-    return source.read(start, end - start, { signal })
+    return buffers.read(index, start, end - start)
   }
 
   async function readHead(member: ZipMember, length: number): Promise<Uint8Array | undefined> {

@@ -3,6 +3,7 @@
 // difference is an error.
 import { type ByteSource, Cursor } from '../../bytes/index.js'
 import type { Range } from '../../bytes/ranges.js'
+import { ReadBuffers } from '../../bytes/read-buffers.js'
 import { zipCodes as codes } from './codes.js'
 import type { Directory } from './directory.js'
 import type { ZipContext } from './end.js'
@@ -39,9 +40,12 @@ export async function readLocals(source: ByteSource, directory: Directory, conte
   const limit = directory.offset
   const reads = readsFor(directory.members, limit)
   const members: ZipMember[] = []
+  const buffers = new ReadBuffers(source, context.signal)
   for (let first = 0; first < reads.length; first += parallelReads) {
     const batch = reads.slice(first, first + parallelReads)
-    const windows = await Promise.all(batch.map((read) => readHeaders(source, read, limit, context)))
+    const windows = await Promise.all(
+      batch.map((read, i) => readHeaders(read, limit, (start, end) => buffers.read(i, start, end - start))),
+    )
     for (const [i, window] of windows.entries()) {
       for (const member of batch[i]!.members) {
         if (!readLocal(window, member, directory, context)) continue
@@ -110,20 +114,17 @@ function readsFor(members: readonly ZipMember[], limit: number): HeaderRead[] {
 }
 
 async function readHeaders(
-  source: ByteSource,
   { start, end, members }: HeaderRead,
   limit: number,
-  context: ZipContext,
+  read: (start: number, end: number) => Promise<Uint8Array>,
 ): Promise<Window> {
-  const read = async (to: number): Promise<Window> =>
-    windowOf(await source.read(start, to - start, { signal: context.signal }), start)
-  const window = await read(end)
+  const window = windowOf(await read(start, end), start)
   const last = members.at(-1)!
   const at = last.headerOffset - start
   if (window.bytes.byteLength < at + localHeader.size) return window
   const extra = localHeader.get.extraLength(window.view, at)
   const whole = last.headerOffset + localHeader.size + last.nameLength + extra
-  return whole > end && end < limit ? read(Math.min(whole, limit)) : window
+  return whole > end && end < limit ? windowOf(await read(start, Math.min(whole, limit)), start) : window
 }
 
 /** Compares a local header with the directory, and notes where the data begin; false when the member cannot be read. */
