@@ -61,14 +61,27 @@ export function q8ToBlocks(payload: Payload, shape: readonly number[]): Payload 
 
 /**
  * The bytes of a Q8_0 tensor in the q8 form; undefined if that requires decoding. They are read twice, once for the scales and once for the
- * codes. Minus zeros under a scale of zero become zeros; nothing else changes.
+ * codes. Minus zeros under a scale of zero become zeros; nothing else changes. `onNotFinite` is told of blocks
+ * whose scale is infinite or NaN, and may throw.
  */
-export function blocksToQ8(payload: Payload, shape: readonly number[]): Payload | undefined {
+export function blocksToQ8(
+  payload: Payload,
+  shape: readonly number[],
+  onNotFinite: (block: number, isNan: boolean) => void,
+): Payload | undefined {
   const form = formOf(shape)
   if (!form || payload.byteLength !== form.blocks * blockSize) return undefined
   const { blocks, codesOffset, byteLength } = form
   return lazyPayload(byteLength, async function* (signal?: AbortSignal) {
-    yield* parts(payload, 0, 2, signal)
+    let first = 0
+    for await (const scales of parts(payload, 0, 2, signal)) {
+      for (let i = 0; i < scales.length; i += 2) {
+        const high = scales[i + 1]! & 0x7f
+        if (high >= 0x7c) onNotFinite(first + i / 2, high > 0x7c || scales[i] !== 0)
+      }
+      first += scales.length / 2
+      yield scales
+    }
     yield new Uint8Array(codesOffset - 2 * blocks)
     yield* parts(payload, 2, codeBytes, signal)
   })

@@ -2,11 +2,14 @@
 
 import { blocksToQ8 } from '../../content/q8-blocks.js'
 import { dtypeById } from '../../dtypes/index.js'
+import { methodOf } from '../../dtypes/mcf/types.js'
+import { callerWord, failWith, writeCodes } from '../../errors/index.js'
 import type { Fit, MetaValue, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
 import { keysToFill } from './model-info/filled-info.js'
 import { hasDocumentedInts } from './model-info/int-mark.js'
 import { isOtherFile } from './other-files.js'
+import { explainsOverflow } from './quant/overflow.js'
 import { typeOfFile } from './sections.js'
 
 export const writeCapabilities: WriteCapabilities = {
@@ -53,7 +56,16 @@ function fitTensor(tensor: Tensor): Fit<Tensor> {
 function repackedQ8(tensor: Tensor): Tensor | undefined {
   const type = tensor.encoding ?? tensor.dtype
   if (type.id !== 'ggml.q8_0' || !tensor.data) return undefined
-  const data = blocksToQ8(tensor.data, tensor.shape)
+  const q8 = methodOf('mcf.q8')!
+  const data = blocksToQ8(tensor.data, tensor.shape, (block, isNan) => {
+    if (!isNan && explainsOverflow(tensor, q8)) return
+    const message = `the scale of block ${block} is ${isNan ? 'NaN' : 'infinite'}, which ${q8.id} cannot hold; ${callerWord('--dequantize', '`dequantize`')} stores the values`
+    failWith(writeCodes['value-range'], {
+      file: tensor.data?.origin?.source.name ?? 'tensor',
+      path: tensor.name,
+      message,
+    })
+  })
   return data && { ...tensor, dtype: dtypeById('mcf.q8')!, encoding: undefined, data }
 }
 

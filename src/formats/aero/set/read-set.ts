@@ -51,6 +51,7 @@ export async function readSet(source: ByteSource, context: ReadContext): Promise
   const global = await readGlobal(index, source, context)
   const parts = new SetParts(index, global.file, source, context)
   const opened = report.strict && !context.extents ? undefined : await openAll(index, parts, context)
+  if (!opened) await parts.assertPaths()
   const tensors = placeSetTensors(index, global, parts, opened, context)
   const metadata = mergeMetadata(index, global.model)
   const locate = locatorOf(index, global.file, parts, tensors, context)

@@ -131,6 +131,21 @@ export class SetParts {
     return beside ?? elsewhere!
   }
 
+  /** Throws `aeroset/path` for a part whose path leads out of the directory and that the caller does not open either; parts beside the index stay closed. */
+  async assertPaths(): Promise<void> {
+    for (const part of this.#index.parts) {
+      const { beside, elsewhere } = locate(part, this.#index, this.#source)
+      if (beside !== undefined || isUrl(elsewhere!)) continue
+      try {
+        const opened = await openSetFile(part, this.#index, this.#source, this.#context)
+        await opened.close()
+      } catch (error) {
+        // Anything else is said when somebody reads from the part.
+        if (error instanceof TareError && error.code === setCodes.path.code) throw error
+      }
+    }
+  }
+
   /** Throws `aeroset/part-missing` when it cannot be opened, or what is wrong with it. */
   open(i: number): Promise<OpenPart> {
     const place = this.#placeOf(this.#index.parts[i]!)

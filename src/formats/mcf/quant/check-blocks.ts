@@ -3,9 +3,9 @@
 import { defaultWindow, type Range } from '../../../bytes/index.js'
 import { viewOf } from '../../../bytes/views.js'
 import { type BlockLayout, blockSize, type Method } from '../../../dtypes/mcf/layout.js'
-import type { QuantInfo } from '../../../dtypes/mcf/types.js'
 import type { CheckContext, Payload, Tensor } from '../../../model/index.js'
 import { codes } from '../codes.js'
+import { explainsOverflow } from './overflow.js'
 import { checkPadding, oddByteIn, Tally } from './regions.js'
 import { findMostNegative } from './unused-codes.js'
 
@@ -66,14 +66,6 @@ async function checkScales(
   if (explainsOverflow(tensor, method)) infinite.report(codes['scale-overflow'], tensor, context, 'scales are infinite')
   else infinite.report(codes['scale-not-finite'], tensor, context, 'scales are infinite')
   subnormal.report(codes['scale-subnormal'], tensor, context, 'scales are subnormal')
-}
-
-/** Whether the recorded range needs a scale that f16 does not have: then infinity is the writer's doing and no damage. */
-function explainsOverflow(tensor: Tensor, { bits }: Method): boolean {
-  const info = tensor.extra?.quantInfo as QuantInfo | undefined
-  if (!info) return false
-  const largest = Math.max(Math.abs(Number(info.minClip)), Math.abs(Number(info.maxClip)))
-  return largest / (2 ** (bits - 1) - 1) > 65504
 }
 
 async function checkSubScales(

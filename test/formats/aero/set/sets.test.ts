@@ -232,6 +232,31 @@ describe('reading', () => {
     expect(codes.filter((code) => code.startsWith('aeroset/'))).toEqual(expected)
   })
 
+  it.each(['part\\000.aero', '\\', 'C:part-000.aero', '../part-000.aero', '/etc/passwd', '..'])(
+    'refuses a part at %s when opening, as verifying does',
+    async (path) => {
+      const source = changed('sets/global-ids', (index) => {
+        index.parts[0].path = path
+      })
+      expect(codesOf(await verifySource(source))).toContain('aeroset/path')
+      await expect(openModel(source)).rejects.toMatchObject({ code: 'aeroset/path' })
+    },
+  )
+
+  it('opens a part whose path leads elsewhere when the caller does', async () => {
+    const source = changed('sets/global-ids', (index) => {
+      index.parts[0].path = '../part-000.aero'
+    })
+    const asked: string[] = []
+    const openElsewhere = async (location: string, from: ByteSource) => {
+      asked.push(location)
+      return from.sibling!('part-000.aero')
+    }
+    const model = await openModel(source, { openElsewhere })
+    expect(asked).toEqual(['../part-000.aero'])
+    await closeModel(model)
+  })
+
   it('follows addresses only when the caller opens them', async () => {
     const source = changed('sets/global-ids', (index) => {
       index.format.version = [0, 2]
