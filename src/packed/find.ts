@@ -1,5 +1,6 @@
-// Finds the tensors that belong together. Nothing is read: names, types and the configuration say it.
-import type { Tensor } from '../model/index.js'
+// Finds the tensors that belong together. No values are read: names, types and the configuration say it.
+import { configOf } from '../content/model-names.js'
+import type { Model, Tensor } from '../model/index.js'
 import type { PackedWeight, Scheme } from './scheme.js'
 import { awq } from './schemes/awq.js'
 import { bitsandbytes4 } from './schemes/bitsandbytes.js'
@@ -8,7 +9,7 @@ import { compressedNvfp4, modeloptNvfp4, mxfp4 } from './schemes/fp4.js'
 import { gptq } from './schemes/gptq.js'
 import { mlx } from './schemes/mlx.js'
 import { bitsandbytesInt8, compressedInt8, fp8Blocks, fp8Rows } from './schemes/scaled.js'
-import { methodOf, type Settings } from './settings.js'
+import { methodOf, packingSettings, type Settings } from './settings.js'
 
 /** A new scheme is a file and a line here. */
 const schemes: readonly Scheme[] = [
@@ -35,6 +36,18 @@ export interface Packing {
   readonly weights: readonly PackedWeight[]
   /** The names of tensors that say nothing about the weights, such as scales of activations. */
   readonly unused: ReadonlySet<string>
+}
+
+const known = new WeakMap<Model, Packing>()
+
+/** The packed weights of a model, by the configuration that it has or that lies beside it. */
+export async function packingOf(model: Model, signal?: AbortSignal): Promise<Packing> {
+  const before = known.get(model)
+  if (before) return before
+  const config = await configOf(model, signal)
+  const packing = findPacking(model.tensors, config ? packingSettings(config) : {})
+  known.set(model, packing)
+  return packing
 }
 
 export function findPacking(tensors: readonly Tensor[], settings: Settings): Packing {

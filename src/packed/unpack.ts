@@ -1,22 +1,9 @@
 // Models with values in place of packed weights.
-import { configOf } from '../content/model-names.js'
 import { f32 } from '../dtypes/index.js'
 import type { Model, Tensor } from '../model/index.js'
-import { findPacking, type Packing } from './find.js'
+import { type Packing, packingOf } from './find.js'
 import { decodedRows } from './rows.js'
 import { membersOf, type PackedWeight } from './scheme.js'
-import { packingSettings } from './settings.js'
-
-const known = new WeakMap<Model, Packing>()
-
-/** The packed weights of a model, by the configuration that it has or that lies beside it. */
-export async function packingOf(model: Model, signal?: AbortSignal): Promise<Packing> {
-  const before = known.get(model)
-  if (before) return before
-  const packing = findPacking(model.tensors, packingSettings(await configOf(model, signal)))
-  known.set(model, packing)
-  return packing
-}
 
 /** The packed weight with this name, if its values are wanted or no tensor is stored under the name. */
 export async function findWeight(

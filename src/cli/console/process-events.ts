@@ -6,7 +6,6 @@ import type { Console } from './console.js'
 const exitStatus = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
 const cleanUps = new Set<() => void>()
-let tempCount = 0
 let isDrawing = false
 let isArmed = false
 let abort = (): void => {}
@@ -21,32 +20,26 @@ export function onEarlyExit(action: () => void): () => void {
   }
 }
 
-/** Temporary files are removed when the process ends, so while there are any a signal must not end it at once. */
-export function followTemps(subscribe: (listener: (count: number) => void) => void): void {
+/**
+ * Temporary files are removed when the process ends, and uploads are given up, which takes requests; so while there are any, a signal must not
+ * end it at once.
+ */
+export function followUnfinished(
+  subscribe: (listener: (counts: typeof unfinished) => void) => void,
+  giveUp: () => Promise<void>,
+): void {
   if (isFollowing) return
   isFollowing = true
-  subscribe((count) => {
-    tempCount = count
+  giveUpUploads = giveUp
+  subscribe((counts) => {
+    unfinished = counts
     rearm()
   })
 }
 
 let isFollowing = false
-
-let uploadCount = 0
+let unfinished: { readonly files: number; readonly uploads: number } = { files: 0, uploads: 0 }
 let giveUpUploads: () => Promise<void> = async () => {}
-
-/** The same for uploads, which take requests to be given up. */
-export function followUploads(
-  subscribe: (listener: (count: number) => void) => void,
-  giveUp: () => Promise<void>,
-): void {
-  giveUpUploads = giveUp
-  subscribe((count) => {
-    uploadCount = count
-    rearm()
-  })
-}
 
 function cleanUp(): void {
   for (const action of cleanUps) action()
@@ -70,7 +63,7 @@ export function installSignals(console: Pick<Console, 'progress'>): AbortSignal 
 }
 
 function rearm(): void {
-  const isNeeded = cleanUps.size > 0 || tempCount > 0 || uploadCount > 0 || isDrawing
+  const isNeeded = cleanUps.size > 0 || unfinished.files > 0 || unfinished.uploads > 0 || isDrawing
   if (isNeeded === isArmed) return
   isArmed = isNeeded
   for (const name of Object.keys(exitStatus)) {
@@ -82,7 +75,7 @@ function rearm(): void {
 function onSignal(name: keyof typeof exitStatus): void {
   const leave = (): never => process.exit(exitStatus[name])
   // A second signal does not wait.
-  if (uploadCount === 0 || isLeaving) {
+  if (unfinished.uploads === 0 || isLeaving) {
     abort()
     cleanUp()
     leave()

@@ -9,8 +9,7 @@ import {
   findDamage,
   type Model,
   type OpenHint,
-  onTempCount,
-  onUploadCount,
+  onUnfinished,
   openInput,
   openModel,
   recognise,
@@ -20,7 +19,7 @@ import {
   verifyCodes,
 } from '../../kit-node.js'
 import { plural } from '../console/format-values.js'
-import { describeFailure, followTemps, followUploads, isClosedPipe } from '../console/process-events.js'
+import { describeFailure, followUnfinished, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError } from '../status.js'
 import { openNamed } from './open-named.js'
@@ -32,8 +31,7 @@ export async function forEachInput(
   inputs: readonly string[],
   work: (source: ByteSource, input: string) => Promise<Status>,
 ): Promise<Status> {
-  followTemps(onTempCount)
-  followUploads(onUploadCount, abortUploads)
+  followUnfinished(onUnfinished, abortUploads)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
   if (inputs.length > 1) context.console.tables = { ...context.console.tables, several: true }

@@ -21,9 +21,10 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { editCodes } from '../../edit/codes.js'
 import { failWith } from '../../errors/index.js'
+import { forgetTemp, trackTemp } from '../unfinished.js'
 import { ioError } from './io-error.js'
 import { syncDirectory } from './replace-files.js'
-import { editJournalFor, forgetTemp, isRunning, tempNameFor, trackTemp } from './temp-files.js'
+import { editJournalFor, isRunning, tempNameFor } from './temp-files.js'
 
 /** One changed range. Either side may be shorter, at the end of the file. */
 export interface JournalRecord {

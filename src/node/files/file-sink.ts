@@ -5,11 +5,12 @@ import { type FileHandle, open, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type ByteSink, type ByteSource, isPathBelow } from '../../bytes/index.js'
 import { failWith, ioCodes, TareError } from '../../errors/index.js'
+import { forgetTemp, trackTemp } from '../unfinished.js'
 import { FileSource } from './file-source.js'
 import { ioError, withIoErrors } from './io-error.js'
 import { replaceFiles, tidyDirectory } from './replace-files.js'
 import { StreamSink } from './stream-sink.js'
-import { absent, behindLinks, forgetTemp, tempNameFor, trackTemp } from './temp-files.js'
+import { absent, behindLinks, tempNameFor } from './temp-files.js'
 import { WriteBehind } from './write-behind.js'
 
 /** What may become of an existing file. */

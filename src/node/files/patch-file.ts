@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import type { FilePatch } from '../../edit/index.js'
+import { forgetTemp, removeQuietly, trackTemp } from '../unfinished.js'
 import {
   type JournalRecord,
   recoverEdit,
@@ -25,7 +26,7 @@ import {
 } from './edit-journal.js'
 import type { FileSource } from './file-source.js'
 import { ioError } from './io-error.js'
-import { forgetTemp, removeQuietly, tempNameFor, trackTemp } from './temp-files.js'
+import { tempNameFor } from './temp-files.js'
 
 export type PatchedHow = 'cloned' | 'patched'
 

@@ -15,18 +15,16 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { failWith, ioCodes } from '../../errors/index.js'
+import { forgetTemp, removeQuietly, trackTemp } from '../unfinished.js'
 import { ioError } from './io-error.js'
 import {
   asideNameFor,
-  forgetTemp,
   isLeftover,
   isRunning,
   machineTag,
-  removeQuietly,
   setJournalEnding,
   setJournalFor,
   tempNameFor,
-  trackTemp,
 } from './temp-files.js'
 
 /** A complete file under a temporary name, and its final name. */

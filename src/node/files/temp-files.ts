@@ -1,9 +1,8 @@
 // The hidden files that a run keeps beside its targets: temporary files and journals.
 //
-// A process that ends early (an exit, a signal handler) removes them synchronously. Only SIGKILL and a
-// power failure leave some behind: their names say which process owned them, and the next run that writes to the directory removes those
-// whose process is gone.
-import { existsSync, readFileSync, statSync, unlinkSync } from 'node:fs'
+// A process that ends early removes them (`node/unfinished.ts`). Only SIGKILL and a power failure leave some behind: their names say which
+// process owned them, and the next run that writes to the directory removes those whose process is gone.
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type FileHandle, open as openFile, readlink, realpath, unlink } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -11,42 +10,8 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { fnv1a32 } from '../../digest/hasher.js'
 import { editCodes } from '../../edit/codes.js'
 import { callerWord, failWith } from '../../errors/index.js'
+import { forgetTemp, trackTemp } from '../unfinished.js'
 import { withIoErrors } from './io-error.js'
-
-const open = new Set<string>()
-const listeners = new Set<(count: number) => void>()
-let hooked = false
-
-export function trackTemp(path: string): void {
-  if (!hooked) process.once('exit', removeOpenTemps)
-  hooked = true
-  open.add(path)
-  for (const listener of listeners) listener(open.size)
-}
-
-export function forgetTemp(path: string): void {
-  open.delete(path)
-  for (const listener of listeners) listener(open.size)
-}
-
-/** Reports the number of temporary files whenever it changes. */
-export function onTempCount(listener: (count: number) => void): void {
-  listeners.add(listener)
-}
-
-/** Removes all temporary files, synchronously: it must work while the process exits. */
-export function removeOpenTemps(): void {
-  for (const path of open) removeQuietly(path)
-  open.clear()
-}
-
-export function removeQuietly(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch {
-    // already gone, or no longer ours to remove
-  }
-}
 
 /** An unused name beside the target: the final rename must stay within one file system. */
 export function tempNameFor(target: string): string {

@@ -2,9 +2,9 @@
 import { failWith, ioCodes } from '../../errors/index.js'
 import { parseS3Address } from '../../remote/s3/address.js'
 import { S3Sink, type S3SinkOptions } from '../../remote/s3/sink.js'
+import { trackUpload } from '../unfinished.js'
 import { clientFor } from './open-s3.js'
 import { uploadLedger } from './upload-ledger.js'
-import { trackUpload } from './uploads.js'
 
 export async function openS3Output(address: string, options: S3SinkOptions): Promise<S3Sink> {
   const { bucket, key } = parseS3Address(address)

@@ -12,7 +12,8 @@ import {
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FileSink } from '../../../src/node/files/file-sink.js'
-import { removeOpenTemps, tempNameFor } from '../../../src/node/files/temp-files.js'
+import { tempNameFor } from '../../../src/node/files/temp-files.js'
+import { removeOpenTemps } from '../../../src/node/unfinished.js'
 import { useTempDir } from '../temp-dir.js'
 
 const at = useTempDir()

@@ -1,17 +1,18 @@
 import { basename, dirname } from 'node:path'
 import {
+  abortUploads,
   type Conversion,
   closeModel,
   type Format,
   type Model,
-  onTempCount,
+  onUnfinished,
   packFile,
   pathIn,
   planConversion,
   TareError,
 } from '../../../kit-node.js'
 import { formatSize, plural } from '../../console/format-values.js'
-import { followTemps } from '../../console/process-events.js'
+import { followUnfinished } from '../../console/process-events.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
@@ -25,7 +26,7 @@ export default async function pack(context: Context, words: readonly string[], o
   const { output, json, data, root, dryRun, allowLoss } = options
   const format = chooseFormat(options)
   checkOptions(context, options)
-  followTemps(onTempCount)
+  followUnfinished(onUnfinished, abortUploads)
   let model: Model | undefined
   console.progress.start()
   try {
