@@ -3,6 +3,7 @@
 import type { MetaValue } from '../model/metadata.js'
 import type { Model } from '../model/model.js'
 import { configWords } from './config-words.js'
+import { type CacheSize, cacheSize, numberIn } from './kv-cache.js'
 import { configOf, statedArchitecture } from './model-names.js'
 
 export interface Architecture {
@@ -19,20 +20,23 @@ export interface Architecture {
   /** The number of tokens that it knows. */
   readonly vocabulary?: number
   readonly experts?: number
-  /** How many numbers each token adds to the KV cache, in all layers together. Absent: unknown, or it has no such cache. */
-  readonly cachePerToken?: number
+  /** The experts that work on one token. */
+  readonly usedExperts?: number
+  /** The numbers that its KV cache holds. Absent: unknown, or it has no such cache. */
+  readonly cache?: CacheSize
 }
 
 /** The words of config.json, then those of GGUF, MCF and EMBD. */
 const words = {
-  layers: [...configWords.layers, 'block_count', 'layerCount'],
+  layers: [...configWords.layers, 'block_count', 'layerCount', 'decoder_layers'],
   hidden: [...configWords.hidden, 'd_model', 'embedding_length', 'hiddenSize'],
-  heads: [...configWords.heads, 'num_heads', 'attention.head_count', 'headCount'],
-  kvHeads: [...configWords.kvHeads, 'attention.head_count_kv', 'headCountKv'],
+  heads: [...configWords.heads, 'num_heads', 'attention.head_count', 'headCount', 'decoder_attention_heads'],
+  kvHeads: [...configWords.kvHeads, 'num_kv_heads', 'multi_query_group_num', 'attention.head_count_kv', 'headCountKv'],
   headDim: [...configWords.headDim, 'attention.key_length'],
-  context: [...configWords.context, 'context_length', 'contextLength', 'max_position_emb'],
+  context: [...configWords.context, 'context_length', 'contextLength', 'max_position_emb', 'max_target_positions'],
   vocabulary: [...configWords.vocabulary, 'vocabSize'],
   experts: [...configWords.experts, 'expert_count'],
+  usedExperts: [...configWords.usedExperts, 'expert_used_count'],
 } as const
 
 type Fact = keyof typeof words
@@ -51,10 +55,18 @@ export async function architectureOf(model: Model, signal?: AbortSignal): Promis
     (word) => plainValue(model.metadata.get(word)),
     (word) => own(info, word),
   ]
-  const find = (all: readonly string[]): number | undefined => {
-    for (const lookup of lookups)
+  const lookup = (...all: readonly string[]): unknown => {
+    for (const look of lookups)
       for (const word of all) {
-        const count = countIn(lookup(word))
+        const value = look(word)
+        if (value !== undefined && value !== null) return value
+      }
+    return undefined
+  }
+  const find = (all: readonly string[]): number | undefined => {
+    for (const look of lookups)
+      for (const word of all) {
+        const count = countIn(look(word))
         if (count !== undefined) return count
       }
     return undefined
@@ -64,29 +76,16 @@ export async function architectureOf(model: Model, signal?: AbortSignal): Promis
     const count = find(words[fact])
     if (count !== undefined) found[fact] = count
   }
+  // Falcon and StarCoder: one pair of keys and values for all heads.
+  if (lookup('multi_query') === true && lookup('new_decoder_architecture') !== true) found.kvHeads = 1
+  if (found.experts === undefined) delete found.usedExperts
   const tokens = model.metadata.get('tokenizer.ggml.tokens')
   if (tokens?.type === 'array' && tokens.length > 0) found.vocabulary ??= tokens.length
   const { hidden, heads } = found
   if (hidden !== undefined && heads !== undefined && hidden % heads === 0) found.headDim ??= hidden / heads
   if (architecture === undefined && Object.keys(found).length === 0) return undefined
-  const isCompressed = find(['kv_lora_rank', 'attention.kv_lora_rank']) !== undefined
-  const cachePerToken = isCompressed || isEncoder(architecture) ? undefined : cacheSize(found)
-  return {
-    ...(architecture !== undefined && { architecture }),
-    ...found,
-    ...(cachePerToken !== undefined && { cachePerToken }),
-  }
-}
-
-/** Encoders see a text at once, so that there is nothing to keep for the next token. Of an unknown architecture it is not known. */
-const isEncoder = (architecture: string | undefined): boolean =>
-  architecture === undefined || /bert|mpnet|electra|encoder|clip|siglip|vit\b|resnet/i.test(architecture)
-
-/** A key and a value for each head and layer. */
-function cacheSize({ layers, heads, kvHeads = heads, headDim }: Partial<Record<Fact, number>>): number | undefined {
-  if (layers === undefined || kvHeads === undefined || headDim === undefined) return undefined
-  const size = 2 * layers * kvHeads * headDim
-  return Number.isSafeInteger(size) ? size : undefined
+  const cache = cacheSize(architecture, found, lookup)
+  return { ...(architecture !== undefined && { architecture }), ...found, ...(cache && { cache }) }
 }
 
 type Facts = Readonly<Record<string, unknown>>
@@ -121,7 +120,5 @@ function countIn(value: unknown): number | undefined {
     const counts = value.map((each) => (Array.isArray(each) ? undefined : countIn(each)))
     return counts.reduce((a, b) => (a === undefined || (b ?? 0) > a ? b : a), undefined)
   }
-  const isText = typeof value === 'string' && /^[0-9]{1,15}$/.test(value)
-  const count = isText || typeof value === 'bigint' ? Number(value) : value
-  return typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : undefined
+  return numberIn(value)
 }

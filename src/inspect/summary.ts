@@ -15,9 +15,12 @@ export interface ModelSummary {
   readonly bitsPerWeight: number | null
   /** The bytes that the weights take in memory as they are stored; what several tensors share counts once. */
   readonly weightBytes: number
-  /** An estimate for 16-bit values, with every token of the context kept. Absent if the model says too little. */
+  /** An estimate for 16-bit values. Absent if the model says too little. */
   readonly kvCache?: {
+    /** What each token adds, in all layers together. */
     readonly bytesPerToken: number
+    /** What of it is in layers that keep the last tokens only. */
+    readonly window?: { readonly tokens: number; readonly bytesPerToken: number }
     /** For the whole context; absent if its length is not known. */
     readonly bytes?: number
   }
@@ -69,11 +72,16 @@ function formsOf({ weights }: Packing): PackingSummary[] {
 const packedNames = ({ weights, unused }: Packing): ReadonlySet<string> =>
   new Set([...unused, ...weights.flatMap((weight) => membersOf(weight).map(({ name }) => name))])
 
-function cacheOf({ cachePerToken, context }: Architecture): ModelSummary['kvCache'] {
-  if (cachePerToken === undefined) return undefined
-  const bytesPerToken = bytesPerCached * cachePerToken
-  const bytes = bytesPerToken * (context ?? Number.NaN)
-  return { bytesPerToken, ...(Number.isSafeInteger(bytes) && { bytes }) }
+function cacheOf({ cache, context }: Architecture): ModelSummary['kvCache'] {
+  if (!cache) return undefined
+  const { perToken, window } = cache
+  const kept = (perToken - (window?.perToken ?? 0)) * (context ?? Number.NaN)
+  const bytes = bytesPerCached * (kept + (window ? window.perToken * Math.min(window.tokens, context ?? 0) : 0))
+  return {
+    bytesPerToken: bytesPerCached * perToken,
+    ...(window && { window: { tokens: window.tokens, bytesPerToken: bytesPerCached * window.perToken } }),
+    ...(Number.isSafeInteger(bytes) && { bytes }),
+  }
 }
 
 /** Whether each tensor lies behind the one before it, as in most files: then none shares bytes with another. */

@@ -1,11 +1,10 @@
 // The models below a directory. Each directory is looked at as `openInput` does: it may hold one model, with the files that belong to it.
 // Model files that are left over are models of their own.
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { formats } from '../formats/index.js'
 import { isOneModel } from '../formats/main-file.js'
 import { withIoErrors } from './files/io-error.js'
-import { listFiles } from './input.js'
 
 /** No real collection is nested nearly as deep. */
 const maxDepth = 64
@@ -38,6 +37,19 @@ const isModelName = (name: string): boolean =>
   formats.some(({ extensions }) =>
     extensions.some((extension) => !extension.endsWith('.json') && name.toLowerCase().endsWith(extension)),
   )
+
+/** The models in the directories right below, for a message. */
+export const findModelsBelow = async (directory: string): Promise<string[]> =>
+  (await findModels(directory, maxDepth - 1)).map((path) => relative(directory, path))
+
+/** The names of plain files. */
+export async function listFiles(directory: string): Promise<string[]> {
+  const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))
+  return entries
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name)
+    .sort()
+}
 
 async function listFolders(directory: string): Promise<string[]> {
   const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { open, readdir, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
@@ -10,6 +10,7 @@ import { withIoErrors } from './files/io-error.js'
 import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
 import { behindLinks } from './files/temp-files.js'
+import { findModelsBelow, listFiles } from './find-models.js'
 import { rawArgument } from './raw-argument.js'
 import { isRemote, openAddress, type RemoteOptions } from './remote/remote-input.js'
 
@@ -98,8 +99,23 @@ export async function findModel(
 ): Promise<FoundModel> {
   await withIoErrors(directory, async () => recoverSets(directory))
   const files = await listFiles(directory)
-  const first = mainFileIn(directory, files, formats, onFinding)
+  let first: string
+  try {
+    first = mainFileIn(directory, files, formats, onFinding)
+  } catch (error) {
+    throw await withModelsBelow(directory, error)
+  }
   return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
+}
+
+/** Hubs keep other forms of a model in directories of their own, such as `onnx`. */
+async function withModelsBelow(directory: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof TareError) || error.code !== ioCodes['empty-directory'].code) return error
+  const below = await findModelsBelow(directory).catch((): string[] => [])
+  if (below.length === 0) return error
+  const shown = below.slice(0, 4).join(', ')
+  const more = below.length > 4 ? ` and ${below.length - 4} more` : ''
+  return new TareError({ ...error.finding, message: `${error.finding.message}; name one below it: ${shown}${more}` })
 }
 
 /** The directory of a file that was opened alone, if it has a name under which models are published. */
@@ -113,11 +129,3 @@ async function findFolder(path: string, formats: readonly DirectoryFormat[]): Pr
 }
 
 const nameOf = (directory: string): string => basename(resolve(directory))
-
-export async function listFiles(directory: string): Promise<string[]> {
-  const entries = await withIoErrors(directory, () => readdir(directory, { withFileTypes: true }))
-  return entries
-    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-    .sort()
-}

@@ -1,7 +1,9 @@
 // What a person sees first, tables in other forms, and files that end early.
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useTempDir } from '../../node/temp-dir.js'
+import { fixturesRoot } from '../../support/fixtures.js'
 import { runCli as tare } from '../run-cli.js'
 
 const at = useTempDir()
@@ -40,6 +42,35 @@ test('the architecture of the configuration beside the weights comes first', asy
   expect(stdout).not.toContain('{"bytes"')
   const { summary } = JSON.parse((await tare('inspect', '--json', at('llama'))).stdout)
   expect(summary).toMatchObject({ architecture: { layers: 6, headDim: 2 }, parameters: 208, weightBytes: 832 })
+})
+
+test('layers with a window are told apart in the memory of the cache', async () => {
+  mkdirSync(at('gemma'))
+  writeModel(at('gemma', 'model.safetensors'))
+  const config = { model_type: 'gemma3_text', num_hidden_layers: 6, hidden_size: 4, num_attention_heads: 2 }
+  const lineFor = async (more: object): Promise<string | undefined> => {
+    writeFileSync(at('gemma', 'config.json'), JSON.stringify({ ...config, sliding_window: 512, ...more }))
+    return (await tare('inspect', at('gemma'))).stdout.split('\n')[2]
+  }
+  expect(await lineFor({ max_position_embeddings: 1024 })).toBe(
+    '  memory   832 B for the weights, 56.0 KiB for a KV cache of 1,024 tokens (f16; windows of 512 take 40.0 KiB, the rest 16.0 KiB per 1,024)',
+  )
+  expect(await lineFor({ sliding_window: null })).toBe(
+    '  memory   832 B for the weights; a KV cache takes 96.0 KiB per 1,024 tokens (f16)',
+  )
+})
+
+test('what goes into a graph and comes out is said', async () => {
+  const { stdout } = await tare('inspect', join(fixturesRoot, 'onnx', 'raw.onnx'))
+  expect(stdout).toMatch(/\n {2}graph {4}\d+ nodes?, \S.* → \S.*\n/)
+})
+
+test('a directory without a model names those right below it', async () => {
+  mkdirSync(at('hub', 'onnx'), { recursive: true })
+  writeFileSync(at('hub', 'config.json'), '{}')
+  expect((await tare('inspect', at('hub'))).stderr).toMatch(/tare knows \(io\/empty-directory\)/)
+  writeModel(at('hub', 'onnx', 'model.safetensors'))
+  expect((await tare('inspect', at('hub'))).stderr).toMatch(/; name one below it: onnx \(io\/empty-directory\)/)
 })
 
 describe('repeated layers', () => {

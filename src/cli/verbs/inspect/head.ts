@@ -10,6 +10,7 @@ export function headRows(
 ): [label: string, text: string][] {
   const rows: [label: string, text: string][] = [
     ['model', describeArchitecture(summary)],
+    ['graph', describeGraph(model)],
     ['memory', describeMemory(summary)],
     ['format', [format, version && escapeText(version), variant && escapeText(variant)].filter(Boolean).join(' ')],
     ['size', `${formatBytes(size)}${model.files.length > 1 ? ` in ${plural(model.files.length, 'file')}` : ''}`],
@@ -23,18 +24,40 @@ export function headRows(
 /** `llama, 16 layers, hidden 2048, 32 heads (8 kv), context 131072, vocabulary 128256` */
 function describeArchitecture({ architecture: known }: ModelSummary): string {
   if (!known) return ''
-  const { architecture, layers, hidden, heads, kvHeads, experts, context, vocabulary } = known
+  const { architecture, layers, hidden, heads, kvHeads, experts, usedExperts, context, vocabulary } = known
   const kv = kvHeads === undefined || kvHeads === heads ? '' : ` (${kvHeads} kv)`
   const facts = [
     architecture && escapeText(architecture),
     layers && plural(layers, 'layer'),
     hidden && `hidden ${hidden}`,
     heads && `${plural(heads, 'head')}${kv}`,
-    experts && plural(experts, 'expert'),
+    experts && `${plural(experts, 'expert')}${usedExperts === undefined ? '' : ` (${usedExperts} used)`}`,
     context && `context ${context}`,
     vocabulary && `vocabulary ${vocabulary}`,
   ]
   return facts.filter(Boolean).join(', ')
+}
+
+/** `272 nodes, input_ids, attention_mask → logits` */
+function describeGraph({ parts }: Model): string {
+  const graph = parts.find(({ kind }) => kind.endsWith('.graph'))?.value as Graph | undefined
+  if (!graph) return ''
+  const { nodes, inputs, outputs } = graph
+  return `${plural(nodes, 'node')}, ${listNames(inputs)} → ${listNames(outputs)}`
+}
+
+interface Graph {
+  readonly nodes: number
+  readonly inputs: readonly string[]
+  readonly outputs: readonly string[]
+}
+
+const maxNames = 4
+
+/** Of a text model that keeps its cache outside there are dozens. */
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, maxNames).map(escapeText)
+  return names.length > maxNames ? `${shown.join(', ')} and ${names.length - maxNames} more` : shown.join(', ')
 }
 
 const tokensShown = 1024
@@ -44,10 +67,19 @@ function describeMemory({ weightBytes, kvCache, architecture }: ModelSummary): s
   if (weightBytes === 0) return ''
   const weights = `${formatSize(weightBytes)} for the weights`
   if (!kvCache) return weights
-  const each = `${formatSize(kvCache.bytesPerToken * tokensShown)} per ${formatInteger(tokensShown)}`
-  if (kvCache.bytes === undefined) return `${weights}, and for a KV cache of f16 ${each} tokens`
+  const growth = describeGrowth(kvCache)
+  if (kvCache.bytes === undefined) return `${weights}; a KV cache takes ${growth} tokens (f16)`
   const tokens = plural(architecture?.context ?? 0, 'token')
-  return `${weights}, ${formatSize(kvCache.bytes)} for a KV cache of ${tokens} (f16; ${each})`
+  return `${weights}, ${formatSize(kvCache.bytes)} for a KV cache of ${tokens} (f16; ${growth})`
+}
+
+/** `4.00 MiB per 1,024`, `windows of 512 take 11.0 MiB, the rest 4.00 MiB per 1,024` */
+function describeGrowth({ bytesPerToken, window }: NonNullable<ModelSummary['kvCache']>): string {
+  const rest = bytesPerToken - (window?.bytesPerToken ?? 0)
+  const growth = `${formatSize(rest * tokensShown)} per ${formatInteger(tokensShown)}`
+  if (!window) return growth
+  const windows = `windows of ${formatInteger(window.tokens)} take ${formatSize(window.tokens * window.bytesPerToken)}`
+  return rest === 0 ? windows : `${windows}, the rest ${growth}`
 }
 
 /** `4 with 3.12 M parameters, 16 bits each` */
