@@ -33,7 +33,7 @@ export async function execute(
   console: Console,
   signal: AbortSignal,
 ): Promise<Status> {
-  if (args[0] === completeWord) return printCompletions(args.slice(args[1] === '--' ? 2 : 1), console)
+  if (args[0] === completeWord) return printCompletions(args.slice(1), console)
   const { verb, formatFlags } = await findVerb(args)
   // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
   const words = args[0] === 'help' && args.length > 1 && !verb ? args.slice(1) : args
@@ -75,9 +75,12 @@ export async function execute(
 /** Completion scripts call this with the words that are typed so far. Help does not list it. */
 const completeWord = 'complete'
 
-async function printCompletions(words: readonly string[], console: Console): Promise<Status> {
+async function printCompletions(args: readonly string[], console: Console): Promise<Status> {
   const { complete } = await import('./completion/complete.js')
-  await console.print(await complete(words))
+  const isDescribed = args[0] === '--describe'
+  const rest = args.slice(isDescribed ? 1 : 0)
+  const found = await complete(rest.slice(rest[0] === '--' ? 1 : 0))
+  await console.print(found.map(({ word, about }) => (isDescribed && about !== undefined ? `${word}\t${about}` : word)))
   return 0
 }
 

@@ -20,11 +20,13 @@ describe('complete', () => {
     ],
     [['convert', '--to', 'g'], ['gguf']],
     [['convert', '--to=gg'], ['--to=gguf']],
+    [['convert', '--to', 'dc'], []],
+    [['convert', '--from', 'dc'], ['dcp']],
     [['convert', '--allow-loss', 'p'], ['precision']],
     [['convert', '--cast', 'bf'], ['bf16']],
     [
       ['quantize', '--method', 'q4_'],
-      ['q4_0', 'q4_1', 'q4_k'],
+      ['q4_0', 'q4_1', 'q4_k', 'q4_k_m', 'q4_k_s'],
     ],
     [['hash', '--algorithm', 's'], ['sha256']],
     [
@@ -39,6 +41,12 @@ describe('complete', () => {
     [['inspect', ''], []],
   ])('%j', async (words, expected) => {
     expect(await complete(...words)).toEqual(expected)
+  })
+
+  test('says what verbs and flags do', async () => {
+    const { stdout } = await tare('complete', '--describe', '--', 'verify', '--qui')
+    expect(stdout).toMatch(/^--quick\t\S.*\n--quiet\t\S.*\n$/)
+    expect((await tare('complete', '--describe', '--', 'conv')).stdout).toMatch(/^convert\t\S/)
   })
 
   test('knows every verb', async () => {
@@ -59,7 +67,10 @@ describe('in the shells', () => {
     const { stdout: script } = await tare('completion', shell)
     const command = `${process.execPath} ${compiled('cli/main.js')}`
     const alias = shell === 'fish' ? `function tare; ${command} $argv; end` : `tare() { ${command} "$@"; }`
-    const stubs = shell === 'zsh' ? 'compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- "$@"; }' : ''
+    const stubs =
+      shell === 'zsh'
+        ? 'compdef() { :; }; _files() { :; }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }'
+        : ''
     const { stdout, stderr } = spawnSync(shell, ['-c', `${alias}\n${stubs}\n${script}\n${code}`], { encoding: 'utf8' })
     expect(stderr).toBe('')
     return stdout.split('\n').filter((line) => line !== '')
@@ -94,7 +105,8 @@ describe('in the shells', () => {
   })
 
   test.skipIf(!has('fish'))('fish', async () => {
-    expect(await run('fish', "complete -C 'tare conv'")).toEqual(['convert'])
+    expect(await run('fish', "complete -C 'tare conv'")).toEqual([expect.stringMatching(/^convert\t\S/)])
+    expect(await run('fish', "complete -C 'tare convert --to np'")).toEqual(['npy', 'npz'])
     expect(await run('fish', `complete -C 'tare extract ${sample} layers.1.b'`)).toContain('layers.1.bias')
   })
 })

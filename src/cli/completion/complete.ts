@@ -2,38 +2,56 @@
 // the file that is given.
 import { type Flag, type Flags, longName } from '../flags/flag.js'
 import { commonFlags } from '../flags/shared.js'
+import { isWritable } from '../output/output.js'
 import { verbs } from '../verbs/index.js'
 import { shells } from './scripts.js'
 
+/** A word, and what it means where that is known. */
+export interface Candidate {
+  readonly word: string
+  readonly about?: string
+}
+
 /** The words behind `tare`, the last one up to the cursor; the answer is all words that continue it. */
-export async function complete(words: readonly string[]): Promise<string[]> {
+export async function complete(words: readonly string[]): Promise<Candidate[]> {
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ''
   const found = await candidates(before, current)
-  return found.filter((word) => word.startsWith(current) && !/\p{Cc}/u.test(word))
+  return found.filter(({ word }) => word.startsWith(current) && !/\p{Cc}/u.test(word))
 }
 
-async function candidates(before: readonly string[], current: string): Promise<readonly string[]> {
-  if (before.length === 0) return [...verbs.map(({ name }) => name), 'help', 'completion', '--help', '--version']
-  if (before[0] === 'completion') return shells
-  if (before[0] === 'help') return verbs.map(({ name }) => name)
+const plainWords = (words: readonly string[]): Candidate[] => words.map((word) => ({ word }))
+const verbNames = (): Candidate[] => verbs.map(({ name, summary }) => ({ word: name, about: summary }))
+
+async function candidates(before: readonly string[], current: string): Promise<readonly Candidate[]> {
+  if (before.length === 0) return [...verbNames(), ...commands]
+  if (before[0] === 'completion') return plainWords(shells)
+  if (before[0] === 'help') return verbNames()
   const verb = verbs.find(({ name }) => name === before[0])
   if (!verb) return []
   const ofFormats = verb.formatOptions && (await import('../format-facts.js')).formatFlags(verb.formatOptions)
   const flags: Flags = { ...verb.flags, ...ofFormats, ...commonFlags }
   const [name, value] = current.startsWith('--') ? current.split('=', 2) : []
-  if (value !== undefined) return (await valuesOf(name!, flags, before)).map((each) => `${name}=${each}`)
+  if (value !== undefined) return plainWords((await valuesOf(name!, flags, before)).map((each) => `${name}=${each}`))
   if (current.startsWith('-')) return flagNames(flags)
   const last = before.at(-1)!
-  if (takesValue(flagNamed(last, flags)?.[1])) return valuesOf(last, flags, before)
-  return verb.name === 'extract' && inputsIn(before, flags).length === 1 ? tensorNames(before, flags) : []
+  if (takesValue(flagNamed(last, flags)?.[1])) return plainWords(await valuesOf(last, flags, before))
+  if (verb.name !== 'extract' || inputsIn(before, flags).length !== 1) return []
+  return plainWords(await tensorNames(before, flags))
 }
 
-const flagNames = (flags: Flags): string[] => [
-  '--help',
+const commands: readonly Candidate[] = [
+  { word: 'help', about: 'the same as tare VERB --help' },
+  { word: 'completion', about: 'print the completion script of a shell' },
+  { word: '--help', about: 'show help' },
+  { word: '--version', about: 'print the version' },
+]
+
+const flagNames = (flags: Flags): Candidate[] => [
+  { word: '--help', about: 'show help' },
   ...Object.entries(flags).flatMap(([name, { description, negated }]) => [
-    ...(description === undefined ? [] : [longName(name)]),
-    ...(negated === undefined ? [] : [longName(name).replace('--', '--no-')]),
+    ...(description === undefined ? [] : [{ word: longName(name), about: description }]),
+    ...(negated === undefined ? [] : [{ word: longName(name).replace('--', '--no-'), about: negated }]),
   ]),
 ]
 
@@ -46,10 +64,13 @@ async function valuesOf(word: string, flags: Flags, before: readonly string[]): 
   const [name, flag] = flagNamed(word, flags) ?? []
   if (flag?.choices) return flag.choices
   if (flag?.value?.includes('glob') || name === 'renameTensor') return tensorNames(before, flags)
-  if (name === 'from' || name === 'to') return (await kit()).formats.map(({ id }) => id)
+  if (name === 'from') return (await kit()).formats.map(({ id }) => id)
+  if (name === 'to') return (await kit()).formats.filter(isWritable).map(({ id }) => id)
   if (name === 'cast' || name === 'as')
     return [...(await kit()).dtypes.values()].filter((each) => each.codec).map(({ id }) => id)
-  return name === 'method' || name === 'quantize' ? (await kit()).methodNames() : []
+  if (name !== 'method' && name !== 'quantize') return []
+  const { methodNames, mixNames } = await kit()
+  return [...methodNames(), ...mixNames()].sort()
 }
 
 const kit = () => import('../../kit-node.js')

@@ -28,21 +28,35 @@ complete -o default -F _tare tare
   zsh: `#compdef tare
 # eval "$(tare completion zsh)" in ~/.zshrc, after compinit
 _tare() {
-  local -a found
-  found=("\${(@f)$(tare complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if [[ -n "$found" ]]; then
-    compadd -- "\${found[@]}"
-  else
+  local line
+  local -a lines found shown
+  lines=("\${(@f)$(tare complete --describe -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -z "$lines" ]]; then
     _files
+    return
+  fi
+  for line in "\${lines[@]}"; do
+    found+=("\${line%%$'\\t'*}")
+    if [[ $line == *$'\\t'* ]]; then
+      line="\${(r:24:)line%%$'\\t'*}\${line#*$'\\t'}"
+      shown+=("\${line[1,\${COLUMNS:-80}-1]}")
+    fi
+  done
+  if (( \${#shown} )); then
+    compadd -l -d shown -- "\${found[@]}"
+  else
+    compadd -- "\${found[@]}"
   fi
 }
 compdef _tare tare
 `,
+  // Files are offered only where there is nothing else. Fish asks for the condition first.
   fish: `# tare completion fish > ~/.config/fish/completions/tare.fish
-function __tare_complete
+function __tare_knows
   set -l words (commandline -opc) (commandline -ct)
-  tare complete -- $words[2..-1] 2>/dev/null
+  set -g __tare_answers (tare complete --describe -- $words[2..-1] 2>/dev/null)
+  test (count $__tare_answers) -gt 0
 end
-complete -c tare -a '(__tare_complete)'
+complete -c tare -n __tare_knows -f -a '(printf "%s\\n" $__tare_answers)'
 `,
 }

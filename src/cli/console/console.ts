@@ -7,7 +7,7 @@ import { formatDuration, formatOffset, formatSize } from './format-values.js'
 import { jsonPieces } from './json.js'
 import type { RecordFormat } from './records.js'
 import type { Paint, TableLook } from './table.js'
-import { shorten } from './width.js'
+import { shorten, shortenMiddle } from './width.js'
 
 export type Colors = ReturnType<typeof pc.createColors>
 type Environment = Readonly<Record<string, string | undefined>>
@@ -188,8 +188,10 @@ type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>
 const delayMs = 500
 const intervalMs = 100
 const barWidth = 24
+/** Less of a name tells nothing. */
+const minNameWidth = 8
 
-/** `[=========>              ]  40%  1.20 GiB of 3.00 GiB  850 MiB/s  0:02 left  blk.3.attn_k` cut to the width of the terminal. */
+/** `[=========>              ]  40%  1.20 GiB of 3.00 GiB  850 MiB/s  0:02 left  blk.3.attn_k`, as far as it fits the terminal. */
 export function formatProgress(state: ProgressState, elapsedMs: number, width: number): string {
   const share = state.total > 0 ? Math.min(1, state.done / state.total) : 0
   const full = Math.round(share * barWidth)
@@ -202,9 +204,10 @@ export function formatProgress(state: ProgressState, elapsedMs: number, width: n
     `${formatSize(state.done)} of ${formatSize(state.total)}`,
     `${formatSize(Math.round(rate))}/s`,
     left,
-    escapeName(state.path),
   ]
-  return shorten(parts.join('  '), Math.max(10, width - 1))
+  const line = shorten(parts.join('  '), Math.max(10, width - 1))
+  const rest = width - 1 - line.length - 2
+  return rest < minNameWidth ? line : `${line}  ${shortenMiddle(escapeName(state.path), rest)}`.trimEnd()
 }
 
 /** A bar on the terminal that standard error goes to; elsewhere, nothing. It shows only when the work takes a while. */
