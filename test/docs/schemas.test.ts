@@ -1,7 +1,7 @@
 // The schemas of docs/schema against what the command prints. They leave room for further members, since programs should; here none may be
 // there that a schema does not name.
 import { generateKeyPairSync } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -41,9 +41,18 @@ function check(name: string, line: string): void {
   expect(validate(JSON.parse(line)) || validate.errors).toBe(true)
 }
 
-test('every verb has a schema', () => {
-  for (const { name } of verbs) expect(ajv.getSchema(`${name}.schema.json`), name).toBeDefined()
+test('every verb has a schema, and the page about JSON lists it', () => {
+  const page = readFileSync(join(root, 'docs/json.md'), 'utf8')
+  for (const { name } of verbs) {
+    expect(ajv.getSchema(`${name}.schema.json`), name).toBeDefined()
+    expect(page).toContain(`[${name}](schema/${name}.schema.json)`)
+  }
 })
+
+const gemma = {
+  ...{ model_type: 'gemma3_text', num_hidden_layers: 6, hidden_size: 64, num_attention_heads: 4, vocab_size: 100 },
+  ...{ sliding_window: 512, max_position_embeddings: 4096, num_experts: 8, num_experts_per_tok: 2 },
+}
 
 beforeEach(async () => {
   await tare('quantize', sample, '-o', at('q8.gguf'), '--method', 'q8_0')
@@ -58,6 +67,12 @@ beforeEach(async () => {
   writeFileSync(at('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(at('key.pub'), publicKey.export({ type: 'spki', format: 'pem' }))
   await tare('sign', sample, '--key', at('key.pem'), '-o', at('signed.sig'))
+  await tare('sign', sample, '--key', at('key.pem'), '-o', at('tensors.sig'), '--tensors')
+  await tare('convert', sample, '-o', at('made.mcf'), '--receipt', at('made.json'))
+  await tare('hash', encoder, '--json').then(({ stdout }) => writeFileSync(at('other.json'), stdout))
+  mkdirSync(at('gemma'))
+  cpSync(sample, at('gemma', 'model.safetensors'))
+  writeFileSync(at('gemma', 'config.json'), JSON.stringify(gemma))
   const cut = readFileSync(sample).subarray(0, -100)
   writeFileSync(at('cut.safetensors'), cut)
 })
@@ -67,29 +82,55 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['inspect', sample, '--metadata'],
   ['inspect', encoder],
   ['inspect', () => at('q8.gguf')],
+  ['inspect', sample, '--tree'],
+  ['inspect', () => at('cut.safetensors')],
+  ['inspect', fixture('onnx', 'raw.onnx')],
+  ['inspect', fixture('mcf', 'inputs', 'hf-model')],
+  ['inspect', () => at('gemma')],
   ['verify', sample],
   ['verify', () => at('cut.safetensors')],
+  ['verify', encoder, '--profile', 'all-MiniLM-L6-v2'],
+  ['verify', '-r', () => at('.')],
+  ['verify', () => at('made.mcf'), '--receipt', () => at('made.json')],
+  ['verify', () => at('made.mcf'), '--receipt', () => at('made.json'), '--source', sample],
+  ['verify', sample, '--key', () => at('key.pub'), '--signature', () => at('tensors.sig')],
+  ['sign', sample, '--key', () => at('key.pem'), '-o', () => at('sample.sig'), '--tensors'],
   ['sign', sample, '--key', () => at('key.pem'), '-o', () => at('sample.sig')],
   ['verify', sample, '--key', () => at('key.pub'), '--signature', () => at('signed.sig')],
   ['hash', sample],
   ['hash', sample, '--decoded', '--algorithm', 'sha256'],
   ['hash', () => at('q8.gguf'), '--check', () => at('hashes.json')],
   ['hash', sample, '--check', () => at('sums.txt')],
+  ['hash', sample, '--check', () => at('sums.txt'), '--changed'],
+  ['hash', sample, '--check', () => at('other.json')],
   ['map', sample],
   ['map', sample, '--depth', '1'],
   ['map', () => at('q8.gguf')],
   ['stats', sample],
+  ['stats', () => at('q8.gguf'), '--bins', '4', '--exact'],
   ['picture', sample, '-o', () => at('x.png')],
+  ['picture', sample, 'layers.0.weight', '-o', () => at('x.svg')],
+  ['picture', sample, 'layers.0.weight', '--kind', 'methods', '-o', () => at('m.svg')],
+  ['picture', sample, 'layers.0.weight', '--kind', 'histogram', '--slice', '0:4,:', '-o', () => at('h.png')],
   ['show', sample],
   ['extract', sample, 'layers.0.weight', '-o', () => at('w.npy')],
   ['extract', encoder, '--part', 'vocabulary', '-o', () => at('vocab.txt')],
   ['convert', sample, '-o', () => at('x.mcf'), '--set', 'a:u32=4', '--receipt', () => at('receipt.json')],
   ['convert', sample, '-o', () => at('x.gguf'), '--dry-run', '--cast', 'f16'],
+  ['convert', sample, '-o', () => at('x.npz'), '--rename', 's/layers/l/', '--exclude', '*.bias', '--unset', 'model'],
+  ['convert', sample, '-o', () => at('x.aeroset.json'), '--shard-size', '4KB'],
+  ['convert', sample, '--merge', () => at('q8.gguf'), '-o', () => at('x.oinf'), '--prefer', 'first'],
   ['diff', sample, () => at('q8.gguf')],
   ['diff', sample, encoder],
+  ['diff', sample, sample, '--metric', 'rmse', '--tolerance', '0.1'],
+  ['diff', sample, () => at('q8.gguf'), '--names-only'],
   ['pack', () => at('model.json'), '-o', () => at('x.oinf')],
   ['quantize', sample, '-o', () => at('x.gguf'), '--method', 'q8_0', '--report'],
   ['quantize', sample, '-o', () => at('x.gguf'), '--method', 'q8_0', '--dry-run'],
+  ['quantize', () => at('q8.gguf'), '-o', () => at('x.gguf'), '--method', 'q4_0', '--requantize'],
+  ['quantize', sample, '-o', () => at('x.mcf'), '--target-bits', '6'],
+  ['edit', () => at('q8.gguf'), '--unset', 'model', '--dry-run'],
+  ['edit', () => at('q8.gguf'), '--set', 'a=b', '-o', () => at('edited.gguf')],
   ['edit', () => at('q8.gguf'), '--set', 'a:u32=4', '--rename-tensor', 'layers.0.bias=b'],
   ['repair', () => at('cut.safetensors'), '-o', () => at('saved.safetensors')],
   ['convert', sample, '-o', 's3://models/x.gguf', '--as-is'],
@@ -98,6 +139,9 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['fetch', 's3://models/', '-o', () => at('home')],
   ['fetch', 's3://models/', '--dry-run'],
   ['tokenize', encoder, 'the fox'],
+  ['tokenize', encoder, 'the fox', 'a fox', '--profile', 'reference', '--max-length', '4'],
+  ['tokenize', encoder, '--decode', '2 5 3'],
+  ['embed', encoder, 'the fox', '--heads', '2', '--no-normalize'],
   ['embed', encoder, 'the fox', 'a fox', '--heads', '2', '--similarity'],
 ]
 

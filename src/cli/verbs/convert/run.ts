@@ -172,7 +172,9 @@ function checkOptions(
   if (output === undefined && !(dryRun && to)) throw new UsageError('name the output with -o FILE')
   if (!dryRun) checkStdout(context, output)
   if (inputs.length > 1 && output !== undefined && !intoDirectory)
-    throw new UsageError('several inputs need a directory as output')
+    throw new UsageError(
+      'several inputs need a directory as output (-o DIR/); to join them into one model, use --merge',
+    )
   if (to !== undefined) formatNamed(to, '--to')
   checkReceipt(inputs, options)
   checkMerge(inputs, options)

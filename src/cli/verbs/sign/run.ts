@@ -35,7 +35,7 @@ export default async function sign(
       throw error
     }
     const { files: count, bytes, signer } = result
-    if (context.json) await console.json({ file: model, signature: output, signer, files: count, bytes })
+    if (context.json) await console.json({ file: model, format: null, signature: output, signer, files: count, bytes })
     else if (output !== '-')
       await console.print([
         `${escapeName(output)}: ${plural(count, 'file')}, ${formatBytes(bytes)}, signed by ${escapeName(signer)}`,
