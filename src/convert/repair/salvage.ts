@@ -4,6 +4,7 @@ import { type ByteSource, defaultWindow, inOrder, isSameRange, overlaps, type Ra
 import { WorkBudget } from '../../digest/hasher.js'
 import { collectingReport, type Finding, failWith, maxFindings, TareError, writeCodes } from '../../errors/index.js'
 import { formatForOutput, type OpenOptions, type Recognised, recognise } from '../../formats/index.js'
+import { saysCut } from '../../formats/read-cut.js'
 import { Damage } from '../../model/damage.js'
 import {
   type Format,
@@ -62,7 +63,12 @@ export async function planSalvage(source: ByteSource, options: WriteOptions & Op
   // A format with a repair of its own has declined; that only the stated size is wrong means that padding was cut off.
   const isShort = errors.every(({ code }) => code.endsWith('file-size'))
   const isWrong = errors.length > 0 && (!repair || isShort)
-  if (!isCut && damage.count === 0 && !isWrong) return nothing('nothing here is damaged in a way that can be repaired')
+  if (!isCut && damage.count === 0 && !isWrong) {
+    const isEmpty = model.tensors.length === 0 && errors.some(saysCut)
+    return nothing(
+      isEmpty ? 'the file ends before its tensors' : 'nothing here is damaged in a way that can be repaired',
+    )
+  }
   if (tensors.every(({ data }) => !data)) return nothing(describeNothing(lost, errors))
   const anyDamage = new Damage(errors)
   const parts = model.parts.filter(({ kind, name = kind, data }) => {

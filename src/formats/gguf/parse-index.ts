@@ -8,6 +8,9 @@ import { codes } from './codes.js'
 import { type Encoding, maxDims } from './structs.js'
 import { arrayType, stringType, valueTypes } from './value-types.js'
 
+/** No model has more entries or tensors. */
+const maxLikelyCount = 1_000_000n
+
 /** One metadata entry; all positions are offsets in the file. */
 export interface Entry {
   readonly start: number
@@ -70,7 +73,9 @@ export class IndexParser {
   #checkCount(count: bigint, min: number, start: number, path: string): number {
     if (count * BigInt(min) <= BigInt(this.#size - start)) return Number(count)
     const message = `${count} are announced, but ${this.#size - start} bytes are left, and each takes at least ${min}`
-    return this.#context.report.fail(codes.count, { offset: start, path, message })
+    // A count that a model may have is that of a file which was cut; any other is wrong.
+    const needs = count <= maxLikelyCount ? neededSize(start + Number(count) * min) : {}
+    return this.#context.report.fail(codes.count, { offset: start, path, message, ...needs })
   }
 
   #entry(start: number, i: number): Entry {

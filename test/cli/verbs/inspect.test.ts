@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useTempDir } from '../../node/temp-dir.js'
-import { fixturesRoot } from '../../support/fixtures.js'
+import { fixturePath, fixturesRoot } from '../../support/fixtures.js'
 import { runCli as tare } from '../run-cli.js'
 
 const at = useTempDir()
@@ -188,6 +188,22 @@ describe('a file that ends early', () => {
       expect(cut.expected).toBeLessThanOrEqual(whole)
     },
   )
+
+  test.each(['m.gguf', 'm.aero', 'm.safetensors'])('%s is called cut when its index is', async (name) => {
+    writeModel(model())
+    await tare('convert', model(), '-o', at(name))
+    truncateSync(at(name), 100)
+    const { status, stderr } = await tare('inspect', at(name))
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/ends early: 100 of at least [\d,]+ bytes are here, and its index is not complete/)
+  })
+
+  test('the tensors of EMBD that are missing are counted', async () => {
+    writeFileSync(at('m.weights'), readFileSync(fixturePath('embd', 'sect-tiny-bert-1layer.weights')).subarray(0, 3254))
+    expect((await tare('inspect', at('m.weights'))).stderr).toContain('; 7 of 21 tensors are complete')
+    truncateSync(at('m.weights'), 1084)
+    expect((await tare('repair', at('m.weights'), '-o', at('x'))).stderr).toContain('the file ends before its tensors')
+  })
 
   test('an archive says so too, although nothing tells how long it was', async () => {
     writeModel(model())

@@ -96,8 +96,15 @@ function checkHeader(values: Header, { report }: ReadContext): void {
   }
 }
 
-function failPlace(code: Code, field: keyof Header & string, message: string, { report }: ReadContext): never {
-  return report.fail(code, { offset: header.offsetOf(field), length: 8, path: `header.${snake(field)}`, message })
+function failPlace(
+  code: Code,
+  field: keyof Header & string,
+  message: string,
+  { report }: ReadContext,
+  needs: { readonly needs?: number } = {},
+): never {
+  const place = { offset: header.offsetOf(field), length: 8, path: `header.${snake(field)}` }
+  return report.fail(code, { ...place, message, ...needs })
 }
 
 const beyond = (offset: bigint, length: bigint, size: number): string =>
@@ -105,7 +112,8 @@ const beyond = (offset: bigint, length: bigint, size: number): string =>
 
 function tocPlaceOf({ tocOffset, tocLength }: Header, { size }: ByteSource, context: ReadContext): TocPlace {
   if (tocOffset + tocLength > BigInt(size)) {
-    failPlace(codes['toc-bounds'], 'tocOffset', beyond(tocOffset, tocLength, size), context)
+    const message = beyond(tocOffset, tocLength, size)
+    failPlace(codes['toc-bounds'], 'tocOffset', message, context, neededSize(tocOffset + tocLength))
   }
   if (tocLength < BigInt(tocHeader.size)) {
     const message = `${tocLength} bytes, its header alone takes ${tocHeader.size}`

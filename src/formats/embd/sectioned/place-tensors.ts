@@ -22,7 +22,7 @@ export function placeTensors(
   index: readonly IndexEntry[],
   { count, offset: indexOffset }: { readonly count: number; readonly offset: number },
   section: DataSection,
-  { report, extents }: ReadContext,
+  { report, extents, onLost }: ReadContext,
 ): PlacedTensors {
   const complain = (
     code: 'data-range' | 'alignment' | 'alignment-absolute' | 'tensor-overlap',
@@ -42,6 +42,7 @@ export function placeTensors(
       const message = `${tensor.dtype.byteLength(tensor.shape)} bytes at ${where}, but the data section has ${section.size}`
       // When the section itself is cut off, that was said already.
       if (section.isWhole) complain('data-range', entry, message)
+      onLost?.({ subject: 'tensor', name: tensor.name, length: end - start, reason: message })
       continue
     }
     const offset = section.offset + start
