@@ -12,7 +12,8 @@ export function describeCut({ size, expected, isOpen, tensors }: Cut): string {
   const share = Math.floor((100 * size) / expected)
   const bytes = `the file ends early: ${formatInteger(size)} of ${formatInteger(expected)} bytes (${share} %) are here`
   const { whole, total } = tensors
-  if (whole === 0) return `${bytes}; ${total === 1 ? 'its tensor is not' : `none of ${plural(total, 'tensor')} is`} complete`
+  if (whole === 0)
+    return `${bytes}; ${total === 1 ? 'its tensor is not' : `none of ${plural(total, 'tensor')} is`} complete`
   const are = whole === 1 ? 'is complete, and `tare repair` saves it' : 'are complete, and `tare repair` saves them'
   return `${bytes}; ${formatInteger(whole)} of ${plural(total, 'tensor')} ${are}`
 }
