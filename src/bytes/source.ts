@@ -7,6 +7,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
   /** How many bytes behind these will be asked for next; sources that fetch from afar then ask once for all of them. */
   readonly ahead?: number | undefined
+  /** Nothing behind that will be asked for, so that guessing further is in vain. */
+  readonly isLast?: boolean | undefined
 }
 
 /** What is known about a file before it is opened. */
@@ -101,6 +103,7 @@ export async function* streamRange(
   range: ByteRange,
   window: number,
   signal?: AbortSignal,
+  isLast?: boolean,
 ): AsyncGenerator<Uint8Array, void, void> {
   const { source, offset, length } = range
   checkRange(source, offset, length)
@@ -109,7 +112,7 @@ export async function* streamRange(
     for (let done = 0; done < length; done += window) {
       checkAborted(signal, source.name)
       const count = Math.min(window, length - done)
-      yield await source.read(offset + done, count, { signal, ahead: length - done - count })
+      yield await source.read(offset + done, count, { signal, ahead: length - done - count, isLast })
     }
     return
   }
@@ -117,7 +120,7 @@ export async function* streamRange(
   try {
     yield* readAhead(range, window, signal, async (done) => {
       const target = windows[(done / window) % 2 === 0 ? 0 : 1].subarray(0, Math.min(window, length - done))
-      await source.readInto!(offset + done, target, { signal, ahead: length - done - target.byteLength })
+      await source.readInto!(offset + done, target, { signal, ahead: length - done - target.byteLength, isLast })
       return target
     })
   } finally {

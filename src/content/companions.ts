@@ -5,6 +5,7 @@ import { openCodes, TareError } from '../errors/index.js'
 import type { ReadContext } from '../model/format.js'
 import type { Model, Part } from '../model/model.js'
 import { type Payload, rangePayload } from '../model/payload.js'
+import { openAhead } from './open-ahead.js'
 
 export const fileKind = 'file'
 
@@ -60,9 +61,10 @@ async function openCompanions(
   context?: ReadContext,
 ): Promise<{ readonly part: Part; readonly file: ByteSource }[]> {
   const found: { part: Part; file: ByteSource }[] = []
-  for (const name of source.folder!.files.filter(isCompanion)) {
+  const names = source.folder!.files.filter(isCompanion)
+  for await (const { name, opened } of openAhead(names, (each) => source.sibling!(each))) {
     try {
-      const file = await source.sibling!(name)
+      const file = await opened
       found.push({ part: filePart(name, rangePayload(file, 0, file.size)), file })
     } catch (error) {
       if (!(error instanceof TareError)) throw error

@@ -5,6 +5,7 @@ import { type CodeTable, isSystemFailure, TareError } from '../errors/index.js'
 import type { Opened, ReadContext } from '../model/format.js'
 import type { Tensor } from '../model/model.js'
 import { type JsonObject, parseJson } from '../wire/index.js'
+import { openAhead } from './open-ahead.js'
 
 /** A format's codes for problems with such an index. */
 export type WeightMapCodes = CodeTable<
@@ -36,16 +37,39 @@ export async function readShardSet(
   context.extents?.add({ file: source.name, offset: 0, length: source.size, path: 'index', kind: 'field' })
   const weightMap = root instanceof Map ? root.get('weight_map') : undefined
   if (!(root instanceof Map) || !(weightMap instanceof Map)) return fail('the index has no object of this name')
-  const placed = groupByShard(weightMap, context, codes)
+  const all = groupByShard(weightMap, context, codes)
+  const placed = onlyWanted(all, context)
   const shards = new Map<string, Opened>()
-  for (const [file, names] of placed) {
-    const shard = await openShard(source, file, context, codes, readShard)
+  const open = async (file: string): Promise<ByteSource> => {
+    const opener = file.includes('/') ? source.below : source.sibling
+    if (!opener) throw new Error('this kind of input has no files beside it')
+    return opener.call(source, file)
+  }
+  for await (const { name: file, opened } of openAhead(placed.keys(), open)) {
+    const shard = await openShard(file, opened, context, codes, readShard)
     if (shard) shards.set(file, shard)
-    else sayLost(names, `${file} is missing or cannot be read`, context)
+    else sayLost(placed.get(file)!, `${file} is missing or cannot be read`, context)
   }
   const tensors = collectTensors(placed, shards, context, codes)
-  checkTotal(root, tensors, context, codes)
+  if (placed === all) checkTotal(root, tensors, context, codes)
   return { root, shards, tensors }
+}
+
+type Placed = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The shards that hold the tensors that will be read, if the index places all of them. */
+function onlyWanted(placed: Placed, { wanted }: ReadContext): Placed {
+  if (!wanted) return placed
+  const found = new Map<string, ReadonlySet<string>>()
+  const missing = new Set(wanted)
+  for (const [file, names] of placed) {
+    for (const name of wanted) {
+      if (!names.has(name)) continue
+      found.set(file, names)
+      missing.delete(name)
+    }
+  }
+  return missing.size > 0 || found.size === 0 ? placed : found
 }
 
 function sayLost(names: Iterable<string>, reason: string, { onLost }: ReadContext): void {
@@ -73,8 +97,8 @@ function groupByShard(weightMap: JsonObject, { report }: ReadContext, codes: Wei
 }
 
 async function openShard(
-  source: ByteSource,
   file: string,
+  opened: Promise<ByteSource>,
   context: ReadContext,
   codes: WeightMapCodes,
   readShard: ReadShard,
@@ -87,9 +111,7 @@ async function openShard(
   }
   let shard: ByteSource
   try {
-    const open = file.includes('/') ? source.below : source.sibling
-    if (!open) throw new Error('this kind of input has no files beside it')
-    shard = await open.call(source, file)
+    shard = await opened
   } catch (error) {
     if (isSystemFailure(error)) throw error
     return missing('cannot be opened', error)
@@ -104,7 +126,7 @@ async function openShard(
 }
 
 function collectTensors(
-  placed: ReadonlyMap<string, ReadonlySet<string>>,
+  placed: Placed,
   shards: ReadonlyMap<string, Opened>,
   context: ReadContext,
   codes: WeightMapCodes,

@@ -37,6 +37,8 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined
   /** Opens files that an index places at other addresses; without it they are refused. */
   readonly openElsewhere?: ReadContext['openElsewhere']
+  /** Only these tensors will be read: files of a set that hold none of them may be left out of the model. */
+  readonly wanted?: ReadonlySet<string> | undefined
   /** Told about warnings and notes; errors are thrown. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
 }
@@ -56,12 +58,12 @@ export interface Recognised {
 
 /** Finds out what the source is. The first bytes are fetched once, for detection and for reading. */
 export async function recognise(source: ByteSource, request: ReadRequest): Promise<Recognised> {
-  const { report, extents, signal, from, openElsewhere, onLost } = request
+  const { report, extents, signal, from, openElsewhere, wanted, onLost } = request
   const head = await source.read(0, Math.min(source.size, headSize), { signal })
   const format = from === undefined ? detectFormat(source, head, report) : requireFormat(from)
   const limits = { ...defaultLimits, ...request.limits }
   const lenient = request.lenient ?? false
-  const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, onLost }
+  const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, wanted, onLost }
   const read = async (): Promise<Opened> => {
     const implementation = await format.load()
     const opened = await implementation.read(withHead(source, head), context)

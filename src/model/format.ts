@@ -42,6 +42,8 @@ export interface ReadContext {
    * such locations are refused.
    */
   readonly openElsewhere?: ((location: string, from: ByteSource, hint?: OpenHint) => Promise<ByteSource>) | undefined
+  /** Only these tensors will be read: a reader that finds all of them may leave out the files of a set that hold none of them. */
+  readonly wanted?: ReadonlySet<string> | undefined
   /**
    * Set when everything intact is to be saved from a damaged file: the reader continues as far as it can, even where it would otherwise
    * give up, and reports what it leaves out.

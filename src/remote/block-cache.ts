@@ -1,6 +1,7 @@
 // Caches a remote file in blocks of 64 KiB. A read fetches all missing blocks that it touches in one request, and recent blocks stay in
 // memory. Sequential readers announce how far they will read, or continue where the last request ended; they are served from one long
 // request, of which only one block at a time is held. A store can keep blocks beyond the process.
+import { minParallel, ParallelRanges, type SequentialRange } from './parallel-ranges.js'
 import type { RangeStream } from './range-stream.js'
 
 export interface RangeStore {
@@ -14,6 +15,8 @@ export interface RangeStore {
 export const blockSize = 65_536
 /** Larger requests are refused by some servers and proxies. */
 export const maxRequest = 64 * 2 ** 20
+/** Of several requests at once. */
+const maxRun = 512 * 2 ** 20
 const keptBlocks = 256
 /** Blocks of longer reads are not kept in memory. */
 const largeRead = 4 * 2 ** 20
@@ -27,6 +30,8 @@ export interface Wanted {
   readonly target: Uint8Array
   /** How many bytes after the target will be read next. */
   readonly ahead: number
+  /** Nothing behind that will be read. */
+  readonly isLast: boolean
   readonly signal: AbortSignal
 }
 
@@ -37,7 +42,7 @@ export class BlockCache {
   readonly #store: RangeStore | undefined
   readonly #blocks = new Map<number, Uint8Array>()
   #stored: Promise<Set<number>> | undefined
-  #streams: RangeStream[] = []
+  #streams: SequentialRange[] = []
   readonly #writing = new Set<Promise<void>>()
   /** The last request: the block after it, and how many blocks it asked for. */
   #last = { end: -1, count: 0 }
@@ -61,7 +66,12 @@ export class BlockCache {
     const isLong = target.byteLength + ahead >= largeRead
     for (let at = offset; at < end; ) {
       const block = Math.floor(at / blockSize)
-      const bytes = (await this.#find(block)) ?? (await this.#fetch(block, wanted))
+      const known = await this.#find(block)
+      if (!known && isLong && !this.#store && at === block * blockSize && end - at > blockSize) {
+        at += await this.#fill(block, target.subarray(at - offset), wanted)
+        continue
+      }
+      const bytes = known ?? (await this.#fetch(block, wanted))
       const from = at - block * blockSize
       const part = bytes.subarray(from, from + end - at)
       target.set(part, at - offset)
@@ -84,17 +94,37 @@ export class BlockCache {
   }
 
   async #fetch(block: number, wanted: Wanted): Promise<Uint8Array> {
-    const start = block * blockSize
-    const open = this.#streams.find((stream) => stream.position === start)
-    const stream = open ?? this.#request(start, await this.#endOfRun(block, wanted))
-    // Other reads must not use the stream meanwhile.
-    this.#streams = this.#streams.filter((each) => each !== open)
     const bytes = new Uint8Array(this.#lengthOf(block))
+    const stream = await this.#streamAt(block, wanted)
     await stream.readInto(bytes, wanted.signal)
-    if (!stream.isAtEnd) this.#streams.push(stream)
-    if (this.#streams.length > maxStreams) await this.#streams.shift()!.cancel()
+    await this.#keepStream(stream)
     if (this.#store) await this.#write(this.#store, block, bytes)
     return bytes
+  }
+
+  /** Whole blocks that nobody keeps, without a copy; returns how many bytes they are. */
+  async #fill(block: number, target: Uint8Array, wanted: Wanted): Promise<number> {
+    const stream = await this.#streamAt(block, wanted)
+    const blocks = Math.floor(Math.min(target.byteLength, stream.end - stream.position) / blockSize)
+    const length = blocks * blockSize
+    await stream.readInto(target.subarray(0, length), wanted.signal)
+    await this.#keepStream(stream)
+    return length
+  }
+
+  /** The request that goes on at a block, or a new one. Other reads must not use it meanwhile. */
+  async #streamAt(block: number, wanted: Wanted): Promise<SequentialRange> {
+    const start = block * blockSize
+    const open = this.#streams.find((stream) => stream.position === start)
+    this.#streams = this.#streams.filter((each) => each !== open)
+    if (open) return open
+    const end = await this.#endOfRun(block, wanted)
+    return end - start < minParallel ? this.#request(start, end) : new ParallelRanges(this.#request, start, end)
+  }
+
+  async #keepStream(stream: SequentialRange): Promise<void> {
+    if (!stream.isAtEnd) this.#streams.push(stream)
+    if (this.#streams.length > maxStreams) await this.#streams.shift()!.cancel()
   }
 
   async #write(store: RangeStore, block: number, bytes: Uint8Array): Promise<void> {
@@ -104,11 +134,11 @@ export class BlockCache {
   }
 
   /** Missing blocks that will be read are fetched together, up to the next known one. */
-  async #endOfRun(block: number, { offset, target, ahead }: Wanted): Promise<number> {
+  async #endOfRun(block: number, { offset, target, ahead, isLast }: Wanted): Promise<number> {
     const wanted = Math.ceil((offset + target.byteLength + ahead) / blockSize) - block
-    // The unread rest of a request is never transferred, so asking for too much costs little.
-    const guessed = block === this.#last.end ? 2 * this.#last.count : 0
-    const end = await this.#firstKnown(block, block + Math.min(Math.max(wanted, guessed), maxRequest / blockSize))
+    // The unread rest of a request is hardly transferred, so asking for too much costs little.
+    const guessed = block === this.#last.end && !isLast ? Math.min(2 * this.#last.count, maxRequest / blockSize) : 0
+    const end = await this.#firstKnown(block, block + Math.min(Math.max(wanted, guessed), maxRun / blockSize))
     this.#last = { end, count: end - block }
     return Math.min(end * blockSize, this.#size)
   }

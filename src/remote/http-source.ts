@@ -125,6 +125,7 @@ export class HttpSource implements ByteSource {
       offset: offset + known.byteLength,
       target: target.subarray(known.byteLength),
       ahead: Math.min(options.ahead ?? 0, this.size - offset - target.byteLength),
+      isLast: options.isLast === true,
       signal: AbortSignal.any([this.#closing.signal, ...(options.signal ? [options.signal] : [])]),
     })
   }

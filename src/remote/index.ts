@@ -1,4 +1,5 @@
 export type { RangeStore } from './block-cache.js'
 export { remoteCodes } from './codes.js'
 export { type HttpOptions, HttpSource } from './http-source.js'
-export type { S3Credentials, S3Options } from './s3/client.js'
+export { S3Client, type S3Credentials, type S3Options } from './s3/client.js'
+export { S3Sink, type S3SinkOptions } from './s3/sink.js'

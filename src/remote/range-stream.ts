@@ -24,7 +24,7 @@ export class RangeStream {
   readonly #url: URL
   readonly #ask: AskRange
   readonly #options: BodyOptions
-  readonly #end: number
+  readonly end: number
   readonly #pace: Pace
   #reader: Reader | undefined
   /** The end that the current response announced. */
@@ -38,13 +38,13 @@ export class RangeStream {
     this.#url = url
     this.#ask = ask
     this.#options = options
-    this.#end = end
+    this.end = end
     this.#pace = new Pace(nameOf(url, options), options)
     this.position = start
   }
 
   get isAtEnd(): boolean {
-    return this.position === this.#end
+    return this.position === this.end
   }
 
   /** Fills the target with the next bytes. */
@@ -72,7 +72,7 @@ export class RangeStream {
   async #receive(signal: AbortSignal): Promise<Uint8Array> {
     for (let hasReader = this.#reader !== undefined; ; hasReader = false) {
       if (!this.#reader) {
-        const { response, end } = await this.#ask(this.position, this.#end - 1, signal)
+        const { response, end } = await this.#ask(this.position, this.end - 1, signal)
         this.#reader = response.body?.getReader() as Reader | undefined
         this.#announced = end
       }
@@ -80,7 +80,7 @@ export class RangeStream {
       if (chunk && chunk.byteLength > this.#announced - this.position) this.#failTooMany()
       if (chunk) return chunk
       this.#reader = undefined
-      if (!hasReader) throw new BrokenConnection(`the connection ended ${this.#end - this.position} bytes early`)
+      if (!hasReader) throw new BrokenConnection(`the connection ended ${this.end - this.position} bytes early`)
     }
   }
 

@@ -1,6 +1,13 @@
 // The one place that writes files. It streams slots into a sink, computes the digests that the layout asks for in the same pass,
 // reports progress, and makes sure that a failure at any moment leaves nothing behind.
-import { type ByteSink, type ByteSource, checkAborted, defaultWindow, type Transfer } from '../bytes/index.js'
+import {
+  type ByteSink,
+  type ByteSource,
+  checkAborted,
+  defaultWindow,
+  streamRange,
+  type Transfer,
+} from '../bytes/index.js'
 import type { Algorithm } from '../digest/index.js'
 import { failWith, ioCodes, writeCodes } from '../errors/index.js'
 import {
@@ -253,7 +260,10 @@ async function putNeeded(
   for (const [from, to] of sink.needed!(start, end)) {
     pass(from)
     const part = payload.slices!.take(from - start, to - from)
-    await putPayload({ ...slot, path, payload: part }, part.chunks(window, signal), put, sink.name)
+    // What lies behind it is passed.
+    const isLast = to < end
+    const chunks = part.origin ? streamRange(part.origin, window, signal, isLast) : part.chunks(window, signal)
+    await putPayload({ ...slot, path, payload: part }, chunks, put, sink.name)
   }
   pass(end)
 }

@@ -13,6 +13,7 @@ import { httpSuite } from './suites/http.js'
 import { kernelSuite } from './suites/kernels.js'
 import { policySuite } from './suites/policy.js'
 import { poolSuite } from './suites/pool.js'
+import { storeSuite } from './suites/stores.js'
 
 const { browser, reason } = await launchBrowser()
 if (reason !== undefined) console.warn(`tests in a browser are skipped: ${reason}`)
@@ -32,6 +33,7 @@ describe.skipIf(!browser)('in a browser', () => {
   describe('the bundle', () => bundleSuite(use))
   describe('files', () => fileSuite(use))
   describe('over HTTP', () => httpSuite(use))
+  describe('object stores', () => storeSuite(use))
   describe('conversions', () => conversionSuite(use))
   describe('kernels', () => kernelSuite(use))
   describe('Web Workers', () => poolSuite(use))

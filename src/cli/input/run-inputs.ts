@@ -43,14 +43,15 @@ export async function forEachInput(
   return worst
 }
 
-/** The same for verbs that need an open model. */
+/** The same for verbs that need an open model. `wanted` names the tensors that will be read, if that is known. */
 export function forEachModel(
   context: Context,
   inputs: readonly string[],
   work: (model: Model, input: string, source: ByteSource) => Promise<Status>,
+  wanted?: ReadonlySet<string>,
 ): Promise<Status> {
   return forEachInput(context, inputs, async (source, input) => {
-    const model = await openModel(source, modelOptions(context))
+    const model = await openModel(source, { ...modelOptions(context), wanted })
     const status = await work(model, input, source)
     // Files of a set that lie elsewhere are not closed with its index.
     await closeModel(model)

@@ -41,7 +41,8 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
   const isSet = isIndex(head, source.name)
   const stored = isSet ? await readIndex(source, context, readFile) : await readFile(source, context)
   const weights = !isSet && stored.metadata.has(indexMetadataKey) ? withIndexMetadata(stored) : stored
-  const model = await withCompanions(weights, source, context)
+  const hasWanted = context.wanted && weights.tensors.some(({ name }) => context.wanted!.has(name))
+  const model = hasWanted ? weights : await withCompanions(weights, source, context)
   return { model, check: (checking) => check(model, checking) }
 }
 

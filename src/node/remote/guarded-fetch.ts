@@ -1,5 +1,6 @@
-// `fetch` for untrusted addresses. A host name can resolve differently when it is checked and when it is used, so the address is checked
-// when the connection is made: nothing is sent to a private one, whatever its name.
+// `fetch` for untrusted addresses, and for large bodies. A host name can resolve differently when it is checked and when it is used, so the
+// address is checked when the connection is made: nothing is sent to a private one, whatever its name. Bodies are sent as they are, where the
+// `fetch` of the engine copies them twice.
 import { lookup } from 'node:dns'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -10,28 +11,38 @@ import { isPrivateAddress, privateAddressError } from './private-address.js'
 
 type Url = Parameters<typeof fetch>[0]
 
-/** GET only; the caller handles redirects. */
-export async function guardedFetch(input: Url, init: RequestInit = {}): Promise<Response> {
+/** The caller handles redirects. */
+export function guardedFetch(input: Url, init: RequestInit = {}): Promise<Response> {
+  return directFetch(input, init, guardedLookup(new URL(String(input))))
+}
+
+/** Without the check. Bodies are bytes. */
+export async function directFetch(input: Url, init: RequestInit = {}, lookup?: LookupFunction): Promise<Response> {
   const url = new URL(String(input))
+  const body = init.body as Uint8Array | null | undefined
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
     const options = {
-      headers: Object.fromEntries(new Headers(init.headers)),
-      lookup: guardedLookup(url),
+      method: init.method ?? 'GET',
+      headers: {
+        ...Object.fromEntries(new Headers(init.headers)),
+        ...(body && { 'content-length': body.byteLength }),
+      },
+      ...(lookup && { lookup }),
       ...(init.signal && { signal: init.signal }),
     }
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, resolve)
     request.on('error', reject)
-    request.end()
+    request.end(body ?? undefined)
   })
   const status = message.statusCode ?? 0
   const headers = new Headers()
   for (const [name, value] of Object.entries(message.headersDistinct)) {
     for (const each of value ?? []) headers.append(name, each)
   }
-  const hasBody = status !== 204 && status !== 205 && status !== 304
+  const hasBody = init.method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304
   if (!hasBody) message.resume()
-  const body = hasBody ? (Readable.toWeb(decoded(message)) as ReadableStream<Uint8Array>) : null
-  return new Response(body, { status, headers })
+  const answer = hasBody ? (Readable.toWeb(decoded(message)) as ReadableStream<Uint8Array>) : null
+  return new Response(answer, { status, headers })
 }
 
 /** Decompresses a body, like `fetch`; the server was asked not to compress it. */

@@ -5,7 +5,7 @@ import type { S3Options } from '../../remote/s3/client.js'
 import { sizeFromEnvironment } from '../environment.js'
 import { DiskStore, defaultCacheDirectory } from '../files/disk-store.js'
 import { spoolDownload } from '../files/spool.js'
-import { guardedFetch } from './guarded-fetch.js'
+import { directFetch, guardedFetch } from './guarded-fetch.js'
 import { findPrivate, hostOf, refusePrivate } from './private-address.js'
 
 export interface RemoteOptions {
@@ -36,8 +36,10 @@ export function guardFor(typed: URL): Pick<HttpOptions, 'checkAddress' | 'fetch'
   }
   return {
     checkAddress: async (url) => ((await isFree(url)) ? undefined : refusePrivate(url)),
-    fetch: async (input, init) =>
-      (await isFree(new URL(String(input)))) ? fetch(input, init) : guardedFetch(input, init),
+    fetch: async (input, init) => {
+      if (!(await isFree(new URL(String(input))))) return guardedFetch(input, init)
+      return init?.body instanceof Uint8Array ? directFetch(input, init) : fetch(input, init)
+    },
   }
 }
 

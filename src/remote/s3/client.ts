@@ -4,7 +4,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { failWith } from '../../errors/index.js'
 import { readText } from '../body.js'
 import { remoteCodes } from '../codes.js'
-import { answerTo, nameOf, type RequestSettings, StatusError } from '../request.js'
+import { answerTo, defaultIdleTimeout, nameOf, type RequestSettings, StatusError } from '../request.js'
 import { withRetries } from '../retry.js'
 import { encodeKey, nameOfObject } from './address.js'
 import { textOf } from './answers.js'
@@ -22,6 +22,10 @@ export interface S3Options extends Omit<RequestSettings, 'headers' | 'nameOf'> {
   readonly credentials?: S3Credentials | (() => Promise<S3Credentials | undefined>) | undefined
   /** Default: us-east-1, and what the store says about a bucket that is elsewhere. */
   readonly region?: string | undefined
+  /** The upload of a body is given up below this rate, in bytes per second. Default: 32,000. */
+  readonly uploadRate?: number | undefined
+  /** SHA-256 of the body of a request, where the host has a faster way than the one of every platform. */
+  readonly sha256?: ((bytes: Uint8Array<ArrayBuffer>) => Uint8Array) | undefined
   /** A store other than AWS. The bucket is the first part of the path there. */
   readonly endpoint?: string | undefined
 }
@@ -64,7 +68,8 @@ export class S3Client {
   constructor(bucket: string, options: S3Options = {}) {
     this.bucket = bucket
     this.#options = options
-    this.#send = options.fetch ?? fetch
+    // Browsers refuse their `fetch` as a method of something else.
+    this.#send = options.fetch ?? ((input, init) => fetch(input, init))
     this.#region = options.region ?? 'us-east-1'
     this.#base = this.#baseIn(this.#region)
     this.#firstBase = this.#base.href
@@ -83,6 +88,18 @@ export class S3Client {
   /** The same store, asked for another bucket. */
   forBucket(bucket: string): S3Client {
     return bucket === this.bucket ? this : new S3Client(bucket, this.#options)
+  }
+
+  /** How long the answer to a request may take, in milliseconds: a store reads the body first, and copies before it answers. */
+  timeoutFor({ bytes = 0, copies = false }: { readonly bytes?: number; readonly copies?: boolean }): number {
+    const { uploadRate = 32_000, idleTimeout = defaultIdleTimeout } = this.#options
+    return idleTimeout * (copies ? 10 : 1) + (bytes / uploadRate) * 1000
+  }
+
+  /** The digest that a body is sent with. */
+  async digestOf(body: Uint8Array<ArrayBuffer>): Promise<string> {
+    const digest = this.#options.sha256?.(body) ?? new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+    return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
   }
 
   /** The address of an object, before it is signed. */

@@ -47,6 +47,8 @@ interface Shared {
 
 /** Parts that wait for their last bytes. */
 const maxHeld = 256 << 20
+/** Buffers that wait to be filled again. */
+const maxFree = 2
 
 export class S3Sink implements ByteSink {
   readonly name: string
@@ -65,6 +67,8 @@ export class S3Sink implements ByteSink {
   /** Full parts that may still be patched. */
   readonly #held = new Map<number, Uint8Array<ArrayBuffer>>()
   #current: { readonly part: Part; readonly bytes: Uint8Array<ArrayBuffer> } | undefined
+  /** Of parts that have arrived, to be filled again. */
+  readonly #free: Uint8Array<ArrayBuffer>[] = []
   #index = 0
   #isFinished = false
 
@@ -177,7 +181,7 @@ export class S3Sink implements ByteSink {
   }
 
   async #fill(part: Part, bytes: Uint8Array): Promise<void> {
-    if (this.#current?.part !== part) this.#current = { part, bytes: new Uint8Array(part.end - part.start) }
+    if (this.#current?.part !== part) this.#current = { part, bytes: this.#takeBuffer(part.end - part.start) }
     this.#current.bytes.set(bytes, this.position - part.start)
     this.position += bytes.byteLength
     if (this.position < part.end) return
@@ -185,6 +189,12 @@ export class S3Sink implements ByteSink {
     this.#current = undefined
     if (part.isLate || this.#isOnePart) this.#hold(part, full)
     else await this.#put(part, full)
+  }
+
+  /** All of it is written before it is sent. */
+  #takeBuffer(length: number): Uint8Array<ArrayBuffer> {
+    const fit = this.#free.findIndex((each) => each.byteLength === length)
+    return fit < 0 ? new Uint8Array(length) : this.#free.splice(fit, 1)[0]!
   }
 
   #hold(part: Part, bytes: Uint8Array<ArrayBuffer>): void {
@@ -204,6 +214,7 @@ export class S3Sink implements ByteSink {
     await this.#uploads.run(async () => {
       const etag = await uploadPart(client, this.#key, this.#upload!, part.number, bytes, this.#signal)
       this.#etags.set(part.number, etag)
+      if (this.#free.length < maxFree) this.#free.push(bytes)
     })
   }
 
@@ -295,6 +306,7 @@ export class S3Sink implements ByteSink {
       this.#held.clear()
     }
     await Promise.all([this.#uploads.drain(), this.#copies.drain()])
+    this.#free.length = 0
     this.#isFinished = true
   }
 
@@ -341,6 +353,7 @@ export class S3Sink implements ByteSink {
     const { client, options } = this.#shared
     await Promise.all([this.#uploads.drain(), this.#copies.drain()]).catch(() => {})
     this.#held.clear()
+    this.#free.length = 0
     this.#current = undefined
     if (this.#upload === undefined || options.resume) return
     await abortUpload(client, this.#key, this.#upload, AbortSignal.timeout(10_000)).catch(() => {})

@@ -16,10 +16,6 @@ export interface StoredPart {
 }
 
 const onlyNew = { 'if-none-match': '*' }
-/** Copying takes the store a while, and it answers when it is done. */
-const copyTimeout = 300_000
-/** A body is given up below this rate, in bytes per millisecond. */
-const minRate = 32
 
 export async function createUpload(client: S3Client, key: string, signal: AbortSignal): Promise<string> {
   const { text } = await client.request({ method: 'POST', key, query: { uploads: '' } }, signal)
@@ -35,7 +31,7 @@ export async function uploadPart(
   signal: AbortSignal,
 ): Promise<string> {
   const query = { partNumber: String(number), uploadId: upload }
-  const { headers } = await client.request(await withBody({ method: 'PUT', key, query }, body), signal)
+  const { headers } = await client.request(await withBody(client, { method: 'PUT', key, query }, body), signal)
   return headers.get('etag') ?? refuse(client, key, `the store did not confirm part ${number}`)
 }
 
@@ -56,7 +52,8 @@ export async function copyPart(
     'x-amz-copy-source-if-match': object.etag,
   }
   const query = { partNumber: String(number), uploadId: upload }
-  const answer = await client.request({ method: 'PUT', key, query, headers, timeout: copyTimeout }, signal, [412])
+  const timeout = client.timeoutFor({ copies: true })
+  const answer = await client.request({ method: 'PUT', key, query, headers, timeout }, signal, [412])
   if (answer.status === 412)
     failWith(remoteCodes.changed, { file: nameOfObject(object), message: 'it changed while it was copied' })
   return textOf(answer.text, 'ETag') ?? refuse(client, key, `the store did not confirm the copy of part ${number}`)
@@ -105,8 +102,9 @@ export async function completeUpload(
   const xml = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
   const body = new TextEncoder().encode(xml) as Uint8Array<ArrayBuffer>
   const headers: Record<string, string> = isNew ? onlyNew : {}
-  const request = { method: 'POST', key, query: { uploadId: upload }, headers, timeout: copyTimeout } as const
-  const { status } = await client.request(await withBody(request, body), signal, [404, 412])
+  const timeout = client.timeoutFor({ copies: true })
+  const request = { method: 'POST', key, query: { uploadId: upload }, headers, timeout } as const
+  const { status } = await client.request(await withBody(client, request, body), signal, [404, 412])
   if (status === 412) return false
   if (status !== 404) return true
   // An answer that was lost: the upload is gone because it is complete.
@@ -129,14 +127,13 @@ export async function putObject(
   signal: AbortSignal,
 ): Promise<boolean> {
   const request: S3Request = { method: 'PUT', key, headers: isNew ? onlyNew : {} }
-  const { status } = await client.request(await withBody(request, body), signal, [412])
+  const { status } = await client.request(await withBody(client, request, body), signal, [412])
   return status !== 412
 }
 
-async function withBody(request: S3Request, body: Uint8Array<ArrayBuffer>): Promise<S3Request> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
-  const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  const timeout = Math.max(request.timeout ?? 0, 30_000 + body.byteLength / minRate)
+async function withBody(client: S3Client, request: S3Request, body: Uint8Array<ArrayBuffer>): Promise<S3Request> {
+  const hash = await client.digestOf(body)
+  const timeout = Math.max(request.timeout ?? 0, client.timeoutFor({ bytes: body.byteLength }))
   return { ...request, headers: { ...request.headers, 'x-amz-content-sha256': hash }, body, timeout }
 }
 

@@ -1,4 +1,5 @@
 // What tests call in a page. Arguments and results are plain data.
+import { openModel } from '../../../src/index.js'
 import * as tare from '../../../src/kit.js'
 import {
   codeOf,
@@ -44,6 +45,32 @@ export async function hashRemote(address: string, options: tare.HttpOptions = {}
     return text
   } catch (error) {
     return codeOf(error)
+  }
+}
+
+/** The same for an object, signed by the page or by the address itself. */
+export async function hashStored(address: string, s3?: tare.S3Options): Promise<string> {
+  try {
+    const model = await openModel(address, { ...(s3 && { s3 }) })
+    const text = await hashText(model.files[0]!)
+    await model.close()
+    return text
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+/** Converts a file into an object. */
+export async function convertIntoStore(address: string, key: string, to: string, s3: tare.S3Options): Promise<string> {
+  const source = await tare.HttpSource.open(new URL(address, location.href).href)
+  try {
+    const conversion = await tare.planConversion(await tare.openModel(source), to, { name: key, deterministic: true })
+    await tare.runConversion(conversion, () => tare.S3Sink.open(new tare.S3Client('models', s3), key))
+    return 'done'
+  } catch (error) {
+    return codeOf(error)
+  } finally {
+    await source.close()
   }
 }
 

@@ -65,6 +65,8 @@ export interface S3Server {
   fault: (seen: Seen, index: number) => Fault | undefined
   /** Requests without a signature are let in. */
   isPublic: boolean
+  /** Pages of this origin may ask. */
+  allowed: string | undefined
   readonly endpoint: string
   put(key: string, ...content: Parameters<typeof contentOf>): void
   /** What the environment of the command has to be. */
@@ -85,6 +87,7 @@ export function useS3(bucket = 'models'): S3Server {
     seen: [],
     fault: () => undefined,
     isPublic: false,
+    allowed: undefined,
     get endpoint() {
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     },
@@ -100,6 +103,7 @@ export function useS3(bucket = 'models'): S3Server {
     for (const part of [state.keys, state.objects, state.uploads]) part.clear()
     state.seen.length = 0
     Object.assign(state, { kind: 'aws', region: 'us-east-1', behind: 0, fault: () => undefined, isPublic: false })
+    state.allowed = undefined
     state.keys.set('AKID', { secret: 'S3CR3T' })
     server = createServer((request, response) => {
       answer(state, bucket, request, response).catch((error) => response.destroy(error))
@@ -125,6 +129,11 @@ class Refusal extends Error {
 
 async function answer(state: S3Server, bucket: string, request: IncomingMessage, response: ServerResponse) {
   const url = new URL(request.url!, state.endpoint)
+  if (state.allowed !== undefined) allow(state.allowed, response)
+  if (request.method === 'OPTIONS') {
+    response.writeHead(state.allowed === undefined ? 403 : 204).end()
+    return
+  }
   const [, asked = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(url.pathname))!
   const seen: Seen = { operation: operationOf(request, url, key), key, in: 0, out: 0 }
   const fault = state.fault(seen, state.seen.length)
@@ -150,6 +159,14 @@ async function answer(state: S3Server, bucket: string, request: IncomingMessage,
     const text = request.method === 'HEAD' ? '' : xml
     response.writeHead(error.status, { ...error.headers, 'content-length': String(text.length) }).end(text)
   }
+}
+
+function allow(origin: string, response: ServerResponse): void {
+  const names = 'authorization, range, if-match, if-none-match, x-amz-date, x-amz-content-sha256, x-amz-security-token'
+  response.setHeader('access-control-allow-origin', origin)
+  response.setHeader('access-control-allow-methods', 'GET, HEAD, PUT, POST, DELETE')
+  response.setHeader('access-control-allow-headers', names)
+  response.setHeader('access-control-expose-headers', 'etag, content-range, content-length')
 }
 
 /** Nothing of what is said reaches anybody. */
@@ -182,7 +199,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 async function checkSignature(state: S3Server, request: IncomingMessage, url: URL, body: Buffer): Promise<void> {
   const { authorization } = request.headers
   if (authorization === undefined) {
-    if (state.isPublic) return
+    if (state.isPublic || (await isPresigned(state, url))) return
     throw new Refusal(403, 'AccessDenied')
   }
   const [, id = '', region = '', list = ''] =
@@ -207,6 +224,19 @@ async function checkSignature(state: S3Server, request: IncomingMessage, url: UR
   const hash = request.headers['x-amz-content-sha256']
   if (hash !== 'UNSIGNED-PAYLOAD' && hash !== createHash('sha256').update(body).digest('hex'))
     throw new Refusal(400, 'XAmzContentSHA256Mismatch')
+}
+
+/** Whether the address itself is signed. */
+async function isPresigned(state: S3Server, url: URL): Promise<boolean> {
+  const [id = '', , region = ''] = (url.searchParams.get('X-Amz-Credential') ?? '').split('/')
+  const secretAccessKey = state.keys.get(id)?.secret
+  const datetime = url.searchParams.get('X-Amz-Date')
+  if (secretAccessKey === undefined || datetime === null) return false
+  const plain = new URL(url.origin + url.pathname)
+  plain.searchParams.set('X-Amz-Expires', url.searchParams.get('X-Amz-Expires') ?? '')
+  const given = { accessKeyId: id, secretAccessKey, service: 's3', region, datetime, signQuery: true }
+  const signed = await new AwsV4Signer({ url: plain.href, ...given }).sign()
+  return signed.url.searchParams.get('X-Amz-Signature') === url.searchParams.get('X-Amz-Signature')
 }
 
 interface Call {

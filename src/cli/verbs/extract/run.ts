@@ -1,5 +1,6 @@
 import { basename, extname } from 'node:path'
 import {
+  type ByteSource,
   dtypeById,
   extractPart,
   extractTensor,
@@ -44,7 +45,9 @@ export default async function extract(
   if (output === undefined) throw new UsageError('name the output with -o: FILE.npy, FILE.bin or - for standard output')
   checkStdout(context, output)
   if (named !== undefined && part !== undefined) throw new UsageError('name one tensor, or a part with --part NAME')
-  return forEachModel(context, [given], async (opened, input, source) => {
+  // The values of a packed weight need its neighbours, and its configuration.
+  const wanted = named !== undefined && as === undefined ? new Set([named]) : undefined
+  const work = async (opened: Model, input: string, source: ByteSource): Promise<Status> => {
     await assertNotInput(output, [source])
     const write = async (layout: FileLayout): Promise<number> => {
       const open = () => openGuarded(output, [source], { overwrite, signal })
@@ -76,7 +79,8 @@ export default async function extract(
         `${escapeName(output)}: ${dtype.id} ${formatShape(shape)}, ${formatSize(size)}${describeProof(proof)}`,
       )
     return 0
-  })
+  }
+  return forEachModel(context, [given], work, wanted)
 }
 
 /** The tensor of a file that has no other. */
