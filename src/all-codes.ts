@@ -14,6 +14,7 @@ import {
 } from './errors/index.js'
 import { familyCodes } from './families/codes.js'
 import { type FormatCode, formats } from './formats/index.js'
+import { jobCodes } from './jobs/codes.js'
 import { packCodes } from './pack/codes.js'
 import { packedCodes } from './packed/codes.js'
 import { remoteCodes } from './remote/index.js'
@@ -49,6 +50,7 @@ const shared = [
   profileCodes,
   receiptCodes,
   signatureCodes,
+  jobCodes,
 ] as const
 
 /** Every code that tare can report. */

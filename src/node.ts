@@ -12,6 +12,24 @@ export { DiskStore, type DiskStoreOptions } from './node/files/disk-store.js'
 export { FileSink, type FileSinkOptions } from './node/files/file-sink.js'
 export { FileSource } from './node/files/file-source.js'
 export { patchFile } from './node/files/patch-file.js'
+// Jobs for many machines
+export {
+  discardJob,
+  type FinishedJob,
+  finishJob,
+  type Job,
+  type JobRunOptions,
+  type JobStatus,
+  jobStatus,
+  type PlanJobOptions,
+  type PlannedJob,
+  planJob,
+  readJob,
+  type WorkDone,
+  type WorkOnJobOptions,
+  workOnJob,
+  writeJob,
+} from './node/jobs/index.js'
 // Threads and engines
 export { type NodeOnnxOptions, nodeOnnxEngine } from './node/onnx-engine.js'
 export { openOutput } from './node/output.js'

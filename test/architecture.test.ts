@@ -55,10 +55,12 @@ room(
   'remote',
   'edit',
   'trust',
+  'jobs',
 )
 room('pack', ...verbs, 'convert')
 const api = [...verbs, 'inspect', 'convert', 'diff', 'verify', 'pack', 'remote', 'all-codes.ts']
 room('api', ...api) // the calls everybody starts with
+room('jobs', ...verbs, 'inspect', 'convert') // a conversion that many machines carry out
 room(
   'index.ts',
   'api',
@@ -80,7 +82,21 @@ room(
   'all-codes.ts',
 )
 room('kit.ts', ...below['index.ts']!)
-room('node', ...verbs, 'inspect', 'trust', 'threads/node', 'embed', 'pack', 'remote', 'edit', 'api', 'index.ts')
+room(
+  'node',
+  ...verbs,
+  'inspect',
+  'convert',
+  'jobs',
+  'trust',
+  'threads/node',
+  'embed',
+  'pack',
+  'remote',
+  'edit',
+  'api',
+  'index.ts',
+)
 room('node.ts', 'index.ts', 'node', 'threads/node', ...verbs)
 room('kit-node.ts', 'kit.ts', 'node', 'errors')
 room('cli', 'node.ts', 'kit.ts', 'kit-node.ts')

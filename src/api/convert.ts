@@ -73,15 +73,20 @@ export interface Converted<File> {
  * console.log(plan.loss, plan.size)
  */
 export function planConversionTo(model: Model, to: FormatId, options: PlanOptions = {}): Promise<Conversion> {
+  return planConversion(model, to, planSettings(to, options))
+}
+
+/** The same as the settings of a plan. */
+export function planSettings(to: FormatId, options: PlanOptions): PlanSettings {
   const { rename, set, quantize, formatOptions, name, ...rest } = options
-  return planConversion(model, to, {
+  return {
     ...rest,
     name: name ?? `model${requireFormat(to).extensions[0] ?? ''}`,
     ...(rename !== undefined && renameSettings(rename)),
     ...(set !== undefined && { set: Array.isArray(set) ? set : Object.entries(set) }),
     ...(quantize !== undefined && { quantize: typeof quantize === 'string' ? { method: quantize } : quantize }),
     ...(formatOptions && { extra: formatOptions }),
-  })
+  }
 }
 
 function renameSettings(rename: NonNullable<PlanOptions['rename']>): Pick<PlanSettings, 'rename' | 'renameMap'> {

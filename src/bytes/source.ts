@@ -63,6 +63,8 @@ export interface ByteSource {
   readonly handle?: SourceHandle | undefined
   /** Set if the bytes of this source are those of an object, at the same offsets. */
   readonly stored?: StoredObject | undefined
+  /** Names this state of the bytes, as far as the source can tell: an ETag, or the time of the last change. */
+  readonly version?: string | undefined
   /** Throws when the bytes are no longer those that were there in the beginning, as far as the source can tell. */
   assertUnchanged?(): Promise<void>
   /** Releases the file or connection. Reads after this fail. */
@@ -201,6 +203,7 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
     size: source.size,
     ...(source.folder && { folder: source.folder }),
     ...(source.stored && { stored: source.stored }),
+    ...(source.version !== undefined && { version: source.version }),
     get handle() {
       return source.handle
     },

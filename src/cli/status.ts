@@ -16,10 +16,13 @@ const alsoCannotRun: readonly string[] = [
   ...['write/not-writable', 'embed/engine-missing', 'verify/internal'],
 ]
 
+/** Exceptions: these say something about what was looked at. */
+const answers: readonly string[] = ['remote/digest-mismatch', 'job/incomplete']
+
 export const meansCannotRun = (code: string): boolean =>
   cannotRun.includes(code) ||
   alsoCannotRun.includes(code) ||
-  (/^(usage|remote)\//.test(code) && code !== 'remote/digest-mismatch')
+  (/^(usage|remote|job)\//.test(code) && !answers.includes(code))
 
 /** The command was used wrongly. The message says what would be right. */
 export class UsageError extends Error {

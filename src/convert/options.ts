@@ -66,6 +66,16 @@ interface FileOptions {
   readonly folder?: boolean | undefined
 }
 
+/** What planning finds by reading values. With it the same plan is made without reading them again. */
+export interface Resolved {
+  /** The methods that a size leads to, by the names of tensors. */
+  readonly methods?: ReadonlyMap<string, string> | undefined
+  /** The ranges of values that the records of the container state, by the positions of tensors. */
+  readonly ranges?: ReadonlyMap<number, Clip> | undefined
+  /** Tensors that have the bytes of another one, which are stored once; both by their positions. */
+  readonly shared?: ReadonlyMap<number, number> | undefined
+}
+
 export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOptions, FileOptions {
   /** What was done to the model before it came here; it stands first in the plan. */
   readonly before?: Iterable<PlanAction> | undefined
@@ -91,6 +101,10 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly rewrite?: WriteOptions['rewrite']
   readonly extra?: WriteOptions['extra']
   readonly signal?: AbortSignal | undefined
+  /** What an earlier plan for the same input found. */
+  readonly resolved?: Resolved | undefined
+  /** Values that are looked at only to refuse what cannot be quantized are left to the `checks` of the conversion. */
+  readonly deferChecks?: boolean | undefined
   /** Called between two steps of planning, where much of what was needed so far no longer is. */
   readonly collectGarbage?: (() => void) | undefined
 }

@@ -2,8 +2,16 @@
 // asking the target's capabilities; no format is named here.
 import { namesOf } from '../content/model-names.js'
 import type { Finding } from '../errors/index.js'
-import { findDamage, requireFormat } from '../formats/index.js'
-import { type DamageOptions, fileLength, type Layout, layoutSize, type Model, stowageKey } from '../model/index.js'
+import { requireFormat } from '../formats/index.js'
+import {
+  type DamageOptions,
+  fileLength,
+  type Layout,
+  layoutSize,
+  type Model,
+  stowageKey,
+  totalSize,
+} from '../model/index.js'
 import type { RunThreads } from '../threads/index.js'
 import type { MethodChoice } from '../transforms/quantize/plan.js'
 import { selector } from '../transforms/select.js'
@@ -12,19 +20,19 @@ import { type Loss, type PlanAction, worstOf } from './actions.js'
 export { type ActionKind, isWorse, type Loss, type PlanAction } from './actions.js'
 
 import { settleMethods } from './allocate/plan-to-size.js'
-import type { ConvertOptions } from './options.js'
+import type { ConvertOptions, QuantizeSettings, Resolved } from './options.js'
 import { estimateMemory } from './peak-memory.js'
 import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
 import { assertSizes, checkTensors, fit } from './stages/fit.js'
 import { recode } from './stages/recode.js'
 import { share, sharedOut } from './stages/share.js'
 import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'
-import { fileOf, type Stage, type State } from './stages/state.js'
+import { fileOf, type InputCheck, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 import { translate } from './stages/translate.js'
 import { unpack } from './stages/unpack.js'
 
-export type { ConvertOptions, QuantizeSettings } from './options.js'
+export type { ConvertOptions, QuantizeSettings, Resolved } from './options.js'
 
 /** Plain JSON, so that programs can read it and receipts can keep it. */
 export interface Plan {
@@ -52,6 +60,10 @@ export interface Conversion {
   readonly source: Model
   /** What the checksums of the input say about the bytes that will be read. */
   findDamage(options: Omit<DamageOptions, 'only'>): Promise<readonly Finding[]>
+  /** What has to be looked at in the input before the output may become visible. All of it together takes one reading of the input. */
+  readonly checks: readonly InputCheck[]
+  /** What was found by reading values. */
+  readonly resolved: Resolved
   /** Which method each tensor takes that is kept, where tensors are quantized. */
   readonly choices?: readonly MethodChoice[]
   /** The threads that make the bytes; running the conversion sets them. */
@@ -81,14 +93,25 @@ const stages: readonly Stage[] = [
 ]
 
 export async function planConversion(source: Model, target: string, given: ConvertOptions): Promise<Conversion> {
-  const { quantize } = given
-  const settled = quantize?.target && (await settleMethods(source, target, { ...given, quantize }, planConversion))
-  const options = settled ? { ...given, quantize: settled } : given
+  const { quantize, resolved } = given
+  const settled = quantize?.target && (await settledBy(source, target, { ...given, quantize }))
+  const methods = quantize?.target && settled?.methods
+  const options = settled ? { ...given, quantize: settled, resolved: { ...resolved, methods } } : given
   if (canStayStored(source, target, options)) {
     const conversion = await planChange(source, target, { ...options, stow: false })
     if (isCopy(conversion.plan)) return conversion
   }
   return planChange(source, target, options)
+}
+
+const settledBy = (
+  source: Model,
+  target: string,
+  options: ConvertOptions & { readonly quantize: QuantizeSettings },
+): QuantizeSettings | Promise<QuantizeSettings> => {
+  const { target: _, ...settings } = options.quantize
+  const methods = options.resolved?.methods
+  return methods ? { ...settings, methods } : settleMethods(source, target, options, planConversion)
 }
 
 async function planChange(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
@@ -97,6 +120,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
   const stored = state.items.flatMap((item) => item.stored ?? [])
   assertSizes(stored, fileOf(source))
   const { threads, choices } = state
+  const damageChecks = damageChecksOf(source, options)
   const model: Model = { ...state.model, format: target, tensors: sharedOut(stored, threads) }
   options.collectGarbage?.()
   const layout = await layOut(model, state)
@@ -106,7 +130,13 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     layout,
     model,
     source,
-    findDamage: (how) => findDamageIn(source, options, how),
+    findDamage: async (how) => {
+      const found: Finding[] = []
+      for (const check of damageChecks) found.push(...(await check.run(how)))
+      return found
+    },
+    checks: [...damageChecks, ...(state.checks ?? [])],
+    resolved: state.resolved ?? options.resolved ?? {},
     ...(choices && { choices }),
     threads,
   }
@@ -175,15 +205,16 @@ function summarize(
 }
 
 /** Of the source only what is chosen counts, as far as its tensors are called what the options call them. */
-async function findDamageIn(
-  source: Model,
-  { only, exclude, stateFrom }: ConvertOptions,
-  how: Omit<DamageOptions, 'only'>,
-): Promise<readonly Finding[]> {
+function damageChecksOf(source: Model, { only, exclude, stateFrom }: ConvertOptions): InputCheck[] {
   const isChoosing = (only || exclude) && !source.metadata.has(stowageKey)
   const names = isChoosing ? source.tensors.map(({ name }) => name).filter(selector(only, exclude)) : undefined
-  const damage = await findDamage(source, { ...how, only: names && new Set(names) })
-  return stateFrom && stateFrom !== source ? [...damage, ...(await findDamage(stateFrom, how))] : damage
+  const chosen = names && new Set(names)
+  const ofModel = (model: Model, only?: ReadonlySet<string>): InputCheck[] => {
+    const finders = model.damageFinders ?? []
+    const bytes = finders.length === 0 ? 0 : totalSize(model) / finders.length
+    return finders.map((find) => ({ bytes, run: (how) => find({ ...how, only }) }))
+  }
+  return [...ofModel(source, chosen), ...(stateFrom && stateFrom !== source ? ofModel(stateFrom) : [])]
 }
 
 // A container that carries what it has no place for stays as it is when it only goes into another file of its format. Taken out and put in
@@ -200,6 +231,8 @@ const layoutKeys: ReadonlySet<keyof ConvertOptions> = new Set([
   'collectGarbage',
   'pool',
   'keepOrientation',
+  'resolved',
+  'deferChecks',
 ])
 /** Done unless they are false. */
 const defaultOn: ReadonlySet<keyof ConvertOptions> = new Set(['stow', 'files'])

@@ -66,7 +66,12 @@ export async function runConversion(
 }
 
 /** Throws unless the output opens as the format that it was written in, with the tensors that it was given. Closes it. */
-async function assertOpens(written: ByteSource, target: string, planned: Model, signal?: AbortSignal): Promise<void> {
+export async function assertOpens(
+  written: ByteSource,
+  target: string,
+  planned: Model,
+  signal?: AbortSignal,
+): Promise<void> {
   const file = written.name
   const refuse = (message: string, cause?: unknown): never =>
     failWith(writeCodes['not-readable'], { file, message: `it was not written: ${message}` }, { cause })

@@ -34,6 +34,8 @@ function conversionOf(source: Model, model: Model, changes: readonly EditChange[
     model,
     source,
     findDamage: (how) => findDamage(source, how),
+    checks: (source.damageFinders ?? []).map((run) => ({ bytes: source.files[0]!.size, run })),
+    resolved: {},
     layout: { files: [file] },
     threads: {},
     plan: {

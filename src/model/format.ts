@@ -173,6 +173,8 @@ export interface FormatOption {
   /** How the value is parsed: as text, as an integer, as a size such as 64K. Default: text. */
   readonly kind?: 'text' | 'integer' | 'size'
   readonly choices?: readonly string[]
+  /** A random uuid unless it is given, where the output is not deterministic. */
+  readonly isRandom?: true
 }
 
 /** Values of format options, by name. */

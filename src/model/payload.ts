@@ -12,6 +12,8 @@ export interface Payload {
   recipe?(): Recipe | undefined
   /** Other threads produce the bytes while this one waits for them, so reading should start early. */
   readonly isMadeElsewhere?: boolean | undefined
+  /** What making a byte takes, in nanoseconds, about; absent where nobody knows. */
+  readonly cost?: number | undefined
   /** Slices that can be read without the rest, if possible. */
   readonly slices?: Slices | undefined
   /** Random access, if the payload supports it. */

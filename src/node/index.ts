@@ -1,3 +1,4 @@
+export type { JobRequest } from '../jobs/make-job.js'
 export { openPool, type PoolOptions } from '../threads/node/pool.js'
 export { type BomOptions, billOfMaterials } from './bom.js'
 export { type Fetched, fetchFiles, filesAt, type RemoteFile } from './fetch/index.js'
@@ -11,6 +12,16 @@ export { openPartOf } from './files-of-model.js'
 export { findModels, isPipeline } from './find-models.js'
 export { collectGarbage, keepHeapSmall } from './heap.js'
 export { type InputOptions, openInput } from './input.js'
+export {
+  discardJob,
+  finishJob,
+  type JobRunOptions,
+  type JobStatus,
+  jobStatus,
+  startJob,
+  workOnJob,
+  writeJob,
+} from './jobs/index.js'
 export { readNameMap } from './name-map.js'
 export { type NodeOnnxOptions, nodeOnnxEngine } from './onnx-engine.js'
 export { type OutputOptions, openOutput, pathIn } from './output.js'

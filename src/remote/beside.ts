@@ -33,6 +33,7 @@ export function withSurroundings(source: ByteSource, around: Surroundings): Byte
     size: source.size,
     ...(folder && { folder }),
     ...(stored && { stored }),
+    ...(source.version !== undefined && { version: source.version }),
     get handle() {
       return source.handle
     },

@@ -99,6 +99,10 @@ export class HttpSource implements ByteSource {
     return this.#version.etag
   }
 
+  get version(): string | undefined {
+    return this.#version.etag ?? this.#version.modified
+  }
+
   /** Other threads can read a download that is in a local file. */
   get handle(): SourceHandle | undefined {
     return this.#whole?.handle

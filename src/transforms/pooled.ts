@@ -35,15 +35,17 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
   }
 }
 
-/** The same bytes. When they are read, threads produce them if there are any by then and `inThreads` finds it worth it. */
+/** The same bytes. When they are read, threads produce them if there are any by then and `inThreads` finds it worth it. `cost`: as of a payload. */
 export function late(
   payload: Payload,
   threads: RunThreads,
   inThreads: (pool: WorkerPool) => Payload | undefined,
+  cost?: number,
 ): Payload {
   const chosen = (): Payload => (threads.pool && inThreads(threads.pool)) ?? payload
   return {
     ...payload,
+    ...(cost !== undefined && { cost }),
     get isMadeElsewhere() {
       return chosen().isMadeElsewhere
     },

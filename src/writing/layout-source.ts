@@ -6,7 +6,7 @@ import { failWith, ioCodes } from '../errors/index.js'
 import { type DigestSlot, type FileLayout, fileLength, type Slot, slotLength } from '../model/layout.js'
 import type { Payload } from '../model/payload.js'
 
-/** A file of a layout, with the digests that were computed when it was written, by their offsets. */
+/** A file of a layout, with the digests that were computed when it was written and what follows from them, by their offsets. */
 export interface MadeFile {
   readonly file: FileLayout
   readonly digests: ReadonlyMap<number, Uint8Array>
@@ -59,7 +59,8 @@ async function readSlot(
 ): Promise<Uint8Array | undefined> {
   if (slot.kind === 'zeros') return undefined
   if (slot.kind === 'bytes') return slot.bytes.subarray(from, to)
-  return slot.kind === 'digest' ? digest?.subarray(from, to) : readPart(slot.payload, from, to, signal)
+  if (slot.kind === 'digest' || (slot.derived && digest)) return digest?.subarray(from, to)
+  return readPart(slot.payload, from, to, signal)
 }
 
 async function readPart(payload: Payload, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {

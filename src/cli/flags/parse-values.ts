@@ -117,3 +117,11 @@ export function parsePictureSize(text: string): { readonly width: number; readon
     throw new UsageError(`Expected width and height, ${pictureSides[0]} to ${pictureSides[1]} each, such as 1200x900.`)
   return { width, height }
 }
+
+/** A worker among several: `3/8`, counted from 1. */
+export function parsePart(text: string): { readonly part: number; readonly parts: number } {
+  const [, part, parts] = /^([0-9]+)\/([0-9]+)$/.exec(text) ?? []
+  if (part === undefined || !(Number(part) >= 1 && Number(part) <= Number(parts)))
+    throw new UsageError('Expected I/N such as 1/8: worker I of N, counted from 1.')
+  return { part: Number(part), parts: Number(parts) }
+}

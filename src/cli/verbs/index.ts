@@ -7,20 +7,24 @@ import { edit } from './edit/index.js'
 import { embed } from './embed/index.js'
 import { extract } from './extract/index.js'
 import { fetch } from './fetch/index.js'
+import { finish } from './finish/index.js'
 import { hash } from './hash/index.js'
 import { inspect } from './inspect/index.js'
 import { map } from './map/index.js'
 import { pack } from './pack/index.js'
 import { picture } from './picture/index.js'
+import { plan } from './plan/index.js'
 import { quantize } from './quantize/index.js'
 import { repair } from './repair/index.js'
 import { show } from './show/index.js'
 import { sign } from './sign/index.js'
 import { stats } from './stats/index.js'
+import { status } from './status/index.js'
 import { tokenize } from './tokenize/index.js'
 import type { Action, CallableVerb, Verb } from './verb.js'
 import { verify } from './verify/index.js'
 import { view } from './view/index.js'
+import { work } from './work/index.js'
 
 export const verbs: readonly CallableVerb[] = [
   callable(inspect, () => import('./inspect/run.js')),
@@ -40,6 +44,10 @@ export const verbs: readonly CallableVerb[] = [
   callable(edit, () => import('./edit/run.js')),
   callable(repair, () => import('./repair/run.js')),
   callable(fetch, () => import('./fetch/run.js')),
+  callable(plan, () => import('./plan/run.js')),
+  callable(work, () => import('./work/run.js')),
+  callable(status, () => import('./status/run.js')),
+  callable(finish, () => import('./finish/run.js')),
   callable(tokenize, () => import('./tokenize/run.js')),
   callable(embed, () => import('./embed/run.js')),
 ]

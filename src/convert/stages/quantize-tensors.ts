@@ -12,13 +12,17 @@ import { mixOf } from '../../transforms/quantize/mixes/file-types.js'
 import { domainOf, type MethodChoice, planMethods } from '../../transforms/quantize/plan.js'
 import { type Clip, quantizeTensor, scanRange } from '../../transforms/quantize/quantize.js'
 import type { ConvertOptions, QuantizeSettings } from '../options.js'
-import type { Item, State } from './state.js'
+import type { InputCheck, Item, State } from './state.js'
 import { type Changes, change, typeOf } from './tensor-change.js'
 
 export interface Quantized {
   readonly tensors: readonly Tensor[]
   /** Of the tensors that are wanted. */
   readonly choices: readonly MethodChoice[]
+  /** Of the tensors whose records state them, by their positions. */
+  readonly ranges: ReadonlyMap<number, Clip>
+  /** Looks at the values of the other ones, where those are put off. */
+  readonly checks: readonly InputCheck[]
 }
 
 /** `decoded` are the tensors as they would be without quantizing. What is done is put into `changes`. */
@@ -43,7 +47,11 @@ export async function quantizeTensors(
     return [{ index: i, method, domain: domainOf(floatMethod(method) ?? requireMethod(method), settings), values }]
   })
   const coded = chosen.filter(({ method }) => !floatMethod(method))
-  const ranges = settings.scan === false || settings.clip ? undefined : await scanAll(coded, settings, options)
+  const isScanned = settings.scan !== false && !settings.clip
+  const isPutOff = ({ method }: Chosen): boolean => options.deferChecks === true && !statesRange(method)
+  const putOff = isScanned ? coded.filter(isPutOff) : []
+  const now = isScanned ? coded.filter((each) => !isPutOff(each)) : []
+  const ranges = options.resolved?.ranges ?? (await scanAll(now, settings, options))
   const bytes = coded.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
   const worthwhile: RunThreads = {
     get pool() {
@@ -54,12 +62,26 @@ export async function quantizeTensors(
   for (const each of chosen) {
     const { index, method, values } = each
     const float = floatMethod(method)?.dtype
-    tensors[index] = float ? castTensor(values, float) : quantize(each, settings, ranges?.get(each), worthwhile)
+    tensors[index] = float ? castTensor(values, float) : quantize(each, settings, ranges.get(index), worthwhile)
     const from = typeOf(model.tensors.at(index)!)
     changes.set(index, change(float ? 'cast' : 'quantize', float ? castLoss(from, float) : 'precision', from, method))
   }
-  return { tensors, choices: choices.filter(({ name }) => isWanted(name)) }
+  return {
+    tensors,
+    choices: choices.filter(({ name }) => isWanted(name)),
+    ranges,
+    checks: putOff.map(({ values, domain }) => ({
+      bytes: values.data!.byteLength,
+      async run({ signal }) {
+        await scanRange(values, domain, signal)
+        return []
+      },
+    })),
+  }
 }
+
+/** ggml's types have no records. */
+const statesRange = (method: string): boolean => requireMethod(method).family !== 'ggml'
 
 /** MCF's reference program quantizes every matrix; ggml's leaves the choice to others. */
 function takesEveryMatrix({ everyMatrix, mode, method }: QuantizeSettings): boolean {
@@ -105,8 +127,8 @@ async function scanAll(
   chosen: readonly Chosen[],
   { onScan }: QuantizeSettings,
   { signal, pool }: ConvertOptions,
-): Promise<Map<Chosen, Clip>> {
-  const ranges = new Map<Chosen, Clip>()
+): Promise<Map<number, Clip>> {
+  const ranges = new Map<number, Clip>()
   const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
   const isWorthIt = isWorthComputing(pool, total * byteCosts.scan)
   const found = runMixed(chosen, {
@@ -118,7 +140,7 @@ async function scanAll(
   let done = 0
   for await (const range of found) {
     const each = chosen[ranges.size]!
-    ranges.set(each, range as Clip)
+    ranges.set(each.index, range as Clip)
     done += each.values.data!.byteLength
     onScan?.({ done, total, path: each.values.name })
   }

@@ -12,25 +12,33 @@ import { type Item, type State, withActions } from './state.js'
 export async function share(state: State): Promise<State> {
   const { items, write, options } = state
   if (!options.dedup || !write.sharesPayloads) return state
+  const same = options.resolved?.shared ?? (await findSame(items, options.signal))
   const shared = [...items]
   const actions: ActionLog = []
+  for (const [i, first] of same) {
+    const [item, other] = [items[i], items[first]]
+    if (!item?.stored?.data || item.stored.data.byteLength !== other?.stored?.data?.byteLength) continue
+    shared[i] = { ...item, stored: { ...item.stored, data: other.stored.data } }
+    const reason = 'stored once, as one that has the same bytes'
+    const note = noter(actions, 'tensor', item.original.name)
+    note('copy', 'none', { requested: true, reason, to: other.original.name })
+  }
+  return withActions({ ...state, items: shared, resolved: { ...state.resolved, shared: same } }, actions)
+}
+
+/** Tensors that have the bytes of an earlier one, with that. */
+async function findSame(items: readonly Item[], signal: AbortSignal | undefined): Promise<Map<number, number>> {
+  const found = new Map<number, number>()
   for (const group of groupAlike(items)) {
-    const first = new Map<string, Item>()
+    const first = new Map<string, number>()
     for (const i of group) {
-      const item = items[i]!
-      const digest = await digestPayload(item.stored!.data!, 'blake3', options.signal)
+      const digest = await digestPayload(items[i]!.stored!.data!, 'blake3', signal)
       const same = first.get(digest)
-      if (!same) {
-        first.set(digest, item)
-        continue
-      }
-      shared[i] = { ...item, stored: { ...item.stored!, data: same.stored!.data } }
-      const reason = 'stored once, as one that has the same bytes'
-      const note = noter(actions, 'tensor', item.original.name)
-      note('copy', 'none', { requested: true, reason, to: same.original.name })
+      if (same === undefined) first.set(digest, i)
+      else found.set(i, same)
     }
   }
-  return withActions({ ...state, items: shared }, actions)
+  return new Map([...found].sort(([a], [b]) => a - b))
 }
 
 /** The positions of tensors that could have the same bytes. */
@@ -76,7 +84,7 @@ export function sharedOut(tensors: readonly Tensor[], threads: RunThreads): read
     if (!data || !isRecoded(data)) return tensor
     const inThreads = (pool: WorkerPool): Payload | undefined =>
       gainOf(dtype, pool) > 0 && isWorthIt(pool) ? pooled(data, pool, byteCost(dtype)) : undefined
-    const shared = made.get(data) ?? late(data, threads, inThreads)
+    const shared = made.get(data) ?? late(data, threads, inThreads, byteCost(dtype))
     made.set(data, shared)
     return { ...tensor, data: shared }
   })

@@ -1,11 +1,12 @@
 // A conversion is planned in stages. Each takes what is planned so far and gives back the same with its own part done; none changes what it
 // was given. Nothing is read or written by a plan but what a stage has to look at.
-import type { Format, Model, Tensor, WriteCapabilities } from '../../model/index.js'
+import type { Finding } from '../../errors/index.js'
+import type { DamageOptions, Format, Model, Tensor, WriteCapabilities } from '../../model/index.js'
 import type { Stower } from '../../stow/index.js'
 import type { RunThreads } from '../../threads/index.js'
 import type { MethodChoice } from '../../transforms/quantize/plan.js'
 import type { PlanAction } from '../actions.js'
-import type { ConvertOptions } from '../options.js'
+import type { ConvertOptions, Resolved } from '../options.js'
 
 export type Stage = (state: State) => State | Promise<State>
 
@@ -32,6 +33,17 @@ export interface State {
   /** Which method each tensor takes, where tensors are quantized. */
   readonly choices?: readonly MethodChoice[]
   readonly threads: RunThreads
+  /** Looks at values that were put off. */
+  readonly checks?: readonly InputCheck[] | undefined
+  readonly resolved?: Resolved | undefined
+}
+
+/** A look at some bytes of the input. */
+export interface InputCheck {
+  /** How many bytes it reads, about. */
+  readonly bytes: number
+  /** What is damaged. Values that cannot be written as planned are an error. */
+  run(how: Omit<DamageOptions, 'only'>): Promise<readonly Finding[]>
 }
 
 /** A tensor on its way through the stages. */

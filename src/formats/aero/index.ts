@@ -20,7 +20,12 @@ const writeOptions: readonly FormatOption[] = [
     choices: ['on', 'off'],
     description: 'a hash for every tensor in the index (on)',
   },
-  { name: 'uuid', argument: 'HEX', description: 'the identity of the file, 32 hexadecimal digits (random)' },
+  {
+    name: 'uuid',
+    argument: 'HEX',
+    description: 'the identity of the file, 32 hexadecimal digits (random)',
+    isRandom: true,
+  },
   { name: 'zstd-level', argument: 'N', kind: 'integer', description: 'how hard metadata is compressed, 1 to 19 (6)' },
 ]
 

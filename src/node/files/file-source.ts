@@ -90,6 +90,11 @@ export class FileSource implements ByteSource {
     return descriptor === undefined ? undefined : { kind: 'descriptor', name: this.name, size: this.size, descriptor }
   }
 
+  /** To the millisecond: file systems that machines share differ in what they keep beyond it. */
+  get version(): string {
+    return new Date(Math.floor(this.#opened.mtimeMs)).toISOString()
+  }
+
   async read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array> {
     checkRange(this, offset, length)
     const target = length <= largeBytes ? new Uint8Array(length) : alignedBytes(length)

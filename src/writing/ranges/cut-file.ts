@@ -17,6 +17,8 @@ export interface CutOptions {
   readonly maxParts?: number
   /** Shorter payloads are not copied by themselves. */
   readonly minCopy?: number
+  /** Whether such a range can be copied by whoever stores the file. Default: any. */
+  canCopy?(range: ByteRange): boolean
 }
 
 export interface FilePart {
@@ -35,6 +37,7 @@ const defaults = {
   maxPart: 5 * 1024 * mebi,
   maxParts: 10_000,
   minCopy: 10 * mebi,
+  canCopy: () => true,
 } as const
 
 /** The parts of a file, in order, without gaps. */
@@ -82,7 +85,8 @@ class Cutter {
 
   #isCopied(slot: PayloadSlot, start: number, end: number): boolean {
     const { origin } = slot.plain ?? slot.payload
-    return origin !== undefined && end - start >= this.#sizes.minCopy && !this.#table.digests.covers(start, end)
+    if (!origin || end - start < this.#sizes.minCopy || !this.#sizes.canCopy(origin)) return false
+    return !this.#table.digests.covers(start, end)
   }
 
   /** What the part before still lacks, it takes from the payload. */

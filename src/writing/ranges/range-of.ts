@@ -24,10 +24,18 @@ export interface RangeSums {
   readonly shares: readonly DigestShare[]
 }
 
+/** Some bytes, and where in the file they belong. */
+export interface PlacedBytes {
+  readonly at: number
+  readonly bytes: Uint8Array
+}
+
 export interface OutputRange {
   readonly byteLength: number
   /** The bytes in order. A chunk is valid only until the next one is requested. */
   chunks(): AsyncGenerator<Uint8Array, void, void>
+  /** The same with their places, and without those that are not known yet. */
+  placed(): AsyncGenerator<PlacedBytes, void, void>
   /** To be called when all chunks have been taken. */
   sums(): RangeSums
 }
@@ -43,28 +51,40 @@ export function rangeOf(
   const file = fileIn(layout, name)
   checkRange({ name, size: fileLength(file) }, from, to - from)
   let shares: DigestShare[] | undefined
+  async function* placed(): AsyncGenerator<PlacedBytes, void, void> {
+    const { window = defaultWindow, signal, late } = options
+    const table = slotTable(file)
+    const found: DigestShare[] = []
+    for (const segment of segmentsOf(table, from, to)) {
+      if (segment.late !== undefined) {
+        const start = startOf(table, segment.late)
+        const bytes = late?.get(start)?.subarray(segment.from - start, segment.to - start)
+        if (bytes) yield { at: segment.from, bytes }
+        continue
+      }
+      const digests = new RangeDigests(table.digests, segment.from, segment.to)
+      let at = segment.from
+      for await (const bytes of slotBytes(table, segment.from, segment.to, { file: name, window, signal })) {
+        checkAborted(signal, name)
+        await digests.update(bytes)
+        yield { at, bytes }
+        at += bytes.byteLength
+      }
+      for (const share of digests.shares()) found.push(share)
+    }
+    shares = found
+  }
   return {
     byteLength: to - from,
+    placed,
     async *chunks() {
-      const { window = defaultWindow, signal, late } = options
-      const table = slotTable(file)
-      const found: DigestShare[] = []
-      for (const segment of segmentsOf(table, from, to)) {
-        if (segment.late !== undefined) {
-          const start = startOf(table, segment.late)
-          const bytes = late?.get(start)?.subarray(segment.from - start, segment.to - start)
-          yield bytes ?? new Uint8Array(segment.to - segment.from)
-          continue
-        }
-        const digests = new RangeDigests(table.digests, segment.from, segment.to)
-        for await (const bytes of slotBytes(table, segment.from, segment.to, { file: name, window, signal })) {
-          checkAborted(signal, name)
-          await digests.update(bytes)
-          yield bytes
-        }
-        for (const share of digests.shares()) found.push(share)
+      let reached = from
+      for await (const { at, bytes } of placed()) {
+        if (at > reached) yield new Uint8Array(at - reached)
+        yield bytes
+        reached = at + bytes.byteLength
       }
-      shares = found
+      if (to > reached) yield new Uint8Array(to - reached)
     },
     sums() {
       if (!shares) throw new Error('the sums of a range are known when all of it has been made')

@@ -1,12 +1,9 @@
-import { stat } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import {
   type ByteSource,
   type Conversion,
   checkLoss,
   closeModel,
-  type Format,
-  formats,
   keepHeapSmall,
   type ConvertOptions as LibraryOptions,
   type Merged,
@@ -15,7 +12,6 @@ import {
   type Part,
   parseRename,
   parseVocabularyText,
-  pathIn,
   planConversion,
   settingOf,
 } from '../../../kit-node.js'
@@ -38,7 +34,8 @@ import {
 import { readSideFile } from '../../input/side-file.js'
 import { readSigningKey } from '../../input/signature-file.js'
 import { collectorFor, maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
-import { checkStdout, formatOfOutput, markOutputErrors, stemOf, unknownOutput } from '../../output/output.js'
+import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
+import { isDirectory, type Place, placeFor } from '../../output/place.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ConvertOptions } from './index.js'
@@ -223,47 +220,3 @@ function checkQuantize(options: ConvertOptions): void {
   for (const name of Object.keys(quantizeFlags) as (keyof typeof quantizeFlags)[])
     if (options[name] !== undefined) throw new UsageError(`${longName(name)} needs --quantize METHOD`)
 }
-
-// Where the output of a conversion goes, and what it is called.
-
-/** Where the output of one input goes. */
-interface Place {
-  readonly format: Format
-  readonly directory: string
-  readonly name: string
-  /** The directory is the output: the model and its files, under the names that programs look for. */
-  readonly isFolder: boolean
-  /** The path of a file of the output; `-` is standard output. */
-  pathOf(name: string): string
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => undefined)
-  return stats?.isDirectory() ?? path.endsWith('/')
-}
-
-function placeFor(
-  input: string,
-  model: Model,
-  { output, to, files }: ConvertOptions,
-  isAlone: boolean,
-  intoDirectory: boolean,
-): Place {
-  const isStream = output === '-'
-  const named = output === undefined || isStream || intoDirectory ? undefined : basename(output)
-  const asked = formatOfOutput(named, to)
-  const format = asked ?? (isAlone ? formats.find(canBeFolder) : undefined)
-  if (!format) throw unknownOutput()
-  const directory = output === undefined || isStream ? '.' : intoDirectory ? output : dirname(output)
-  const bringsFiles = files !== false && model.parts.some(({ kind }) => kind === 'file')
-  const isFolder = isAlone && canBeFolder(format) && (!asked || bringsFiles)
-  return {
-    format,
-    directory,
-    name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
-    isFolder,
-    pathOf: (name) => (isStream ? '-' : pathIn(directory, name)),
-  }
-}
-
-const canBeFolder = (format: Format): boolean => format.capabilities.write?.folder === true && !!format.published

@@ -1,0 +1,33 @@
+import { discardJob, finishJob } from '../../../kit-node.js'
+import { escapeName } from '../../console/escape.js'
+import { formatSize } from '../../console/format-values.js'
+import type { Context } from '../../context.js'
+import { damageJson } from '../../input/run-inputs.js'
+import { runJob } from '../../input/run-job.js'
+import type { Status } from '../../status.js'
+import type { FinishOptions } from './index.js'
+
+export default async function finish(
+  context: Context,
+  [file = '']: readonly string[],
+  options: FinishOptions,
+): Promise<Status> {
+  const { console, json } = context
+  return runJob(context, file, async (how) => {
+    if (options.discard) {
+      await discardJob(file, how)
+      if (json) await console.json({ file, format: null, discarded: true })
+      else console.remark(`${escapeName(file)}: discarded`)
+      return 0
+    }
+    const { job, files, damage, seconds } = await finishJob(file, how)
+    if (json) {
+      await console.json({ file, format: job.target, id: job.id, files, workSeconds: seconds, ...damageJson(damage) })
+      return 0
+    }
+    const size = files.reduce((sum, each) => sum + each.size, 0)
+    for (const finding of damage) console.remarkOn(finding)
+    console.remark(`${escapeName(files[0]!.name)}: ${job.target}, ${formatSize(size)}, ${seconds.toFixed(1)} s of work`)
+    return 0
+  })
+}

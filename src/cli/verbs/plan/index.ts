@@ -1,0 +1,41 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { parseSize } from '../../flags/parse-values.js'
+import { convert } from '../convert/index.js'
+import { quantize } from '../quantize/index.js'
+import { defineVerb } from '../verb.js'
+
+const { output: _, dryRun, receipt, key, certificate, chain, resume, ...convertFlags } = convert.flags
+const { targetSize, targetBits, methods } = quantize.flags
+
+export const plan = defineVerb({
+  name: 'plan',
+  summary: 'plan a conversion that many machines carry out together',
+  description:
+    'Writes a job file: plain JSON with the inputs as they are now, the options, and all that is decided by chance or by looking at values. `tare work` makes parts of the output from it, on any machine that sees the inputs and the output; `tare finish` completes it. Credentials are never in it.',
+  arguments: [
+    { name: '<input>', description: 'a file, a directory or an address (http, s3, hf) that all machines can read' },
+    { name: '<target>', description: 'the output: a file or directory that all machines can write, or an s3 address' },
+  ],
+  flags: {
+    output: { short: 'o', value: '<file>', description: 'the job file to write' },
+    ...convertFlags,
+    ...{ targetSize, targetBits, methods },
+    partSize: {
+      group: 'Output',
+      value: '<size>',
+      description: 'cut the output into parts of about this size (64M); an object store takes 10,000 parts at most',
+      parse: parseSize,
+    },
+  },
+  formatOptions: 'write',
+  no: 'something would be lost that --allow-loss does not allow',
+  examples: [
+    [
+      'tare plan /shared/model.safetensors /shared/model.gguf --quantize q4_k -o job.json',
+      'a job for a file system that all machines share',
+    ],
+    ['tare plan hf://owner/model s3://bucket/model.gguf --cast bf16 -o job.json', 'from the hub into an object store'],
+  ],
+})
+
+export type PlanOptions = OptionsOf<typeof plan.flags>

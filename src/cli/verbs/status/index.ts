@@ -1,0 +1,14 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { defineVerb } from '../verb.js'
+
+export const status = defineVerb({
+  name: 'status',
+  summary: 'show how far a job is',
+  description: 'Counts the parts that are there. It reads nothing of the model, and can be asked at any time.',
+  arguments: [{ name: '<job>', description: 'the job file: a path or an address' }],
+  flags: {},
+  no: 'parts are missing',
+  examples: [['tare status job.json', 'how many parts are there, and which are missing']],
+})
+
+export type StatusOptions = OptionsOf<typeof status.flags>

@@ -1,0 +1,77 @@
+// A worker's own plan of a job. Planning takes a few seconds for very large models, so a worker does it once and then makes many parts.
+import { type Conversion, type ConvertOptions, planConversion, type Resolved } from '../convert/plan.js'
+import { failWith } from '../errors/index.js'
+import type { WorkerPool } from '../threads/index.js'
+import { jobCodes } from './codes.js'
+import type { Job } from './job.js'
+import { digestOfLayout } from './layout-digest.js'
+import { assertPinned, collectorFor, type OpenedInputs, type OpenRequest, openInputs } from './open-inputs.js'
+import { fromJobOptions, type JobOptions } from './options.js'
+import type { JobStore } from './store.js'
+import { type Task, tasksOf } from './tasks.js'
+
+/** A job that can be worked on. */
+export interface OpenJob {
+  readonly job: Job
+  readonly conversion: Conversion
+  readonly tasks: readonly Task[]
+  readonly store: JobStore
+  readonly inputs: OpenedInputs
+  close(): Promise<void>
+}
+
+export interface OpenJobOptions extends OpenRequest {
+  /** The version of tare that runs here. */
+  readonly tare: string
+  readonly pool?: WorkerPool | undefined
+  /** Called between two steps that leave much garbage. */
+  readonly collectGarbage?: (() => void) | undefined
+}
+
+/** Opens the inputs, plans, and compares the plan with the one that the job was written for. */
+export async function openJob(job: Job, store: JobStore, options: OpenJobOptions): Promise<OpenJob> {
+  const file = job.files[0]!.name
+  if (job.tare !== options.tare) {
+    const message = `tare ${job.tare} planned it, and this is ${options.tare}; use the same version everywhere, or plan the job again`
+    failWith(jobCodes.version, { file, message })
+  }
+  const inputs = await openInputs(job.inputs, job.options, options)
+  try {
+    assertPinned(job.inputs, inputs.pinned)
+    const conversion = await planFor(inputs, job, { ...options, resolved: job.resolved })
+    conversion.threads.pool = options.pool
+    const digest = await digestOfLayout(conversion.layout)
+    const tasks = tasksOf(conversion, { partSize: job.partSize, ...store.limits })
+    if (digest !== job.layout || tasks.length !== job.tasks) {
+      const message = `the plan made here is another one (${digest.slice(0, 12)}, and ${job.layout.slice(0, 12)} in the job); use the same build of tare on the same inputs, or plan the job again`
+      failWith(jobCodes.layout, { file, message })
+    }
+    collectorFor(inputs, options)?.()
+    return { job, conversion, tasks, store, inputs, close: inputs.close }
+  } catch (error) {
+    await inputs.close()
+    throw error
+  }
+}
+
+/** The conversion that a job asks for. */
+export async function planFor(
+  inputs: OpenedInputs,
+  { target, options }: { readonly target: string; readonly options: JobOptions },
+  how: Pick<OpenJobOptions, 'pool' | 'signal' | 'collectGarbage'> & {
+    readonly resolved?: Resolved | undefined
+    readonly onScan?: NonNullable<ConvertOptions['quantize']>['onScan']
+  },
+): Promise<Conversion> {
+  const { model, options: added, importance } = inputs
+  const asked = fromJobOptions(options)
+  const { pool, signal, resolved, onScan } = how
+  const collectGarbage = collectorFor(inputs, how)
+  return planConversion(model, target, {
+    ...asked,
+    ...added,
+    ...(asked.quantize && { quantize: { ...asked.quantize, ...importance, onScan } }),
+    ...{ pool, signal, collectGarbage, resolved },
+    deferChecks: true,
+  })
+}

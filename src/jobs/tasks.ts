@@ -1,0 +1,110 @@
+// The work of a job as a list of tasks, each of which any worker can do: ranges of the output, and looks at the input that a single run makes
+// before it writes. It follows from the layout alone, so everybody who has the plan finds the same list.
+import type { ByteRange } from '../bytes/index.js'
+import type { Conversion } from '../convert/plan.js'
+import { type FileLayout, fileLength, type Payload } from '../model/index.js'
+import { byteCosts } from '../threads/costs.js'
+import { cutFile } from '../writing/ranges/cut-file.js'
+import { type SlotTable, slotAt, slotTable, startOf } from '../writing/ranges/slot-table.js'
+
+interface TaskBase {
+  /** From 0. */
+  readonly number: number
+  /** Nanoseconds, about: only proportions matter. */
+  readonly cost: number
+}
+
+/** A range of a file of the output. */
+export interface RangeTask extends TaskBase {
+  readonly kind: 'range'
+  /** The position of the file in the layout. */
+  readonly file: number
+  /** Its number among the parts of the file, from 1. */
+  readonly part: number
+  readonly from: number
+  readonly to: number
+  /** It holds bytes that are known when all others have been made. */
+  readonly isLate?: true
+  /** The store can copy it. */
+  readonly copyOf?: ByteRange
+}
+
+/** A look at the input: does it match its checksums, can its values be written. */
+export interface CheckTask extends TaskBase {
+  readonly kind: 'check'
+  /** The position of the check in the conversion. */
+  readonly check: number
+}
+
+export type Task = RangeTask | CheckTask
+
+export interface TaskOptions {
+  readonly partSize: number
+  /** The limits of object stores count. */
+  readonly isStored: boolean
+  /** Whether the store can copy a range by itself. */
+  canCopy?(range: ByteRange): boolean
+}
+
+/** What one worker can do with a file that nobody can cut. */
+export const maxUncut = 2 ** 30
+
+/** On a file system only the sum of their results limits the number of parts. */
+const maxParts = 100_000
+
+export function tasksOf({ layout, checks }: Conversion, options: TaskOptions): Task[] {
+  const tasks: Task[] = []
+  for (const [file, each] of layout.files.entries())
+    for (const task of rangeTasks(each, file, options)) tasks.push({ ...task, number: tasks.length })
+  for (const [check, { bytes }] of checks.entries())
+    tasks.push({ kind: 'check', number: tasks.length, check, cost: bytes * (readCost + byteCosts.scan) })
+  return tasks
+}
+
+function* rangeTasks(
+  file: FileLayout,
+  position: number,
+  { partSize, isStored, canCopy }: TaskOptions,
+): Generator<Omit<RangeTask, 'number'>, void, void> {
+  if (fileLength(file) === 0) return
+  const limits = isStored
+    ? { canCopy: canCopy ?? none }
+    : { canCopy: none, maxParts, minPart: Math.min(partSize, 1 << 20) }
+  const table = slotTable(file)
+  let part = 0
+  for (const { from, to, isLate, copyOf } of cutFile(file, { partSize, ...limits })) {
+    part++
+    const cost = copyOf ? (to - from) * copyCost : costOf(table, from, to)
+    yield { kind: 'range', file: position, part, from, to, cost, ...(isLate && { isLate }), ...(copyOf && { copyOf }) }
+  }
+}
+
+const none = (): boolean => false
+
+/** Nanoseconds per byte that is read from a disk or a network, written there, or copied in a store. */
+const readCost = 0.5
+const writeCost = 1
+const copyCost = 0.05
+
+function costOf(table: SlotTable, from: number, to: number): number {
+  let cost = 0
+  for (let i = slotAt(table, from); i < table.slots.length && startOf(table, i) < to; i++) {
+    const slot = table.slots[i]!
+    const bytes = Math.min(to, table.ends[i]!) - Math.max(from, startOf(table, i))
+    cost += bytes * (writeCost + (slot.kind === 'payload' ? makeCost(slot.plain ?? slot.payload) : 0))
+  }
+  return cost
+}
+
+const makeCost = ({ origin, cost }: Payload): number => (origin ? readCost : (cost ?? byteCosts.maxWork))
+
+/** The tasks of one of several workers that share them: adjacent ones, such that all have about the same to do. */
+export function shareOf(tasks: readonly Task[], index: number, workers: number): Task[] {
+  const total = tasks.reduce((sum, { cost }) => sum + cost, 0)
+  let done = 0
+  return tasks.filter(({ cost }) => {
+    const middle = done + cost / 2
+    done += cost
+    return Math.min(workers - 1, Math.floor((middle / total) * workers)) === index
+  })
+}

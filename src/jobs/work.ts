@@ -1,0 +1,61 @@
+// Does tasks of a job: makes ranges of the output, and looks at the input. Doing one twice gives the same bytes, so a task that was cut short
+// by anything is simply done again.
+import { checkAborted } from '../bytes/index.js'
+import type { Finding } from '../errors/index.js'
+import { refuseDamage } from '../formats/index.js'
+import { rangeOf } from '../writing/ranges/range-of.js'
+import type { OpenJob } from './open-job.js'
+import { formatResult, type TaskResult } from './result.js'
+import type { RangeTask, Task } from './tasks.js'
+
+export interface WorkOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told about each task that is done. */
+  readonly onDone?: ((task: Task) => void) | undefined
+}
+
+/** Does these tasks one after another, except those that are done already. Gives the number of those that were done here. */
+export async function workOn(opened: OpenJob, tasks: readonly Task[], options: WorkOptions = {}): Promise<number> {
+  const done = await opened.store.done(tasks)
+  let made = 0
+  for (const task of tasks) {
+    if (!done.has(task.number)) {
+      await doTask(opened, task, options.signal)
+      made++
+    }
+    options.onDone?.(task)
+  }
+  return made
+}
+
+/** Does one task and leaves its result, last. */
+export async function doTask(opened: OpenJob, task: Task, signal?: AbortSignal): Promise<TaskResult> {
+  const { job, store } = opened
+  checkAborted(signal, job.files[0]!.name)
+  const started = performance.now()
+  const damage = task.kind === 'check' ? await check(opened, task.check, signal) : []
+  const shares = task.kind === 'range' ? await makeRange(opened, task, signal) : []
+  const result = { task: task.number, shares, damage, seconds: (performance.now() - started) / 1000 }
+  // What was read belongs to the inputs as they were planned for, or it does not count.
+  await opened.inputs.assertUnchanged()
+  await store.putResult(task.number, formatResult(job.id, result))
+  return result
+}
+
+async function check({ job, conversion }: OpenJob, index: number, signal?: AbortSignal): Promise<readonly Finding[]> {
+  const { checks, source, threads } = conversion
+  const damage = await checks[index]!.run({ signal, pool: threads.pool })
+  if (!job.allowDamage) refuseDamage(damage, source)
+  return damage
+}
+
+async function makeRange({ conversion, store }: OpenJob, task: RangeTask, signal?: AbortSignal) {
+  if (task.copyOf && store.copy) {
+    await store.copy(task, signal)
+    return []
+  }
+  const { layout } = conversion
+  const range = rangeOf(layout, layout.files[task.file]!.name, task.from, task.to, { signal })
+  await store.write(task, range, signal)
+  return range.sums().shares
+}

@@ -1,0 +1,280 @@
+// Conversions that many machines carry out together: a job is planned once, worked on anywhere, and finished when all of its parts are there.
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type PlanOptions, planSettings } from '../../api/convert.js'
+import { requireHost } from '../../api/host.js'
+import type { Loss, Plan } from '../../convert/plan.js'
+import { assertOpens } from '../../convert/run.js'
+import { type Finding, failWith, ioCodes, usageCodes } from '../../errors/index.js'
+import type { FormatId } from '../../formats/index.js'
+import { jobCodes } from '../../jobs/codes.js'
+import { joinResults } from '../../jobs/finish.js'
+import type { Job } from '../../jobs/job.js'
+import { type JobRequest, makeJob } from '../../jobs/make-job.js'
+import { collectorFor } from '../../jobs/open-inputs.js'
+import { type OpenJob, openJob } from '../../jobs/open-job.js'
+import { formatJob, parseJob } from '../../jobs/parse-job.js'
+import type { JobStore } from '../../jobs/store.js'
+import { shareOf, type Task } from '../../jobs/tasks.js'
+import { workOn } from '../../jobs/work.js'
+import type { WorkerPool } from '../../threads/index.js'
+import { withIoErrors } from '../files/io-error.js'
+import { type InputOptions, openInput } from '../input.js'
+import { isRemote } from '../remote/remote-input.js'
+import { packageVersion } from '../version.js'
+import { FileStore } from './file-store.js'
+
+export type { Job } from '../../jobs/job.js'
+
+/** How a job is opened and worked on. */
+export interface JobRunOptions extends Pick<InputOptions, 'headers' | 'cache' | 'onFinding' | 'signal'> {
+  /** Threads for what is large. */
+  readonly pool?: WorkerPool | undefined
+  /** Called as bytes are made. */
+  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+  /** Called between two steps that leave much garbage. */
+  readonly collectGarbage?: (() => void) | undefined
+}
+
+/** What a job can be asked for. */
+export interface PlanJobOptions extends Omit<PlanOptions, 'pool' | 'signal' | 'stateFrom' | 'parts'>, JobRunOptions {
+  /** The format to write. Default: the one that the name of the output says. */
+  readonly to?: FormatId | undefined
+  readonly overwrite?: boolean | undefined
+  readonly allowLoss?: Loss | undefined
+  readonly allowDamage?: boolean | undefined
+  /** The size that parts should have. Default: 64 MiB. */
+  readonly partSize?: number | undefined
+}
+
+/** A job, and what it will do to the model. */
+export interface PlannedJob {
+  readonly job: Job
+  readonly plan: Plan
+}
+
+/**
+ * Plans a conversion that many machines carry out together. The input and the output are paths that all of them see, or addresses. The job is
+ * plain JSON: hand it to workers, and call `workOnJob` there and `finishJob` at last.
+ *
+ * @example
+ * const { job } = await planJob('/shared/model.safetensors', '/shared/model.gguf', { quantize: 'q4_k' })
+ * await workOnJob(job, { part: 1, parts: 2 }) // and part 2 elsewhere
+ * await finishJob(job)
+ */
+export async function planJob(input: string, output: string, options: PlanJobOptions = {}): Promise<PlannedJob> {
+  const { to, overwrite = true, allowLoss, allowDamage, partSize, ...rest } = options
+  const { headers, cache, onFinding, signal, pool, onProgress, collectGarbage, ...plan } = rest
+  const place = await requireHost(output).place(output, { to, inputs: [] })
+  const directory = place.pathOf('')
+  const { format: target, name, folder: isFolder } = place
+  return startJob(
+    {
+      inputs: [{ role: 'model', address: input }],
+      place: () => ({ target, name, directory, isFolder }),
+      options: planSettings(target, plan),
+      ...{ overwrite, allowLoss, allowDamage, partSize },
+    },
+    output,
+    { headers, cache, onFinding, signal, pool, onProgress, collectGarbage },
+  )
+}
+
+/** The same with inputs beside the model, and a place that the model can decide. */
+export async function startJob(request: JobRequest, output: string, options: JobRunOptions): Promise<PlannedJob> {
+  const asked: JobRequest = {
+    ...request,
+    inputs: request.inputs.map((input) => ({ ...input, address: everywhere(input.address) })),
+    place(model) {
+      const place = request.place(model)
+      return { ...place, directory: everywhere(place.directory) }
+    },
+    onScan: options.onProgress,
+  }
+  const how = runOptions(options)
+  if (!isRemote(everywhere(output))) {
+    const made = await makeJob(asked, { ...how, limits: { isStored: false } })
+    await assertNotInput(made.job)
+    await new FileStore(made.job).prepare()
+    return made
+  }
+  const { S3Store, storeLimits } = await import('./s3-store.js')
+  const { job, plan } = await makeJob(asked, { ...how, limits: await storeLimits(output) })
+  await assertNotInput(job)
+  return { job: (await S3Store.start(job, options.signal)).job, plan }
+}
+
+const runOptions = (options: JobRunOptions) => ({
+  ...options,
+  tare: packageVersion(),
+  open: (address: string) => openInput(address, options),
+})
+
+/** A path as all machines must see it. */
+function everywhere(path: string): string {
+  if (path === '-')
+    failWith(usageCodes.option, { file: path, message: 'workers need a file or an address, and not a pipe' })
+  return isRemote(path) ? path : resolve(path)
+}
+
+/** A model is not written over itself. */
+async function assertNotInput(job: Job): Promise<void> {
+  const idOf = async (path: string): Promise<string> => {
+    const there = isRemote(path) ? undefined : await stat(path).catch(() => undefined)
+    return there ? `${there.dev} ${there.ino}` : path
+  }
+  const targets = new Set(await Promise.all(filesOf(job).map(({ name }) => idOf(name))))
+  for (const { name } of job.inputs.flatMap(({ files }) => files))
+    if (targets.has(await idOf(name)))
+      failWith(ioCodes.exists, { file: name, message: 'this is an input; choose another name for the output' })
+}
+
+async function storeOf(job: Job): Promise<JobStore> {
+  if (!isRemote(job.output.directory)) return new FileStore(job)
+  return (await import('./s3-store.js')).S3Store.open(job)
+}
+
+/** A job from its file, which can also be in an object store. */
+export async function readJob(address: string, options: JobRunOptions = {}): Promise<Job> {
+  if (!isRemote(address)) return parseJob(await withIoErrors(address, () => readFile(address, 'utf8')), address)
+  const source = await openInput(address, options)
+  try {
+    if (source.size > maxJob) failWith(jobCodes.invalid, { file: address, message: `it has ${source.size} bytes` })
+    return parseJob(new TextDecoder().decode(await source.read(0, source.size, options)), address)
+  } finally {
+    await source.close()
+  }
+}
+
+/** Writes the file of a job. It holds no secrets. */
+export async function writeJob(job: Job, path: string): Promise<void> {
+  await withIoErrors(path, () => writeFile(path, formatJob(job)))
+}
+
+/** With methods and new names for a million tensors, a job is still far shorter. */
+const maxJob = 1 << 29
+
+const jobOf = async (job: Job | string, options: JobRunOptions): Promise<Job> =>
+  typeof job === 'string' ? readJob(job, options) : parseJob(formatJob(job), job.files[0]?.name ?? 'job')
+
+/** Opens a job for work: plans it, once for all of its parts. The caller closes it. */
+export async function openForWork(job: Job | string, options: JobRunOptions = {}): Promise<OpenJob> {
+  const read = await jobOf(job, options)
+  return openJob(read, await storeOf(read), runOptions(options))
+}
+
+/** Which parts of a job a worker makes. */
+export interface WorkOnJobOptions extends JobRunOptions {
+  /** From 1 to `parts`. Default: everything that is not done yet. */
+  readonly part?: number | undefined
+  readonly parts?: number | undefined
+}
+
+/** What a worker did. */
+export interface WorkDone {
+  readonly job: Job
+  /** How many tasks were its share. */
+  readonly tasks: number
+  /** How many of them it did; the others were done before. */
+  readonly made: number
+}
+
+/**
+ * Makes a share of a job: of `parts` workers this one is number `part`. What is done already is not done again, so a worker that was
+ * stopped is simply started once more.
+ */
+export async function workOnJob(job: Job | string, options: WorkOnJobOptions = {}): Promise<WorkDone> {
+  const { part = 1, parts = 1, signal, onProgress } = options
+  if (!Number.isSafeInteger(part) || !Number.isSafeInteger(parts) || part < 1 || part > parts)
+    failWith(usageCodes.option, { file: 'part', message: `part ${part} of ${parts} is none; the first is 1` })
+  const opened = await openForWork(job, options)
+  try {
+    const share = shareOf(opened.tasks, part - 1, parts)
+    const total = share.reduce((sum, task) => sum + bytesOf(task), 0)
+    let done = 0
+    const made = await workOn(opened, share, {
+      signal,
+      onDone(task) {
+        done += bytesOf(task)
+        onProgress?.({ done, total, path: task.kind === 'range' ? opened.job.files[task.file]!.name : 'checks' })
+      },
+    })
+    return { job: opened.job, tasks: share.length, made }
+  } finally {
+    await opened.close()
+  }
+}
+
+const bytesOf = (task: Task): number => (task.kind === 'range' ? task.to - task.from : 0)
+
+/** An output that is complete. */
+export interface FinishedJob {
+  readonly job: Job
+  /** The main file first. */
+  readonly files: readonly { readonly name: string; readonly size: number }[]
+  /** What is damaged in the input, where that is allowed. */
+  readonly damage: readonly Finding[]
+  /** What all workers together took. */
+  readonly seconds: number
+}
+
+/**
+ * Completes the output of a job and lets it become visible: when all parts are there, when the inputs are what they were, and when it opens
+ * again. A TareError `job/incomplete` otherwise, and nothing has changed.
+ */
+export async function finishJob(job: Job | string, options: JobRunOptions = {}): Promise<FinishedJob> {
+  const { signal } = options
+  const read = await jobOf(job, options)
+  if (await (await storeOf(read)).isFinished()) return { job: read, files: filesOf(read), damage: [], seconds: 0 }
+  const opened = await openForWork(read, options)
+  try {
+    const { late, damage, seconds } = await joinResults(opened)
+    const { target } = opened.job
+    collectorFor(opened.inputs, options)?.()
+    await opened.inputs.assertUnchanged()
+    await opened.store.commit(
+      opened,
+      late,
+      (written) => assertOpens(written, target, opened.conversion.model, signal),
+      signal,
+    )
+    return { job: opened.job, files: filesOf(read), damage, seconds }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The files of the output where they will be. */
+const filesOf = ({ files, output }: Job): readonly { readonly name: string; readonly size: number }[] =>
+  files.map(({ name, size }) => ({ name: `${output.directory.replace(/\/+$/, '')}/${name}`, size }))
+
+/** How far a job is. */
+export interface JobStatus {
+  /** `ready`: all parts are there, and it can be finished. `gone`: it was discarded. */
+  readonly state: 'working' | 'ready' | 'finished' | 'gone'
+  readonly done: number
+  readonly tasks: number
+  /** Which are missing, from 0. */
+  readonly missing: readonly number[]
+}
+
+/** How far a job is, without planning or reading anything of the model. */
+export async function jobStatus(job: Job | string, options: JobRunOptions = {}): Promise<JobStatus> {
+  const read = await jobOf(job, options)
+  const store = await storeOf(read)
+  const { tasks } = read
+  if (await store.isFinished()) return { state: 'finished', done: tasks, tasks, missing: [] }
+  const results = await store.results().catch((error: { code?: string }) => {
+    if (error.code === jobCodes.gone.code) return undefined
+    throw error
+  })
+  if (!results) return { state: 'gone', done: 0, tasks, missing: [] }
+  const done = new Set(results.filter((number) => number < tasks))
+  const missing = Array.from({ length: tasks }, (_, i) => i).filter((i) => !done.has(i))
+  return { state: missing.length === 0 ? 'ready' : 'working', done: done.size, tasks, missing }
+}
+
+/** Gives a job up: what was made of it is removed, and the output stays as it was. */
+export async function discardJob(job: Job | string, options: JobRunOptions = {}): Promise<void> {
+  await (await storeOf(await jobOf(job, options))).discard()
+}
