@@ -1,12 +1,18 @@
 // Where the parts of a job are collected, with what workers leave about them. It is the ledger of the job: what is there is done, whoever did
 // it and whatever became of him.
 import type { ByteSource } from '../bytes/index.js'
+import type { Conversion } from '../convert/plan.js'
 import type { OutputRange } from '../writing/ranges/range-of.js'
-import type { OpenJob } from './open-job.js'
 import type { RangeTask, Task, TaskOptions } from './tasks.js'
 
 /** The late bytes of each file by their offsets. */
 export type LateBytes = readonly ReadonlyMap<number, Uint8Array>[]
+
+/** What was planned, and how it was cut. */
+export interface PlannedWork {
+  readonly conversion: Conversion
+  readonly tasks: readonly Task[]
+}
 
 export interface JobStore {
   /** What limits the parts. */
@@ -26,7 +32,7 @@ export interface JobStore {
   result(task: number): Promise<{ readonly name: string; readonly text: string } | undefined>
   /** Completes the output and lets it become visible, if `assertOpens` does not throw. */
   commit(
-    opened: Pick<OpenJob, 'conversion' | 'tasks'>,
+    planned: PlannedWork,
     late: LateBytes,
     assertOpens: (written: ByteSource) => Promise<void>,
     signal: AbortSignal | undefined,

@@ -73,6 +73,9 @@ beforeEach(async () => {
   mkdirSync(at('gemma'))
   cpSync(sample, at('gemma', 'model.safetensors'))
   writeFileSync(at('gemma', 'config.json'), JSON.stringify(gemma))
+  for (const name of ['job', 'done'])
+    await tare('plan', sample, at(`${name}.gguf`), '--set', 'a:u32=4', '--quantize', 'q8_0', '-o', at(`${name}.json`))
+  await tare('work', at('done.json'))
   const cut = readFileSync(sample).subarray(0, -100)
   writeFileSync(at('cut.safetensors'), cut)
 })
@@ -138,6 +141,11 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['edit', 's3://models/tiny.safetensors', '--set', 'a=b'],
   ['fetch', 's3://models/', '-o', () => at('home')],
   ['fetch', 's3://models/', '--dry-run'],
+  ['plan', sample, () => at('p.gguf'), '-o', () => at('p.json'), '--cast', 'f16'],
+  ['work', () => at('job.json'), '--part', '1/2'],
+  ['status', () => at('job.json')],
+  ['finish', () => at('done.json')],
+  ['finish', () => at('job.json'), '--discard'],
   ['tokenize', encoder, 'the fox'],
   ['tokenize', encoder, 'the fox', 'a fox', '--profile', 'reference', '--max-length', '4'],
   ['tokenize', encoder, '--decode', '2 5 3'],
@@ -179,6 +187,12 @@ test.each([
 ])('%s: an error is of error.schema.json', async (...args) => {
   const { stdout } = await tare(...args, '--json')
   check('error', stdout.trimEnd())
+})
+
+test('a job file is of job.schema.json', async () => {
+  check('job', readFileSync(at('job.json'), 'utf8'))
+  await tare('plan', sample, 's3://models/x.mcf', '--quantize', 'k4', '--clip=-1,1', '-o', at('x.json'))
+  check('job', readFileSync(at('x.json'), 'utf8'))
 })
 
 test('a schema refuses what is not so', () => {

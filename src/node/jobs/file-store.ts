@@ -102,10 +102,12 @@ export class FileStore implements JobStore {
     for (const i of waiting) await this.#complete(i, late[i]!)
     if (!output.overwrite) await this.#assertAbsent(waiting)
     const targets = files.map(({ name }) => join(output.directory, name))
-    // After a finisher that was killed between two names, the first file is still here: it comes last.
-    if (waiting.includes(0)) {
-      const paths = new Map(files.map(({ name }, i) => [name, waiting.includes(i) ? this.#dataOf(i) : targets[i]!]))
-      await assertOpens(await FileSource.open(this.#dataOf(0), targets[0]!, paths))
+    if (waiting.length > 0) {
+      // Another finisher that gave some of them their names had opened all of them before.
+      if (waiting.length === files.length) {
+        const paths = new Map(files.map(({ name }, i) => [name, this.#dataOf(i)]))
+        await assertOpens(await FileSource.open(this.#dataOf(0), targets[0]!, paths))
+      }
       await withIoErrors(output.directory, async () => {
         for (const target of targets) await mkdir(dirname(target), { recursive: true })
         replaceFiles(waiting.map((i) => ({ temp: this.#dataOf(i), target: targets[i]! })))

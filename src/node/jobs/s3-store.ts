@@ -6,9 +6,8 @@ import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { jobCodes } from '../../jobs/codes.js'
 import type { Job } from '../../jobs/job.js'
-import type { OpenJob } from '../../jobs/open-job.js'
 import { formatJob } from '../../jobs/parse-job.js'
-import type { JobStore, LateBytes } from '../../jobs/store.js'
+import type { JobStore, LateBytes, PlannedWork } from '../../jobs/store.js'
 import type { RangeTask, Task } from '../../jobs/tasks.js'
 import { nameOfObject, parseS3Address } from '../../remote/s3/address.js'
 import type { S3Client } from '../../remote/s3/client.js'
@@ -156,7 +155,7 @@ export class S3Store implements JobStore {
 
   /** Makes the late parts, has everything opened again, and completes the uploads, that of the main file last. */
   async commit(
-    { conversion, tasks }: Pick<OpenJob, 'conversion' | 'tasks'>,
+    { conversion, tasks }: PlannedWork,
     late: LateBytes,
     assertOpens: (written: ByteSource) => Promise<void>,
     signal = never,

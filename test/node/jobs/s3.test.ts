@@ -117,7 +117,7 @@ describe.each(['aws', 'ceph'] as const)('a job in a store like %s', (kind) => {
   })
 
   it('can be given up, and leaves nothing', async () => {
-    await make(at('model.safetensors'), 's3://models/out.gguf', '--as-is')
+    await make(at('model.safetensors'), 's3://models/out.gguf', '--as-is', '--part-size', '6M')
     expect((await tare('finish', at('job.json'), '--discard', '-q')).status).toBe(0)
     expect([server.uploads.size, [...server.objects.keys()]]).toEqual([0, ['model.safetensors']])
     expect((await tare('status', at('job.json'))).stdout).toContain('gone')
