@@ -43,6 +43,7 @@ export interface JobOutput {
   readonly overwrite: boolean
 }
 
+/** A conversion that many machines carry out together, as plain JSON. */
 export interface Job {
   readonly job: typeof jobMark
   /** The same for the same job. */

@@ -1,13 +1,6 @@
 // What the verbs about jobs share: how work is run, and how a failure is told.
-import {
-  abortUploads,
-  collectGarbage,
-  type JobRunOptions,
-  keepHeapSmall,
-  onTempCount,
-  onUploadCount,
-} from '../../kit-node.js'
-import { followTemps, followUploads, isClosedPipe } from '../console/process-events.js'
+import { abortUploads, collectGarbage, type JobRunOptions, keepHeapSmall, onUnfinished } from '../../kit-node.js'
+import { followUnfinished, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { type Status, UsageError } from '../status.js'
 import { inputOptions, reportFailure } from './run-inputs.js'
@@ -19,8 +12,7 @@ export async function runJob(
   work: (how: JobRunOptions) => Promise<Status>,
 ): Promise<Status> {
   const { console } = context
-  followTemps(onTempCount)
-  followUploads(onUploadCount, abortUploads)
+  followUnfinished(onUnfinished, abortUploads)
   keepHeapSmall()
   console.progress.start()
   try {
