@@ -39,6 +39,7 @@ const calls: Readonly<Record<string, (input: string) => string[]>> = {
   quantize: (input) => [input, '-o', at('out.gguf')],
   edit: (input) => [input, '--set', 'a=b'],
   repair: (input) => [input, '-o', at('out.safetensors')],
+  plan: (input) => [input, at('out.gguf'), '-o', at('job.json')],
   tokenize: (input) => [input, 'a text'],
   embed: (input) => [input, 'a text'],
 }
@@ -46,8 +47,8 @@ const calls: Readonly<Record<string, (input: string) => string[]>> = {
 /** What does not look into the files. */
 const takesAnyFile = new Set(['sign'])
 
-/** Verbs that take no file as their answer: one serves until it is stopped, the other wants an address. They have tests of their own. */
-const elsewhere = ['view', 'fetch']
+/** Verbs that take no file as their answer: they serve until stopped, want an address, or take a job. They have tests of their own. */
+const elsewhere = ['view', 'fetch', 'work', 'status', 'finish']
 
 test('the table has every verb', () => {
   expect([...Object.keys(calls), ...elsewhere].sort()).toEqual(verbs.map(({ name }) => name).sort())

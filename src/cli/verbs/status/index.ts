@@ -6,9 +6,12 @@ export const status = defineVerb({
   summary: 'show how far a job is',
   description: 'Counts the parts that are there. It reads nothing of the model, and can be asked at any time.',
   arguments: [{ name: '<job>', description: 'the job file: a path or an address' }],
-  flags: {},
+  flags: { wait: { description: 'wait until all parts are there' } },
   no: 'parts are missing',
-  examples: [['tare status job.json', 'how many parts are there, and which are missing']],
+  examples: [
+    ['tare status job.json', 'how many parts are there, and which are missing'],
+    ['tare status job.json --wait && tare finish job.json', 'finish it as soon as that is possible'],
+  ],
 })
 
 export type StatusOptions = OptionsOf<typeof status.flags>
