@@ -1,4 +1,5 @@
 import { mergeCodes } from './convert/codes.js'
+import { deltaCodes } from './delta/codes.js'
 import { editCodes } from './edit/codes.js'
 import { embedCodes } from './embed/codes.js'
 import {
@@ -51,6 +52,7 @@ const shared = [
   receiptCodes,
   signatureCodes,
   jobCodes,
+  deltaCodes,
 ] as const
 
 /** Every code that tare can report. */

@@ -14,6 +14,8 @@ export {
   planConversionTo as planConversion,
   type QuantizeOptions,
 } from './api/convert.js'
+// Deltas
+export { type Applied, type ApplyOptions, applyDelta, type Delta, type DeltaOptions, makeDelta } from './api/delta.js'
 // Opening models and reading tensors
 export type { InputOptions, ModelInput } from './api/input.js'
 export { isTareError } from './api/is-tare-error.js'

@@ -25,6 +25,7 @@ export * from './convert/repair/repair.js'
 export * from './convert/run.js'
 export type { Stage, State } from './convert/stages/state.js'
 export { type Setting, settableTypes, settingOf } from './convert/stages/typed-value.js'
+export * from './delta/index.js'
 export * from './diff/index.js'
 export * from './digest/index.js'
 export {

@@ -28,7 +28,7 @@ room('transforms', ...ground)
 room('stow', ...ground, 'formats', 'transforms')
 room('packed', ...ground, 'transforms')
 room('families', ...ground, 'transforms', 'packed')
-room('trust', 'errors', 'bytes', 'digest')
+room('trust', 'errors', 'bytes', 'digest', 'wire')
 const verbs = [...ground, 'formats', 'transforms', 'stow', 'packed']
 room('inspect', ...verbs)
 room('windows', ...verbs, 'inspect')
@@ -36,6 +36,7 @@ room('picture', ...verbs, 'inspect', 'windows')
 for (const verb of ['convert', 'diff']) room(verb, ...verbs, 'inspect', 'families') // digests and previews serve the others
 room('verify', ...verbs, 'inspect', 'convert', 'diff') // receipts of convert are checked by what diff finds
 room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the same format, made smaller
+room('delta', ...verbs) // what two models differ in, bit by bit
 room('tokenize', ...ground, 'transforms', 'families') // tokenizers of model directories come from there
 room('embed', ...ground, 'transforms', 'tokenize')
 room('threads/worker-jobs.ts', ...verbs, 'inspect', 'diff') // what threads do comes from the rooms above them
@@ -56,9 +57,10 @@ room(
   'edit',
   'trust',
   'jobs',
+  'delta',
 )
 room('pack', ...verbs, 'convert')
-const api = [...verbs, 'inspect', 'convert', 'diff', 'verify', 'pack', 'remote', 'all-codes.ts']
+const api = [...verbs, 'inspect', 'convert', 'diff', 'delta', 'verify', 'pack', 'remote', 'all-codes.ts']
 room('api', ...api) // the calls everybody starts with
 room('jobs', ...verbs, 'inspect', 'convert') // a conversion that many machines carry out
 room(
@@ -79,6 +81,7 @@ room(
   'windows',
   'picture',
   'trust',
+  'delta',
   'all-codes.ts',
 )
 room('kit.ts', ...below['index.ts']!)
@@ -89,6 +92,7 @@ room(
   'convert',
   'jobs',
   'trust',
+  'delta',
   'threads/node',
   'embed',
   'pack',

@@ -1,5 +1,6 @@
 // What the entries differ in: Node opens and writes paths, a browser does not. `tare/node` registers this when it is loaded.
 import type { ByteSink, ByteSource } from '../bytes/index.js'
+import type { Spool } from '../delta/index.js'
 import type { Finding } from '../errors/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import type { FormatId } from '../formats/index.js'
@@ -39,6 +40,8 @@ export interface Host {
   openPath(path: string, request: OpenRequest): Promise<ByteSource>
   openAddress(address: string, request: OpenRequest): Promise<ByteSource>
   place(output: string, request: PlaceRequest): Promise<Place>
+  /** Where bytes wait that are too many for memory. */
+  openSpool(): Promise<Spool>
 }
 
 let host: Host | undefined

@@ -7,6 +7,7 @@ import type { ByteSink, ByteSource } from '../bytes/index.js'
 import { failWith, ioCodes, usageCodes } from '../errors/index.js'
 import { type FormatId, formatForOutput, formats, requireFormat } from '../formats/index.js'
 import type { Format } from '../model/index.js'
+import { openSpool } from './files/append-spool.js'
 import { FileSource } from './files/file-source.js'
 import { withIoErrors } from './files/io-error.js'
 import { openInput } from './input.js'
@@ -17,6 +18,7 @@ const host: Host = {
   openPath: async (path, options) => openInput(path.startsWith('file:') ? pathOfUrl(path) : path, options),
   openAddress,
   place,
+  openSpool: () => openSpool(),
 }
 
 export const registerNodeHost = (): void => registerHost(host)

@@ -1,6 +1,7 @@
 // A signature file is a Sigstore bundle: the signed bytes in a DSSE envelope, and what a verifier needs to find the key.
 import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
+import { base64At, objectAt, type Refuse, toBase64 } from '../wire/json/fields.js'
 import { signatureCodes } from './codes.js'
 
 export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json'
@@ -52,8 +53,6 @@ export function readBundle(bytes: Uint8Array, file: string): Bundle {
   }
 }
 
-type Refuse = (path: string, message: string) => never
-
 function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hint' | 'certificates'> {
   const path = 'verificationMaterial'
   const material = objectAt(value, path, refuse)
@@ -79,17 +78,6 @@ function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hi
 const certificateAt = (value: unknown, path: string, refuse: Refuse): Uint8Array =>
   base64At(objectAt(value, path, refuse).rawBytes, `${path}.rawBytes`, refuse)
 
-function objectAt(value: unknown, path: string, refuse: Refuse): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  return refuse(path, 'expected an object')
-}
-
-function base64At(value: unknown, path: string, refuse: Refuse): Uint8Array {
-  if (typeof value !== 'string' || value.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value === '')
-    return refuse(path, 'expected base64')
-  return Uint8Array.from(atob(value), (letter) => letter.charCodeAt(0))
-}
-
 /** What goes into a bundle; the fields are in the order in which the reference writes them. */
 export function bundleText(
   material: { readonly hint: string } | { readonly certificates: readonly Uint8Array[] },
@@ -100,17 +88,15 @@ export function bundleText(
     'hint' in material
       ? { publicKey: { hint: material.hint }, tlogEntries: [] }
       : {
-          x509CertificateChain: { certificates: material.certificates.map((der) => ({ rawBytes: base64(der) })) },
+          x509CertificateChain: { certificates: material.certificates.map((der) => ({ rawBytes: toBase64(der) })) },
           tlogEntries: [],
         }
-  const dsseEnvelope = { payload: base64(payload), payloadType, signatures: [{ sig: base64(signature), keyid: '' }] }
+  const dsseEnvelope = {
+    payload: toBase64(payload),
+    payloadType,
+    signatures: [{ sig: toBase64(signature), keyid: '' }],
+  }
   return `${JSON.stringify({ mediaType: bundleType, verificationMaterial, dsseEnvelope })}\n`
-}
-
-function base64(bytes: Uint8Array): string {
-  let letters = ''
-  for (const byte of bytes) letters += String.fromCharCode(byte)
-  return btoa(letters)
 }
 
 /** The bytes that a DSSE signature is made over. */

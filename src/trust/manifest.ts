@@ -2,6 +2,7 @@
 import { compareUtf8, toHex } from '../bytes/index.js'
 import { digestOf } from '../digest/index.js'
 import { failWith } from '../errors/index.js'
+import { hexAt, listAt, objectAt, type Refuse, shown, textAt } from '../wire/json/fields.js'
 import { signatureCodes } from './codes.js'
 
 export const hashTypes = ['sha256', 'blake2b', 'blake3'] as const
@@ -86,38 +87,36 @@ async function rootDigest(resources: readonly Resource[]): Promise<string> {
 export async function manifestOf(statement: unknown, file: string): Promise<Manifest & { readonly isOld: boolean }> {
   const refuse = (path: string, message: string): never =>
     failWith(signatureCodes.statement, { file, offset: 0, path, message })
-  const at = fieldsOf(statement, '', refuse)
+  const at = objectAt(statement, '', refuse)
   if (at._type !== statementType)
     refuse('_type', `an in-toto statement has ${statementType} here, this one ${shown(at._type)}`)
-  const subjects = listOf(at.subject, 'subject', refuse)
+  const subjects = listAt(at.subject, 'subject', refuse)
   if (at.predicateType === oldPredicateType) return { ...oldManifest(subjects, refuse), isOld: true }
   if (at.predicateType !== predicateType)
     refuse('predicateType', `a signed model has ${predicateType} here, this one ${shown(at.predicateType)}`)
   if (subjects.length !== 1) refuse('subject', `expected one subject, not ${subjects.length}`)
-  const subject = fieldsOf(subjects[0], 'subject[0]', refuse)
-  const predicate = fieldsOf(at.predicate, 'predicate', refuse)
+  const subject = objectAt(subjects[0], 'subject[0]', refuse)
+  const predicate = objectAt(at.predicate, 'predicate', refuse)
   const serialization = serializationOf(predicate.serialization, refuse)
-  const resources = listOf(predicate.resources, 'predicate.resources', refuse).map((each, i) =>
+  const resources = listAt(predicate.resources, 'predicate.resources', refuse).map((each, i) =>
     resourceOf(each, `predicate.resources[${i}]`, serialization, refuse),
   )
   refuseTwice(resources, refuse)
-  const stated = fieldsOf(subject.digest, 'subject[0].digest', refuse).sha256
+  const stated = objectAt(subject.digest, 'subject[0].digest', refuse).sha256
   const found = await rootDigest(resources)
   if (stated !== found) {
     const message = `the digests in the list hash to ${found}, the statement says ${shown(stated)}`
     failWith(signatureCodes.inconsistent, { file, offset: 0, path: 'subject[0].digest.sha256', message })
   }
-  return { name: textOf(subject.name, 'subject[0].name', refuse), serialization, resources, isOld: false }
+  return { name: textAt(subject.name, 'subject[0].name', refuse), serialization, resources, isOld: false }
 }
-
-type Refuse = (path: string, message: string) => never
 
 function oldManifest(subjects: readonly unknown[], refuse: Refuse): Manifest {
   const serialization: Serialization = { hash: 'sha256', allowSymlinks: false, ignorePaths: [] }
   const resources = subjects.map((each, i) => {
     const path = `subject[${i}]`
-    const subject = fieldsOf(each, path, refuse)
-    const { sha256 } = fieldsOf(subject.digest, `${path}.digest`, refuse)
+    const subject = objectAt(each, path, refuse)
+    const { sha256 } = objectAt(subject.digest, `${path}.digest`, refuse)
     return {
       name: pathOf(subject.name, `${path}.name`, refuse),
       digest: digestText(sha256, `${path}.digest.sha256`, 'sha256', refuse),
@@ -129,7 +128,7 @@ function oldManifest(subjects: readonly unknown[], refuse: Refuse): Manifest {
 
 function serializationOf(value: unknown, refuse: Refuse): Serialization {
   const path = 'predicate.serialization'
-  const { method, hash_type, shard_size, allow_symlinks, ignore_paths } = fieldsOf(value, path, refuse)
+  const { method, hash_type, shard_size, allow_symlinks, ignore_paths } = objectAt(value, path, refuse)
   if (method !== 'files' && method !== 'shards')
     refuse(`${path}.method`, `expected files or shards, not ${shown(method)}`)
   // The reference signs as blake2b what it calls blake2 elsewhere.
@@ -139,14 +138,14 @@ function serializationOf(value: unknown, refuse: Refuse): Serialization {
   const shardSize = method === 'shards' ? (shard_size as number) : undefined
   if (shardSize !== undefined && !(Number.isSafeInteger(shardSize) && shardSize > 0))
     refuse(`${path}.shard_size`, `expected a positive number of bytes, not ${shown(shard_size)}`)
-  const ignorePaths = listOf(ignore_paths ?? [], `${path}.ignore_paths`, refuse).map((each, i) =>
-    textOf(each, `${path}.ignore_paths[${i}]`, refuse),
+  const ignorePaths = listAt(ignore_paths ?? [], `${path}.ignore_paths`, refuse).map((each, i) =>
+    textAt(each, `${path}.ignore_paths[${i}]`, refuse),
   )
   return { hash, shardSize, allowSymlinks: allow_symlinks as boolean, ignorePaths }
 }
 
 function resourceOf(value: unknown, path: string, serialization: Serialization, refuse: Refuse): Resource {
-  const fields = fieldsOf(value, path, refuse)
+  const fields = objectAt(value, path, refuse)
   const { hash, shardSize } = serialization
   const name = pathOf(fields.name, `${path}.name`, refuse)
   if (fields.algorithm !== hash && fields.algorithm !== algorithmName(serialization))
@@ -165,16 +164,15 @@ function tensorsOf(annotations: unknown): TensorDigests | undefined {
   return Object.values(digests).every((digest) => digest === null || typeof digest === 'string') ? found : undefined
 }
 
-const digestLengths: Readonly<Record<HashType, number>> = { sha256: 64, blake2b: 128, blake3: 64 }
+/** In bytes. */
+const digestLengths: Readonly<Record<HashType, number>> = { sha256: 32, blake2b: 64, blake3: 32 }
 
-function digestText(value: unknown, path: string, hash: HashType, refuse: Refuse): string {
-  if (typeof value === 'string' && value.length === digestLengths[hash] && /^[0-9a-f]+$/.test(value)) return value
-  return refuse(path, `a ${hash} digest of ${digestLengths[hash]} hexadecimal digits is wanted`)
-}
+const digestText = (value: unknown, path: string, hash: HashType, refuse: Refuse): string =>
+  hexAt(value, digestLengths[hash], path, refuse)
 
 /** Names come from the signature: nothing outside the model may be reached through them. */
 function pathOf(value: unknown, path: string, refuse: Refuse): string {
-  const name = textOf(value, path, refuse)
+  const name = textAt(value, path, refuse)
   if (name === '.') return name
   const isPlain = name !== '' && name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
   return isPlain && !name.includes('\0') ? name : refuse(path, `${shown(name)} is not a path inside the model`)
@@ -187,16 +185,3 @@ function refuseTwice(resources: readonly Resource[], refuse: Refuse): void {
     seen.add(name)
   }
 }
-
-function fieldsOf(value: unknown, path: string, refuse: Refuse): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  return refuse(path, 'expected an object')
-}
-
-const listOf = (value: unknown, path: string, refuse: Refuse): readonly unknown[] =>
-  Array.isArray(value) ? value : refuse(path, 'expected a list')
-
-const textOf = (value: unknown, path: string, refuse: Refuse): string =>
-  typeof value === 'string' ? value : refuse(path, 'expected a text')
-
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 200)

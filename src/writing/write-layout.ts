@@ -44,6 +44,8 @@ export interface WriteLayoutOptions {
    * Checks the output before it becomes visible, where the sink can read it back; an exception removes the output. It must close the source.
    */
   readonly beforeCommit?: ((written: ByteSource) => Promise<void>) | undefined
+  /** Sees sizes and digests before the output becomes visible; an exception removes it. */
+  readonly onWritten?: ((files: readonly WrittenFile[]) => void) | undefined
 }
 
 /** A file that was written. */
@@ -89,6 +91,7 @@ export async function writeLayout(
     }
     written.unshift(await write(main, sink))
     checkAborted(options.signal, sink.name)
+    options.onWritten?.(written)
     if (options.beforeCommit && sink.reopen) {
       const [last, ...rest] = made.toReversed() as [MadeFile, ...MadeFile[]]
       await options.beforeCommit(await sink.reopen(() => layoutSource([last, ...rest], sink.name)))

@@ -35,6 +35,8 @@ const calls: Readonly<Record<string, (input: string) => string[]>> = {
   picture: (input) => [input, '-o', at('out.png')],
   convert: (input) => [input, '-o', at('out.gguf')],
   diff: (input) => [input, at('good.safetensors')],
+  delta: (input) => [input, at('good.safetensors'), '-o', at('out.safetensors')],
+  apply: (input) => [input, at('good.safetensors'), '-o', at('out.safetensors')],
   pack: (input) => [input, '-o', at('out.oinf')],
   quantize: (input) => [input, '-o', at('out.gguf')],
   edit: (input) => [input, '--set', 'a=b'],

@@ -76,6 +76,7 @@ beforeEach(async () => {
   for (const name of ['job', 'done'])
     await tare('plan', sample, at(`${name}.gguf`), '--set', 'a:u32=4', '--quantize', 'q8_0', '-o', at(`${name}.json`))
   await tare('work', at('done.json'))
+  await tare('delta', sample, at('q8.gguf'), '-o', at('update.safetensors'))
   const cut = readFileSync(sample).subarray(0, -100)
   writeFileSync(at('cut.safetensors'), cut)
 })
@@ -100,6 +101,8 @@ const calls: [verb: string, ...args: (string | (() => string))[]][] = [
   ['sign', sample, '--key', () => at('key.pem'), '-o', () => at('sample.sig'), '--tensors'],
   ['sign', sample, '--key', () => at('key.pem'), '-o', () => at('sample.sig')],
   ['verify', sample, '--key', () => at('key.pub'), '--signature', () => at('signed.sig')],
+  ['delta', sample, () => at('q8.gguf'), '-o', () => at('delta.safetensors')],
+  ['apply', sample, () => at('update.safetensors'), '-o', () => at('applied.gguf')],
   ['hash', sample],
   ['hash', sample, '--decoded', '--algorithm', 'sha256'],
   ['hash', () => at('q8.gguf'), '--check', () => at('hashes.json')],

@@ -2,7 +2,8 @@ import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerNodeZstd } from '../../src/node/zstd.js'
-import { decodeZstd, encodeZstd, isZstdFault, registerZstdDecoder, zstdDecoder } from '../../src/wire/zstd/zstd.js'
+import { encodeZstd } from '../../src/wire/zstd/encoder.js'
+import { decodeZstd, isZstdFault, registerZstdDecoder, zstdDecoder } from '../../src/wire/zstd/zstd.js'
 
 const hasZstd = 'zstdDecompressSync' in zlib
 const verdictOf = (result: Awaited<ReturnType<typeof decodeZstd>>): string =>

@@ -39,6 +39,13 @@ export function parsePositive(text: string): number {
   return value
 }
 
+/** A level of zstd. */
+export function parseLevel(text: string): number {
+  const value = parsePositive(text)
+  if (value > 19) throw new UsageError('Expected a level from 1 to 19.')
+  return value
+}
+
 /** Bits per weight. */
 export function parseBits(text: string): number {
   const value = /^[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN

@@ -1,7 +1,9 @@
 // The table of verbs, in the order that help shows. Each has a folder: `index.ts` declares what it takes, `run.ts` does it, `text.ts` is
 // what it prints. Every start of the command reads all declarations, so they import nothing heavy; a test holds them to it.
 import type { Flags, OptionsOf } from '../flags/flag.js'
+import { apply } from './apply/index.js'
 import { convert } from './convert/index.js'
+import { delta } from './delta/index.js'
 import { diff } from './diff/index.js'
 import { edit } from './edit/index.js'
 import { embed } from './embed/index.js'
@@ -39,6 +41,8 @@ export const verbs: readonly CallableVerb[] = [
   callable(extract, () => import('./extract/run.js')),
   callable(convert, () => import('./convert/run.js')),
   callable(diff, () => import('./diff/run.js')),
+  callable(delta, () => import('./delta/run.js')),
+  callable(apply, () => import('./apply/run.js')),
   callable(pack, () => import('./pack/run.js')),
   callable(quantize, () => import('./quantize/run.js')),
   callable(edit, () => import('./edit/run.js')),

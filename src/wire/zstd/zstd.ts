@@ -3,8 +3,6 @@
 //
 // A frame is: magic, a descriptor byte, then (each present or not, by the descriptor) window, dictionary id and content size; blocks
 // with a 3-byte header each (last block? · type · size); and four bytes of checksum if the descriptor says so.
-import { findingOf, TareError } from '../../errors/index.js'
-import { zstdCodes } from './codes.js'
 
 export interface ZstdFrame {
   /** Absent when the writer did not know it; then only decoding tells. */
@@ -26,7 +24,7 @@ export interface ZstdFault {
   readonly message: string
 }
 
-export const isZstdFault = (value: ZstdFrame | Uint8Array | ZstdFault): value is ZstdFault => 'fault' in value
+export const isZstdFault = (value: object): value is ZstdFault => 'fault' in value
 
 const magic = 0xfd2fb528
 const maxBlock = 128 * 1024
@@ -35,8 +33,16 @@ const maxMemory = 1.75 * 2 ** 30
 
 const corrupt = (at: number, message: string): ZstdFault => ({ fault: 'corrupt', at, message })
 
-/** Walks one frame without decoding it. */
-export function parseZstdFrame(bytes: Uint8Array): ZstdFrame | ZstdFault {
+/** What the header of a frame says, and how long it is. */
+export interface ZstdHeader extends Pick<ZstdFrame, 'contentSize' | 'windowSize' | 'hasChecksum' | 'dictionaryId'> {
+  readonly byteLength: number
+}
+
+/** The bytes that a header has at most. */
+export const maxZstdHeader = 18
+
+/** Reads the header at the start of a frame; what follows may be missing. */
+export function parseZstdHeader(bytes: Uint8Array): ZstdHeader | ZstdFault {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.byteLength < 5 || view.getUint32(0, true) !== magic) return corrupt(0, 'this is not a zstd frame')
   const descriptor = bytes[4]!
@@ -59,27 +65,53 @@ export function parseZstdFrame(bytes: Uint8Array): ZstdFrame | ZstdFault {
   at += dictionaryBytes
   const contentSize = sizeBytes === 0 ? undefined : littleEndian(bytes, at, sizeBytes) + (sizeBytes === 2 ? 256 : 0)
   at += sizeBytes
-  const blocks = walkBlocks(bytes, at)
-  if ('fault' in blocks) return blocks
-  const byteLength = blocks.end + (hasChecksum ? 4 : 0)
-  if (byteLength > bytes.byteLength) return corrupt(blocks.end, 'the checksum of the frame is cut')
   if (isSingle) windowSize = contentSize!
-  return { contentSize, windowSize, hasChecksum, dictionaryId, byteLength, maxContent: blocks.maxContent }
+  return { contentSize, windowSize, hasChecksum, dictionaryId, byteLength: at }
+}
+
+/** Walks one frame without decoding it. */
+export function parseZstdFrame(bytes: Uint8Array): ZstdFrame | ZstdFault {
+  const header = parseZstdHeader(bytes)
+  if ('fault' in header) return header
+  const blocks = walkBlocks(bytes, header.byteLength)
+  if ('fault' in blocks) return blocks
+  const byteLength = blocks.end + (header.hasChecksum ? 4 : 0)
+  if (byteLength > bytes.byteLength) return corrupt(blocks.end, 'the checksum of the frame is cut')
+  return { ...header, byteLength, maxContent: blocks.maxContent }
+}
+
+/** The three bytes before a block. */
+export interface ZstdBlock {
+  readonly isLast: boolean
+  /** Bytes that follow the header. */
+  readonly byteLength: number
+  /** What it unfolds to at most. */
+  readonly maxContent: number
+}
+
+export function parseZstdBlock(bytes: Uint8Array, at: number): ZstdBlock | ZstdFault {
+  const header = littleEndian(bytes, at, 3)
+  const size = Math.floor(header / 8)
+  const type = Math.floor(header / 2) % 4
+  if (type === 3) return corrupt(at, 'a block has the reserved type')
+  if (size > maxBlock) return corrupt(at, `a block of ${size} bytes is larger than any may be`)
+  return {
+    isLast: header % 2 === 1,
+    byteLength: type === 1 ? 1 : size,
+    maxContent: type === 2 ? maxBlock : size,
+  }
 }
 
 function walkBlocks(bytes: Uint8Array, start: number): { end: number; maxContent: number } | ZstdFault {
   let maxContent = 0
   for (let at = start; ; ) {
     if (at + 3 > bytes.byteLength) return corrupt(at, 'the frame ends before its last block')
-    const header = littleEndian(bytes, at, 3)
-    const size = Math.floor(header / 8)
-    const type = Math.floor(header / 2) % 4
-    if (type === 3) return corrupt(at, 'a block has the reserved type')
-    if (size > maxBlock) return corrupt(at, `a block of ${size} bytes is larger than any may be`)
-    const next = at + 3 + (type === 1 ? 1 : size)
+    const block = parseZstdBlock(bytes, at)
+    if ('fault' in block) return block
+    const next = at + 3 + block.byteLength
     if (next > bytes.byteLength) return corrupt(at, 'a block runs past the end')
-    maxContent += type === 2 ? maxBlock : size
-    if (header % 2 === 1) return { end: next, maxContent }
+    maxContent += block.maxContent
+    if (block.isLast) return { end: next, maxContent }
     at = next
   }
 }
@@ -136,32 +168,6 @@ async function decode(bytes: Uint8Array, size: number): Promise<Uint8Array | Zst
   // The library answers an error, also "the target is too small", with nothing.
   if (content.byteLength === 0) return corrupt(0, `the zstd data is damaged, or unfolds to more than ${size} bytes`)
   return { fault: 'size', at: 4, message: `the frame holds ${content.byteLength} bytes, ${size} are declared` }
-}
-
-export const defaultZstdLevel = 6
-
-/** One frame with its content size in the header, without a checksum. */
-export async function encodeZstd(bytes: Uint8Array, level = defaultZstdLevel): Promise<Uint8Array> {
-  const { init, compress } = await import('@bokuweb/zstd-wasm')
-  ready ??= withinTime(init())
-  await ready
-  return compress(bytes, level)
-}
-
-let ready: Promise<void> | undefined
-
-/** Milliseconds that the encoder has to start. */
-const patience = 30_000
-
-/** In a page the package fetches a file. Where that is missing or must not run, it says so on the console and never comes back. */
-async function withinTime(starting: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const silence = new Promise<never>((_, reject) => {
-    const message = `the encoder did not start within ${patience / 1000} s: is the file served beside the script, and may it run?`
-    const finding = findingOf(zstdCodes.unavailable, { message }, 'zstd.wasm')
-    timer = setTimeout(() => reject(new TareError(finding)), patience)
-  })
-  await Promise.race([starting, silence]).finally(() => clearTimeout(timer))
 }
 
 // What decodes a zstd frame: the environment, where it can, or a WASM package.

@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  decodeZstd,
-  encodeZstd,
-  isZstdFault,
-  parseZstdFrame,
-  registerZstdDecoder,
-} from '../../../src/wire/zstd/zstd.js'
+import { encodeZstd } from '../../../src/wire/zstd/encoder.js'
+import { decodeZstd, isZstdFault, parseZstdFrame, registerZstdDecoder } from '../../../src/wire/zstd/zstd.js'
 
 const faultOf = async (bytes: Uint8Array, size: number): Promise<string> => {
   const result = await decodeZstd(bytes, size)

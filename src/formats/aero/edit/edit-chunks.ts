@@ -3,7 +3,7 @@
 import { digestOf } from '../../../digest/index.js'
 import { collectingReport } from '../../../errors/index.js'
 import { defaultLimits, type Model, readPayload, type Tensor } from '../../../model/index.js'
-import { encodeZstd } from '../../../wire/zstd/zstd.js'
+import { encodeZstd } from '../../../wire/zstd/encoder.js'
 import { type Chunk, isCompressed, readChunks } from '../control/chunk.js'
 import type { AeroFile } from '../file.js'
 import { areSameEntries, hasSameKept, rewriteManifest } from '../layout.js'

@@ -9,7 +9,7 @@ import {
   type Slot,
   slotsMadeBy,
 } from '../../../model/index.js'
-import { encodeZstd } from '../../../wire/zstd/zstd.js'
+import { encodeZstd } from '../../../wire/zstd/encoder.js'
 import type { Chunk } from '../control/chunk.js'
 import { encodePageTable, pageCount, pageTableSize } from '../hash/phsh.js'
 import { flags, pagesName } from '../structs.js'

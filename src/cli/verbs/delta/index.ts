@@ -1,0 +1,50 @@
+import type { OptionsOf } from '../../flags/flag.js'
+import { parseLevel } from '../../flags/parse-values.js'
+import { input, output, overwrite } from '../../flags/shared.js'
+import { defineVerb } from '../verb.js'
+
+export const delta = defineVerb({
+  name: 'delta',
+  summary: 'write the exact difference of two checkpoints, to be sent instead of the new one',
+  description:
+    'Stores, for every tensor that changed, the XOR of its stored bits with those of the base, packed with zstd; and whatever else it takes to make the new files again byte for byte, in any container. A directory as output (a name that ends with a slash) gets the form that slime and ModelExpress publish and apply. `tare apply` turns the base and the delta into the new model.',
+  arguments: [
+    { name: '<base>', description: `what the other side has: ${input.description}` },
+    { name: '<new>', description: 'what it should get' },
+  ],
+  flags: {
+    output: output('the delta: a safetensors file, or a directory with a slash at its end'),
+    planes: {
+      value: '<when>',
+      description:
+        'put first bytes of elements beside first bytes before packing, which is smaller: auto (default: in a file, which nobody else reads), on or off',
+      choices: ['auto', 'on', 'off'],
+    },
+    level: { value: '<n>', description: 'how hard zstd tries, from 1 to 19 (default: 1, often the smallest as well)', parse: parseLevel },
+    checksum: {
+      value: '<name>',
+      description:
+        'what a directory states of the new tensors: adler32 (default; ModelExpress takes no other), xxh3-128 or blake3',
+      choices: ['adler32', 'xxh3-128', 'blake3'],
+    },
+    versionName: {
+      value: '<id>',
+      description:
+        'the version that the index of a directory states (default: from a name such as weight_v000007, or 000001)',
+    },
+    baseVersion: { value: '<id>', description: 'the version of the base (default: the one before, or 000000)' },
+    rename: {
+      value: '<s/a/b/>',
+      description: 'what a tensor of the base is called in the new model; can be given several times',
+      repeat: true,
+    },
+    overwrite,
+  },
+  no: 'the delta cannot be made in this form, or a model is damaged',
+  examples: [
+    ['tare delta base.safetensors tuned.safetensors -o update.safetensors', 'often a small part of the model'],
+    ['tare delta step-6/ step-7/ -o weight_v000007/', 'a directory that slime and ModelExpress apply'],
+  ],
+})
+
+export type DeltaVerbOptions = OptionsOf<typeof delta.flags>

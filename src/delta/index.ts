@@ -1,0 +1,8 @@
+export { type ApplyDeltaOptions, type PlannedApply, planApply } from './apply.js'
+export { type ChecksumName, checksumNames } from './checksums.js'
+export { deltaCodes } from './codes.js'
+export { container } from './container.js'
+export { sliceOf } from './cut-model.js'
+export { type DeltaCounts, type MadeDelta, type PackDeltaOptions, packDelta } from './pack.js'
+export { memorySpool, type Spool } from './spool.js'
+export { type DeltaVersions, indexName, layoutDelta, layoutPublicDelta } from './write-delta.js'
