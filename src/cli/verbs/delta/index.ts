@@ -20,7 +20,11 @@ export const delta = defineVerb({
         'put first bytes of elements beside first bytes before packing, which is smaller: auto (default: in a file, which nobody else reads), on or off',
       choices: ['auto', 'on', 'off'],
     },
-    level: { value: '<n>', description: 'how hard zstd tries, from 1 to 19 (default: 1, often the smallest as well)', parse: parseLevel },
+    level: {
+      value: '<n>',
+      description: 'how hard zstd tries, from 1 to 19 (default: 1, often the smallest as well)',
+      parse: parseLevel,
+    },
     checksum: {
       value: '<name>',
       description:
