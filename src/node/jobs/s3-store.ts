@@ -77,12 +77,17 @@ export class S3Store implements JobStore {
 
   /** A part is done when its result is there and the upload has it; results alone may be those of an upload that was given up. */
   async done(tasks: readonly Task[]): Promise<ReadonlySet<number>> {
-    const results = new Set(await this.results())
+    const results = new Set(await this.#list())
     const sizes = await this.#partSizes()
     return new Set(tasks.filter((task) => results.has(task.number) && isThere(task, sizes)).map(({ number }) => number))
   }
 
   async results(): Promise<number[]> {
+    await this.#partSizes() // says so when the job is gone
+    return this.#list()
+  }
+
+  async #list(): Promise<number[]> {
     const start = `${this.#prefix}results/`
     const { objects } = await listObjects(this.#client, start)
     const names = objects.map(({ key }) => key.slice(start.length))
