@@ -7,12 +7,12 @@ import asc from 'assemblyscript/asc'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const mapText = readFileSync(join(root, 'src', 'kernels', 'memory-map.ts'), 'utf8')
-const { numbersMap, ggmlMap, mcfMap, digestsMap } = await import(
+const { numbersMap, ggmlMap, latticeMap, mcfMap, digestsMap } = await import(
   `data:text/javascript;base64,${Buffer.from(mapText).toString('base64')}`
 )
 
 /** The memory map of each folder of assembly/. A module whose map has no `pages` works in the arena that windows lie in (src/bytes/window.ts). */
-export const modules = { mcf: mcfMap, numbers: numbersMap, ggml: ggmlMap, digests: digestsMap }
+export const modules = { mcf: mcfMap, numbers: numbersMap, ggml: { ...ggmlMap, ...latticeMap }, digests: digestsMap }
 
 /** The arena may have any size that holds the memory of the kernels. */
 const arenaPages = [32, 65_536]

@@ -8,7 +8,18 @@ export {
   encodeTQ1_0,
   encodeTQ2_0,
 } from './encode-flat'
+export { encodeIQ1_M } from './encode-iq1m'
+export { encodeIQ1_S } from './encode-iq1s'
 export { encodeIQ4_NL, encodeIQ4_XS } from './encode-iq4'
+export {
+  encodeClosedIQ3_S,
+  encodeIQ2_S,
+  encodeIQ2_XS,
+  encodeIQ2_XXS,
+  encodeIQ3_S,
+  encodeIQ3_XXS,
+} from './encode-iq23'
 export { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from './encode-k'
 export { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy'
 export { firstNonFinite } from './first-nonfinite'
+export { prepareLattice } from './lattice'

@@ -23,6 +23,10 @@ const goals = {
   iq3_s: 1,
   iq3_xxs: 1,
   iq2_s: 1,
+  iq2_xs: 1,
+  iq2_xxs: 1,
+  iq1_m: 1,
+  iq1_s: 1,
   mxfp4: 1,
   nvfp4: 1,
   tq1_0: 1,
@@ -31,7 +35,7 @@ const goals = {
   q2_0: 1,
 }
 /** Hundreds of times slower than the others, in ggml too. */
-const searching = new Set(['iq3_s', 'iq3_xxs', 'iq2_s'])
+const searching = new Set(['iq3_s', 'iq3_xxs', 'iq2_s', 'iq2_xs', 'iq2_xxs', 'iq1_m', 'iq1_s'])
 
 export default async function* ggmlReference({ pick, file, rounds }) {
   const library = process.env.TARE_LIBGGML

@@ -1,5 +1,6 @@
 // Quantizes the f32 values of a file with a libggml, and prints the processor time of the fastest round in seconds.
-//   ggml-quantize LIBRARY TYPE COLUMNS ROUNDS FILE       TYPE is the number that GGUF files have for it
+//   ggml-quantize LIBRARY TYPE COLUMNS ROUNDS FILE WEIGHTED
+// TYPE is the number that GGUF files have for it. WEIGHTED is 1 for importance weights, all of them 1.
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static double processor_seconds(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 6) return fail("LIBRARY TYPE COLUMNS ROUNDS FILE");
+  if (argc != 7) return fail("LIBRARY TYPE COLUMNS ROUNDS FILE WEIGHTED");
   void *library = dlopen(argv[1], RTLD_NOW);
   if (!library) return fail(dlerror());
   quantize_fn quantize = (quantize_fn)dlsym(library, "ggml_quantize_chunk");
@@ -38,11 +39,20 @@ int main(int argc, char **argv) {
   void *blocks = malloc(size);
   if (!values || !blocks || fread(values, 1, size, file) != (size_t)size) return fail("the file cannot be read");
   fclose(file);
+  float *weights = NULL;
+  if (atoi(argv[6])) {
+    weights = malloc(columns * sizeof(float));
+    if (!weights) return fail("there is no memory");
+    for (int64_t i = 0; i < columns; i++) weights[i] = 1;
+  }
+  // Tables of the types that search are made once.
+  void (*init)(int) = (void (*)(int))dlsym(library, "ggml_quantize_init");
+  if (init) init(type);
 
   double best = 1e30;
   for (int i = 0; i < rounds; i++) {
     const double start = processor_seconds();
-    quantize(type, values, blocks, 0, size / 4 / columns, columns, NULL);
+    quantize(type, values, blocks, 0, size / 4 / columns, columns, weights);
     const double taken = processor_seconds() - start;
     if (taken < best) best = taken;
   }

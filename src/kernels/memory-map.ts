@@ -58,6 +58,51 @@ export const ggmlMap = {
   levelWeights: 31 * page + 8192,
   levelSums: 31 * page + 8320,
   levelScales: 31 * page + 8448,
+  // IQ1 to IQ3. Of the sub-block being fitted, 32 f32 each: magnitudes, weights, their roots, and weights times magnitudes.
+  latticeValues: 30 * page,
+  latticeWeights: 30 * page + 128,
+  latticeRoots: 30 * page + 256,
+  latticeProducts: 30 * page + 384,
+  /** The digits of 32 trials, 32 bytes each, and of the best one; which of its vectors a trial found by a detour, a bit each. */
+  latticeTrials: 30 * page + 512,
+  latticeBest: 30 * page + 1536,
+  latticeDetours: 30 * page + 1568,
+  /** Σ weight · level · value and Σ weight · level² of every trial, f32. */
+  trialProducts: 30 * page + 1600,
+  trialSquares: 30 * page + 1728,
+  /** Of the whole block: indexes of 64 vectors as u16, the bits above the eighth, the signs of every eight values, scales as f32 and in steps. */
+  latticeIndexes: 30 * page + 1856,
+  latticeHighBits: 30 * page + 1984,
+  latticeSigns: 30 * page + 2048,
+  latticeScales: 30 * page + 2080,
+  latticeSteps: 30 * page + 2144,
+  /** Which distances from a point occur: a byte for each. */
+  latticeSeen: 30 * page + 2160,
+  /** IQ1: positions in ascending order of values, and these values. */
+  cutOrder: 30 * page + 2416,
+  cutValues: 30 * page + 2448,
+  /** IQ1_S: sums over the first values, 33 and three that count for nothing; of weighted values, and of weights. */
+  cutProducts: 30 * page + 2576,
+  cutWeights: 30 * page + 2720,
+  /** What four pairs of cuts come to with either shift. */
+  cutTrials: 30 * page + 2864,
+  /** IQ1_M: for every value and digit, what it adds with each of four shifts; 48 times four f32 for products, and for squares. */
+  cutTerms: 30 * page + 2992,
+  cutSquareTerms: 30 * page + 3760,
+  /** IQ1_M: shifts and digits of the whole block. */
+  cutShifts: 30 * page + 4528,
+  cutDigits: 30 * page + 4544,
+}
+
+/**
+ * The tables of one lattice, as distances from the start of a window in the arena: five numbers, an entry for every point (u32), the vectors as
+ * digits, their distances from a point, and their levels (f32). Lists of candidates follow.
+ */
+export const latticeMap = {
+  latticeEntries: 64,
+  latticeDigits: 26_368,
+  latticeDistances: 42_752,
+  latticeLevels: 44_800,
 }
 
 /** `assembly/mcf` has a memory of its own: a page of tables, then one window per kind of data, each starting at a page. */

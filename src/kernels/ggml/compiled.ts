@@ -5,8 +5,8 @@ import { instantiate, lazyModule } from '../load.js'
 import { type BlockLayout, blockBytes, type DecodeBlocks, type EncodeBlocks, type EncodeRow } from './layouts.js'
 import { wasmBase64 } from './wasm-bytes.js'
 
-/** Source, target and importance weights are addresses in the arena. No weights: 0. */
-type Kernel = (source: number, target: number, blocks: number, importance?: number) => void
+/** Source, target, importance weights and tables are addresses in the arena. No weights: 0. */
+type Kernel = (source: number, target: number, blocks: number, importance?: number, tables?: number) => void
 
 export type CompiledDecoder = `decode${'Q4_0' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 export type CompiledEncoder =
@@ -14,10 +14,24 @@ export type CompiledEncoder =
 /** With importance weights, or for types that ignore them. */
 export type CompiledRowEncoder =
   `encode${'IQ4_NL' | 'IQ4_XS' | 'MXFP4' | 'NVFP4' | 'TQ1_0' | 'TQ2_0' | 'Q1_0' | 'Q2_0'}`
+/** The same, with the tables of a lattice. */
+export type CompiledLatticeEncoder =
+  `encode${'IQ1_S' | 'IQ1_M' | 'IQ2_XXS' | 'IQ2_XS' | 'IQ2_S' | 'IQ3_XXS' | 'IQ3_S' | 'ClosedIQ3_S'}`
 
-interface GgmlModule {
-  readonly run: Readonly<Record<CompiledDecoder | CompiledEncoder | CompiledRowEncoder, Kernel>> & {
+export interface GgmlModule {
+  readonly run: Readonly<
+    Record<CompiledDecoder | CompiledEncoder | CompiledRowEncoder | CompiledLatticeEncoder, Kernel>
+  > & {
     firstNonFinite(values: number, count: number): number
+    prepareLattice(
+      tables: number,
+      size: number,
+      count: number,
+      width: number,
+      distances: number,
+      step: number,
+      lowest: number,
+    ): void
   }
   readonly buffer: ArrayBufferLike
   readonly codes: Uint8Array
@@ -72,12 +86,18 @@ export function compiledEncoder(name: CompiledEncoder, layout: BlockLayout, plai
 }
 
 /** The same for rows, of types where no block depends on the others of its row. */
-export function compiledRows(name: CompiledRowEncoder, layout: BlockLayout, plain: EncodeRow): EncodeRow {
+export function compiledRows(
+  name: CompiledRowEncoder | CompiledLatticeEncoder,
+  layout: BlockLayout,
+  plain: EncodeRow,
+  tables?: (module: GgmlModule) => number | undefined,
+): EncodeRow {
   return (row, target, importance) => {
     const module = ggmlModule()
     const blocks = row.length / layout.elements
-    if (module) encodeTiles(module, name, layout, { source: row, target, blocks, importance })
-    else plain(row, target, importance)
+    const tablesAt = module && tables?.(module)
+    if (!module || (tables && tablesAt === undefined)) plain(row, target, importance)
+    else encodeTiles(module, name, layout, { source: row, target, blocks, importance, tables: tablesAt })
   }
 }
 
@@ -86,14 +106,15 @@ interface Encoding {
   readonly target: Uint8Array
   readonly blocks: number
   readonly importance?: Float32Array | undefined
+  readonly tables?: number | undefined
 }
 
 /** What does not lie in the arena is copied there, a tile at a time. */
 function encodeTiles(
   module: GgmlModule,
-  name: CompiledEncoder | CompiledRowEncoder,
+  name: CompiledEncoder | CompiledRowEncoder | CompiledLatticeEncoder,
   layout: BlockLayout,
-  { source, target, blocks, importance }: Encoding,
+  { source, target, blocks, importance, tables }: Encoding,
 ): void {
   const { buffer, codes, run } = module
   const { elements } = layout
@@ -104,7 +125,7 @@ function encodeTiles(
     const count = Math.min(step, blocks - first)
     const from = addressOf(source, first * elements, count * elements, module.values)
     const weights = importance ? addressOf(importance, first * elements, count * elements, module.importance) : 0
-    run[name](from, isTargetInArena ? target.byteOffset + first * size : codes.byteOffset, count, weights)
+    run[name](from, isTargetInArena ? target.byteOffset + first * size : codes.byteOffset, count, weights, tables)
     if (!isTargetInArena) target.set(codes.subarray(0, count * size), first * size)
   }
 }

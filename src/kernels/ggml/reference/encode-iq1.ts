@@ -2,13 +2,12 @@
 // all pairs of cuts are tried with both shifts. Vectors that the lattice does not have are then replaced by the nearest ones.
 import { blockBytes, type EncodeRow, fieldOffset, layouts } from '../layouts.js'
 import { putF16 } from '../plain/f16-scales.js'
-import { lattice1 } from '../plain/lattices.js'
 import { nearestWithin, sumOfSquares, weighBlock, weighBySquares } from './arithmetic.js'
-import { lazyGrid, nearestVector } from './grid.js'
+import { nearestVector } from './grid.js'
+import { grid1 } from './grids.js'
 
 const { fround } = Math
 
-const gridOf = lazyGrid(lattice1, 8, 3)
 /** What the digits stand for when the group is moved up, and down. */
 const up = Float32Array.of(-0.875, 0.125, 1.125)
 const down = Float32Array.of(-1.125, -0.125, 0.875)
@@ -58,7 +57,7 @@ function takeCuts(count: number, shiftCount: number): void {
 
 /** Finds the vectors, and the scale again where digits had to change. `levelsOf` gives the levels of the k-th vector. */
 function findVectors(row: Float32Array, from: number, count: number, levelsOf: (k: number) => Float32Array): void {
-  const grid = gridOf()
+  const grid = grid1()
   let isChanged = false
   for (let k = 0; k < count / 8; k++) {
     const before = digits.slice(8 * k, 8 * k + 8)

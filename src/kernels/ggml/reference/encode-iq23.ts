@@ -3,11 +3,11 @@
 // largest one's 31st part.
 import { blockBytes, type EncodeRow, fieldOffset, layouts } from '../layouts.js'
 import { putF16 } from '../plain/f16-scales.js'
-import { lattice2s, lattice2xs, lattice2xxs, lattice3s, lattice3xxs } from '../plain/lattices.js'
 import { nearestWithin, negligible, sumOfSquares, weighBlock, weighBySquares } from './arithmetic.js'
 import { fitGrid, type GridFit } from './fit-grid.js'
 import { fitPositive } from './fit-signed.js'
-import { type Grid, keyOf, lazyGrid } from './grid.js'
+import { type Grid, keyOf } from './grid.js'
+import { grid2s, grid2xs, grid2xxs, grid3s, grid3xxs } from './grids.js'
 
 const { fround } = Math
 
@@ -173,7 +173,7 @@ function putSteps(count: number, target: Uint8Array, at: number): void {
 export const referenceIQ2_XXS = encodeLattice(
   {
     layout: layouts.iq2_xxs,
-    grid: lazyGrid(lattice2xxs, 8, 2),
+    grid: grid2xxs,
     fit: { count: 32, limit: 2, tries: 6, step: 0.1, again: 'all' },
     hasEvenSigns: true,
     spread: 1,
@@ -193,7 +193,7 @@ export const referenceIQ2_XXS = encodeLattice(
 export const referenceIQ2_XS = encodeLattice(
   {
     layout: layouts.iq2_xs,
-    grid: lazyGrid(lattice2xs, 8, 2),
+    grid: grid2xs,
     fit: { count: 16, limit: 2, tries: 9, step: 0.1, again: 'off' },
     hasEvenSigns: true,
     spread: 1,
@@ -214,7 +214,7 @@ export const referenceIQ2_XS = encodeLattice(
 export const referenceIQ2_S = encodeLattice(
   {
     layout: layouts.iq2_s,
-    grid: lazyGrid(lattice2s, 8, 1),
+    grid: grid2s,
     fit: { count: 16, limit: 2, tries: 9, step: 0.1, again: 'off' },
     hasEvenSigns: false,
     spread: 2,
@@ -236,7 +236,7 @@ export const referenceIQ2_S = encodeLattice(
 export const referenceIQ3_XXS = encodeLattice(
   {
     layout: layouts.iq3_xxs,
-    grid: lazyGrid(lattice3xxs, 4, 2),
+    grid: grid3xxs,
     fit: { count: 32, limit: 7, tries: 15, step: 0.2, again: 'off' },
     hasEvenSigns: true,
     spread: 2,
@@ -253,7 +253,7 @@ export const referenceIQ3_XXS = encodeLattice(
 
 const iq3s: LatticeType = {
   layout: layouts.iq3_s,
-  grid: lazyGrid(lattice3s, 4, 3),
+  grid: grid3s,
   fit: { count: 32, limit: 7, tries: 9, step: 0.2, again: 'all-if-off' },
   hasEvenSigns: false,
   spread: 2,

@@ -20,6 +20,8 @@ export interface Grid {
   readonly candidates: (Uint16Array | undefined)[]
   /** From how many different distances candidates come. */
   readonly distances: number
+  /** Whether digits stand for -1, 0 and 1 instead of odd numbers. */
+  readonly isCentred: boolean
 }
 
 /** Makes a grid at its first use. */
@@ -38,7 +40,8 @@ function makeGrid(lattice: Int8Array, width: 4 | 8, distances: number): Grid {
   const indexes = new Int16Array(1 << (width * bits)).fill(-1)
   const places = digits.map((digit, i) => (i % width) * maxRadix + digit)
   const radix = levels.length
-  const grid: Grid = { width, bits, digits, places, radix, indexes, candidates: [], distances }
+  const isCentred = levels[0]! < 0
+  const grid: Grid = { width, bits, digits, places, radix, indexes, candidates: [], distances, isCentred }
   for (let i = 0; i < digits.length / width; i++) indexes[keyOf(grid, digits, i * width)] = i
   return grid
 }
@@ -112,7 +115,7 @@ export function nearestVector(
   for (let i = 0; i < candidates.length; i++) {
     const first = candidates[i]! * width
     const error = width === 4 ? errorOf4(places, first) : errorOf8(places, first)
-    if (error >= least) continue
+    if (!(error < least)) continue
     least = error
     nearest = candidates[i]!
   }

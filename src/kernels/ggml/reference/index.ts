@@ -1,6 +1,7 @@
 // ggml's own quantizers: the same bytes for the same values, with and without importance weights.
 import { compiledRows } from '../compiled.js'
 import { encoders } from '../encoders.js'
+import { compiledLattice } from '../lattice-tables.js'
 import { type BlockName, blockBytes, type EncodeRow, layouts } from '../layouts.js'
 import {
   encodeMXFP4,
@@ -23,6 +24,7 @@ import {
 } from './encode-iq23.js'
 import { referenceQ2_K, referenceQ3_K, referenceQ4_K, referenceQ5_K, referenceQ6_K } from './encode-k.js'
 import { referenceQ4_0, referenceQ4_1, referenceQ5_0, referenceQ5_1 } from './encode-simple.js'
+import { grid1, grid2s, grid2xs, grid2xxs, grid3s, grid3xxs } from './grids.js'
 
 /** What importance weights are to a type. */
 export type WeightUse = 'ignored' | 'used' | 'required'
@@ -67,13 +69,17 @@ export const rowEncoders: Readonly<Record<EncodableBlock, RowEncoders>> = {
   q4_k: row('used', referenceQ4_K),
   q5_k: row('used', referenceQ5_K),
   q6_k: row('used', referenceQ6_K),
-  iq2_xxs: row('required', referenceIQ2_XXS),
-  iq2_xs: row('required', referenceIQ2_XS),
-  iq2_s: row('used', referenceIQ2_S),
-  iq3_xxs: row('used', referenceIQ3_XXS),
-  iq3_s: row('used', referenceIQ3_S, encodeIQ3_S),
-  iq1_s: row('required', referenceIQ1_S),
-  iq1_m: row('used', referenceIQ1_M),
+  iq2_xxs: row('required', compiledLattice('encodeIQ2_XXS', layouts.iq2_xxs, grid2xxs, referenceIQ2_XXS)),
+  iq2_xs: row('required', compiledLattice('encodeIQ2_XS', layouts.iq2_xs, grid2xs, referenceIQ2_XS)),
+  iq2_s: row('used', compiledLattice('encodeIQ2_S', layouts.iq2_s, grid2s, referenceIQ2_S)),
+  iq3_xxs: row('used', compiledLattice('encodeIQ3_XXS', layouts.iq3_xxs, grid3xxs, referenceIQ3_XXS)),
+  iq3_s: row(
+    'used',
+    compiledLattice('encodeClosedIQ3_S', layouts.iq3_s, grid3s, referenceIQ3_S),
+    compiledLattice('encodeIQ3_S', layouts.iq3_s, grid3s, encodeIQ3_S),
+  ),
+  iq1_s: row('required', compiledLattice('encodeIQ1_S', layouts.iq1_s, grid1, referenceIQ1_S)),
+  iq1_m: row('used', compiledLattice('encodeIQ1_M', layouts.iq1_m, grid1, referenceIQ1_M)),
   iq4_nl: row('used', compiledRows('encodeIQ4_NL', layouts.iq4_nl, referenceIQ4_NL)),
   iq4_xs: row('used', compiledRows('encodeIQ4_XS', layouts.iq4_xs, referenceIQ4_XS)),
   mxfp4: row('ignored', exactMXFP4, fastMXFP4),
