@@ -3,6 +3,7 @@
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
+import { makePacked } from '../packed/index.js'
 import { valueCosts } from '../threads/costs.js'
 import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../threads/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'
@@ -62,7 +63,7 @@ function statsJob(tensor: Tensor, { bins, exact }: StatsOptions): Job | undefine
 /** Runs in a worker. */
 export const measureInWorker: JobHandler = async (data, _, { open, signal, advance }) => {
   const { tensor, bins, exact } = data as StatsData
-  const rebuilt = rebuildTensor(tensor, open)
+  const rebuilt = rebuildTensor(tensor, open, { packed: makePacked })
   const stats = await tensorStats(rebuilt, { bins, exact, signal })
   advance(rebuilt.data!.byteLength)
   return stats

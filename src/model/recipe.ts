@@ -3,6 +3,7 @@
 import type { SourceHandle } from '../bytes/index.js'
 
 export type Recipe =
+  | MadeRecipe
   | {
       readonly kind: 'range'
       readonly handle: SourceHandle
@@ -23,6 +24,29 @@ export type Recipe =
       readonly importance: Float32Array | undefined
       readonly isReference: boolean | undefined
     }
+  | {
+      readonly kind: 'whole'
+      readonly tensor: TensorRecipe
+      readonly bits: 4 | 8
+      readonly scale: {
+        readonly min: number
+        readonly max: number
+        readonly factor: number
+        readonly zero: number
+        readonly lowest: number
+        readonly highest: number
+      }
+    }
+
+/** Bytes that a room beyond the transforms makes of several tensors. */
+export interface MadeRecipe {
+  readonly kind: 'made'
+  /** Who makes it. */
+  readonly by: string
+  readonly tensors: Readonly<Record<string, TensorRecipe>>
+  /** Plain data for the one who makes it. */
+  readonly data: unknown
+}
 
 /** The properties of a tensor that affect its bytes. Types are given by id. */
 export interface TensorRecipe {

@@ -27,6 +27,9 @@ const schemes: readonly Scheme[] = [
   compressedInt8,
 ]
 
+/** The scheme with this id. */
+export const schemeNamed = (id: string): Scheme | undefined => schemes.find((scheme) => scheme.id === id)
+
 /** Whether a configuration that says how weights are packed says it of a scheme that can be decoded. */
 export const isKnownPacking = (settings: Settings): boolean =>
   methodOf(settings) === undefined || schemes.some((scheme) => scheme.isIn(settings))

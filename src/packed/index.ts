@@ -1,4 +1,5 @@
 export { findPacking, isKnownPacking, type Packing, packingOf } from './find.js'
+export { makePacked } from './maker.js'
 export { describePacking, membersOf, type PackedWeight, packedElements } from './scheme.js'
 export { methodOf, packingSettings, settingsKeys } from './settings.js'
 export { findWeight, unpackModel, unpackTensors, unpackWeight } from './unpack.js'

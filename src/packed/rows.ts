@@ -1,8 +1,8 @@
 // Decodes packed weights by bands of rows. What has values for each row is streamed beside the codes; only small tables are kept.
-import { checkAborted, checkRange } from '../bytes/index.js'
+import { checkAborted } from '../bytes/index.js'
 import { writeLittleEndian } from '../bytes/views.js'
 import { f32 } from '../dtypes/index.js'
-import { lazyPayload, type Payload, readPayload, type Tensor } from '../model/index.js'
+import { type Payload, readPayload, type Tensor } from '../model/index.js'
 import { ByteStream } from '../payloads/byte-stream.js'
 import { stridedPayload } from '../payloads/strided-payload.js'
 import { castTensor } from '../transforms/cast.js'
@@ -78,32 +78,33 @@ export function rowInput(
 export const floatInput = (tensor: Tensor, rows: number, form: InputForm): RowInput =>
   rowInput(castTensor(tensor, f32), rows, form)
 
-/** The values of the weight as f32. */
-export function decodedRows(matrix: PackedMatrix, name: Tensor): Payload {
-  const { rows, columns, tables } = matrix
+/** Refuses what no weight can be, and returns the length of its values as f32. */
+export function decodedLength({ rows, columns, tables }: PackedMatrix, name: Tensor): number {
   const byteLength = rows * columns * 4
   if (!Number.isSafeInteger(byteLength) || columns > maxColumns)
     refusePacked(name, `rows of ${columns} elements are longer than those of any weight`)
   for (const table of tables)
     if (table.data!.byteLength > maxTable)
       refusePacked(table, `${table.data!.byteLength} bytes are too many for a table`)
-  const rowBytes = columns * 4
-  return {
-    ...lazyPayload(byteLength, (signal) => bands(matrix, 0, rows, signal)),
-    async read(offset, length, signal) {
-      checkRange({ name: name.name, size: byteLength }, offset, length)
-      const result = new Uint8Array(length)
-      if (length === 0) return result
-      const first = Math.floor(offset / rowBytes)
-      const last = Math.ceil((offset + length) / rowBytes)
-      let at = first * rowBytes - offset
-      for await (const piece of bands(matrix, first, last - first, signal)) {
-        const skip = Math.max(0, -at)
-        result.set(piece.subarray(skip, Math.min(piece.byteLength, length - at)), at + skip)
-        at += piece.byteLength
-      }
-      return result
-    },
+  return byteLength
+}
+
+/** A part of the values as f32. */
+export async function* decodedRange(
+  matrix: PackedMatrix,
+  offset: number,
+  length: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, void> {
+  if (length === 0) return
+  const rowBytes = matrix.columns * 4
+  const first = Math.floor(offset / rowBytes)
+  const last = Math.ceil((offset + length) / rowBytes)
+  let at = first * rowBytes - offset
+  for await (const piece of bands(matrix, first, last - first, signal)) {
+    const part = piece.subarray(Math.max(0, -at), Math.min(piece.byteLength, length - at))
+    at += piece.byteLength
+    yield part
   }
 }
 

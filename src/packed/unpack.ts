@@ -2,7 +2,8 @@
 import { f32 } from '../dtypes/index.js'
 import type { Model, Tensor } from '../model/index.js'
 import { type Packing, packingOf } from './find.js'
-import { decodedRows } from './rows.js'
+import { packedPayload } from './maker.js'
+import { decodedLength } from './rows.js'
 import { membersOf, type PackedWeight } from './scheme.js'
 
 /** The packed weight with this name, if its values are wanted or no tensor is stored under the name. */
@@ -19,8 +20,8 @@ export async function findWeight(
 /** The weight as f32, decoded when it is read. */
 export async function unpackWeight(weight: PackedWeight, signal?: AbortSignal): Promise<Tensor> {
   const matrix = await weight.scheme.matrix(weight, signal)
-  const { name, codes } = weight
-  return { name, dtype: f32, shape: matrix.shape, order: 'row', role: 'weight', data: decodedRows(matrix, codes) }
+  const data = packedPayload(weight, decodedLength(matrix, weight.codes))
+  return { name: weight.name, dtype: f32, shape: matrix.shape, order: 'row', role: 'weight', data }
 }
 
 /** Each weight in the place of its codes, and nothing of what it was made of. */

@@ -34,6 +34,8 @@ export const byteCosts = {
   scan: 0.2,
   /** Quantizing f32 for MCF (bench/kernels/mcf.mjs). */
   quantize: 2,
+  /** Rounding f32 to whole numbers (bench/kernels/mcf.mjs). */
+  whole: 0.4,
   /** Hashing a stream, with any algorithm. */
   digestStream: 0.5,
   /** An upper bound for recoding or hashing, for memory estimates: threads count as soon as they may be started. */
@@ -49,6 +51,8 @@ export const valueCosts = {
   widen: 0.4,
   /** Encoding to a type shorter than four bytes. */
   narrow: 0.8,
+  /** Decoding packed weights (GPTQ, AWQ and the like) to f32. */
+  unpack: 4,
   /** Both passes of statistics. */
   statistics: 3.3,
 }

@@ -8,7 +8,13 @@ const loaded =
     (await load())(data, window, context)
 
 const transform = (kind: string): JobHandler =>
-  loaded(async () => (await import('../transforms/jobs.js')).transformJobs[kind]!)
+  loaded(async () => {
+    const [{ transformJobs }, { makePacked }] = await Promise.all([
+      import('../transforms/jobs.js'),
+      import('../packed/index.js'),
+    ])
+    return transformJobs({ packed: makePacked })[kind]!
+  })
 
 export const workerJobs: Readonly<Record<string, JobHandler>> = {
   ...jobKinds,

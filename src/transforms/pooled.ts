@@ -3,9 +3,9 @@ import { defaultWindow } from '../bytes/index.js'
 import { type Payload, type Recipe, rechunked } from '../model/index.js'
 import { recipeOf } from '../model/recipe-of.js'
 import { threadCosts } from '../threads/costs.js'
-import { fillsWindow, fillWindows, type RunThreads, type WorkerPool } from '../threads/index.js'
+import { fillsWindow, fillWindows, type JobHandler, type RunThreads, type WorkerPool } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
-import { rebuildPayload } from './rebuild.js'
+import { type Makers, rebuildPayload } from './rebuild.js'
 
 /** The maximum length of a job's slice. */
 const maxBytes = 4 * defaultWindow
@@ -83,14 +83,15 @@ function makeSlices(
 }
 
 /** Runs in a worker. */
-export const makeSlice = fillsWindow(async (data, bytes, { open, signal, advance }) => {
-  const { recipe, offset } = data as SliceData
-  const slice = rebuildPayload(recipe, open).slices!.take(offset, bytes.byteLength)
-  let at = 0
-  for await (const chunk of slice.chunks(pieceSize, signal)) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-    advance(chunk.byteLength)
-  }
-  if (at !== bytes.byteLength) throw new Error(`${bytes.byteLength} bytes were to be made, there are ${at}`)
-})
+export const sliceMaker = (makers: Makers): JobHandler =>
+  fillsWindow(async (data, bytes, { open, signal, advance }) => {
+    const { recipe, offset } = data as SliceData
+    const slice = rebuildPayload(recipe, open, makers).slices!.take(offset, bytes.byteLength)
+    let at = 0
+    for await (const chunk of slice.chunks(pieceSize, signal)) {
+      bytes.set(chunk, at)
+      at += chunk.byteLength
+      advance(chunk.byteLength)
+    }
+    if (at !== bytes.byteLength) throw new Error(`${bytes.byteLength} bytes were to be made, there are ${at}`)
+  })

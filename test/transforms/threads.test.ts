@@ -104,13 +104,28 @@ describe('a recoded payload', () => {
     const source = tensorOf('f32', [8, 256], payloadIn(floats(2048, 5)))
     const { data } = castTensor(source, dtypeById('ggml.q4_k')!)
     const whole = await readPayload(data!)
-    const { unit, take } = rebuildPayload(recipeOf(data)!, openHandle).slices!
+    const { unit, take } = rebuildPayload(recipeOf(data)!, openHandle, {}).slices!
     expect(unit).toBe(144)
     expect(await readPayload(take(3 * unit, 2 * unit))).toEqual(whole.subarray(3 * unit, 5 * unit))
     const decoded = decodedPayload(tensorOf('ggml.q4_k', [8, 256], payloadIn(whole)), 'f32')!
     const values = await readPayload(decoded)
     expect(decoded.slices!.unit).toBe(1024)
     expect(await readPayload(decoded.slices!.take(1024, 2048))).toEqual(values.subarray(1024, 3072))
+  })
+})
+
+describe('one scale for a whole tensor', () => {
+  it.each(['int8', 'int4'])('makes the same %s on several threads', async (method) => {
+    const pool = fakePool(3, workerJobs)
+    const count = 20_000_001
+    const tensor = tensorOf('f32', [count], payloadIn(floats(count, 4)))
+    for (const domain of ['weights', 'activations'] as const) {
+      const alone = await readPayload(quantizeTensor(tensor, method, { domain }).data!)
+      const shared = await readPayload(quantizeTensor(tensor, method, { domain, threads: { pool } }).data!)
+      expect(Buffer.compare(shared, alone)).toBe(0)
+    }
+    expect(pool.started()).toBeGreaterThan(1)
+    await pool.close()
   })
 })
 

@@ -3,7 +3,7 @@ import { viewOf } from '../../bytes/views.js'
 import { f32 } from '../../dtypes/index.js'
 import { bytesPayload, type Payload, readPayload, type Tensor } from '../../model/index.js'
 import { dequantizeTensor, isQuantized } from '../../transforms/dequantize.js'
-import { floatsOf } from '../../transforms/quantize/quantize.js'
+import { floatsOf } from '../../transforms/quantize/raw.js'
 
 export interface Sample {
   /** A matrix of f32 in memory. */

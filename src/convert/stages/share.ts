@@ -1,7 +1,8 @@
 // Work and bytes that tensors share: one payload for equal tensors, and threads for what is recoded.
 import type { DType } from '../../dtypes/index.js'
 import { digestPayload } from '../../inspect/digest-payloads.js'
-import type { Payload, Tensor } from '../../model/index.js'
+import type { Payload, Recipe, Tensor } from '../../model/index.js'
+import { recipeOf } from '../../model/recipe-of.js'
 import { byteCosts, valueCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, type WorkerPool } from '../../threads/index.js'
 import { isRecoded, late, pooled } from '../../transforms/pooled.js'
@@ -61,15 +62,23 @@ function valueCost({ kind, group }: DType): number {
   return group.bytes / group.elements >= 4 ? valueCosts.widen : valueCosts.narrow
 }
 
-const byteCost = (dtype: DType): number => (valueCost(dtype) * dtype.group.elements) / dtype.group.bytes
+/** The same for the bytes of a payload: those that are made of packed weights take longer. */
+function byteCost(dtype: DType, data: Payload): number {
+  const values = valueCost(dtype) + (isUnpacked(recipeOf(data)) ? valueCosts.unpack : 0)
+  return (values * dtype.group.elements) / dtype.group.bytes
+}
+
+const isUnpacked = (recipe: Recipe | undefined): boolean =>
+  recipe !== undefined && recipe.kind !== 'range' && (recipe.kind === 'made' || isUnpacked(recipe.tensor.data))
 
 /** How much sooner two threads have a byte than one, and more threads accordingly; less than nothing where they have it later. */
-const gainOf = (dtype: DType, { threads }: WorkerPool): number =>
-  byteCost(dtype) - byteCosts.handOver / Math.max(1, threads - 1)
+const gainOf = (cost: number, { threads }: WorkerPool): number => cost - byteCosts.handOver / Math.max(1, threads - 1)
 
 /** The tensors, such that the threads that there are when they are written make those that are worth it. */
 export function sharedOut(tensors: readonly Tensor[], threads: RunThreads): readonly Tensor[] {
-  const recoded = tensors.flatMap(({ data, dtype }) => (data && isRecoded(data) ? [{ data, dtype }] : []))
+  const recoded = tensors.flatMap(({ data, dtype }) =>
+    data && isRecoded(data) ? [{ size: data.byteLength, cost: byteCost(dtype, data) }] : [],
+  )
   if (recoded.length === 0) return tensors
   const worth = new Map<WorkerPool, boolean>()
   const isWorthIt = (pool: WorkerPool): boolean => {
@@ -82,16 +91,17 @@ export function sharedOut(tensors: readonly Tensor[], threads: RunThreads): read
   return tensors.map((tensor: Tensor) => {
     const { data, dtype } = tensor
     if (!data || !isRecoded(data)) return tensor
+    const cost = byteCost(dtype, data)
     const inThreads = (pool: WorkerPool): Payload | undefined =>
-      gainOf(dtype, pool) > 0 && isWorthIt(pool) ? pooled(data, pool, byteCost(dtype)) : undefined
-    const shared = made.get(data) ?? late(data, threads, inThreads, byteCost(dtype))
+      gainOf(cost, pool) > 0 && isWorthIt(pool) ? pooled(data, pool, cost) : undefined
+    const shared = made.get(data) ?? late(data, threads, inThreads, cost)
     made.set(data, shared)
     return { ...tensor, data: shared }
   })
 }
 
-function totalGain(recoded: readonly { data: Payload; dtype: DType }[], pool: WorkerPool): number {
+function totalGain(recoded: readonly { size: number; cost: number }[], pool: WorkerPool): number {
   let gain = 0
-  for (const { data, dtype } of recoded) gain += data.byteLength * Math.max(0, gainOf(dtype, pool))
+  for (const { size, cost } of recoded) gain += size * Math.max(0, gainOf(cost, pool))
   return gain
 }

@@ -17,6 +17,18 @@ interface Exports {
   f32ToBf16(source: number, target: number, count: number): void
   codesToF32(bits: number, source: number, target: number, size: number): void
   f32ToCodes(source: number, target: number, count: number): number
+  f32ToWhole(
+    bits: number,
+    source: number,
+    target: number,
+    count: number,
+    min: number,
+    max: number,
+    factor: number,
+    zero: number,
+    lowest: number,
+    highest: number,
+  ): number
   poolCells(values: number, pitch: number, rows: number, edges: number, cells: number, target: number): void
   transpose(
     size: number,

@@ -7,16 +7,16 @@ import type { QuantInfo } from '../../dtypes/mcf/types.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import { blockKernels, blockValues, type CodeSet, tileBlocks } from '../../kernels/mcf/index.js'
 import type { Payload, Tensor } from '../../model/index.js'
+import { byteCosts } from '../../threads/costs.js'
 import type { RunThreads, WorkerPool } from '../../threads/index.js'
 import { castTensor } from '../cast.js'
-import { decodedPayload } from '../decode.js'
 import { fileOf } from '../map-elements.js'
-import { late } from '../pooled.js'
+import { late, pooled } from '../pooled.js'
 import { rowMajor } from '../reorder.js'
 import { bandPayload } from './bands.js'
 import { type BlockLimits, blockPayload, type Manner, type Mode } from './blocks.js'
 import { acceptedShapes, type BlockMethod, quantizedSize, requireMethod } from './method.js'
-import { rawPayload, refuseElement } from './raw.js'
+import { floatsOf, rawPayload, refuseElement } from './raw.js'
 import { rowsPayload, whyNotWeighted } from './rows.js'
 import type { Clip, Matrix } from './tiles.js'
 
@@ -97,28 +97,21 @@ function encodedRows(tensor: Tensor, method: BlockMethod, { mode, importance }: 
 }
 
 function payloadOf(method: Method, tensor: Tensor, values: Payload, options: QuantizeOptions): Payload {
-  const { clip, range, domain = 'weights', mode = 'search', codes = 'symmetric' } = options
+  const { clip, range, domain = 'weights', mode = 'search', codes = 'symmetric', limits, threads } = options
   if (method.family === 'int') {
     const findRange = async (signal?: AbortSignal): Promise<Clip> => clip ?? range ?? scanRange(tensor, domain, signal)
-    return rawPayload(method, rawLayout(method, tensor.shape, domain)!, tensor, values, findRange)
+    const cost = (byteCosts.whole * 32) / method.bits
+    const share = (made: Payload): Payload => (threads?.pool ? pooled(made, threads.pool, cost) : made)
+    return rawPayload(method, rawLayout(method, tensor.shape, domain)!, tensor, findRange, share)
   }
   const [rows, columns] = tensor.shape as [number, number]
   const layout = blockLayout(method, tensor.shape)!
-  const { limits, threads } = options
   const manner: Manner = { mode, codes }
   const matrix: Matrix = { tensor, type: method.id, rows, columns, values, clip }
   const payload = blockPayload(method, layout, matrix, manner, limits)
   const inBands = (pool: WorkerPool): Payload | undefined =>
     bandPayload(method, layout, tensor, values, { manner, clip, limits, pool })
   return threads ? late(payload, threads, inBands) : payload
-}
-
-/** The values in row order, as f32. */
-export function floatsOf(tensor: Tensor): Payload {
-  const values = decodedPayload(rowMajor(tensor), 'f32')
-  if (values) return values
-  const message = `values of type ${(tensor.encoding ?? tensor.dtype).id} cannot be decoded`
-  return failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
 }
 
 /**

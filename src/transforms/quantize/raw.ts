@@ -5,9 +5,13 @@
 import { defaultWindow } from '../../bytes/index.js'
 import { viewOf } from '../../bytes/views.js'
 import type { Method, RawLayout } from '../../dtypes/mcf/layout.js'
-import { failWith, writeCodes } from '../../errors/index.js'
+import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
+import { f32ToWhole, type WholeScale } from '../../kernels/numbers/whole.js'
 import { lazyPayload, type Payload, type Tensor } from '../../model/index.js'
-import { fileOf } from '../map-elements.js'
+import { tensorRecipe } from '../../model/recipe-of.js'
+import { decodedPayload } from '../decode.js'
+import { fileOf, mapElements } from '../map-elements.js'
+import { rowMajor } from '../reorder.js'
 import type { Clip } from './tiles.js'
 
 export interface RawScale {
@@ -39,13 +43,13 @@ export function rawScale(method: Method, domain: RawLayout['domain'], [min, max]
 /** For magnitudes below 2^51. */
 const roundEven = (value: number): number => value + 1.5 * 2 ** 52 - 1.5 * 2 ** 52
 
-/** `findRange` is called when the payload is read. */
+/** `findRange` is called when the payload is read, and `share`, which may leave the codes to other threads. */
 export function rawPayload(
   method: Method,
   layout: RawLayout,
   tensor: Tensor,
-  values: Payload,
   findRange: (signal?: AbortSignal) => Promise<Clip>,
+  share: (codes: Payload) => Payload,
 ): Payload {
   return lazyPayload(layout.byteLength, async function* (signal) {
     const range = await findRange(signal)
@@ -55,16 +59,40 @@ export function rawPayload(
       failWith(writeCodes['value-range'], { file: fileOf(tensor.data), path: tensor.name, message })
     }
     yield headOf(layout, scale)
-    let first = 0
-    for await (const chunk of values.chunks(defaultWindow, signal)) {
-      const floats = viewOf(Float32Array, chunk, chunk.byteLength / 4)
-      const codes = new Int8Array(floats.length)
-      const bad = encodeValues(floats, range, scale, codes)
-      if (bad >= 0) refuseElement(tensor, method.id, first + bad, floats[bad]!)
-      yield method.bits === 8 ? new Uint8Array(codes.buffer) : packPairs(codes)
-      first += floats.length
-    }
+    const codes = wholePayload(tensor, method.bits as 4 | 8, wholeScale(scale, range))
+    yield* share(codes).chunks(defaultWindow, signal)
   })
+}
+
+function wholeScale({ scale, ...limits }: RawScale, [min, max]: Clip): WholeScale {
+  return { ...limits, factor: scale === 0 ? 0 : 1 / scale, min, max }
+}
+
+/** The codes of a tensor's values in row order. */
+export function wholePayload(tensor: Tensor, bits: 4 | 8, scale: WholeScale): Payload {
+  return mapElements({
+    input: floatsOf(tensor),
+    shape: tensor.shape,
+    from: { elements: 1, bytes: 4 },
+    to: { elements: 8 / bits, bytes: 1 },
+    convert(source, target, first, count) {
+      const values = viewOf(Float32Array, source, count)
+      const bad = f32ToWhole(bits, values, target, scale)
+      if (bad >= 0) refuseElement(tensor, `int${bits}`, first + bad, values[bad]!)
+    },
+    recipe() {
+      const made = tensorRecipe(tensor)
+      return made && { kind: 'whole', tensor: made, bits, scale }
+    },
+  })
+}
+
+/** The values in row order, as f32. */
+export function floatsOf(tensor: Tensor): Payload {
+  const values = decodedPayload(rowMajor(tensor), 'f32')
+  if (values) return values
+  const message = `values of type ${(tensor.encoding ?? tensor.dtype).id} cannot be decoded`
+  return failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
 }
 
 export function refuseElement(tensor: Tensor, type: string, element: number, value: number): never {
@@ -77,30 +105,5 @@ function headOf(layout: RawLayout, { scale, zero }: RawScale): Uint8Array {
   const view = new DataView(bytes.buffer)
   view.setFloat32(0, scale, true)
   if (layout.zeroOffset !== undefined) view.setFloat32(layout.zeroOffset, zero, true)
-  return bytes
-}
-
-/** Returns the index of the first non-finite value, or -1. */
-function encodeValues(
-  values: Float32Array,
-  [min, max]: Clip,
-  { scale, zero, lowest, highest }: RawScale,
-  codes: Int8Array,
-): number {
-  const inverse = scale === 0 ? 0 : 1 / scale
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!
-    if (value - value !== 0) return i
-    const clipped = value < min ? min : value > max ? max : value
-    const code = roundEven(clipped * inverse + zero)
-    codes[i] = code < lowest ? lowest : code > highest ? highest : code
-  }
-  return -1
-}
-
-/** The lower half of a byte comes first. Windows hold an even number of values, so only the tensor's last can be unpaired. */
-function packPairs(codes: Int8Array): Uint8Array {
-  const bytes = new Uint8Array(Math.ceil(codes.length / 2))
-  for (let i = 0; i < bytes.length; i++) bytes[i] = (codes[2 * i]! & 15) | ((codes[2 * i + 1] ?? 0) << 4)
   return bytes
 }
