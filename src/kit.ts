@@ -9,6 +9,7 @@ export { exportVocabulary, parseVocabularyText, type VocabularyText } from './co
 export * from './convert/extract/extract.js'
 export * from './convert/extract/extract-part.js'
 export { type Merged, type MergeOptions, mergeModels } from './convert/merge/merge.js'
+export { asWritten } from './convert/original.js'
 export * from './convert/plan.js'
 export * from './convert/quantize.js'
 export {

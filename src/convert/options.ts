@@ -44,6 +44,8 @@ interface RecodeOptions {
   readonly cast?: string | undefined
   /** Quantized tensors whose names match become floats: f32, or what `cast` says. */
   readonly dequantize?: readonly string[] | undefined
+  /** Weights that are packed in several tensors become f32, all of them. */
+  readonly unpack?: boolean | undefined
   /** Large matrices of floats are quantized, each by its method. */
   readonly quantize?: QuantizeSettings | undefined
   /** Threads for what planning itself takes long for. */

@@ -21,6 +21,7 @@ export { type ActionKind, isWorse, type Loss, type PlanAction } from './actions.
 
 import { settleMethods } from './allocate/plan-to-size.js'
 import type { ConvertOptions, QuantizeSettings, Resolved } from './options.js'
+import { withPackedSettings } from './packed-settings.js'
 import { estimateMemory } from './peak-memory.js'
 import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
 import { assertSizes, checkTensors, fit } from './stages/fit.js'
@@ -92,7 +93,8 @@ const stages: readonly Stage[] = [
   share,
 ]
 
-export async function planConversion(source: Model, target: string, given: ConvertOptions): Promise<Conversion> {
+export async function planConversion(source: Model, target: string, asked: ConvertOptions): Promise<Conversion> {
+  const given = await withPackedSettings(source, asked)
   const { quantize, resolved } = given
   const settled = quantize?.target && (await settledBy(source, target, { ...given, quantize }))
   const methods = quantize?.target && settled?.methods

@@ -131,4 +131,19 @@ describe('packed weights', () => {
     if (format === 'gguf') expect(readFileSync(mine)).toEqual(readFileSync(twin))
     else expect((await runCli('diff', '--tensors', '*', mine, twin)).status).toBe(0)
   })
+
+  it('is quantized only on request, from its values', async () => {
+    const output = join(scratch, 'again.mcf')
+    const method = ['--method', 'q8', '--tensor-method', '*=q8', '--json']
+    const kept = await runCli('quantize', packed, '-o', output, ...method, '--dry-run')
+    const choices = JSON.parse(kept.stdout).choices as { name: string; method?: string; reason?: string }[]
+    const parts = choices.filter(({ name }) => name.includes('.0.self_attn.q_proj.'))
+    const why = 'part of a weight that is gptq 4-bit, group 4 already: use --requantize'
+    expect(parts.map(({ method, reason }) => [method, reason])).toEqual(parts.map(() => [undefined, why]))
+    expect(parts.length).toBeGreaterThan(2)
+    const again = await runCli('quantize', packed, '-o', output, ...method, '--requantize', '--report')
+    const { quality } = JSON.parse(again.stdout) as { quality: { tensors: { name: string; from: string }[] } }
+    const found = quality.tensors.find(({ name }) => name === query)
+    expect(found).toMatchObject({ from: 'f32', to: 'mcf.q8' })
+  })
 })

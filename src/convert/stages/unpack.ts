@@ -12,9 +12,9 @@ const configFile = 'config.json'
 
 export async function unpack(state: State): Promise<State> {
   const { model, options } = state
-  const { dequantize, only, exclude, signal } = options
-  if (!dequantize) return state
-  const isMeant = selector(dequantize)
+  const { dequantize, unpack: isWhole, only, exclude, signal } = options
+  if (!dequantize && !isWhole) return state
+  const isMeant = isWhole ? () => true : selector(dequantize)
   const { weights } = await packingOf(model, signal)
   const wanted = weights.filter(({ name }) => isMeant(name))
   if (wanted.length === 0) return state

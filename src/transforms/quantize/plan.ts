@@ -30,6 +30,8 @@ export interface MethodOptions {
   readonly requantize?: boolean | undefined
   /** Importance weights by the name of a tensor; some of ggml's types need them. */
   readonly importance?: ReadonlyMap<string, Float32Array> | undefined
+  /** Tensors that nothing may change, and why. */
+  readonly untouchable?: ReadonlyMap<string, string> | undefined
   /** Only sizes are wanted: importance weights may be missing. */
   readonly isTrial?: boolean | undefined
 }
@@ -166,7 +168,7 @@ function whyNotQuantized(
   options: MethodOptions,
 ): string | undefined {
   const isAnyMatrix = isNamed || options.everyMatrix === true
-  const type = whyNotOfType(tensor, method, options)
+  const type = options.untouchable?.get(tensor.name) ?? whyNotOfType(tensor, method, options)
   if (type !== undefined) return type
   const kept = isAnyMatrix ? undefined : whyKept(tensor)
   if (kept !== undefined) return kept

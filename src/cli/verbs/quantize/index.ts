@@ -52,6 +52,11 @@ export const quantize = defineVerb({
     unset,
     ...selectParts,
     report: { description: 'read the result back and print the error of each tensor' },
+    reference: {
+      value: '<model>',
+      description:
+        'the same, and measure the error against this model, such as the original of what is quantized again',
+    },
     dryRun: { description: 'show methods and sizes; write nothing' },
     ...tableFlags,
     allowDamage,
@@ -75,6 +80,10 @@ export const quantize = defineVerb({
     [
       'tare quantize model.gguf -o small.gguf --method iq3_s --imatrix imatrix.gguf --report',
       'columns count as much as an importance matrix says',
+    ],
+    [
+      'tare quantize model-q8_0.gguf -o small.gguf --method q4_k_m --requantize --reference model-f16.gguf',
+      'the error of both steps together',
     ],
   ],
 })

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import {
+  asWritten,
   checkLoss,
   closeModel,
   defaultMethod,
@@ -11,15 +12,18 @@ import {
   openModel,
   pathIn,
   planQuantization,
+  type Quantization,
   type QuantizeSettings,
   settingOf,
+  type Tensor,
+  usageCodes,
   writeCodes,
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
-import { damageAllowed, damageJson, forEachModel } from '../../input/run-inputs.js'
+import { damageAllowed, damageJson, forEachModel, type Opened, openModels } from '../../input/run-inputs.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
@@ -56,11 +60,20 @@ export default async function quantize(
       failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
     if (options.saveMethods !== undefined) await saveMethods(options.saveMethods, choices, [source])
     const { damage, onDamage } = damageAllowed(context, options.allowDamage)
-    if (!options.dryRun)
-      await writeConversion(context, planned, { pathOf, inputs: [source], overwrite, resume }, { pool, onDamage })
+    const { reference } = options
+    const original = await openReference(context, reference, planned)
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
-    const isMeasured = options.report && !options.dryRun
-    const quality = isMeasured ? await compare(context, model, written[0]!.name, matrix?.importance) : undefined
+    let quality: ModelQuality | undefined
+    try {
+      if (!options.dryRun)
+        await writeConversion(context, planned, { pathOf, inputs: [source], overwrite, resume }, { pool, onDamage })
+      const measured = { path: written[0]!.name, target, importance: matrix?.importance }
+      if ((options.report || original) && !options.dryRun)
+        quality = await compare(context, original?.model ?? model, measured)
+    } finally {
+      if (original) await closeModel(original.model)
+      await original?.source.close()
+    }
     if (context.json)
       await console.json({
         file: input,
@@ -72,11 +85,16 @@ export default async function quantize(
         summary,
         dryRun: options.dryRun === true,
         ...(plan.notes.length > 0 && { notes: plan.notes }),
-        ...(quality && { quality }),
+        ...(quality && { quality, ...(reference !== undefined && { reference }) }),
         ...damageJson(damage),
       })
     else
-      await printQuantization(console, planned, summary, { output: written[0]!.name, quality, dryRun: options.dryRun })
+      await printQuantization(console, planned, summary, {
+        output: written[0]!.name,
+        quality,
+        reference,
+        dryRun: options.dryRun,
+      })
     return 0
   })
 }
@@ -90,16 +108,43 @@ function sizeTarget({ targetSize, targetBits, method, methods }: QuantizeOptions
   return { target: targetSize === undefined ? { bits: targetBits! } : { size: targetSize } }
 }
 
+/** The model that errors are measured against, if it is not the input. It must have something to compare before anything is written. */
+async function openReference(
+  context: Context,
+  path: string | undefined,
+  planned: Quantization,
+): Promise<Opened | undefined> {
+  if (path === undefined) return undefined
+  const [opened] = await openModels(context, [path])
+  const { model, plan } = planned
+  const options = { name: plan.files[0]!.name, signal: context.signal }
+  const before = await asWritten(opened!.model, model, plan.target, options)
+  const typeOf = ({ encoding, dtype }: Tensor): string => (encoding ?? dtype).id
+  const types = new Map(model.tensors.map((tensor) => [tensor.name, typeOf(tensor)]))
+  if (before.tensors.some((tensor) => types.has(tensor.name) && types.get(tensor.name) !== typeOf(tensor)))
+    return opened
+  await closeModel(opened!.model)
+  await opened!.source.close()
+  const message = 'there is nothing to compare: it has none of the tensors that are quantized, by name and shape'
+  return failWith(usageCodes.option, { file: path, message })
+}
+
+interface Measured {
+  readonly path: string
+  readonly target: string
+  readonly importance: ReadonlyMap<string, Float32Array> | undefined
+}
+
 /** Measured on what was written, which is read back like any other file. */
 async function compare(
   { console, signal }: Context,
-  model: Model,
-  output: string,
-  importance: ReadonlyMap<string, Float32Array> | undefined,
+  original: Model,
+  { path, target, importance }: Measured,
 ): Promise<ModelQuality> {
-  const written = await openModel(await openInput(output, { signal }), { signal })
+  const written = await openModel(await openInput(path, { signal }), { signal })
   try {
-    return await modelQuality(model, written, { importance, signal, onProgress: console.progress.update })
+    const before = await asWritten(original, written, target, { name: basename(path), signal })
+    return await modelQuality(before, written, { importance, signal, onProgress: console.progress.update })
   } finally {
     await closeModel(written)
   }

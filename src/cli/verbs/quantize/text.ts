@@ -11,6 +11,8 @@ interface Outcome {
   readonly output: string
   /** Where it was measured. */
   readonly quality: ModelQuality | undefined
+  /** What it was measured against, if not the input. */
+  readonly reference: string | undefined
   readonly dryRun: boolean | undefined
 }
 
@@ -19,10 +21,11 @@ export async function printQuantization(
   console: Console,
   { plan, choices }: Quantization,
   summary: Summary,
-  { output, quality, dryRun }: Outcome,
+  { output, quality, reference, dryRun }: Outcome,
 ): Promise<void> {
   if (quality) await console.print(dataTable(qualityTable(quality), console, output))
   else await printChoices(console, choices, output)
+  if (quality && reference !== undefined) console.remark(`  errors are those against ${escapeName(reference)}`)
   const [quantizes, keeps, is] = dryRun ? ['would quantize', 'would keep', 'would be '] : ['quantized', 'kept', '']
   for (const { name, count } of summary.methods)
     console.remark(`  ${quantizes} ${plural(count, 'tensor')} to ${escapeText(name)}`)
