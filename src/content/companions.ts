@@ -3,6 +3,7 @@
 import { type ByteSource, isPlainFileName } from '../bytes/index.js'
 import { openCodes, TareError } from '../errors/index.js'
 import type { ReadContext } from '../model/format.js'
+import type { FileLayout } from '../model/layout.js'
 import type { Model, Part } from '../model/model.js'
 import { type Payload, rangePayload } from '../model/payload.js'
 import { openAhead } from './open-ahead.js'
@@ -32,6 +33,15 @@ export function filePart(name: string, data: Payload): Part {
 
 export const findFile = (parts: readonly Part[], name: string): Part | undefined =>
   parts.find((part) => part.kind === fileKind && part.name === name)
+
+/** The companion files of a model that is written into a directory of its own. */
+export function companionFiles({ parts }: Model): FileLayout[] {
+  return parts.flatMap(({ kind, name, data }) =>
+    kind === fileKind && name !== undefined && data
+      ? [{ name, slots: [{ kind: 'payload' as const, path: name, payload: data }] }]
+      : [],
+  )
+}
 
 /** The model with the companion files of its directory, if that directory was opened. */
 export async function withCompanions(model: Model, source: ByteSource, context: ReadContext): Promise<Model> {

@@ -86,8 +86,10 @@ export const headSize = 65_536
 
 export const formatById = (id: string): Format | undefined => formats.find((format) => format.id === id)
 
-/** The format that a name stands for, by the longest extension that fits. */
+/** The format that a name stands for: one that models are published under, or else by the longest extension that fits. */
 export function formatForOutput(name: string): Format | undefined {
+  const published = formats.find((format) => format.published?.includes(name))
+  if (published) return published
   const lower = name.toLowerCase()
   let best: { format: Format; length: number } | undefined
   for (const format of formats) {

@@ -150,6 +150,8 @@ export interface Capabilities {
    * not note the model's origin.
    */
   readonly plain?: true
+  /** Whatever version or variant tensors come from, they are written in the same one. Of tensors alone nobody needs to note the origin. */
+  readonly writesOneForm?: true
   /**
    * Whose words published models in this format are written in: those of the hub, with a configuration and a tokenizer beside the weights,
    * or those of ggml.

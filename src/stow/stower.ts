@@ -159,10 +159,21 @@ export class Stower {
    */
   #mustNoteHome(keys: readonly string[], tensors: readonly Tensor[]): boolean {
     if (!this.#hasWayHome) return false
-    const { plain, defaults, write } = this.#home!.capabilities
-    const isDefault = defaults?.version === this.#from.version && defaults?.variant === this.#from.variant
-    if (!isDefault || !(plain || this.#target?.capabilities.plain) || this.#wouldGainAtHome(keys)) return true
+    const { plain, defaults, write, writesOneForm } = this.#home!.capabilities
+    const isDefault =
+      writesOneForm || (defaults?.version === this.#from.version && defaults?.variant === this.#from.variant)
+    const target = this.#target?.capabilities
+    const isBare = (writesOneForm || target?.writesOneForm) && this.#isBare(keys, tensors)
+    const isPlain = plain || target?.plain || isBare
+    if (!isDefault || !isPlain || this.#wouldGainAtHome(keys)) return true
     return write?.arranges !== undefined && !areSameTensors(write.arranges(tensors), tensors)
+  }
+
+  /** Nothing but tensors, in the order that their own format would put those of a foreign model in. */
+  #isBare(keys: readonly string[], tensors: readonly Tensor[]): boolean {
+    const sorts = this.#home!.capabilities.write?.sorts?.tensors
+    const isInOrder = !sorts || (sorts === true ? isAscending(tensors) : areSameTensors(sorts(tensors), tensors))
+    return keys.length === 0 && this.#source.origin === undefined && isInOrder && !tensors.some(({ quant }) => quant)
   }
 
   /** Whether the home format, taking the model for a foreign one, would add keys that it never had. */

@@ -1,11 +1,11 @@
 // The commands around it: exit status, what is said, and JSON.
 import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { formats } from '../../src/kit.js'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { convertToFiles } from '../support/convert.js'
-import { fixtureBytes } from '../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../support/sample-model.js'
 
 const at = useTempDir()
@@ -43,11 +43,10 @@ describe('repair', () => {
   })
 
   test('of a format that cannot be written takes an output of another', async () => {
-    const bytes = fixtureBytes('torch', 'checkpoint-legacy.pt')
-    await writeFile(at('m.pt'), bytes.subarray(0, bytes.byteLength - 5))
-    const refused = await tare('repair', at('m.pt'), '-o', at('saved.pt'))
+    const folder = fileURLToPath(new URL('../../fixtures/dcp/damaged/cut-distcp', import.meta.url))
+    const refused = await tare('repair', folder, '-o', at('saved.distcp'))
     expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('the extension of another format')])
-    expect((await tare('repair', at('m.pt'), '-o', at('saved.safetensors'))).status).toBe(0)
+    expect((await tare('repair', folder, '-o', at('saved.safetensors'))).status).toBe(0)
   })
 
   test('has help that says for every format what can be repaired, and so does its page', async () => {

@@ -36,12 +36,18 @@ function spread<T>(all: readonly T[], count = most): T[] {
 /** By name: the digest of the bytes, with the type that they are in. */
 type Digests = Map<string, { readonly dtype: string; readonly digest: string | null }>
 
-async function digestsOf(model: Model): Promise<Digests> {
+/** A tensor that its file gives a name to has another one in another file: `fileName` is what it is called instead. */
+async function digestsOf(model: Model, fileName?: string): Promise<Digests> {
   const { tensors } = await hashModel(
     { ...model, tensors: model.tensors.map((each) => rowMajor(each)) },
     { algorithm: 'crc32' },
   )
-  return new Map(tensors.map(({ name, digest }, i) => [name, { dtype: model.tensors.at(i)!.dtype.id, digest }]))
+  return new Map(
+    tensors.map(({ name, digest }, i) => {
+      const { isNamedByFile, dtype } = model.tensors.at(i)!
+      return [isNamedByFile && fileName !== undefined ? fileName : name, { dtype: dtype.id, digest }]
+    }),
+  )
 }
 
 interface Repaired {
@@ -68,18 +74,22 @@ interface Original {
   readonly whole: Digests
   /** Some name occurs twice. */
   readonly hasTwins: boolean
+  /** What the file calls a tensor that has no other name. */
+  readonly fileName: string | undefined
 }
 
 async function originalOf(id: string, file: string): Promise<Original> {
   const { findings } = await verifySource(fixtureSource(id, file))
-  const whole = await digestsOf(await openModel(fixtureSource(id, file)))
-  return { whole, hasTwins: findings.some(({ code }) => code.includes('duplicate')) }
+  const model = await openModel(fixtureSource(id, file))
+  const fileName = model.tensors.find(({ isNamedByFile }) => isNamedByFile)?.name
+  const hasTwins = findings.some(({ code }) => code.includes('duplicate'))
+  return { whole: await digestsOf(model), hasTwins, fileName }
 }
 
 /** What was saved is what was there, and what is not there is listed. */
 async function expectHonest(
   { planned, output }: Repaired,
-  { whole, hasTwins }: Original,
+  { whole, hasTwins, fileName }: Original,
   place: string,
 ): Promise<Digests> {
   const { findings } = await verifySource(sourceOf(output))
@@ -88,7 +98,7 @@ async function expectHonest(
     findings.filter(({ severity, code }) => severity === 'error' && !code.endsWith('/scale-not-finite')),
     place,
   ).toEqual([])
-  const saved = await digestsOf(await openModel(sourceOf(output)))
+  const saved = await digestsOf(await openModel(sourceOf(output)), fileName)
   const { lost, kept } = planned.salvage!
   const lostNames = new Set(lost.map(({ name }) => name))
   for (const [name, digest] of saved) {
@@ -164,7 +174,7 @@ describe.each(written)('%s with %j', (id, extra) => {
       const place = `cut at ${end}`
       const result = await repaired(new MemorySource(bytes.subarray(0, end), 'm'), place)
       if (!result?.planned.salvage) continue
-      const saved = await expectHonest(result, { whole, hasTwins: false }, place)
+      const saved = await expectHonest(result, { whole, hasTwins: false, fileName: undefined }, place)
       const unnamed = result.planned.salvage.lost.filter(({ name }) => name === undefined).length
       const expected = ends.filter(([, tensorEnd]) => tensorEnd <= end).map(([name]) => name)
       if (unnamed === 0) expect([...saved.keys()].sort(), place).toEqual(expected.sort())

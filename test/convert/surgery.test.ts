@@ -233,8 +233,10 @@ describe('equal tensors', () => {
         await plan({ ...model, tensors }, id, { dedup: true }),
       ]
       if (capabilities.write?.sharesPayloads) {
-        // Numbers in the index may take a byte more or less.
-        expect(Math.abs(apart.size - once.size - 64 * 64 * 4)).toBeLessThan(64)
+        // Numbers in the index may take a byte more or less, and a member of an archive has headers of its own.
+        const saved = apart.size - once.size - 64 * 64 * 4
+        expect(saved).toBeGreaterThan(-64)
+        expect(saved).toBeLessThan(256)
         expect(about(once, 'b').at(-1)).toMatchObject({ action: 'copy', to: 'a' })
         const back = await convert(model, id, { dedup: true })
         expect((await hashModel(back)).fingerprint).toBe((await hashModel(model)).fingerprint)

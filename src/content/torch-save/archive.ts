@@ -3,18 +3,23 @@
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import type { Model, Opened, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
+import type { Metadata, Model, Opened, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
 import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
 import { type Pickle, readPickle } from '../../wire/pickle/pickle.js'
 import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
 import { checkArchive } from './check.js'
 import { codes } from './codes.js'
 import { checkGlobals } from './globals.js'
+import { isLoadable } from './loadable.js'
+import { metadataRecord, readMetadataRecord } from './metadata-record.js'
 import { readStorageIds, type Storage, type StorageIds } from './objects/storages.js'
 import { walk } from './objects/walk.js'
+import { rememberTree, type TreeContent } from './tree.js'
 
 /** Records that hold one short word each. */
 const wordLength = 64
+/** Less than PyTorch itself gives to storages; enough for every element type. */
+const minAlignment = 16
 /** The versions that PyTorch reads. */
 const versions = { first: 1, last: 10 }
 
@@ -48,6 +53,7 @@ export async function readArchive(
   const storages = { ids, found, isBigEndian }
   const options = { file: source.name, root, path, size: archive.pickle.size }
   const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
+  for (const [key, value] of await archive.ownMetadata()) if (!metadata.has(key)) metadata.set(key, value)
   const version = await archive.version()
   const model: Model = {
     format,
@@ -59,7 +65,27 @@ export async function readArchive(
     files: [source],
   }
   const tensorsIn = archive.tensorsIn(tensors, storageKeys)
+  if (!isTorchScript)
+    rememberTree(source, {
+      tensors,
+      metadata,
+      root: archive.root,
+      isCopied: archive.isPlain(found, isBigEndian) && isLoadable(pickle),
+      crc32Of: (key) => archive.crc32Of(key),
+      read: () => readTree(source, members, context),
+    })
   return { model, check: (checking) => checkArchive({ source, members, tensorsIn }, checking) }
+}
+
+/** The same again, as data to write: what was reported is not reported twice. */
+async function readTree(source: ByteSource, members: readonly ZipMember[], context: ReadContext): Promise<TreeContent> {
+  const report = collectingReport(source.name, [])
+  const silent: ReadContext = { ...context, report, extents: undefined, onLost: undefined }
+  const archive = new Archive(source, members, silent)
+  const { value, references } = await archive.readPickle()
+  const ids = readStorageIds(references, archive.pickle.path, silent, { lengths: [5] })
+  const isBigEndian = (await archive.word('byteorder')) === 'big'
+  return { value, storages: { ids, found: archive.findStorages(ids), isBigEndian } }
 }
 
 class Archive {
@@ -95,6 +121,37 @@ class Archive {
         report.report(codes['archive-root'], { offset: member.entryOffset, path: member.path, message })
       }
     }
+  }
+
+  /** The name of the top folder. */
+  get root(): string {
+    return this.#root.slice(0, -1)
+  }
+
+  /** Whether PyTorch loads the archive as it is, by mapping it into memory. */
+  isPlain(found: ReadonlyMap<string, Storage>, isBigEndian: boolean): boolean {
+    if (isBigEndian || this.pickle.isDeflated) return false
+    for (const key of found.keys()) {
+      const member = this.#member(`data/${key}`)!
+      if (member.isDeflated || (member.size > 0 && member.dataOffset % minAlignment > 0)) return false
+    }
+    return true
+  }
+
+  crc32Of(key: string): number | undefined {
+    return this.#member(`data/${key}`)?.crc32 || undefined
+  }
+
+  /** What other containers said about the model and a checkpoint has no place for. */
+  async ownMetadata(): Promise<Metadata> {
+    const member = this.#member(metadataRecord)
+    if (!member || member.size > this.#context.limits.indexBytes) return new Map()
+    const bytes = await readMemberHead(this.#source, member, member.size, this.#context.signal)
+    const metadata = readMetadataRecord(bytes)
+    if (metadata) return metadata
+    const { dataOffset: offset, path } = member
+    this.#context.report.report(codes['metadata-record'], { offset, path, message: 'it was left out' })
+    return new Map()
   }
 
   has(name: string): boolean {
@@ -250,7 +307,7 @@ class Archive {
   codePart(): Part {
     const code = this.#members.filter(({ name }) => /^[^/]+\/(code\/|constants)/.test(name))
     const bytes = code.reduce((sum, { size }) => sum + size, 0)
-    return { kind: 'torch.code', sharing: 'private', value: { files: code.length, bytes } }
+    return { kind: 'torch.code', sharing: 'private', owner: 'torchscript', value: { files: code.length, bytes } }
   }
 }
 

@@ -36,6 +36,7 @@ export const codes = defineCodes('torch', {
   'storage-missing': error('A storage that tensors refer to is not in the file.'),
   'storage-size': error('A storage has a different size than the tensors on it announce.'),
   'storage-keys': error('The list of storages is not made as PyTorch makes it, or names one that nothing refers to.'),
+  'metadata-record': warning('The metadata that tare keeps beside the pickle is not in the form that tare writes.'),
   'unused-record': note('Storages are in the file that no tensor refers to.'),
   'tensor-arguments': error('A tensor is described in a way that PyTorch does not understand.'),
   bounds: error('A tensor reaches outside its storage.'),

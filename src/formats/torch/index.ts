@@ -1,6 +1,7 @@
 import { allTorchCodes } from '../../content/torch-save/codes.js'
 import type { Format } from '../../model/index.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
+import { writeCapabilities, writeCapabilitiesFor } from './capabilities.js'
 import { isMagicPickle, isModelMember, isPickle, looksLikeIndex } from './detect.js'
 
 const indexSuffix = '.bin.index.json'
@@ -13,10 +14,15 @@ export const torch: Format<'torch', typeof allTorchCodes> = {
   title: 'PyTorch',
   // `.bin` is too common a name to claim; such files are recognised by what is in them.
   extensions: ['.pt', '.pth', '.ckpt', indexSuffix],
-  capabilities: { checksums: 'all', conventions: 'hub' },
+  capabilities: {
+    checksums: 'all',
+    writesOneForm: true,
+    conventions: 'hub',
+    write: writeCapabilities,
+    writeFor: writeCapabilitiesFor,
+  },
   codes: allTorchCodes,
-  repairs:
-    'from a cut or damaged file with its pickle, the tensors whose storages match their checksum; the output needs another format',
+  repairs: 'from a cut or damaged file with its pickle, the tensors whose storages match their checksum',
 
   detect(head, name) {
     if (looksLikeIndex(head)) return 'yes'

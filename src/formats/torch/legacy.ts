@@ -10,9 +10,11 @@ import {
   type Storage,
   type StorageId,
   type StorageIds,
+  type Storages,
 } from '../../content/torch-save/objects/storages.js'
 import { walk } from '../../content/torch-save/objects/walk.js'
-import { type Code, type Details, neededSize, type Report, TareError } from '../../errors/index.js'
+import { rememberTree, type TreeContent } from '../../content/torch-save/tree.js'
+import { type Code, collectingReport, type Details, neededSize, type Report, TareError } from '../../errors/index.js'
 import { type Model, type Opened, type Payload, type ReadContext, rangePayload } from '../../model/index.js'
 import { type Pickle, PickleDict, PickleList, pickleCodes, readPickle } from '../../wire/pickle/pickle.js'
 
@@ -20,6 +22,31 @@ const magicNumber = 0x1950a86a20f9469cfc6cn
 const protocolVersion = 1001n
 
 export async function readLegacy(source: ByteSource, context: ReadContext): Promise<Opened> {
+  const { object, storages } = await parse(source, context)
+  const options = { file: source.name, path: 'object', size: object.byteLength }
+  const { tensors, metadata } = walk(object.value, storages, context, options)
+  rememberTree(source, { tensors, metadata, isCopied: false, read: () => readTree(source, context) })
+  const model: Model = {
+    format: 'torch',
+    version: protocolVersion.toString(),
+    variant: 'legacy',
+    metadata,
+    tensors,
+    parts: [],
+    files: [source],
+  }
+  return { model, check: (checking) => checkArchive({ source, members: [], tensorsIn: () => [] }, checking) }
+}
+
+/** The same again, as data to write: what was reported is not reported twice. */
+async function readTree(source: ByteSource, context: ReadContext): Promise<TreeContent> {
+  const report = collectingReport(source.name, [])
+  const onLost = context.onLost && (() => {})
+  const { object, storages } = await parse(source, { ...context, report, extents: undefined, onLost })
+  return { value: object.value, storages }
+}
+
+async function parse(source: ByteSource, context: ReadContext): Promise<{ object: Pickle; storages: Storages }> {
   const { report } = context
   const pickles = new PickleReader(source, context)
   const first = await pickles.next('magic')
@@ -39,18 +66,7 @@ export async function readLegacy(source: ByteSource, context: ReadContext): Prom
   const ids = readStorageIds(object.references, 'object', context, { lengths: [5, 6], hasModules: true })
   const keys = await readKeys(pickles, context)
   const found = await findStorages(source, pickles.offset, keys, ids, context)
-  const options = { file: source.name, path: 'object', size: object.byteLength }
-  const { tensors, metadata } = walk(object.value, { ids, found, isBigEndian }, context, options)
-  const model: Model = {
-    format: 'torch',
-    version: protocolVersion.toString(),
-    variant: 'legacy',
-    metadata,
-    tensors,
-    parts: [],
-    files: [source],
-  }
-  return { model, check: (checking) => checkArchive({ source, members: [], tensorsIn: () => [] }, checking) }
+  return { object, storages: { ids, found, isBigEndian } }
 }
 
 const firstAttempt = 1 << 16

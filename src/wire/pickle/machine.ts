@@ -40,6 +40,8 @@ export class PickleMachine {
   readonly #memo = new Memo()
   readonly #globals = new Map<string, PickleGlobal>()
   #objects = 0
+  /** The protocol that the pickle states; 0 where it states none. */
+  version = 0
   /** Every call that was met, in order. */
   readonly calls: PickleObject[] = []
   /** Every persistent id that was met, in order. */
@@ -55,6 +57,7 @@ export class PickleMachine {
   }
 
   protocol(version: number): void {
+    this.version = Math.max(this.version, version)
     if (version <= highestProtocol) return
     const { opcodeOffset: offset, path, report } = this.#cursor
     report.report(codes.protocol, { offset, path, message: `the pickle states protocol ${version}` })

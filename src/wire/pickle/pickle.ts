@@ -16,6 +16,8 @@ export * from './values.js'
 
 export interface Pickle {
   readonly value: PickleValue
+  /** The protocol that it states. */
+  readonly protocol: number
   /** Bytes up to and with STOP; several pickles can follow each other. */
   readonly byteLength: number
   /** Everything that it names, in order, each once. */
@@ -34,6 +36,6 @@ export function readPickle(bytes: Uint8Array, report: Report, options: PickleOpt
     const run = opcodes[opcode] ?? cursor.fail(codes.opcode, `there is no opcode 0x${opcode.toString(16)}`)
     run(machine, cursor)
   }
-  const { globals, calls, references } = machine
-  return { value: machine.pop(), byteLength: cursor.position, globals, calls, references }
+  const { globals, calls, references, version: protocol } = machine
+  return { value: machine.pop(), protocol, byteLength: cursor.position, globals, calls, references }
 }

@@ -1,4 +1,5 @@
 // Texts of protocol 0, which is made of lines.
+import { encodeUtf8 } from '../../bytes/index.js'
 
 const simple: Readonly<Record<string, number>> = {
   a: 7,
@@ -47,4 +48,15 @@ export function unescapeUnicode(text: string): string {
     if (code > 0x10ffff) return whole
     return short ? String.fromCharCode(code) : String.fromCodePoint(code)
   })
+}
+
+/** UTF-8 in which halves of surrogate pairs have three bytes, as Python stores them. */
+export function encodeLoosely(value: string): Uint8Array {
+  const bytes: number[] = []
+  for (const character of value) {
+    const code = character.codePointAt(0)!
+    if (code >= 0xd800 && code < 0xe000) bytes.push(0xed, 0x80 + (Math.floor(code / 64) % 64), 0x80 + (code % 64))
+    else for (const byte of encodeUtf8(character)) bytes.push(byte)
+  }
+  return Uint8Array.from(bytes)
 }

@@ -110,6 +110,14 @@ export class PickleObject {
     return this.#items
   }
 
+  get hasItems(): boolean {
+    return this.#items !== undefined && this.#items.length > 0
+  }
+
+  get hasEntries(): boolean {
+    return this.#entries !== undefined && this.#entries.size > 0
+  }
+
   /** Assigned entries, as to a dict. */
   get entries(): PickleDict {
     this.#entries ??= new PickleDict()

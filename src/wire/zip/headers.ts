@@ -118,11 +118,11 @@ export const needsWideEnd = (count: number, size: number, offset: number): boole
   count >= full16 || isWide(size) || isWide(offset)
 
 /** The numbers of the end record, where its fields are too small for them. */
-export function wideEnd(count: number, size: number, offset: number): Uint8Array {
+export function wideEnd(count: number, size: number, offset: number, versionMadeBy = unix + 45): Uint8Array {
   const record = zip64End.write({
     signature: signatures.zip64End,
     recordSize: BigInt(zip64End.size - 12),
-    versionMadeBy: unix + 45,
+    versionMadeBy,
     versionNeeded: 45,
     disk: 0,
     directoryDisk: 0,
@@ -151,9 +151,9 @@ export function endBytes(count: number, size: number, offset: number, comment: U
   return joinBytes([end, comment])
 }
 
-const zip64Length = (numbers: number): number => (numbers === 0 ? 0 : 4 + 8 * numbers)
+export const zip64Length = (numbers: number): number => (numbers === 0 ? 0 : 4 + 8 * numbers)
 
-function zip64Field(numbers: readonly number[]): Uint8Array {
+export function zip64Field(numbers: readonly number[]): Uint8Array {
   const field = new Uint8Array(zip64Length(numbers.length))
   if (numbers.length === 0) return field
   const view = new DataView(field.buffer)

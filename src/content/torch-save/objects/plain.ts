@@ -1,7 +1,7 @@
 // Plain values of a checkpoint as metadata: numbers, texts, lists of them, and the few objects that are nothing more.
-import { encodeUtf8 } from '../../../bytes/index.js'
 import { type JsonValue, listOf, type MetaValue, text } from '../../../model/index.js'
 import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../../wire/pickle/pickle.js'
+import { encodeLoosely } from '../../../wire/pickle/text.js'
 import { numpyScalar } from './numpy.js'
 import { firstArgument } from './rebuild.js'
 
@@ -111,17 +111,6 @@ function integer(value: bigint): MetaValue {
   if (!fits) return text(value.toString()) // Python's integers have no limit; types that could hold this one do not exist
   const isSafe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
   return { type: value < limit64 ? 'i64' : 'u64', value: isSafe ? Number(value) : value }
-}
-
-/** UTF-8 in which halves of surrogate pairs have three bytes, as Python stores them. */
-function encodeLoosely(value: string): Uint8Array {
-  const bytes: number[] = []
-  for (const character of value) {
-    const code = character.codePointAt(0)!
-    if (code >= 0xd800 && code < 0xe000) bytes.push(0xed, 0x80 + (Math.floor(code / 64) % 64), 0x80 + (code % 64))
-    else for (const byte of encodeUtf8(character)) bytes.push(byte)
-  }
-  return Uint8Array.from(bytes)
 }
 
 const isScalar = (value: PickleValue): boolean =>

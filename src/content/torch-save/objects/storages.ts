@@ -9,6 +9,8 @@ import { packedStorages, storageTypes, untypedStorages } from './types.js'
 
 export interface StorageId {
   readonly key: string
+  /** The name of its class: `FloatStorage`. Undefined for untyped storages. */
+  readonly storage: string | undefined
   /** Undefined for untyped storages, which count bytes. */
   readonly dtype: DType | undefined
   readonly elementSize: number
@@ -89,7 +91,8 @@ function readStorageId(
     return wrong('persistent-id', `${elements} elements are more than any file can hold`)
   const start = readView(view)
   if (start === undefined) return wrong('persistent-id', 'the sixth part of the id is not a view')
-  return { key, dtype, elementSize, byteLength, start, offset }
+  const storage = isUntyped ? undefined : type.name
+  return { key, storage, dtype, elementSize, byteLength, start, offset }
 }
 
 /** (key of the view, first element, count); absent or None nearly always. */

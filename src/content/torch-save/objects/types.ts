@@ -70,6 +70,39 @@ export const elementTypes = table({
   float8_e8m0fnu: 'f8_e8m0',
 })
 
+/** How PyTorch calls an element type when it writes it. */
+export interface TorchType {
+  /** `FloatStorage`; the newer types have none, their storages count bytes. */
+  readonly storage: string | undefined
+  /** `float32` */
+  readonly name: string
+  /** Elements that one of PyTorch's holds. */
+  readonly pack: number
+}
+
+/** By the id of the type. */
+export const torchTypes: ReadonlyMap<string, TorchType> = new Map([
+  // Where a type has two names, the first one is what PyTorch writes.
+  ...[...elementTypes]
+    .toReversed()
+    .map(([name, { id }]): [string, TorchType] => [id, { storage: storageOf(id), name, pack: 1 }]),
+  ...[...packedTypes].map(([name, { id, group }]): [string, TorchType] => [
+    id,
+    { storage: undefined, name, pack: group.elements },
+  ]),
+])
+
+function storageOf(id: string): string | undefined {
+  return [...storageTypes].find(([, dtype]) => dtype.id === id)?.[0]
+}
+
+/** The storages of quantized tensors. */
+export const quantizedStorages: ReadonlyMap<string, string> = new Map([
+  ['i8', 'QInt8Storage'],
+  ['u8', 'QUInt8Storage'],
+  ['i32', 'QInt32Storage'],
+])
+
 /** Names of the module `torch` that stand for a value: types that tare has no use for, layouts, schemes of quantization. */
 export const otherConstants: ReadonlySet<string> = new Set(
   `complex32 chalf qint8 quint8 qint32 quint4x2 quint2x4 bits8 bits16 uint1 uint2 uint3 uint4 uint5 uint6 uint7 int1

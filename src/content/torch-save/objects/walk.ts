@@ -36,7 +36,7 @@ export interface WalkOptions {
  */
 const allowance = { perByte: 16, more: 1 << 20 }
 
-const dictionaries = new Set(['collections.OrderedDict', 'collections.Counter', 'collections.defaultdict'])
+export const dictionaries = new Set(['collections.OrderedDict', 'collections.Counter', 'collections.defaultdict'])
 /** Where a pickled torch.nn.Module keeps what state_dict() would list, under names without these. */
 const moduleParts = ['_parameters', '_buffers', '_modules']
 
@@ -167,7 +167,8 @@ class Walker {
 
   #visitDict(dict: PickleDict, role: Role): void {
     if (dict.size === 0) {
-      this.#addMetadata({ type: 'json', value: {} })
+      // A checkpoint without entries holds nothing, not even a value.
+      if (this.#path.length > 0) this.#addMetadata({ type: 'json', value: {} })
       return
     }
     this.#spend(dict.size)
@@ -302,7 +303,7 @@ function weightOf(value: MetaValue): number {
 }
 
 /** The entries of an OrderedDict and its like, whether assigned one by one or given to the constructor. */
-function dictionaryOf(object: PickleObject): PickleDict {
+export function dictionaryOf(object: PickleObject): PickleDict {
   const args = object.args instanceof PickleList ? object.args.items : []
   const given = args.find((arg) => arg instanceof PickleDict || arg instanceof PickleList)
   if (given === undefined) return object.entries
