@@ -17,7 +17,7 @@ export async function seedsOf(format) {
       if (own === format) files.push(join(root, 'fixtures', folder, file))
   }
   const kept = join(corpusFolder, format)
-  if (existsSync(kept)) for (const name of readdirSync(kept)) files.push(join(kept, name))
+  files.push(...keptFiles(kept))
   const seeds = []
   for (const file of files) {
     if (!existsSync(file) || !statSync(file).isFile()) continue
@@ -26,6 +26,18 @@ export async function seedsOf(format) {
       seeds.push({ ...seed, pieces: await piecesOf(seed, format) })
   }
   return seeds
+}
+
+/** Files, and the indexes of sets, which are folders. */
+export function keptFiles(folder) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    if (statSync(path).isFile()) return [path]
+    return readdirSync(path)
+      .filter((each) => each.endsWith('.json'))
+      .map((each) => join(path, each))
+  })
 }
 
 /** The other files of a set; its folder holds nothing else. */

@@ -1,5 +1,5 @@
 // The fuzzer itself: it repeats itself, its inputs differ from their seeds, and its oracles notice what is wrong.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -91,8 +91,16 @@ describe('inputs that broke a promise once', () => {
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name: format }) => readdirSync(join(corpus, format)).map((name) => [format, name] as const))
 
+  /** A file, or the index of a set with the files beside it. */
+  function inputAt(path: string, name: string): Input {
+    if (statSync(path).isFile()) return { bytes: new Uint8Array(readFileSync(path)), name }
+    const siblings = new Map(readdirSync(path).map((each) => [each, new Uint8Array(readFileSync(join(path, each)))]))
+    const index = [...siblings.keys()].find((each) => each.endsWith('.json'))!
+    return { bytes: siblings.get(index)!, name: index, siblings }
+  }
+
   it.each(kept)('%s/%s', async (format, name) => {
-    const input = { bytes: new Uint8Array(readFileSync(join(corpus, format, name))), name }
+    const input = inputAt(join(corpus, format, name), name)
     // Which oracles are tried, and which formats it is converted to, is drawn: enough draws try all of them.
     for (let seed = 1; seed <= 120; seed++) await fuzz.check(input, format, new fuzz.Random(seed * 7919))
   })
