@@ -61,3 +61,21 @@ export async function writeDemoModel(output, { layers = 6, hidden = 512, inner =
 
 if (process.argv[1] && import.meta.url.endsWith(process.argv[1].replace(/^.*\//, '')))
   await writeDemoModel(process.argv[2])
+
+/** A mixture of experts: one tensor of many planes, two of which are not like the others. */
+export async function writeExperts(output, { experts = 24, hidden = 256, inner = 384 } = {}) {
+  const stacked = (rows, columns, seed) => {
+    const data = new Float32Array(experts * rows * columns)
+    for (let i = 0; i < experts; i++) {
+      const size = i === 5 ? 0.004 : i === 17 ? 0.06 : 0.02
+      data.set(matrix(rows, columns, seed + i, size).data, i * rows * columns)
+    }
+    return { shape: [experts, rows, columns], data, dtype: 'f16' }
+  }
+  const tensors = {
+    'model.layers.0.mlp.gate.weight': { ...matrix(experts, hidden, 11), dtype: 'f16' },
+    'model.layers.0.mlp.experts.gate_up_proj': stacked(2 * inner, hidden, 100),
+    'model.layers.0.mlp.experts.down_proj': stacked(hidden, inner, 300),
+  }
+  await writeModel({ tensors, metadata: { format: 'pt' } }, output)
+}

@@ -1,7 +1,7 @@
 // Pictures of the page for the README and the docs, from the real page: `npm run build`, then `node scripts/viewer-screenshots.mjs`.
 // With --all DIR every screen is pictured at three widths in both colour schemes, to be looked at.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,20 +9,28 @@ import { fileURLToPath } from 'node:url'
 import chromium from '@sparticuz/chromium'
 import { chromium as playwright } from 'playwright-core'
 import { convert } from '../dist/node.js'
-import { writeDemoModel } from './demo-model.mjs'
+import { writeDemoModel, writeExperts } from './demo-model.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
 
-/** Name, address, a sign that it is complete, and what to do before. */
+const tensor = 'model.layers.2.mlp.down_proj.weight'
+
+/** Name, address, a sign that it is complete. */
 const screens = [
+  ['drop', '#/', '.drop'],
   ['overview', '#/f/0/overview', '.facts'],
+  ['overview-error', '#/f/0/overview?against=1', '.error-legend'],
   ['tensors', '#/f/0/tensors', '[role=row] .name'],
-  ['tensor', '#/f/1/tensor/model.layers.2.mlp.down_proj.weight', 'canvas'],
+  ['tensors-tree', '#/f/1/tensors?tree=1&filter=layers', '[role=row] .name'],
+  ['tensor', `#/f/1/tensor/${tensor}`, 'canvas'],
+  ['tensor-numbers', `#/f/1/tensor/${tensor}?x=58&y=120&z=5`, 'canvas'],
+  ['tensor-codes', `#/f/1/tensor/${tensor}?layer=codes&z=2&x=300&y=200`, 'canvas'],
+  ['experts', '#/f/2/tensor/model.layers.0.mlp.experts.down_proj?all=0', '.multiples canvas'],
   ['bytes', '#/f/1/bytes?at=0x18', '.hex .byte.at'],
-  ['findings', '#/f/1/findings', '.verdict'],
+  ['findings', '#/f/3/findings', '.findings-screen'],
   ['compare', '#/f/0/compare/model.layers.5.self_attn.v_proj.weight', '.pair .maps canvas'],
-  ['lab', '#/f/0/lab/model.layers.2.mlp.down_proj.weight?method=q4_k', '.plot canvas'],
+  ['lab', `#/f/0/lab/${tensor}?method=q4_k`, '.plot canvas'],
   ['convert', '#/f/0/convert?to=gguf&method=q4_k', '.plan dd'],
 ]
 
@@ -30,9 +38,13 @@ const screens = [
 const pictured = { tensor: 'light', compare: 'dark', lab: 'light', bytes: 'dark' }
 
 const folder = mkdtempSync(join(tmpdir(), 'tare-pictures-'))
-const files = [join(folder, 'demo.safetensors'), join(folder, 'demo-q4_k.gguf')]
+const files = ['demo.safetensors', 'demo-q4_k.gguf', 'experts.safetensors', 'cut.gguf'].map((name) =>
+  join(folder, name),
+)
 await writeDemoModel(files[0])
 await convert(files[0], files[1], { quantize: 'q4_k' })
+await writeExperts(files[2])
+writeFileSync(files[3], readFileSync(files[1]).subarray(0, 5_000_000))
 const child = spawn(process.execPath, [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', ...files])
 const address = await new Promise((found, failed) => {
   createInterface(child.stdout).once('line', found)
@@ -54,26 +66,44 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
+/** To be looked at: --all DIR [--widths 390,1280] [--only tensor,bytes]. */
 async function pictureAll(target) {
   mkdirSync(target, { recursive: true })
-  for (const [name] of screens)
-    for (const scheme of ['light', 'dark'])
-      for (const width of [390, 1280, 1920])
-        await picture(name, scheme, width, join(target, `${name}-${width}-${scheme}.png`))
+  const listOf = (flag) => process.argv[process.argv.indexOf(flag) + 1 || process.argv.length]?.split(',')
+  const only = listOf('--only')
+  for (const width of (listOf('--widths') ?? ['390', '820', '1280', '1920', '2560']).map(Number))
+    for (const scheme of listOf('--schemes') ?? ['light', 'dark']) {
+      const page = await openPage(scheme, width)
+      for (const [name, hash, sign] of screens) {
+        if (only && !only.includes(name)) continue
+        await show(page, hash, sign)
+        await page.screenshot({ path: join(target, `${name}-${width}-${scheme}.png`) })
+      }
+      await page.context().close()
+    }
 }
 
 async function picture(name, colorScheme, width, path) {
   const [, hash, sign] = screens.find(([id]) => id === name)
-  const context = await browser.newContext({
-    colorScheme,
-    locale: 'en-US',
-    viewport: { width, height: width < 500 ? 844 : 800 },
-  })
-  const page = await context.newPage()
-  await page.goto(`${address}${hash}`)
+  const page = await openPage(colorScheme, width)
+  await show(page, hash, sign)
+  await page.screenshot({ path })
+  await page.context().close()
+}
+
+async function openPage(colorScheme, width) {
+  const viewport = { width, height: width < 500 ? 844 : width > 2000 ? 1440 : width > 1500 ? 1080 : 800 }
+  const page = await (await browser.newContext({ colorScheme, locale: 'en-US', viewport })).newPage()
+  await page.goto(address)
+  await page.waitForSelector('.facts')
+  return page
+}
+
+async function show(page, hash, sign) {
+  await page.evaluate((to) => {
+    location.hash = to
+  }, hash)
   await page.waitForSelector(sign, { timeout: 30_000 })
   // Tiles become sharp, measurements finish.
-  await page.waitForTimeout(2000)
-  await page.screenshot({ path })
-  await context.close()
+  await page.waitForTimeout(1500)
 }

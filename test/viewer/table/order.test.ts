@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Model } from '../../../src/kit.js'
-import { naturalOrder, type SortKey, sorted } from '../../../viewer/src/engine/rooms/table/order.js'
+import { naturalOrder } from '../../../viewer/src/engine/rooms/table/name-order.js'
+import { type SortKey, sorted } from '../../../viewer/src/engine/rooms/table/order.js'
 import { buildTree, treeRows } from '../../../viewer/src/engine/rooms/table/tree.js'
 import { sampleTensor } from '../../support/sample-model.js'
 

@@ -10,6 +10,7 @@ import type { CodesCalls } from './rooms/tensor/codes.js'
 import type { OverviewCalls } from './rooms/tensor/overview.js'
 import type { TensorCalls } from './rooms/tensor/tensor.js'
 import type { TileCalls } from './rooms/tensor/tiles.js'
+import type { TensorErrorCalls } from './rooms/tensor-errors.js'
 import type { TensorsCalls } from './rooms/tensors.js'
 
 /** One question: what is asked, and what is answered. */
@@ -24,6 +25,7 @@ export interface Calls
     OverviewCalls,
     TensorsCalls,
     TensorCalls,
+    TensorErrorCalls,
     TileCalls,
     BytesCalls,
     CodesCalls,

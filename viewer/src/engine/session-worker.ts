@@ -10,6 +10,7 @@ import { codesHandlers } from './rooms/tensor/codes.js'
 import { overviewHandlers } from './rooms/tensor/overview.js'
 import { openedTensor, tensorHandlers } from './rooms/tensor/tensor.js'
 import { tileHandlers } from './rooms/tensor/tiles.js'
+import { tensorErrorHandlers } from './rooms/tensor-errors.js'
 import { tensorsHandlers } from './rooms/tensors.js'
 import { type Port, serveCalls } from './serve.js'
 
@@ -22,6 +23,7 @@ const handlers = {
   ...overviewHandlers,
   ...tensorsHandlers,
   ...tensorHandlers,
+  ...tensorErrorHandlers,
   ...tileHandlers(openedTensor),
   ...bytesHandlers,
   ...codesHandlers,

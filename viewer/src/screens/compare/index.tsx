@@ -13,7 +13,6 @@ import { Pair } from './pair.js'
 import { Summary } from './summary.js'
 import { TensorDifferences } from './tensor-differences.js'
 import './compare.css'
-import '../../parts/maps.css'
 
 /** Larger models are compared when somebody asks for it: every byte of both is read. */
 const atOnce = 1 << 29

@@ -5,11 +5,11 @@ import { colorMapNamed, makeScale, type TensorDifference } from 'tare/kit'
 import { useKeys } from '../../app/keys.js'
 import type { ScreenProps } from '../../app/screens.js'
 import type { Crop } from '../../engine/rooms/compare.js'
-import { CropChoice } from '../../parts/crop-choice.js'
+import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
 import { Name } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
-import { type Cell, ValueMap } from '../../parts/value-map.js'
+import type { Cell } from '../../parts/value-map.js'
 import { announce } from '../../state/announce.js'
 
 interface PairProps {
@@ -20,21 +20,16 @@ interface PairProps {
 
 const size = 128
 const blinkTime = 500
+const colors = colorMapNamed('blue-orange')!
 
 export function Pair({ a, b, difference }: PairProps) {
   const shape = difference.a!.shape.map(Number)
   const [rows, columns] = [shape.at(-2) ?? 1, shape.at(-1) ?? 1]
   const worst = difference.values?.maxAbsAt
-  const [corner, setCorner] = useState(() => cornerAround(worst ?? [0, 0], rows, columns))
-  const crop: Crop = {
-    ...corner,
-    height: Math.min(size, rows),
-    width: Math.min(size, columns),
-    fixed: worst?.slice(0, -2) ?? [],
-  }
+  const place = useCrop(rows, columns, { side: size, middle: worst ?? undefined })
+  const crop: Crop = { ...place.crop, fixed: worst?.slice(0, -2) ?? [] }
   const [nameA, nameB] = [difference.a!.name, difference.b!.name]
   const { answer, error } = useAnswer('compareCrop', { a: a.id, b: b.id, nameA, nameB, crop })
-  const [cursor, setCursor] = useState<Cell>()
   const [isBlinking, setBlinking] = useState(false)
   const isOther = useBlink(isBlinking)
   const keys = useMemo(
@@ -42,13 +37,19 @@ export function Pair({ a, b, difference }: PairProps) {
     [],
   )
   useKeys('Compare', keys)
-  const colors = colorMapNamed('blue-orange')!
-  const scales = useMemo(
-    () => answer && { values: makeScale('sigma', answer.a), difference: makeScale('sigma', answer.difference) },
-    [answer],
-  )
-  const move = (cell: Cell): void => {
-    setCursor(cell)
+  const maps = useMemo(() => {
+    if (!answer) return []
+    const values = { scale: makeScale('sigma', answer.a), colors }
+    const error = { scale: makeScale('sigma', answer.difference), colors: colorMapNamed('purple-green')! }
+    return [
+      { title: 'A', values: answer.a, ...values },
+      { title: 'B', values: answer.b, ...values },
+      { title: 'B − A', values: answer.difference, ...error },
+    ]
+  }, [answer])
+  const [shownA, shownB, apart] = maps
+  const shown = !isBlinking || !apart ? maps : [isOther ? shownB! : shownA!, apart]
+  const say = (cell: Cell): void => {
     if (!answer) return
     const at = cell.row * answer.columns + cell.column
     announce(
@@ -67,67 +68,22 @@ export function Pair({ a, b, difference }: PairProps) {
         </label>
       </header>
       {error !== undefined && <p class="faint">{String(error)}</p>}
-      <div class="pair-maps">
-        <CropChoice
-          model={a.id}
-          name={nameA}
-          rows={rows}
-          columns={columns}
-          crop={crop}
-          step={1}
-          onMove={(row, column) => setCorner({ row, column })}
-        />
-        {answer && scales && (
-          <div class="maps">
-            <ValueMap
-              title={isOther ? 'B' : 'A'}
-              values={isOther ? answer.b : answer.a}
-              {...shapeOf(answer)}
-              scale={scales.values}
-              colors={colors}
-              cursor={cursor}
-              onCursor={move}
-            />
-            {!isBlinking && (
-              <ValueMap
-                title="B"
-                values={answer.b}
-                {...shapeOf(answer)}
-                scale={scales.values}
-                colors={colors}
-                cursor={cursor}
-                onCursor={move}
-              />
-            )}
-            <ValueMap
-              title="B − A"
-              values={answer.difference}
-              {...shapeOf(answer)}
-              scale={scales.difference}
-              colors={colorMapNamed('purple-green')!}
-              cursor={cursor}
-              onCursor={move}
-            />
-          </div>
+      <CropMaps
+        model={a.id}
+        name={nameA}
+        rows={rows}
+        columns={columns}
+        place={place}
+        step={1}
+        maps={shown}
+        onCursor={say}
+      >
+        {answer && (
+          <p class="faint">{`RMSE ${valueText(answer.rmse)}, largest difference ${valueText(answer.maxAbs)} in this part`}</p>
         )}
-      </div>
-      {answer && (
-        <p class="faint">
-          Rows {crop.row} to {crop.row + crop.height - 1}, columns {crop.column} to {crop.column + crop.width - 1}: RMSE{' '}
-          {valueText(answer.rmse)}, largest difference {valueText(answer.maxAbs)}
-          {cursor && `; at row ${crop.row + cursor.row}, column ${crop.column + cursor.column}`}
-        </p>
-      )}
+      </CropMaps>
     </section>
   )
-}
-
-const shapeOf = ({ rows, columns }: { readonly rows: number; readonly columns: number }) => ({ rows, columns })
-
-function cornerAround(at: readonly number[], rows: number, columns: number): { row: number; column: number } {
-  const place = (index: number, count: number): number =>
-    Math.min(Math.max(0, Math.round(index - size / 2)), Math.max(0, count - size))
-  return { row: place(at.at(-2) ?? 0, rows), column: place(at.at(-1) ?? 0, columns) }
 }
 
 function useBlink(isOn: boolean): boolean {

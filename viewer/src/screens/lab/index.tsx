@@ -2,18 +2,15 @@
 import { useCallback, useMemo, useState } from 'preact/hooks'
 import { colorMapNamed, makeScale } from 'tare/kit'
 import type { ScreenProps } from '../../app/screens.js'
-import type { Crop } from '../../engine/rooms/compare.js'
 import { type Progress, priorities } from '../../engine/wire.js'
-import { CropChoice } from '../../parts/crop-choice.js'
+import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
 import { useAnswer } from '../../parts/use-answer.js'
-import { type Cell, ValueMap } from '../../parts/value-map.js'
 import { address, goTo, setQuery } from '../../state/location.js'
 import { Budget } from './budget-panel.js'
 import { Plot } from './plot.js'
 import './lab.css'
-import '../../parts/maps.css'
 
 const defaultMethod = 'q4_k'
 
@@ -73,80 +70,40 @@ const side = 256
 const block = 256
 
 function Bench({ model, tensor, rows, columns, method }: BenchProps) {
-  const [corner, setCorner] = useState({ row: 0, column: 0 })
-  const crop: Crop = { ...corner, height: Math.min(side, rows), width: Math.min(side, columns) }
-  const { answer, error } = useAnswer('labCrop', { model, tensor, method, crop })
-  const [cursor, setCursor] = useState<Cell>()
-  const scales = useMemo(
-    () => answer && { values: makeScale('sigma', answer.original), error: makeScale('sigma', answer.error) },
-    [answer],
-  )
-  const values = colorMapNamed('blue-orange')!
+  const place = useCrop(rows, columns, { side })
+  const { answer, error } = useAnswer('labCrop', { model, tensor, method, crop: place.crop })
+  const maps = useMemo(() => {
+    if (!answer) return []
+    const values = { scale: makeScale('sigma', answer.original), colors: colorMapNamed('blue-orange')! }
+    const apart = { scale: makeScale('sigma', answer.error), colors: colorMapNamed('purple-green')! }
+    return [
+      { title: 'Original', values: answer.original, ...values },
+      { title: 'Result', values: answer.result, ...values },
+      { title: 'Error', values: answer.error, ...apart },
+    ]
+  }, [answer])
   return (
     <section class="bench">
-      <CropChoice
-        model={model}
-        name={tensor}
-        rows={rows}
-        columns={columns}
-        crop={crop}
-        step={block}
-        onMove={(row, column) => setCorner({ row, column })}
-      />
-      <div class="stack">
-        {error !== undefined && <p role="alert">{String(error)}</p>}
-        {answer && scales && (
-          <>
-            <div class="maps">
-              <ValueMap
-                title="Original"
-                values={answer.original}
-                rows={answer.rows}
-                columns={answer.columns}
-                scale={scales.values}
-                colors={values}
-                cursor={cursor}
-                onCursor={setCursor}
-              />
-              <ValueMap
-                title={method}
-                values={answer.result}
-                rows={answer.rows}
-                columns={answer.columns}
-                scale={scales.values}
-                colors={values}
-                cursor={cursor}
-                onCursor={setCursor}
-              />
-              <ValueMap
-                title="Error"
-                values={answer.error}
-                rows={answer.rows}
-                columns={answer.columns}
-                scale={scales.error}
-                colors={colorMapNamed('purple-green')!}
-                cursor={cursor}
-                onCursor={setCursor}
-              />
-            </div>
-            <dl class="figures">
-              {(
-                [
-                  ['Bits per weight', answer.bitsPerWeight.toFixed(2)],
-                  ['RMSE', valueText(answer.rmse)],
-                  ['SNR', answer.snr === null ? '–' : `${answer.snr.toFixed(1)} dB`],
-                  ['Largest error', valueText(answer.maxAbs)],
-                ] as const
-              ).map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ))}
-            </dl>
-          </>
+      {error !== undefined && <p role="alert">{String(error)}</p>}
+      <CropMaps model={model} name={tensor} rows={rows} columns={columns} place={place} step={block} maps={maps}>
+        {answer && (
+          <dl class="figures">
+            {(
+              [
+                ['Bits per weight', answer.bitsPerWeight.toFixed(2)],
+                ['RMSE', valueText(answer.rmse)],
+                ['SNR', answer.snr === null ? '–' : `${answer.snr.toFixed(1)} dB`],
+                ['Largest error', valueText(answer.maxAbs)],
+              ] as const
+            ).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
         )}
-      </div>
+      </CropMaps>
     </section>
   )
 }

@@ -5,6 +5,7 @@ import type { MetadataRow } from '../../engine/rooms/metadata.js'
 import { countLabel } from '../../parts/format.js'
 import { Name, visible, visibleLines } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
+import { ListHead } from './list-head.js'
 
 const step = 100
 
@@ -21,16 +22,13 @@ export function MetadataList({ model }: ScreenProps) {
     )
   return (
     <section class="metadata">
-      <header>
-        <h2>Metadata</h2>
-        <input
-          type="search"
-          placeholder="Search keys and values"
-          aria-label="Search the metadata"
-          value={search}
-          onInput={(event) => setSearch(event.currentTarget.value)}
-        />
-      </header>
+      <ListHead
+        title="Metadata"
+        placeholder="Search keys and values"
+        label="Search the metadata"
+        value={search}
+        onSearch={setSearch}
+      />
       <dl>
         {answer?.rows.map((row) => (
           <Entry key={row.key} row={row} model={model.id} />

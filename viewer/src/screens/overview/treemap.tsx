@@ -7,7 +7,9 @@ import { countLabel, shapeLabel, sizeLabel, typeLabel } from '../../parts/format
 import { visible } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { useSize } from '../../parts/use-size.js'
-import { goTo } from '../../state/location.js'
+import { address, goTo, setQuery } from '../../state/location.js'
+import { models } from '../../state/models.js'
+import { ErrorLegend, useErrorColors } from './error-colors.js'
 import { type Direction, nearestBox } from './nearest-box.js'
 
 const directions: Readonly<Record<string, Direction>> = {
@@ -21,10 +23,14 @@ const directions: Readonly<Record<string, Direction>> = {
   j: 'down',
 }
 
-const describe = ({ name, bytes, tensor }: TreemapBox): string =>
-  tensor
-    ? `${visible(tensor.name)} · ${typeLabel(tensor.type)} · ${shapeLabel(tensor.shape)} · ${sizeLabel(bytes)}`
-    : `${visible(name)} · ${sizeLabel(bytes)}`
+function describe({ name, bytes, tensor }: TreemapBox, error: string | undefined): string {
+  if (!tensor) return `${visible(name)} · ${sizeLabel(bytes)}`
+  const facts = [visible(tensor.name), typeLabel(tensor.type), shapeLabel(tensor.shape), sizeLabel(bytes)]
+  return (error === undefined ? facts : [...facts, error]).join(' · ')
+}
+
+/** Nearly every name ends in it, and few boxes have room for it. */
+const shortName = (name: string): string => visible(name.replace(/(.)\.weight$/, '$1'))
 
 const placeOf = ({ x, y, width, height }: TreemapBox) => ({
   left: `${x}px`,
@@ -42,6 +48,11 @@ export function Treemap({ model }: ScreenProps) {
   const colorOf = useMemo(() => typeColors(model.head.types), [model.head])
   const leaves = useMemo(() => boxes?.filter(({ isLeaf }) => isLeaf) ?? [], [boxes])
   const shown = hovered ?? leaves[at]
+  const leafOf = useMemo(() => new Map(leaves.map((box, i) => [box, i])), [leaves])
+  const others = models.value.filter(({ id, status }) => id !== model.id && status === 'open')
+  const other = others.find(({ id }) => String(id) === address.value.query.against)
+  const errors = useErrorColors(model.id, other?.id, leaves)
+  const errorOf = (box: TreemapBox): string | undefined => errors && box.tensor && errors.text(box.tensor.name)
 
   const move = (event: KeyboardEvent): void => {
     const direction = directions[event.key]
@@ -55,14 +66,34 @@ export function Treemap({ model }: ScreenProps) {
     <section class="treemap">
       <header>
         <h2>Where the bytes are</h2>
-        <ul class="legend">
-          {model.head.types.slice(0, 8).map(({ type, bytes, tensors }) => (
-            <li key={type} title={`${countLabel(tensors)} tensors, ${sizeLabel(bytes)}`}>
-              <i style={{ background: colorOf(type).paper }} />
-              {typeLabel(type)} <span class="faint">{sizeLabel(bytes)}</span>
-            </li>
-          ))}
-        </ul>
+        {others.length > 0 && (
+          <label class="against">
+            Colours
+            <select
+              value={other ? String(other.id) : ''}
+              onChange={(event) => setQuery({ against: event.currentTarget.value })}
+            >
+              <option value="">element types</option>
+              {others.map(({ id, title }) => (
+                <option key={id} value={String(id)}>
+                  error against {visible(title)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {errors ? (
+          <ErrorLegend {...errors} />
+        ) : (
+          <ul class="legend">
+            {model.head.types.slice(0, 8).map(({ type, bytes, tensors }) => (
+              <li key={type} title={`${countLabel(tensors)} tensors, ${sizeLabel(bytes)}`}>
+                <i style={{ background: colorOf(type).paper }} />
+                {typeLabel(type)} <span class="faint">{sizeLabel(bytes)}</span>
+              </li>
+            ))}
+          </ul>
+        )}
       </header>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside take the focus; this listens for all of them */}
       <div class="boxes" ref={room} onKeyDown={move} onPointerLeave={() => setHovered(undefined)}>
@@ -74,26 +105,30 @@ export function Treemap({ model }: ScreenProps) {
                 {box.depth === 1 && box.width > 48 && box.height > 48 && visible(box.name)}
               </div>
             )
-          const leaf = leaves.indexOf(box)
-          const { paper, ink } = colorOf(box.tensor?.type ?? '')
+          const leaf = leafOf.get(box)!
+          const { paper, ink } = errors?.color(box.tensor?.name ?? '') ?? colorOf(box.tensor?.type ?? '')
+          const error = errorOf(box)
           return (
             <button
               key={`${box.x} ${box.y} ${box.tensor?.name}`}
               type="button"
               data-leaf={leaf}
               tabIndex={leaf === at ? 0 : -1}
-              aria-label={describe(box)}
+              aria-label={describe(box, error)}
               style={{ ...place, background: paper, color: ink }}
               onFocus={() => setAt(leaf)}
               onPointerEnter={() => setHovered(box)}
               onClick={() => box.tensor && goTo('tensor', box.tensor.name)}
             >
-              {box.width > 40 && box.height > 15 && visible(box.name)}
+              {box.width > 40 && box.height > 15 && shortName(box.name)}
+              {error !== undefined && box.width > 48 && box.height > 40 && <small>{error}</small>}
             </button>
           )
         })}
       </div>
-      <p class="readout">{shown ? describe(shown) : model.head.tensors === 0 ? 'This file has no tensors.' : ' '}</p>
+      <p class="readout">
+        {shown ? describe(shown, errorOf(shown)) : model.head.tensors === 0 ? 'This file has no tensors.' : ' '}
+      </p>
     </section>
   )
 }

@@ -4,6 +4,7 @@ import type { ScreenProps } from '../../app/screens.js'
 import { countLabel } from '../../parts/format.js'
 import { visible } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
+import { ListHead } from './list-head.js'
 
 const step = 60
 
@@ -18,16 +19,13 @@ export function VocabularyList({ model }: ScreenProps) {
   }
   return (
     <section class="vocabulary">
-      <header>
-        <h2>Vocabulary</h2>
-        <input
-          type="search"
-          placeholder="Text, or #id"
-          aria-label="Search the vocabulary"
-          value={search}
-          onInput={(event) => find(event.currentTarget.value)}
-        />
-      </header>
+      <ListHead
+        title="Vocabulary"
+        placeholder="Text, or #id"
+        label="Search the vocabulary"
+        value={search}
+        onSearch={find}
+      />
       <ol>
         {answer.rows.map(({ id, text }) => (
           <li key={id}>

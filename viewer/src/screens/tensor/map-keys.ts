@@ -20,6 +20,8 @@ export interface TensorActions {
   go(step: -1 | 1): void
   nextScale(): void
   nextColors(): void
+  /** Of a tensor with more than two axes: all planes side by side, or one. */
+  toggleMultiples(): void
   copyCommand(): void
   save(): void
 }
@@ -85,6 +87,7 @@ export function mapKeys(now: () => TensorActions): readonly KeyBinding[] {
     { keys: [']'], title: 'Next tensor', run: () => now().go(1) },
     { keys: ['s'], title: 'Next scale', run: () => now().nextScale() },
     { keys: ['c'], title: 'Next colours', run: () => now().nextColors() },
+    { keys: ['e'], title: 'All planes side by side (experts)', run: () => now().toggleMultiples() },
     { keys: ['Y'], title: 'Copy the command', run: () => now().copyCommand() },
     { keys: ['p'], title: 'Save the view as PNG', run: () => now().save() },
   ]

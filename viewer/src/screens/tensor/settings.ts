@@ -15,14 +15,18 @@ export interface Settings {
   readonly cells: CellFigure
 }
 
+/** Codes have a first and a last; everything else has outliers. */
+export const defaultScale = (layer: Layer): ScaleKind => (layer === 'codes' ? 'minmax' : 'sigma')
+
 const oneOf = <T extends string>(all: readonly T[], text: string | undefined, otherwise: T): T =>
   all.find((each) => each === text) ?? otherwise
 
 export function settingsFrom(query: Query): Settings {
   const sigmas = Number(query.k)
+  const layer = oneOf(layers, query.layer, 'values')
   return {
-    layer: oneOf(layers, query.layer, 'values'),
-    scale: oneOf(scaleKinds, query.scale, 'sigma'),
+    layer,
+    scale: oneOf(scaleKinds, query.scale, defaultScale(layer)),
     sigmas: sigmas >= 0.5 && sigmas <= 20 ? sigmas : 3,
     colors: colorMaps.find(({ name }) => name === query.colors)?.name,
     cells: oneOf(cellFigures, query.cells, 'mean'),
@@ -44,6 +48,12 @@ export function planeFrom(shape: readonly number[], query: Query): Plane {
     return Number.isInteger(index) && index >= 0 && index < shape[axis]! ? index : 0
   })
   return { axes, fixed, rows: shape[axes[0]]!, columns: shape[axes[1]]! }
+}
+
+/** The axis whose planes are all shown side by side, such as that of experts; undefined: one plane. */
+export function multiplesFrom(shape: readonly number[], { axes }: Plane, query: Query): number | undefined {
+  const axis = query.all === undefined || query.all === '' ? undefined : Number(query.all)
+  return axis !== undefined && axes && otherAxes(shape, axes).includes(axis) ? axis : undefined
 }
 
 export const otherAxes = (shape: readonly number[], axes: readonly [number, number]): number[] =>

@@ -14,9 +14,10 @@ import { address, goTo, setQuery } from '../../state/location.js'
 import type { Cursor } from './draw-map.js'
 import { HeatMap } from './map.js'
 import { type MapControl, mapKeys, type TensorActions } from './map-keys.js'
+import { Multiples } from './multiples.js'
 import { Panel } from './panel/panel.js'
 import type { Known } from './scale-of-level.js'
-import { planeFrom, settingsFrom } from './settings.js'
+import { multiplesFrom, otherAxes, planeFrom, settingsFrom } from './settings.js'
 import { Toolbar } from './toolbar.js'
 import { useLayerMoments } from './use-layer-moments.js'
 import { useTensorData } from './use-tensor-data.js'
@@ -26,6 +27,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
   const settings = settingsFrom(query)
   const plane = useMemo(() => planeFrom(info.ref.shape, query), [info, query.axes, query.at])
   const data = useTensorData(info, plane)
+  const all = multiplesFrom(info.ref.shape, plane, query)
   const [cursor, setCursor] = useState<Cursor>()
   const [view, setView] = useState<MapView>()
   const [error, setError] = useState<unknown>()
@@ -46,7 +48,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
     const { before, after } = await ask('neighbours', { model: model.id, index: info.ref.index, view })
     const next = step < 0 ? before : after
     // Scale and colours stay; the place does not mean anything there.
-    const { x, y, z, axes, at, layer, ...kept } = address.peek().query
+    const { x, y, z, axes, at, all: _, layer, ...kept } = address.peek().query
     if (next !== undefined) goTo('tensor', next, kept)
   }
   const cycle = <T,>(all: readonly T[], current: T | undefined): T => all[(all.indexOf(current as T) + 1) % all.length]!
@@ -71,6 +73,10 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
           settings.colors,
         ),
       }),
+    toggleMultiples() {
+      const axis = plane.axes && otherAxes(info.ref.shape, plane.axes)[0]
+      if (axis !== undefined) setQuery({ all: all === undefined ? String(axis) : '' })
+    },
     copyCommand: () => void copyText(commandLine(words), 'Command'),
     save: () => void save(),
   }
@@ -83,7 +89,15 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
   useEffect(() => setCursor(undefined), [info])
   return (
     <div class="tensor">
-      <Toolbar info={info} settings={settings} view={view} data={data} actions={actions} map={() => map.current} />
+      <Toolbar
+        info={info}
+        settings={settings}
+        view={view}
+        data={data}
+        actions={actions}
+        hasMap={all === undefined}
+        map={() => map.current}
+      />
       {info.problem !== undefined || failure !== undefined ? (
         <div class="no-map">
           {info.problem ?? (
@@ -92,6 +106,8 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
             </ul>
           )}
         </div>
+      ) : all !== undefined ? (
+        <Multiples key={all} info={info} plane={plane} axis={all} settings={settings} />
       ) : (
         <HeatMap
           info={info}
@@ -131,7 +147,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
 }
 
 export const TensorTitle = ({ info, line }: { readonly info: TensorInfo; readonly line: string }) => (
-  <div class="title">
+  <div>
     <h1>
       <Name text={info.ref.name} />
     </h1>

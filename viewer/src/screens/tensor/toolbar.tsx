@@ -6,7 +6,7 @@ import { levelFor, type MapView } from '../../engine/tiles/layout.js'
 import { shapeLabel, sizeLabel, typeLabel } from '../../parts/format.js'
 import { setQuery } from '../../state/location.js'
 import type { MapControl, TensorActions } from './map-keys.js'
-import type { Settings } from './settings.js'
+import { defaultScale, type Settings } from './settings.js'
 import { TensorTitle } from './tensor-view.js'
 import type { TensorData } from './use-tensor-data.js'
 
@@ -25,73 +25,18 @@ interface ToolbarProps {
   readonly view: MapView | undefined
   readonly data: TensorData
   readonly actions: TensorActions
+  /** One plane is shown, which can be zoomed. */
+  readonly hasMap: boolean
   map(): MapControl | undefined
 }
 
-export function Toolbar({ info, settings, view, data, actions, map }: ToolbarProps) {
+export function Toolbar({ info, settings, view, data, actions, hasMap, map }: ToolbarProps) {
   const { ref, dims, bytes } = info
   const zoom = view?.zoom ?? 0
   const level = levelFor(zoom)
   return (
     <header class="toolbar">
-      <TensorTitle info={info} line={`${typeLabel(ref.type)} · ${shapeLabel(dims)} · ${sizeLabel(bytes)}`} />
-      <div class="controls">
-        {info.hasCodes && (
-          <Choice
-            label="Layer"
-            value={settings.layer}
-            options={layers.map((layer) => [layer, layer[0]!.toUpperCase() + layer.slice(1)])}
-            onChange={(layer) => setQuery({ layer: layer === 'values' ? '' : layer })}
-          />
-        )}
-        <Choice
-          label="Scale"
-          value={settings.scale}
-          options={scaleKinds.map((kind) => [kind, kind === 'sigma' ? `± ${settings.sigmas} σ` : scaleTitles[kind]])}
-          onChange={(scale) => setQuery({ scale: scale === 'sigma' ? '' : scale })}
-        />
-        {settings.scale === 'sigma' && (
-          <input
-            type="range"
-            aria-label="Standard deviations"
-            min="0.5"
-            max="10"
-            step="0.5"
-            value={settings.sigmas}
-            onInput={(event) => setQuery({ k: event.currentTarget.value === '3' ? '' : event.currentTarget.value })}
-          />
-        )}
-        <Choice
-          label="Colours"
-          value={settings.colors ?? ''}
-          options={[['', 'Colours: auto'], ...colorMaps.map(({ name }) => [name, name] as const)]}
-          onChange={(colors) => setQuery({ colors })}
-        />
-        {level > 0 && settings.layer === 'values' && (
-          <Choice
-            label="What a pixel shows"
-            value={settings.cells}
-            options={cellFigures.map((figure) => [figure, figureTitles[figure]])}
-            onChange={(cells) => setQuery({ cells: cells === 'mean' ? '' : cells })}
-          />
-        )}
-        <div class="zoom">
-          <button type="button" class="quiet" aria-label="Zoom out" onClick={() => zoomBy(-1)}>
-            −
-          </button>
-          <button type="button" class="quiet" title="A pixel for each value (0)" onClick={() => zoomTo(0)}>
-            {zoomLabel(zoom)}
-          </button>
-          <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoomBy(1)}>
-            +
-          </button>
-          <button type="button" class="quiet" title="Show all of it (f)" onClick={() => map()?.fit()}>
-            Fit
-          </button>
-        </div>
-        <button type="button" class="quiet" title="Save the view (p)" onClick={actions.save}>
-          PNG
-        </button>
+      <div class="title">
         <span class="steps">
           <button
             type="button"
@@ -112,6 +57,69 @@ export function Toolbar({ info, settings, view, data, actions, map }: ToolbarPro
             ›
           </button>
         </span>
+        <TensorTitle info={info} line={`${typeLabel(ref.type)} · ${shapeLabel(dims)} · ${sizeLabel(bytes)}`} />
+      </div>
+      <div class="controls">
+        {info.hasCodes && (
+          <Choice
+            label="Layer"
+            value={settings.layer}
+            options={layers.map((layer) => [layer, layer[0]!.toUpperCase() + layer.slice(1)])}
+            onChange={(layer) => setQuery({ layer: layer === 'values' ? '' : layer, scale: '' })}
+          />
+        )}
+        <Choice
+          label="Scale"
+          value={settings.scale}
+          options={scaleKinds.map((kind) => [kind, kind === 'sigma' ? `± ${settings.sigmas} σ` : scaleTitles[kind]])}
+          onChange={(scale) => setQuery({ scale: scale === defaultScale(settings.layer) ? '' : scale })}
+        />
+        {settings.scale === 'sigma' && (
+          <input
+            type="range"
+            aria-label="Standard deviations"
+            min="0.5"
+            max="10"
+            step="0.5"
+            value={settings.sigmas}
+            onInput={(event) => setQuery({ k: event.currentTarget.value === '3' ? '' : event.currentTarget.value })}
+          />
+        )}
+        <Choice
+          label="Colours"
+          value={settings.colors ?? ''}
+          options={[['', 'Colours: auto'], ...colorMaps.map(({ name }) => [name, name] as const)]}
+          onChange={(colors) => setQuery({ colors })}
+        />
+        {(level > 0 || !hasMap) && settings.layer === 'values' && (
+          <Choice
+            label="What a pixel shows"
+            value={settings.cells}
+            options={cellFigures.map((figure) => [figure, figureTitles[figure]])}
+            onChange={(cells) => setQuery({ cells: cells === 'mean' ? '' : cells })}
+          />
+        )}
+        {hasMap && (
+          <>
+            <div class="zoom">
+              <button type="button" class="quiet" aria-label="Zoom out" onClick={() => zoomBy(-1)}>
+                −
+              </button>
+              <button type="button" class="quiet" title="A pixel for each value (0)" onClick={() => zoomTo(0)}>
+                {zoomLabel(zoom)}
+              </button>
+              <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoomBy(1)}>
+                +
+              </button>
+              <button type="button" class="quiet" title="Show all of it (f)" onClick={() => map()?.fit()}>
+                Fit
+              </button>
+            </div>
+            <button type="button" class="quiet" title="Save the view (p)" onClick={actions.save}>
+              PNG
+            </button>
+          </>
+        )}
       </div>
       {data.overview?.isSample && level >= data.overviewLevel && data.overviewLevel > 0 && (
         <p class="sampled">

@@ -53,8 +53,8 @@ export const columns: readonly Column[] = [
     rank: 0,
     cell: ({ type }, { colorOf }) => (
       <>
-        <i class="swatch" style={{ background: colorOf(type).paper }} />
-        {typeLabel(type)}
+        <i class="swatch" title={typeLabel(type)} style={{ background: colorOf(type).paper }} />
+        <span class="label">{typeLabel(type)}</span>
       </>
     ),
   },

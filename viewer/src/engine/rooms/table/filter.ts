@@ -54,9 +54,17 @@ export function parseFilter(text: string): Filter {
       continue
     }
     needsFigures ||= parsed.needsFigures
-    tests.push(isNot ? (...given) => !parsed.test(...given) : parsed.test)
+    const { test } = parsed
+    tests.push(isNot ? (tensor, index, figures) => !test(tensor, index, figures) : test)
   }
-  return { problems, needsFigures, test: (...given) => tests.every((test) => test(...given)) }
+  return {
+    problems,
+    needsFigures,
+    test(tensor, index, figures) {
+      for (const test of tests) if (!test(tensor, index, figures)) return false
+      return true
+    },
+  }
 }
 
 /** A test, or what is wrong with the word. */

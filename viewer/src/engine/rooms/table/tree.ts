@@ -1,6 +1,6 @@
 // The table as a tree of the parts of names: only what is open has rows. Groups with a single group in them are shown as one.
 import type { Model } from 'tare/kit'
-import { naturalOrder } from './order.js'
+import { naturalOrder } from './name-order.js'
 
 export interface TreeRow {
   readonly depth: number

@@ -55,7 +55,7 @@ export interface TensorCalls {
 export const tensorHandlers: Handlers = {
   tensor({ model: id, name }: TensorCalls['tensor']['ask']): TensorInfo | undefined {
     const { model } = requireOpened(id)
-    const index = indexOf(model, name)
+    const index = tensorIndexOf(model, name)
     return index === undefined ? undefined : infoOf(id, index)
   },
 }
@@ -63,7 +63,7 @@ export const tensorHandlers: Handlers = {
 const indexes = new WeakMap<Model, Map<string, number>>()
 
 /** Of two tensors with one name the first counts. */
-function indexOf(model: Model, name: string): number | undefined {
+export function tensorIndexOf(model: Model, name: string): number | undefined {
   let byName = indexes.get(model)
   if (!byName) {
     byName = new Map()

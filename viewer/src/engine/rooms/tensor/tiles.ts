@@ -15,6 +15,7 @@ import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
 import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
+import { type CodeLevels, countCodes } from './code-levels.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
 import { coarseNorms, momentsOfCells } from './overview-figures.js'
@@ -81,6 +82,7 @@ export interface TileCalls {
   cell: Call<PlaneAsk & { readonly row: number; readonly column: number }, CellFacts>
   histogram: Call<{ readonly tensor: TensorRef; readonly bins: number }, SampleStats>
   outliers: Call<PlaneAsk & { readonly count: number }, readonly Outlier[]>
+  codeLevels: Call<PlaneAsk, CodeLevels>
 }
 
 /** The same in every worker, but for how it finds a tensor. */
@@ -137,6 +139,9 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
     },
     async outliers({ tensor, plane, count }: TileCalls['outliers']['ask'], context: CallContext) {
       return findOutliers(await find(tensor), plane, count, context)
+    },
+    async codeLevels({ tensor, plane }: TileCalls['codeLevels']['ask'], { signal }: CallContext) {
+      return countCodes(await find(tensor), plane, signal)
     },
   }
 }

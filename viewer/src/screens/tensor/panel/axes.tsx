@@ -1,6 +1,6 @@
 // Tensors of more than two dimensions: which two are shown, and where on the others.
-import { setQuery } from '../../../state/location.js'
-import { otherAxes } from '../settings.js'
+import { address, setQuery } from '../../../state/location.js'
+import { multiplesFrom, otherAxes } from '../settings.js'
 import type { PanelProps } from './panel.js'
 
 export function Axes({ info, plane }: PanelProps) {
@@ -11,10 +11,11 @@ export function Axes({ info, plane }: PanelProps) {
     const [rows, columns] = axes
     // The axis that was there goes where the other one came from.
     const next = which === 0 ? [axis, axis === columns ? rows : columns] : [axis === rows ? columns : rows, axis]
-    setQuery({ axes: next.join(), at: '', x: '', y: '', z: '' })
+    setQuery({ axes: next.join(), all: '', at: '', x: '', y: '', z: '' })
   }
   const set = (place: number, index: number): void =>
     setQuery({ at: others.map((_, i) => (i === place ? index : (plane.fixed?.[i] ?? 0))).join() })
+  const all = multiplesFrom(shape, plane, address.value.query)
   return (
     <section class="axes">
       <h2>Axes</h2>
@@ -41,6 +42,7 @@ export function Axes({ info, plane }: PanelProps) {
             min="0"
             max={shape[axis]! - 1}
             value={plane.fixed?.[i] ?? 0}
+            disabled={axis === all}
             onInput={(event) => set(i, Number(event.currentTarget.value))}
           />
           <output>
@@ -48,6 +50,18 @@ export function Axes({ info, plane }: PanelProps) {
           </output>
         </label>
       ))}
+      <div class="side-by-side">
+        {others.map((axis) => (
+          <button
+            key={axis}
+            type="button"
+            aria-pressed={axis === all}
+            onClick={() => setQuery({ all: axis === all ? '' : String(axis) })}
+          >
+            {others.length === 1 ? `All ${shape[axis]} side by side (e)` : `All ${shape[axis]} of axis ${axis}`}
+          </button>
+        ))}
+      </div>
     </section>
   )
 }

@@ -1,34 +1,49 @@
-// How often values occur, on a logarithmic axis, so that a single outlier shows. The shaded range is what the colours span.
+// How often values occur, on a logarithmic axis, so that a single outlier shows. The shaded range is what the colours span; for a
+// quantized tensor, marks on the axis are the levels that the codes of one block stand for.
 import { useEffect, useRef } from 'preact/hooks'
 import type { SampleStats } from 'tare'
 import type { Scale } from 'tare/kit'
 import type uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { shortCount, valueText } from '../../../parts/format.js'
+import { countLabel, shortCount, valueText } from '../../../parts/format.js'
 import { useSize } from '../../../parts/use-size.js'
 import { isDark } from '../../../state/theme.js'
 
-export function Histogram({ stats, scale }: { readonly stats: SampleStats; readonly scale: Scale | undefined }) {
+interface HistogramProps {
+  readonly stats: SampleStats
+  readonly scale: Scale | undefined
+  /** Of a quantized tensor, and whose they are. */
+  readonly levels: readonly number[] | undefined
+  readonly levelsOf: string
+}
+
+export function Histogram({ stats, scale, levels, levelsOf }: HistogramProps) {
+  const marked = useRef(levels)
+  marked.current = levels
+  const drawn = useRef<uPlot | undefined>(undefined)
   const room = useRef<HTMLDivElement>(null)
   const size = useSize(room)
   const dark = isDark()
   const { min, max, histogram } = stats
   useEffect(() => {
     if (!size || size.width === 0 || !room.current || min === null || max === null) return
-    let plot: uPlot | undefined
     let isGone = false
     // The map does not wait for it, and is there without it: the package fails to start under a locale that browsers do not know.
     import('uplot').then(
       ({ default: Plot }) => {
-        if (!isGone) plot = new Plot(optionsFor(Plot, size.width, stats, scale, dark), dataOf(stats), room.current!)
+        if (isGone) return
+        const options = optionsFor(Plot, size.width, stats, scale, dark, () => marked.current ?? [])
+        drawn.current = new Plot(options, dataOf(stats), room.current!)
       },
       () => {},
     )
     return () => {
       isGone = true
-      plot?.destroy()
+      drawn.current?.destroy()
+      drawn.current = undefined
     }
   }, [size?.width, stats, scale?.low, scale?.high, dark])
+  useEffect(() => drawn.current?.redraw(false), [levels?.join()])
   if (min === null || max === null) return null
   const top = histogram.indexOf(Math.max(...histogram))
   const at = min + ((top + 0.5) * (max - min)) / histogram.length
@@ -41,6 +56,11 @@ export function Histogram({ stats, scale }: { readonly stats: SampleStats; reado
         aria-label={`Values from ${valueText(min)} to ${valueText(max)}, most of them near ${valueText(at)}`}
         ref={room}
       />
+      {levels && (
+        <p class="faint levels">
+          <i /> {countLabel(levels.length)} levels of {levelsOf}, {valueText(levels[0])} to {valueText(levels.at(-1))}
+        </p>
+      )}
     </section>
   )
 }
@@ -64,6 +84,7 @@ function optionsFor(
   stats: SampleStats,
   scale: Scale | undefined,
   dark: boolean,
+  levels: () => readonly number[],
 ): uPlot.Options {
   const ink = dark ? '#a6aeba' : '#565e69'
   const grid = { stroke: dark ? '#262b34' : '#e9ecf0', width: 1 }
@@ -108,6 +129,18 @@ function optionsFor(
           )
           plot.ctx.fillStyle = dark ? '#1d2f45' : '#e3eefa'
           plot.ctx.fillRect(from!, plot.bbox.top, to! - from!, plot.bbox.height)
+        },
+      ],
+      draw: [
+        (plot) => {
+          const { left, top, width, height } = plot.bbox
+          const ratio = devicePixelRatio || 1
+          plot.ctx.fillStyle = dark ? '#f5b35c' : '#b4470a'
+          for (const level of levels()) {
+            const at = plot.valToPos(level, 'x', true)
+            if (at >= left && at <= left + width)
+              plot.ctx.fillRect(Math.round(at - ratio / 2), top + height - 9 * ratio, ratio, 9 * ratio)
+          }
         },
       ],
     },

@@ -1,8 +1,9 @@
 // Beside the map: the value under the cursor, other axes, colours, statistics, outliers, and the command that draws the same.
+import { useState } from 'preact/hooks'
 import type { Moments, Scale } from 'tare/kit'
 import type { ScreenProps } from '../../../app/screens.js'
 import type { TensorInfo } from '../../../engine/rooms/tensor/tensor.js'
-import type { Plane } from '../../../engine/rooms/tensor/tiles.js'
+import type { CellFacts, Plane } from '../../../engine/rooms/tensor/tiles.js'
 import { levelFor } from '../../../engine/tiles/layout.js'
 import { Command } from '../../../parts/command.js'
 import type { Cursor } from '../draw-map.js'
@@ -10,6 +11,7 @@ import { type Known, scaleAt } from '../scale-of-level.js'
 import type { Settings } from '../settings.js'
 import type { TensorData } from '../use-tensor-data.js'
 import { Axes } from './axes.js'
+import { Codes, levelsOf, useCodeLevels } from './codes.js'
 import { ColorBar } from './color-bar.js'
 import { Histogram } from './histogram.js'
 import { Outliers } from './outliers.js'
@@ -30,16 +32,27 @@ export interface PanelProps extends ScreenProps {
 }
 
 export function Panel(props: PanelProps) {
-  const { info, settings, values, far, zoom, data, words } = props
+  const { info, plane, settings, values, far, zoom, data, words } = props
+  const [facts, setFacts] = useState<CellFacts>()
+  const codes = useCodeLevels(info, plane)
+  const levels = codes && levelsOf(codes, facts)
   const scale: Scale = scaleAt(settings.scale, levelFor(zoom), values, far, settings.sigmas)
   return (
     <aside class="panel" aria-label="About the tensor">
-      <Readout {...props} />
+      <Readout {...props} facts={facts} onFacts={setFacts} />
       {info.ref.shape.length > 2 && <Axes {...props} />}
       {info.problem === undefined && (
         <>
           <ColorBar scale={scale} colors={settings.colors} />
-          {data.stats && <Histogram stats={data.stats} scale={settings.layer === 'values' ? scale : undefined} />}
+          {data.stats && (
+            <Histogram
+              stats={data.stats}
+              scale={settings.layer === 'values' ? scale : undefined}
+              levels={levels}
+              levelsOf={facts?.scale === undefined ? 'a typical block' : 'the block under the cursor'}
+            />
+          )}
+          {codes && <Codes codes={codes} at={facts?.code} />}
           {data.stats && <Statistics stats={data.stats} />}
           <Outliers key={`${info.ref.index} ${JSON.stringify(props.plane)}`} {...props} />
         </>

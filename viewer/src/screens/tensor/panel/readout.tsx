@@ -1,5 +1,5 @@
 // The text twin of the map: what lies under the cursor, also read aloud.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { CellFacts } from '../../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../../engine/tensor-workers.js'
 import { priorities } from '../../../engine/wire.js'
@@ -12,8 +12,12 @@ import type { PanelProps } from './panel.js'
 /** A pointer crosses many values that nobody means. */
 const patience = 60
 
-export function Readout({ info, plane, cursor, onShow }: PanelProps) {
-  const [facts, setFacts] = useState<CellFacts>()
+interface ReadoutProps extends PanelProps {
+  readonly facts: CellFacts | undefined
+  onFacts(facts: CellFacts | undefined): void
+}
+
+export function Readout({ info, plane, cursor, facts, onFacts: setFacts, onShow }: ReadoutProps) {
   const place = cursor && indexOf(cursor.row, cursor.column)
   useEffect(() => {
     setFacts(undefined)
